@@ -79,7 +79,7 @@ def asking(model: CogQA) -> None:
     ways = {"CogQA": lambda one: answered(model, told, one),
             "one pass over top pages": lambda one: one_pass.answered(
                 reader, one, "test", one_pass.top_text(one, "test", reader.encoder.config.time))}
-    print("\n| | questions a second | pages read a question |\n|---|--:|--:|")
+    print("\n| | questions per second | pages per question |\n|---|--:|--:|")
     for name, answer in ways.items():
         answer(some[0])
         start = time.perf_counter()

@@ -123,7 +123,7 @@ def exact(rounds: int) -> None:
     """The likeliest text of all after some prompts, beside that of a beam of 10."""
     model, tokenizer = load("lstm-world")
     vocab = tokenizer.vocab
-    print("\n| after | p of the likeliest | p of a beam of 10's | prefixes, widest depth | in all | ms |")
+    print("\n| prompt | p of the best text | p of a beam of 10's | prefixes, widest depth | prefixes, total | ms |")
     print("|---|--:|--:|--:|--:|--:|")
     for words in PROMPTS:
         prompt = torch.tensor([[vocab.start, *tokenizer.encode(words, plain=True)]])

@@ -86,7 +86,7 @@ def main() -> None:
         row, said = measure(desk)
     print("| Layer Lab, median ms | " + " | ".join(row) + " |")
     print("|---|" + "--:|" * len(row))
-    print("| 3 × 96 numbers a direction | " + " | ".join(row.values()) + " |")
+    print("| 3 × 96 dimensions per direction | " + " | ".join(row.values()) + " |")
     print(said)
 
 

@@ -135,15 +135,15 @@ def main(file: Path, counts: Sequence[int]) -> None:
     start = time.perf_counter()
     real = encodings()
     print(f"{len(real):,} blocks encoded in {time.perf_counter() - start:.0f} s\n")
-    print("| documents | index | built, s | GB | a query, ms | 99th percentile | flat's time against it | recall@10 |\n"
-          "|---|---|--:|--:|--:|--:|--:|--:|")
+    print("| documents | index | build time, s | GB | ms per query | 99th percentile | speed-up over flat | recall@10 |"
+          "\n|---|---|--:|--:|--:|--:|--:|--:|")
     rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
     for count in counts:
         draw = torch.Generator().manual_seed(1)
         vectors = around(real, count, draw)
         queries = around(vectors[:: count // QUERIES], QUERIES, draw)
         unequal = torch.randn(count, 1, generator=draw).mul(0.5).exp()
-        for lengths, scale in (("", None), (", unequal lengths", unequal)):
+        for lengths, scale in (("", None), (", unequal norms", unequal)):
             if scale is None or count == SMALLEST:
                 for row in measured(vectors if scale is None else vectors * scale, queries, lengths):
                     print(line(row), flush=True)

@@ -31,7 +31,7 @@ def table(seconds: Seconds, tokens: int) -> str:
     above 1 is faster than the first.
     """
     first = next(iter(seconds.values()))
-    lines = ["| | tokens/s | fastest turn | against the first |", "|---|--:|--:|--:|"]
+    lines = ["| | tokens/s | fastest round | relative speed |", "|---|--:|--:|--:|"]
     for name, turns in seconds.items():
         ratio = median(base / mine for base, mine in zip(first, turns, strict=True))
         lines.append(f"| {name} | {tokens / median(turns):,.0f} | {tokens / min(turns):,.0f} | {ratio:.2f} |")

@@ -16,7 +16,7 @@ def main(rounds: int) -> None:
     turns = race({name: lambda code=code: subprocess.run([sys.executable, "-c", code], check=True)
                   for name, code in MODULES.items()}, rounds=rounds)
     alone = median(turns["import torch"])
-    print("| | seconds | against torch alone |\n|---|--:|--:|")
+    print("| | seconds | relative to torch alone |\n|---|--:|--:|")
     for name, seconds in turns.items():
         print(f"| `{name}` | {median(seconds):.2f} | {median(seconds) / alone:.2f} |")
 

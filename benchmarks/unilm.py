@@ -84,7 +84,7 @@ def main(rounds: int) -> None:
         return [list(text.tokens) for text in greedy(kept, start, VOCAB, length=LENGTH)]
 
     assert with_cache() == anew(model, sources)
-    seconds = race({"Writer": with_cache, "read anew": lambda: anew(model, sources)}, rounds=rounds)
+    seconds = race({"Writer": with_cache, "without a cache": lambda: anew(model, sources)}, rounds=rounds)
     print(f"\n{TEXTS} targets of {LENGTH} tokens\n\n{table(seconds, TEXTS * LENGTH)}")
 
 

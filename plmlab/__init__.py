@@ -1,15 +1,16 @@
-"""plmlab: pretrained language models, built from scratch, watched from inside, and put to the test.
+"""plmlab: pretrained language models, built from scratch, inspected and evaluated.
 
-The rooms: ``layers`` (one idea a file), ``objectives`` (text → Example), ``models`` (one system a file), ``interpret``
-(looking inside), ``labs`` (a widget a folder), ``world`` (the Small World), and beside them ``text``, ``train``,
-``decode``, ``pretraining``, ``checkpoints``, ``metrics`` and ``hf``; ``chapters`` holds what one chapter alone uses.
+Subpackages: ``layers`` (one idea per file), ``objectives`` (text → Example), ``models`` (one system per file),
+``interpret`` (recording and changing activations), ``labs`` (one widget per folder), ``world`` (the Small World),
+``text``, ``train``, ``decode``, ``pretraining``, ``checkpoints``, ``metrics`` and ``hf``. ``chapters`` holds the code
+that only one chapter uses.
 """
 
 import os
 
 __version__ = "0.1.0"
 
-# Threads that wait for each other by spinning make a small model thirty times slower as soon as anything else, such as
-# a browser, wants a core. Sleeping costs a quarter of the speed on an idle machine, and that is the better bargain.
-# It must be said before torch loads; whoever sets the variable decides.
+# OpenMP threads that spin while they wait make a small model thirty times slower as soon as another program, such as a
+# browser, needs a core. Sleeping threads are a quarter slower on an idle machine, which is the better trade-off.
+# Must be set before torch is imported; a value that the user has set is kept.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all, whenever the machine stops."""
+"""Atomic writes: files and folders are replaced completely or not at all, even if the machine stops in between."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write(path: Path, data: bytes) -> None:
-    """A file whose bytes are on the disk when the call returns."""
+    """Write a file and flush it to disk."""
     with path.open("wb") as file:
         file.write(data)
         file.flush()
@@ -16,8 +16,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file that appears, in the place of one that may be there, when it is whole. OSError where the disk
-    refuses."""
+    """Write a file atomically, replacing an existing one. Raises OSError if writing fails."""
     draft = path.with_name(f".{path.name}")
     write(draft, data)
     draft.replace(path)
@@ -25,13 +24,13 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def flush(path: Path) -> None:
-    """Wait until a file that another library wrote is on the disk."""
+    """Flush to disk a file that another library has written."""
     with path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
 def settle(folder: Path) -> None:
-    """Wait until the folder's list of files is on the disk, where the system has a way to ask for it."""
+    """Flush the folder's directory entries to disk, on systems that support it."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -41,10 +40,10 @@ def settle(folder: Path) -> None:
 
 
 def place(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make ``folder`` hold just these files.
+    """Replace the contents of ``folder`` with these files, atomically.
 
-    They are written beside it, flushed, and renamed into place; a folder of that name which stood there
-    before is there until then, and again if the last rename fails. OSError where the disk refuses.
+    The files are written to a temporary folder next to it, flushed, and renamed into place. An existing folder stays
+    until then and is restored if the last rename fails. Raises OSError if writing fails.
     """
     with drafted(folder) as draft:
         for name, data in files.items():
@@ -53,8 +52,8 @@ def place(folder: Path, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def drafted(folder: Path) -> Iterator[Path]:
-    """An empty folder, for files too large to be held in memory; when the block ends, it takes the place of ``folder``
-    as in `place`. Nothing is left of it where the block raises. Each file in it is to be flushed."""
+    """Yield an empty temporary folder, for files too large for memory, that replaces ``folder`` when the block ends, as
+    in `place`. If the block raises, it is removed. The caller has to flush every file in it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft, former = draft_of(folder), folder.with_name(f".{folder.name}.former")
     try:
@@ -79,11 +78,11 @@ def drafted(folder: Path) -> Iterator[Path]:
 
 
 def draft_of(folder: Path) -> Path:
-    """Where a folder is written before it is put in place."""
+    """Path of the temporary folder in which ``folder`` is written before it is renamed."""
     return folder.with_name(f".{folder.name}.draft")
 
 
 def clear(folder: Path) -> None:
-    """Remove what an earlier, killed attempt left."""
+    """Remove a folder that an earlier, interrupted attempt left."""
     if folder.exists():
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Where training batches come from: a source that gives the same batch for a step whenever it is asked."""
+"""Sources of training batches: the batch is a deterministic function of the step."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -13,15 +13,15 @@ from plmlab.example import AnyBatch, Batch, BidirectionalBatch, BidirectionalExa
 Made = Sequence[Example] | Sequence[PairExample] | Sequence[BidirectionalExample]
 COLLATED: dict[type, type[AnyBatch]] = {
     PairExample: PairBatch, BidirectionalExample: BidirectionalBatch}
-"""Kind of example → what its batches are; `Batch` for all others."""
+"""Example class → batch class; `Batch` for all others."""
 
 
 @dataclass(frozen=True)
 class ExampleBatches:
-    """``batches(step)``: what ``draw`` makes of a random stream of that step's own, padded with the id ``pad``.
+    """``batches(step)``: the Examples that ``draw`` samples with the step's own random generator, padded with ``pad``.
 
-    The batch of a step depends on the seed and the step alone. So a training that stopped at step 1,000 goes on with
-    step 1,001 and nothing has to be replayed, and every machine draws the same.
+    The batch of a step depends only on the seed and the step. A run interrupted at step 1,000 can therefore resume at
+    step 1,001 without replaying anything, and every machine samples the same batches.
     """
 
     draw: Callable[[Random], Made]
@@ -29,43 +29,43 @@ class ExampleBatches:
     pad: int
 
     def examples(self, step: int) -> Made:
-        """The Examples of this step's batch, not padded."""
+        """The Examples of this step's batch, before padding."""
         return self.draw(Random(f"{self.seed}:{step}"))
 
     def __call__(self, step: int) -> AnyBatch:
-        """The batch of this step."""
+        """The collated batch of this step."""
         return collated(self.examples(step), self.pad)
 
 
 def collated(made: Made, pad: int) -> AnyBatch:
-    """Examples side by side, padded with the id ``pad``; ValueError for none."""
+    """Collate examples, padded with the id ``pad``. Raises ValueError if there are none."""
     kind = COLLATED.get(type(made[0]), Batch) if made else Batch
     return kind.of(made, pad=pad)  # type: ignore[arg-type]
 
 
 def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
-    """The Examples of ``source`` with those of like length together, so that less is padded (Vaswani et al. 2017,
-    §5.1).
+    """Group the Examples of ``source`` by length, to reduce padding (Vaswani et al. 2017, §5.1).
 
-    Each ``buckets`` batches of the source are sorted by length and cut into as many of about equal positions, the
-    shortest texts first: the same Examples, each once. Make one update of them (``accumulate=buckets``): updates that
-    have seen short texts only, or long ones, learn worse. The batch of a step depends on the source's seed and the step
-    alone.
+    Every ``buckets`` batches of the source are sorted by length and re-cut into the same number of batches of about
+    equal size in tokens, the shortest texts first; each Example occurs exactly once. Use them for a single update
+    (``accumulate=buckets``): updates from only short or only long texts train worse. The batch of a step depends only
+    on the source's seed and the step.
     """
     @lru_cache(1)
-    def turn(number: int) -> list[AnyBatch]:
-        drawn = [made for i in range(buckets) for made in source.examples(number * buckets + i)]
-        drawn.sort(key=_length)
-        ends, cuts = list(accumulate(map(_length, drawn))), [0]
+    def group(number: int) -> list[AnyBatch]:
+        examples = [example for i in range(buckets) for example in source.examples(number * buckets + i)]
+        examples.sort(key=_length)
+        ends, cuts = list(accumulate(map(_length, examples))), [0]
         for i in range(1, buckets):
-            fair = bisect_left(ends, ends[-1] * i / buckets) + 1
-            cuts.append(min(max(fair, cuts[-1] + 1), len(drawn) - buckets + i))
-        parts = [drawn[start:end] for start, end in pairwise([*cuts, len(drawn)])]
+            equal = bisect_left(ends, ends[-1] * i / buckets) + 1
+            cuts.append(min(max(equal, cuts[-1] + 1), len(examples) - buckets + i))
+        parts = [examples[start:end] for start, end in pairwise([*cuts, len(examples)])]
         return [collated(part, source.pad) for part in parts]  # type: ignore[arg-type]
 
-    return lambda step: turn(step // buckets)[step % buckets]
+    return lambda step: group(step // buckets)[step % buckets]
 
 
-def _length(made: Any) -> int:
-    """How many positions an Example has; of a pair, those of both sides."""
-    return len(made.source.tokens) + len(made.target.tokens) if isinstance(made, PairExample) else len(made.tokens)
+def _length(example: Any) -> int:
+    """Number of tokens of an Example; of a pair, source and target together."""
+    return (len(example.source.tokens) + len(example.target.tokens) if isinstance(example, PairExample)
+            else len(example.tokens))

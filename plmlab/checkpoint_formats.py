@@ -1,4 +1,4 @@
-"""The formats that checkpoints had before, as today's: what a model's types, settings and weights were called then."""
+"""Conversion of checkpoints in formats 1 and 2: model types, config fields and weight names that have changed since."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from torch import Tensor
 
 FORMAT = 3
-"""Today's: the config of a model that holds others, such as a task head, holds theirs."""
+"""Current format: the config of a composite model, such as a task head, contains the configs of its inner models."""
 RENAMED = {"around_attention": "attention_residual", "around_cross_attention": "cross_attention_residual",
            "around_feed_forward": "feed_forward_residual", "finish": "final_norm"}
-"""What parts of a weight's name, dot to dot, were called in format 1."""
+"""Components of weight names (between dots) in format 1 → current component."""
 MOVED = {"gpt": "", "gpt2": "", "gpt-classifier": "gpt.", "gpt2-classifier": "gpt."}
-"""Where a model of format 1 had its token and position embeddings that has them in ``embeddings`` now."""
+"""Models of format 1 whose token and position embeddings moved into ``embeddings`` → prefix of their weight names."""
 KINDS = {"sentence": "sentence-classifier", "token": "token-classifier", "span": "span-classifier"}
 HEADS = {
     **{f"{encoder}-{kind}": (name, encoder, "encoder") for encoder in ("bert", "unilm", "xlnet", "mpnet")
@@ -19,25 +19,25 @@ HEADS = {
     **{name: (name, "bert", "encoder") for name in ("cogqa", "cogqa-self-loops", "one-pass-reader")},
     "gpt-classifier": ("gpt-classifier", "gpt", "gpt"), "gpt2-classifier": ("gpt-classifier", "gpt2", "gpt"),
 }
-"""Models of format 2 whose config told the size of the model inside them among its own fields → today's type, the type
-of the model inside, and the part that it is, which encoders called ``encoder``."""
+"""Models of format 2 whose config held the fields of the inner model among its own → current type, type of the inner
+model, and its current attribute name; in format 2, encoders were named ``encoder``."""
 OWN = ("model_type", "format", "sha256", "labels", "alpha", "extract", "auxiliary")
-"""The fields of their configs that are no size."""
+"""Fields of their configs that do not belong to the inner model."""
 
 
 def renewed_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What config.json of format 1, 2 or 3 tells, as format 3 tells it."""
+    """Convert the contents of config.json from format 1, 2 or 3 to format 3."""
     kind = type_in_2(config)
     if config["format"] == FORMAT or kind not in HEADS:
         return dict(config) | {"model_type": kind, "format": FORMAT}
-    today, inner, part = HEADS[kind]
-    told = {name: value for name, value in config.items() if name in OWN}
+    current, inner, part = HEADS[kind]
+    own = {name: value for name, value in config.items() if name in OWN}
     size = {name: value for name, value in config.items() if name not in OWN}
-    return told | {"model_type": today, "format": FORMAT, part: {"model_type": inner, **size}}
+    return own | {"model_type": current, "format": FORMAT, part: {"model_type": inner, **size}}
 
 
 def renewed_weights(tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> dict[str, Tensor]:
-    """The weights of a checkpoint whose config.json is ``config`` under their names of today."""
+    """Rename the weights of a checkpoint, whose config.json is ``config``, to their current names."""
     kind, named = type_in_2(config), dict(tensors)
     if config["format"] == 1:
         moved = {f"{MOVED[kind]}{table}.weight": f"{MOVED[kind]}embeddings.{table}.weight"
@@ -45,12 +45,12 @@ def renewed_weights(tensors: Mapping[str, Tensor], config: Mapping[str, Any]) ->
         named = {moved.get(name, name): tensor for name, tensor in named.items()}
         named = {".".join(RENAMED.get(part, part) for part in name.split(".")): tensor
                  for name, tensor in named.items()}
-    if config["format"] < FORMAT and kind in HEADS:
-        named = {f"encoder.{name.removeprefix('bert.')}" if name.startswith("bert.") else name: tensor
+    if config["format"] < FORMAT:
+        named = {".".join(RENAMED_IN_3.get(part, part) for part in name.split(".")): tensor
                  for name, tensor in named.items()}
     return named
 
 
 def type_in_2(config: Mapping[str, Any]) -> str:
-    """The model type that config.json names, as format 2 called it."""
+    """The model type in config.json under its name in format 2."""
     return "bert-token" if config["model_type"] == "bert-tagger" else config["model_type"]

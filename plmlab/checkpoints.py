@@ -1,8 +1,8 @@
-"""Checkpoints: a trained model as a folder that anyone can read, check and load.
+"""Checkpoints: save a trained model and its tokenizer to a folder, verify it, and load it.
 
-A folder holds ``config.json`` (the model's type, the format's version, the config's fields, the hashes of the
-other files), ``model.safetensors`` (tied weights once), ``tokenizer.json`` and ``README.md`` (the command that made
-it and the numbers that it reached). ``data/checkpoints/index.json`` lists the ones that come with the course.
+A checkpoint folder contains ``config.json`` (model type, format version, fields of the config, hashes of the other
+files), ``model.safetensors`` (tied weights once), ``tokenizer.json`` and ``README.md`` (the command that created it and
+the results). ``data/checkpoints/index.json`` lists the checkpoints that are bundled with the course.
 """
 
 import hashlib
@@ -34,33 +34,32 @@ Folder = str | PathLike[str]
 
 
 class CheckpointError(ValueError):
-    """A folder that cannot be loaded, and why."""
+    """Raised for a folder that cannot be loaded as a checkpoint."""
 
 
 def home() -> Path:
-    """Where the course's own checkpoints lie."""
+    """The folder of the bundled checkpoints."""
     return DATA / "checkpoints"
 
 
 def digest(data: bytes) -> str:
-    """The sha256 of some bytes, in hexadecimal."""
+    """The SHA-256 of the data, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def save(folder: Folder, model: nn.Module, tokenizer: "Tokenizer", *, command: str,
          figures: Mapping[str, float | str], beside: Mapping[str, bytes] | None = None) -> None:
-    """Write a checkpoint, in the place of one that may be there.
+    """Write a checkpoint atomically, replacing an existing one.
 
-    ``command`` made it; ``figures`` are the numbers it reached, by name; ``beside`` are further files, such as
-    the state of its training. The folder appears whole or not at all.
-    ValueError for a model of no registered type, OSError where the disk refuses.
+    ``command`` is the command that created it, ``figures`` the results by name, and ``beside`` additional files by
+    name, such as the training state. Raises ValueError if the model's type is not registered, OSError if writing fails.
     """
     folder, kind = Path(folder), type_of(model)
     tensors = {name: tensor.cpu().contiguous() for name, tensor in weights(model).items()}
-    with TemporaryDirectory() as room:
-        tokenizer.save(room)
-        words = (Path(room) / TOKENIZER).read_bytes()
-    files = {WEIGHTS: safetensors.torch.save(tensors), TOKENIZER: words}
+    with TemporaryDirectory() as temporary:
+        tokenizer.save(temporary)
+        tokenizer_bytes = (Path(temporary) / TOKENIZER).read_bytes()
+    files = {WEIGHTS: safetensors.torch.save(tensors), TOKENIZER: tokenizer_bytes}
     config = {"model_type": kind.name, "format": FORMAT, **config_told(model.config)}
     config["sha256"] = {name: digest(data) for name, data in files.items()}
     files[CONFIG] = (json.dumps(config, indent=2) + "\n").encode()
@@ -69,43 +68,43 @@ def save(folder: Folder, model: nn.Module, tokenizer: "Tokenizer", *, command: s
 
 
 def readme(name: str, kind: ModelType, model: nn.Module, command: str, figures: Mapping[str, float | str]) -> str:
-    """What a person wants to know of a checkpoint."""
+    """The text of a checkpoint's README: model type, number of parameters, command and results."""
     size = sum(parameter.numel() for parameter in model.parameters())
     rows = [f"| {label} | {value:.4g} |" if isinstance(value, float) else f"| {label} | {value} |"
             for label, value in figures.items()]
     return "\n".join([
-        f"# {name}", "", f"A `{kind.name}` of {size:,} parameters. Made by", "", "```", command, "```", "",
+        f"# {name}", "", f"A `{kind.name}` model with {size:,} parameters, created by", "", "```", command, "```", "",
         "| figure | value |", "|---|---|", *rows, "",
-        f'Load it with `plmlab.checkpoints.load("{name}")`, given this folder\'s path if it is not one of the '
-        "course's own.", "",
+        f'Load it with `plmlab.checkpoints.load("{name}")`; if it is not a bundled checkpoint, pass the path of this '
+        "folder.", "",
     ])
 
 
 def load(folder: Folder, *, expect: str | None = None) -> tuple[Any, "Tokenizer"]:
-    """The model, in evaluation mode, and the tokenizer of a checkpoint.
+    """Load the model, in evaluation mode, and the tokenizer of a checkpoint.
 
-    ``folder`` is a path, or the name of one of the course's own (``names``), which are also checked against the
-    index. ``expect`` is the model type that the caller can use. A CheckpointError says what is wrong, and nothing
-    is half loaded.
+    ``folder`` is a path or the name of a bundled checkpoint (see `names`), which is also checked against the index.
+    ``expect`` is the model type that the caller requires. Raises CheckpointError if the folder is not a valid
+    checkpoint of that type.
     """
     folder = locate(folder)
     files = read_files(folder)
     config = parse(folder, files)
     if expect is not None and (kind := renewed_config(config)["model_type"]) != expect:
-        raise CheckpointError(f"{folder} holds a {kind!r} model, and a {expect!r} is needed here")
+        raise CheckpointError(f"{folder} contains a {kind!r} model, but a {expect!r} model is needed here")
     for name, expected in config["sha256"].items():
         if name in files and digest(files[name]) != expected:
-            raise CheckpointError(f"{folder / name} was changed or cut short since it was saved (its hash is another): "
-                                  "get the folder again, or train it again by the command in its README.md")
+            raise CheckpointError(f"{folder / name} was changed or truncated after it was saved (its hash differs): "
+                                  "download the folder again, or retrain it with the command in its README.md")
     problems = compare(folder)
     if problems:
-        raise CheckpointError(f"{folder} is not the checkpoint of that name that the course came with: "
+        raise CheckpointError(f"{folder} differs from the bundled checkpoint of that name: "
                               + "; ".join(problems))
     return build(folder, config, files[WEIGHTS]), tokenizer_of(folder)
 
 
 def locate(folder: Folder) -> Path:
-    """The path that is meant: a folder, or a name from the index."""
+    """The path of a checkpoint, given as a path or as a name from the index."""
     path = Path(folder)
     if not path.exists() and str(folder) in names():
         return home() / str(folder)
@@ -113,45 +112,45 @@ def locate(folder: Folder) -> Path:
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """The files that a checkpoint must have."""
+    """The contents of a checkpoint's required files, by name. Raises CheckpointError if any is missing."""
     if not folder.is_dir():
-        known = ", ".join(names()) or "none yet"
-        raise CheckpointError(f"there is no folder {folder}; the course's own checkpoints are: {known}")
+        known = ", ".join(names()) or "none"
+        raise CheckpointError(f"there is no folder {folder}; the bundled checkpoints are: {known}")
     missing = [name for name in (CONFIG, WEIGHTS, TOKENIZER) if not (folder / name).is_file()]
     if missing:
         raise CheckpointError(f"{folder} is not a checkpoint: it lacks {', '.join(missing)}. A checkpoint is a folder "
-                              f"with {CONFIG}, {WEIGHTS} and {TOKENIZER}, as plmlab.checkpoints.save writes it")
+                              f"with {CONFIG}, {WEIGHTS} and {TOKENIZER}, as written by plmlab.checkpoints.save")
     files = [folder / name for name in (CONFIG, WEIGHTS, TOKENIZER)]
-    if told := git_lfs.pointers(*files):
-        raise CheckpointError(f"{folder} is not whole: {told}")
+    if problem := git_lfs.pointers(*files):
+        raise CheckpointError(f"{folder} is incomplete: {problem}")
     return {file.name: file.read_bytes() for file in files}
 
 
 def parse(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The table in config.json, of a format that this version knows."""
+    """Parse config.json. Raises CheckpointError if it is invalid or of a format that this version does not support."""
     try:
         config = json.loads(files[CONFIG])
     except (json.JSONDecodeError, UnicodeDecodeError) as problem:
         raise CheckpointError(f"{folder / CONFIG} is not JSON: {problem}") from None
     if not isinstance(config, dict) or not set(OURS) <= set(config):
         raise CheckpointError(f"{folder / CONFIG} was not written by plmlab: it lacks one of {', '.join(OURS)}. "
-                              "A model of Hugging Face's is loaded with plmlab.hf.from_hf")
+                              "Load a Hugging Face model with plmlab.hf.from_hf")
     if config["format"] not in range(1, FORMAT + 1):
-        raise CheckpointError(f"{folder} has format {config['format']}, and this plmlab reads formats 1 to {FORMAT}: "
-                              "use the plmlab that wrote it, or a newer one")
+        raise CheckpointError(f"{folder} has format {config['format']}, but this version of plmlab supports formats 1 "
+                              f"to {FORMAT}: use the version that wrote it, or a newer one")
     return config
 
 
 def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
-    """The model that config.json describes, with the weights in ``data``."""
-    today = renewed_config(config)
+    """Build the model that config.json describes and load the weights, the bytes of a safetensors file."""
+    current = renewed_config(config)
     try:
-        kind = model_type(today["model_type"])
+        kind = model_type(current["model_type"])
     except ValueError as problem:
         raise CheckpointError(f"{folder}: {problem}") from None
-    told = {name: value for name, value in today.items() if name not in OURS}
+    options = {name: value for name, value in current.items() if name not in OURS}
     try:
-        model = kind.model(config_from(kind.config, told, kind.name)).eval()
+        model = kind.model(config_from(kind.config, options, kind.name)).eval()
         load_tensors(model, renewed_weights(safetensors.torch.load(data), config))
     except (ValueError, TypeError, SafetensorError) as problem:
         raise CheckpointError(f"{folder} cannot be loaded as a {kind.name!r} model: {problem}") from None
@@ -159,41 +158,41 @@ def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
 
 
 def config_told(config: Any) -> dict[str, Any]:
-    """A model's config as config.json holds it; a model inside it is told by its type and its own config. A ValueError
-    where that one's class is not registered."""
-    def told(value: Any) -> Any:
+    """Convert a model's config to a dictionary for config.json, including the type and config of an inner model. Raises
+    ValueError if the class of an inner model is not registered."""
+    def converted(value: Any) -> Any:
         if isinstance(value, ModelSpec):
             return {"model_type": registered(value.model).name, **config_told(value.config)}
         return config_told(value) if is_dataclass(value) else value
-    return {field.name: told(getattr(config, field.name)) for field in fields(config)}
+    return {field.name: converted(getattr(config, field.name)) for field in fields(config)}
 
 
-def config_from(cls: Any, told: Mapping[str, Any], name: str) -> Any:
-    """The config, of this class, that a table tells; a ValueError where it tells other fields."""
+def config_from(cls: Any, given: Mapping[str, Any], name: str) -> Any:
+    """Build a config of class ``cls`` from a dictionary. Raises ValueError if fields are unknown or missing."""
     hints = get_type_hints(cls)
     known = {field.name for field in fields(cls)}
     needed = {field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING}
-    if not needed <= set(told) <= known:
+    if not needed <= set(given) <= known:
         raise ValueError(f"{CONFIG} does not describe a {name!r} model: " + "; ".join(
-            [f"{field!r} is unknown" for field in told if field not in known]
-            + [f"{field!r} is missing" for field in sorted(needed - set(told))]))
+            [f"{field!r} is unknown" for field in given if field not in known]
+            + [f"{field!r} is missing" for field in sorted(needed - set(given))]))
 
-    def made(field: str, value: Any) -> Any:
+    def converted(field: str, value: Any) -> Any:
         if hints[field] is ModelSpec:
             kind = model_type(value["model_type"])
-            inner = {name: one for name, one in value.items() if name != "model_type"}
+            inner = {name: option for name, option in value.items() if name != "model_type"}
             return ModelSpec(kind.model, config_from(kind.config, inner, kind.name))
         return config_from(hints[field], value, field) if is_dataclass(hints[field]) else tuples(value)
-    return cls(**{field: made(field, value) for field, value in told.items()})
+    return cls(**{field: converted(field, value) for field, value in given.items()})
 
 
 def tuples(value: Any) -> Any:
-    """What JSON made a list of, as the tuple that it was."""
+    """Convert lists from JSON back to tuples, recursively."""
     return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
 def tokenizer_of(folder: Path) -> "Tokenizer":
-    """The checkpoint's tokenizer."""
+    """Load the tokenizer of a checkpoint. Raises CheckpointError if that fails."""
     from plmlab.text import Tokenizer
     try:
         return Tokenizer.load(folder)
@@ -202,18 +201,18 @@ def tokenizer_of(folder: Path) -> "Tokenizer":
 
 
 def index() -> dict[str, dict[str, str]]:
-    """The course's own checkpoints: name → file → sha256."""
+    """The index of the bundled checkpoints: name → file → SHA-256."""
     path = home() / "index.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def names() -> list[str]:
-    """The names of the course's own checkpoints."""
+    """The names of the bundled checkpoints, sorted."""
     return sorted(index())
 
 
 def enter(name: str) -> None:
-    """Put a folder of ``data/checkpoints`` into the index, or renew its hashes."""
+    """Add a folder of ``data/checkpoints`` to the index, or update its hashes."""
     files = read_files(home() / name)
     table = index() | {name: {file: digest(data) for file, data in sorted(files.items())}}
     text = json.dumps(dict(sorted(table.items())), indent=2) + "\n"
@@ -221,16 +220,16 @@ def enter(name: str) -> None:
 
 
 def compare(folder: Path) -> list[str]:
-    """How one of the course's own checkpoints differs from the index; nothing for any other folder."""
+    """Differences between a bundled checkpoint and the index, one message each; empty for any other folder."""
     if folder.resolve().parent != home().resolve():
         return []
     listed = index().get(folder.name, {})
-    lost = [f"{file} is missing" for file in listed if not (folder / file).is_file()]
-    other = [f"{file} has another hash" for file, expected in listed.items()
+    missing = [f"{file} is missing" for file in listed if not (folder / file).is_file()]
+    changed = [f"{file} has another hash" for file, expected in listed.items()
              if (folder / file).is_file() and digest((folder / file).read_bytes()) != expected]
-    return lost + other
+    return missing + changed
 
 
 def verify() -> dict[str, list[str]]:
-    """Every checkpoint of the index, with what is wrong with it: an empty list is a good sign."""
+    """Compare every bundled checkpoint with the index: name → differences, an empty list if there are none."""
     return {name: compare(home() / name) for name in names()}

@@ -1,4 +1,4 @@
-"""The chapters of the course, and the family tree of the models that they build."""
+"""The chapters of the course, and the family tree of its models."""
 
 import csv
 import importlib
@@ -11,7 +11,7 @@ from plmlab.paths import DATA, ROOT
 
 @dataclass(frozen=True)
 class Chapter:
-    """One chapter: its number, file name, title, and the question that it answers."""
+    """A chapter: number, slug (file name), title in English and Chinese, and the question that it answers."""
 
     number: int
     slug: str
@@ -21,11 +21,11 @@ class Chapter:
 
     @property
     def file(self) -> str:
-        """The notebook's name, whether it is written yet or not."""
+        """File name of the notebook, whether it has been written yet or not."""
         return f"{self.number:02d}_{self.slug}.ipynb"
 
     def written(self, folder: Path = ROOT / "notebooks") -> bool:
-        """Whether the chapter can be opened."""
+        """Whether the notebook exists."""
         return (folder / self.file).exists()
 
 
@@ -55,7 +55,7 @@ CHAPTERS = tuple(Chapter(n, *row) for n, row in enumerate((
 
 
 def notebooks() -> dict[str, Path]:
-    """The chapters that are written: number, two digits, → notebook."""
+    """The chapters written so far: two-digit number → path of the notebook."""
     return {f"{chapter.number:02d}": ROOT / "notebooks" / chapter.file for chapter in CHAPTERS if chapter.written()}
 
 
@@ -63,19 +63,18 @@ ROOMS = Path(__file__).parent / "chapters"
 
 
 def chapters_with(part: str, rooms: Path = ROOMS) -> list[str]:
-    """The chapters that have a module of this name, such as "exercises", in their room: their numbers, two digits each.
-    """
+    """Two-digit numbers of the chapters whose subpackage has a module of this name, such as "exercises"."""
     return sorted(path.parent.name.removeprefix("ch") for path in rooms.glob(f"ch[0-9][0-9]/{part}.py"))
 
 
 def part_of(chapter: str, part: str) -> ModuleType:
-    """A module of one chapter ("06"); ModuleNotFoundError where it has none of that name."""
+    """Import a module of a chapter ("06"). Raises ModuleNotFoundError if the chapter has none of that name."""
     return importlib.import_module(f"plmlab.chapters.ch{chapter}.{part}")
 
 
 @dataclass(frozen=True)
 class Relative:
-    """A model in the family tree: when it came, to which branch it belongs, and from what it grew."""
+    """A model in the family tree: its date, branch, parents, chapter and main idea."""
 
     name: str
     year: float
@@ -86,7 +85,7 @@ class Relative:
 
 
 def family() -> list[Relative]:
-    """The models of the course by date, from ``data/family_tree.tsv``."""
+    """The models of the family tree in order of date, from ``data/family_tree.tsv``."""
     with (DATA / "family_tree.tsv").open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
         return [Relative(r["name"], float(r["year"]), r["branch"], tuple(filter(None, r["parents"].split(", "))),

@@ -1,6 +1,6 @@
-"""`plmlab doctor`: is this machine ready for the course? A line for each thing, and what to do about it.
+"""`plmlab doctor`: check whether this machine can run the course, one line per check, with advice.
 
-Nothing heavy is loaded where a package's own records tell enough; torch is loaded to ask for the device.
+Packages are checked by their installed metadata, without importing them; only torch is imported, to query the device.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ State = Literal["ok", "note", "stop"]
 
 OLDEST_PYTHON = (3, 11)
 INSTALL = "python -m pip install -c constraints.txt -e ."
-RESTORE = "git stash push data/checkpoints brings back the course's files, and keeps what you changed in the stash"
+RESTORE = "git stash push data/checkpoints restores the course's files and keeps your changes in the stash"
 GIB = 2**30
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -45,9 +45,9 @@ SHIPPED = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at, its ``subject``; what is found, ``says``; and what to ``do`` about it.
+    """The result of one check: its ``subject``, the message ``says``, and the advice ``do``.
 
-    The ``state`` is "stop" where the course can't run so, "note" where it can, with what is said, and else "ok".
+    ``state`` is "stop" if the course can't run, "note" if it can, with a limitation, and "ok" otherwise.
     """
 
     subject: str
@@ -62,7 +62,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Gpu:
-    """What torch says of the accelerator; ``memory`` in bytes, 0 where it is the computer's own."""
+    """The accelerator as torch reports it; ``memory`` in bytes, 0 if it is shared with the CPU."""
 
     name: str
     memory: int
@@ -70,144 +70,146 @@ class Gpu:
 
 
 def python(version: tuple[int, ...]) -> Finding:
-    """A finding about the interpreter's version, given as in ``sys.version_info[:3]``."""
-    told = ".".join(map(str, version))
+    """Check the Python version, given as ``sys.version_info[:3]``."""
+    given = ".".join(map(str, version))
     if version[:2] < OLDEST_PYTHON:
         needed = ".".join(map(str, OLDEST_PYTHON))
-        return Finding("Python", "stop", f"{told}; the course needs {needed} or newer",
-                       f"install Python {needed} or newer, then: make lab PYTHON=python{needed}")
-    return Finding("Python", "ok", told)
+        return Finding("Python", "stop", f"{given}; the course needs {needed} or newer",
+                       f"install Python {needed} or newer, then run: make lab PYTHON=python{needed}")
+    return Finding("Python", "ok", given)
 
 
 def package(requirement: Requirement, tested: str | None, installed: str | None) -> Finding:
-    """A finding about one package: the version that is there against the range needed and the version tested."""
+    """Check the installed version of a package against the required range and the tested version."""
     name = requirement.name
     if installed is None:
         return Finding(name, "stop", "not installed", INSTALL)
     if not requirement.specifier.contains(installed, prereleases=True):
         return Finding(name, "stop", f"{installed}; the course needs {requirement.specifier}", INSTALL)
     if tested is None:
-        return Finding(name, "note", f"{installed}; no tested version is on record")
+        return Finding(name, "note", f"{installed}; no tested version is recorded")
     if Version(installed).public != Version(tested).public:
         return Finding(name, "note", f"{installed}; tested with {tested}",
-                       f"nothing, unless something fails; then: {INSTALL}")
+                       f"nothing to do unless something fails; then run: {INSTALL}")
     return Finding(name, "ok", f"{installed}, as tested")
 
 
 def packages(requirements: Iterable[str], tested: Mapping[str, str],
              installed: Callable[[str], str | None]) -> list[Finding]:
-    """Findings about every package that the course needs; those of extras (tests, hub) are left out."""
+    """Check every required package; those of extras (test, hub) are left out."""
     needed = [r for r in map(Requirement, requirements) if r.marker is None or r.marker.evaluate({"extra": ""})]
     return [package(r, tested.get(canonicalize_name(r.name)), installed(r.name)) for r in needed]
 
 
 def device(gpu: Gpu | None) -> Finding:
-    """A finding about where models will run: the accelerator, its memory and precision; or the CPU."""
+    """Report the device that models will run on: the accelerator with its memory and precision, or the CPU."""
     if gpu is None:
-        return Finding("device", "ok", "CPU, which is all that the course needs")
+        return Finding("device", "ok", "CPU, which is sufficient for the whole course")
     size = f", {gpu.memory / GIB:.0f} GiB" if gpu.memory else ""
-    precision = "bf16" if gpu.bf16 else "no bf16: fit(…, precision='float32') is the way there"
+    precision = "bf16" if gpu.bf16 else "no bf16: use fit(…, precision='float32')"
     return Finding("device", "ok" if gpu.bf16 else "note", f"{gpu.name}{size}, {precision}")
 
 
 def threads(cores: int) -> Finding:
-    """A finding about how many cores share the work; a note where it is one."""
+    """Check the number of CPU cores; a note if there is only one."""
     if cores < 2:
-        return Finding("threads", "note", "1 core", "expect twice the times that the chapters name (two cores)")
+        return Finding("threads", "note", "1 core",
+                       "expect twice the running times given in the chapters, which are for two cores")
     return Finding("threads", "ok", f"{cores} cores")
 
 
 def memory(total: int, free: int) -> Finding:
-    """A finding about main memory in bytes: all of it, and what is free now."""
-    told = f"{free / GIB:.1f} of {total / GIB:.1f} GiB free"
+    """Check the main memory, total and free, in bytes."""
+    text = f"{free / GIB:.1f} of {total / GIB:.1f} GiB free"
     if total < 2 * GIB:
-        return Finding("memory", "stop", told, "use a machine with 4 GiB or more")
+        return Finding("memory", "stop", text, "use a machine with 4 GiB or more")
     if free < 2 * GIB:
-        return Finding("memory", "note", told, "close other programs, or shut down notebooks that are done")
-    return Finding("memory", "ok", told)
+        return Finding("memory", "note", text, "close other programs, or shut down notebooks that you no longer need")
+    return Finding("memory", "ok", text)
 
 
 def disk(free: int, writable: bool) -> Finding:
-    """A finding about the disk under the course: its free bytes, and whether the course's folder can be written to."""
-    told = f"{free / GIB:.1f} GiB free"
+    """Check the disk of the course's folder: its free space in bytes, and whether the folder is writable."""
+    text = f"{free / GIB:.1f} GiB free"
     if not writable:
-        return Finding("disk", "note", f"{told}, but this folder is read-only",
-                       "notebooks run, nothing can be saved: copy the course to a folder of your own")
+        return Finding("disk", "note", f"{text}, but this folder is read-only",
+                       "notebooks run, but nothing can be saved: copy the course to a folder that you can write to")
     if free < GIB // 4:
-        return Finding("disk", "note", told, "make room: training runs could not be saved")
-    return Finding("disk", "ok", told)
+        return Finding("disk", "note", text, "free some disk space; otherwise training runs cannot be saved")
+    return Finding("disk", "ok", text)
 
 
 def file(subject: str, path: Path, sha256: str, *, lost: State, do: str) -> Finding:
-    """A finding about a file that the course reads, against the hash of the one it was tested with. ``lost`` is the
-    state where it is missing, ``do`` the advice."""
+    """Compare the SHA-256 of a file that the course reads with that of the tested version. ``lost`` is the state if the
+    file is missing, ``do`` the advice."""
     if not path.is_file():
-        return Finding(subject, lost, f"{path.name} is not there", do)
+        return Finding(subject, lost, f"{path.name} is missing", do)
     if digest(path) != sha256:
-        return Finding(subject, "note", f"{path.name} is not the file the course was tested with", do)
+        return Finding(subject, "note", f"{path.name} differs from the tested version", do)
     return Finding(subject, "ok", f"{path.stat().st_size / 1e6:.1f} MB, hash as tested")
 
 
 def shipped(find: Callable[[str], Path | None]) -> list[Finding]:
-    """Findings about texts and weights that come inside packages; ``find`` tells where a package lies."""
+    """Check the texts and weights that come with packages; ``find`` returns the folder of a package, or None."""
     findings = []
     for subject, name, inside, sha256 in SHIPPED:
         folder = find(name)
         if folder is None:
-            findings.append(Finding(subject, "stop", f"the package {name} is not there", INSTALL))
+            findings.append(Finding(subject, "stop", f"the package {name} is not installed", INSTALL))
         else:
             findings.append(file(subject, folder / inside, sha256, lost="stop", do=INSTALL))
     return findings
 
 
 def checkpoints(verified: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Findings about the bundled checkpoints: name → what is wrong with its files, as told by
-    ``plmlab.checkpoints.verify``."""
+    """Check the bundled checkpoints, given as name → problems, the result of ``plmlab.checkpoints.verify``."""
     if not verified:
-        return [Finding("checkpoints", "note", "none are bundled here", "nothing: chapters train what they need")]
+        return [Finding("checkpoints", "note", "no bundled checkpoints",
+                        "nothing to do: the chapters train the models that they need")]
     return [
         Finding(f"checkpoint {name}", "note", "; ".join(problems), RESTORE)
-        if problems else Finding(f"checkpoint {name}", "ok", "hashes right")
+        if problems else Finding(f"checkpoint {name}", "ok", "hashes match")
         for name, problems in verified.items()
     ]
 
 
 def browser(path: str | None) -> Finding:
-    """A finding about headless Chromium or Chrome: only for pictures of labs, and for the browser tests."""
+    """Check for headless Chromium or Chrome, needed only for pictures of the labs and for the browser tests."""
     if path is None:
         return Finding("browser", "note", "no Chromium or Chrome found",
-                       "only needed to make pictures of labs and for browser tests; Debian: apt install chromium")
+                       "only needed for pictures of the labs and for browser tests; on Debian: apt install chromium")
     return Finding("browser", "ok", path)
 
 
 def widgets(prefix: Path) -> Finding:
-    """A finding about whether the JupyterLab of this Python (``sys.prefix``) knows the widgets' front ends."""
-    room = prefix / "share" / "jupyter" / "labextensions"
-    lost = [name for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager") if not (room / name).is_dir()]
-    if lost:
-        return Finding("widgets in JupyterLab", "stop", f"JupyterLab lacks {' and '.join(lost)}",
-                       f"{INSTALL}, and start JupyterLab from this same Python")
-    return Finding("widgets in JupyterLab", "ok", "their front ends are installed")
+    """Check that the JupyterLab of this Python (``sys.prefix``) has the widgets' front-end extensions."""
+    extensions = prefix / "share" / "jupyter" / "labextensions"
+    missing = [name for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager")
+               if not (extensions / name).is_dir()]
+    if missing:
+        return Finding("widgets in JupyterLab", "stop", f"missing extensions: {', '.join(missing)}",
+                       f"{INSTALL}, then start JupyterLab from the same Python")
+    return Finding("widgets in JupyterLab", "ok", "front-end extensions installed")
 
 
 def find_browser() -> str | None:
-    """The path of a Chromium or a Chrome, or None."""
+    """The path of Chromium, Chrome or Edge, or None."""
     on_path = (shutil.which(name) for name in BROWSERS)
     return next((path for path in (*on_path, *BROWSER_FILES) if path and os.path.exists(path)), None)
 
 
 def find_package(name: str) -> Path | None:
-    """The folder of a package, found without loading it."""
+    """The folder of a package, found without importing it, or None."""
     spec = importlib.util.find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def find_gpu() -> Gpu | None:
-    """The accelerator that torch would use; loads torch. Whatever torch raises goes through."""
+    """The accelerator that torch would use, or None. Imports torch; its exceptions are not caught."""
     import torch
     if torch.cuda.is_available():
-        facts = torch.cuda.get_device_properties(0)
-        return Gpu(facts.name, facts.total_memory, torch.cuda.is_bf16_supported(including_emulation=False))
+        properties = torch.cuda.get_device_properties(0)
+        return Gpu(properties.name, properties.total_memory, torch.cuda.is_bf16_supported(including_emulation=False))
     if torch.backends.mps.is_available():
         return Gpu("Apple GPU (mps)", 0, True)
     return None
@@ -222,7 +224,7 @@ def version_of(name: str) -> str | None:
 
 
 def tested_versions(constraints: Path) -> dict[str, str]:
-    """Package → version from a constraints file; empty where there is none."""
+    """Package → version from a constraints file; empty if the file does not exist."""
     if not constraints.is_file():
         return {}
     lines = (line.split("#")[0].strip() for line in constraints.read_text(encoding="utf-8").splitlines())
@@ -231,13 +233,13 @@ def tested_versions(constraints: Path) -> dict[str, str]:
 
 
 def digest(path: Path) -> str:
-    """The file's SHA-256, in hexadecimal."""
+    """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def find_packages() -> list[Finding]:
-    """Findings about every package that this installation of the course says it needs."""
+    """Check every package that the metadata of the installed course requires."""
     try:
         needed = metadata.requires("plmlab") or []
     except metadata.PackageNotFoundError:
@@ -246,36 +248,35 @@ def find_packages() -> list[Finding]:
 
 
 def find_device() -> Finding:
-    """A finding about where models will run, or why torch does not tell."""
+    """Report the device that models will run on, or why torch cannot be used."""
     try:
         return device(find_gpu())
     except Exception as problem:
-        return Finding("device", "stop", f"torch does not load ({problem})", INSTALL)
+        return Finding("device", "stop", f"torch cannot be loaded ({problem})", INSTALL)
 
 
 def find_checkpoints() -> list[Finding]:
-    """Findings about the bundled checkpoints; none where a package that reads them is missing: it has its own line."""
+    """Check the bundled checkpoints; no finding if a required package is missing, which has its own line."""
     try:
         from plmlab.checkpoints import verify
         return checkpoints(verify())
     except ImportError:
         return []
     except (OSError, ValueError) as problem:
-        return [Finding("checkpoints", "note", f"their index can't be read ({problem})",
-                        RESTORE)]
+        return [Finding("checkpoints", "note", f"the index can't be read ({problem})", RESTORE)]
 
 
 def find_memory() -> list[Finding]:
-    """A finding about the machine's memory; none where the package that reads it is missing, which has its own line."""
+    """Check the main memory; no finding if psutil is missing, which has its own line."""
     if version_of("psutil") is None:
         return []
     import psutil
-    room = psutil.virtual_memory()
-    return [memory(room.total, room.available)]
+    available = psutil.virtual_memory()
+    return [memory(available.total, available.available)]
 
 
 def examine() -> list[Finding]:
-    """All findings about this machine, in the order of the report."""
+    """Run all checks on this machine, in the order of the report."""
     return [
         python(sys.version_info[:3]),
         *find_packages(),
@@ -291,10 +292,10 @@ def examine() -> list[Finding]:
 
 
 def report(findings: Iterable[Finding]) -> tuple[str, int]:
-    """All lines with a verdict below, and the exit status: 1 if the course can't run."""
+    """Format the findings, one line each, and a verdict; the exit status is 1 if the course can't run."""
     findings = list(findings)
     stops = sum(finding.state == "stop" for finding in findings)
     notes = sum(finding.state == "note" for finding in findings)
-    verdict = f"The course can't run yet: {stops} to mend." if stops else "The course can run."
-    notes_told = f" {notes} to know of." if notes else ""
-    return "\n".join([*map(str, findings), "", verdict + notes_told]), int(stops > 0)
+    verdict = f"The course can't run yet. Problems to fix: {stops}." if stops else "The course can run."
+    noted = f" Notes: {notes}." if notes else ""
+    return "\n".join([*map(str, findings), "", verdict + noted]), int(stops > 0)

@@ -1,4 +1,4 @@
-"""Random draws that are the same on every platform and Python version: all of them through ``rng.random()``."""
+"""Random draws that are reproducible on every platform and Python version, because they use only ``rng.random()``."""
 
 from collections.abc import Iterable, Sequence
 from random import Random
@@ -8,19 +8,19 @@ T = TypeVar("T")
 
 
 def randint(rng: Random, n: int) -> int:
-    """A whole number from 0 to n − 1, each as likely."""
+    """A uniform random integer from 0 to n − 1."""
     return int(rng.random() * n)
 
 
 def choice(rng: Random, items: Sequence[T]) -> T:
-    """One of the items, all equally likely."""
+    """A uniformly random item. Raises ValueError for an empty sequence."""
     if not items:
-        raise ValueError("nothing to draw from: the list is empty")
+        raise ValueError("cannot draw an item: the list is empty")
     return items[randint(rng, len(items))]
 
 
 def shuffled(rng: Random, items: Iterable[T]) -> list[T]:
-    """The items in random order (Fisher and Yates)."""
+    """The items in random order (Fisher–Yates shuffle)."""
     order = list(items)
     for last in range(len(order) - 1, 0, -1):
         other = randint(rng, last + 1)
@@ -29,7 +29,7 @@ def shuffled(rng: Random, items: Iterable[T]) -> list[T]:
 
 
 def sample(rng: Random, items: Sequence[T], k: int) -> list[T]:
-    """``k`` different items, in random order."""
+    """``k`` items without replacement, in random order. Raises ValueError if there are fewer than ``k``."""
     if k > len(items):
-        raise ValueError(f"cannot draw {k} different things from {len(items)}")
+        raise ValueError(f"cannot draw {k} items without replacement from {len(items)}")
     return shuffled(rng, items)[:k]

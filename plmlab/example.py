@@ -1,4 +1,4 @@
-"""The Example: what an objective makes of a text, and all that a model needs to know of it."""
+"""Examples and batches: the output of an objective, and the input of a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,16 +12,17 @@ from torch.nn.utils.rnn import pad_sequence
 from plmlab.visibility import AttentionMask, Visibility
 
 IGNORE = -100
-"""The target of a position that has nothing to predict; ``cross_entropy`` skips it."""
+"""Target of a position without a loss; the default ``ignore_index`` of ``cross_entropy``."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """What one training example shows the model, whatever the objective.
+    """One training example, in the same form for every objective.
 
-    ``targets[t]`` is the token that position t must predict, already shifted where the objective predicts the
-    next token, and IGNORE where there is no loss. ``labels`` holds what is asked besides.
-    ``query_stream_mask`` belongs to XLNet's second stream.
+    ``tokens`` are token ids, ``position_ids`` position ids (GLM has two per token), ``segments`` segment ids.
+    ``targets[t]`` is the token to predict at position t, already shifted for next-token prediction, or IGNORE.
+    ``labels`` holds further targets, such as a class. ``visible`` is the attention mask; ``query_stream_mask`` is that
+    of XLNet's query stream. Raises ValueError if the lengths differ.
     """
 
     tokens: Int[Tensor, "time"]
@@ -40,12 +41,12 @@ class Example:
         }
         for name, size in sizes.items():
             if size != time:
-                raise ValueError(f"an Example of {time} tokens has {size} {name}; they must agree")
+                raise ValueError(f"an Example of {time} tokens has {size} {name}; they must be equal")
 
 
 @dataclass(frozen=True)
 class PairExample:
-    """An encoder-decoder example: what the encoder reads, what the decoder reads, and who sees across."""
+    """An encoder–decoder example: encoder input, decoder input with targets, and cross-attention mask."""
 
     source: Example
     target: Example
@@ -54,27 +55,27 @@ class PairExample:
 
 @dataclass(frozen=True)
 class BidirectionalExample:
-    """One text read from both of its ends: two Examples, neither of which sees anything of the other."""
+    """Example of a bidirectional language model: forward and backward Examples, which do not attend to each other."""
 
     forwards: Example
     backwards: Example
 
     @property
     def tokens(self) -> Int[Tensor, "time"]:
-        """What is read from the left."""
+        """The forward input."""
         return self.forwards.tokens
 
 
 def collate_label(rows: list[Tensor]) -> Tensor:
-    """One label of many examples: a number each is stacked, a row each is padded with IGNORE."""
+    """Collate one label: scalars are stacked, vectors are padded with IGNORE."""
     return torch.stack(rows) if rows[0].dim() == 0 else pad_sequence(rows, True, IGNORE)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples side by side, padded on the right to the longest.
+    """A batch of Examples, padded on the right to the longest.
 
-    ``position_ids`` has one row for all where they are the same for every example, so that they are looked up once.
+    ``position_ids`` has a single row if all examples share it, so that the embeddings are looked up once.
     """
 
     tokens: Int[Tensor, "batch time"]
@@ -87,7 +88,7 @@ class Batch:
 
     @classmethod
     def of(cls, examples: Sequence[Example], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id that fills the shorter examples up."""
+        """Collate; ``pad`` is the id of the padding token."""
         if not examples:
             raise ValueError("a batch needs at least one example; the list is empty")
 
@@ -108,33 +109,33 @@ class Batch:
 
     @property
     def padding_mask(self) -> Bool[Tensor, "batch time"]:
-        """The positions that anybody may look at: all but padding."""
-        looks = self.visible.dense(self.size[1], self.size[1])
-        if looks is None:
+        """Padding mask: True where some query can attend to the position (all but padding)."""
+        mask = self.visible.dense(self.size[1], self.size[1])
+        if mask is None:
             return torch.ones_like(self.tokens, dtype=torch.bool)
-        return looks.any(-2)[:, 0].expand(self.size)
+        return mask.any(-2)[:, 0].expand(self.size)
 
     @classmethod
     def causal(cls, windows: Int[Tensor, "batch window"]) -> Self:
-        """Windows cut from a stream, each position predicting the next token: ``window = time + 1``."""
+        """Next-token prediction on windows of a token stream, ``window = time + 1``."""
         tokens, targets = windows[:, :-1].contiguous(), windows[:, 1:].contiguous()
         place = torch.arange(tokens.shape[1], device=windows.device)
         return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True), targets)
 
     @classmethod
     def continuing(cls, tokens: Int[Tensor, "batch time"], before: int) -> Self:
-        """A text that goes on after ``before`` positions that are remembered elsewhere; nothing is to be predicted."""
+        """A continuation of ``before`` positions that are already in a cache; no targets."""
         place = torch.arange(before, before + tokens.shape[1], device=tokens.device)
         return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True),
                    torch.full_like(tokens, IGNORE))
 
     @property
     def size(self) -> tuple[int, int]:
-        """Examples, and positions in each."""
+        """(number of examples, positions per example)."""
         return self.tokens.shape[0], self.tokens.shape[1]
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Copy to a device."""
         def move(t: Tensor) -> Tensor:
             return t.to(device, non_blocking=True)
 
@@ -148,7 +149,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Encoder-decoder examples side by side."""
+    """A batch of encoder–decoder examples."""
 
     source: Batch
     target: Batch
@@ -156,7 +157,7 @@ class PairBatch:
 
     @classmethod
     def of(cls, examples: Sequence[PairExample], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id that fills the shorter examples up."""
+        """Collate; ``pad`` is the id of the padding token."""
         return cls(
             Batch.of([e.source for e in examples], pad=pad),
             Batch.of([e.target for e in examples], pad=pad),
@@ -165,49 +166,49 @@ class PairBatch:
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """What the decoder's positions must predict."""
+        """Targets of the decoder."""
         return self.target.targets
 
     @property
     def size(self) -> tuple[int, int]:
-        """Examples, and decoder positions in each."""
+        """(number of examples, decoder positions per example)."""
         return self.target.size
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Copy to a device."""
         return replace(self, source=self.source.to(device), target=self.target.to(device),
                        cross=self.cross.to(device))
 
 
 @dataclass(frozen=True)
 class BidirectionalBatch:
-    """Texts read from both ends, side by side."""
+    """A batch of examples of a bidirectional language model."""
 
     forwards: Batch
     backwards: Batch
 
     @classmethod
     def of(cls, examples: Sequence[BidirectionalExample], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id that fills the shorter examples up."""
+        """Collate; ``pad`` is the id of the padding token."""
         sides = [e.forwards for e in examples], [e.backwards for e in examples]
         return cls(*(Batch.of(side, pad=pad) for side in sides))
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """What the positions must predict, those that read from the left first."""
+        """Targets, forward before backward, [batch, 2 · time]."""
         return torch.cat([self.forwards.targets, self.backwards.targets], 1)
 
     @property
     def size(self) -> tuple[int, int]:
-        """Examples, and positions in each from one side."""
+        """(number of examples, positions per example and direction)."""
         return self.forwards.size
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Copy to a device."""
         return replace(self, forwards=self.forwards.to(device), backwards=self.backwards.to(device))
 
 
 AnyExample: TypeAlias = Example | PairExample | BidirectionalExample
-"""Whatever an objective makes."""
+"""The output of any objective."""
 AnyBatch: TypeAlias = Batch | PairBatch | BidirectionalBatch
-"""Whatever a model is trained on."""
+"""The input of any model."""

@@ -1,4 +1,4 @@
-"""Frozen features are made once: an encoder that is not trained gives a text the same vectors each time."""
+"""Cache the features of a frozen encoder, which returns the same vectors for a text every time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,11 +15,11 @@ Read = Callable[[Batch], Float[Tensor, "batch time width"]]
 
 @contextmanager
 def cached_features(encoder: nn.Module, method: str = "forward") -> Iterator[None]:
-    """While the ``with`` lasts, ``encoder.method(batch)`` is put together from what it gave for each text before.
+    """Cache the outputs of ``encoder.method(batch)`` per text while the context is active.
 
-    For frozen encoders without dropout, whose ``method`` gives a vector for each position. A text is known by its
-    tokens and segments; a batch with a new one is read whole. Padding, which no one may look at, gets zeros. No
-    gradient flows.
+    For frozen encoders without dropout whose ``method`` returns one vector per position. The cache key is a text's
+    tokens and segments; a batch with an uncached text is computed as a whole. Padding positions, which
+    are always masked, get zeros. No gradients are computed.
     """
     setattr(encoder, method, _once(getattr(encoder, method)))
     try:
@@ -29,17 +29,17 @@ def cached_features(encoder: nn.Module, method: str = "forward") -> Iterator[Non
 
 
 def _once(read: Read) -> Read:
-    kept: dict[bytes, Tensor] = {}
+    cache: dict[bytes, Tensor] = {}
 
     @torch.no_grad()
-    def again(batch: Batch) -> Float[Tensor, "batch time width"]:
+    def cached(batch: Batch) -> Float[Tensor, "batch time width"]:
         lengths = batch.padding_mask.sum(1).tolist()
         texts = torch.stack([batch.tokens, batch.segments], 1).cpu()
         keys = [text[:, :length].numpy().tobytes() for text, length in zip(texts, lengths, strict=True)]
-        if any(key not in kept for key in keys):
-            kept.update((key, vectors[:length].clone())
+        if any(key not in cache for key in keys):
+            cache.update((key, vectors[:length].clone())
                         for key, vectors, length in zip(keys, read(batch), lengths, strict=True))
-        vectors = pad_sequence([kept[key].to(batch.tokens.device) for key in keys], batch_first=True)
+        vectors = pad_sequence([cache[key].to(batch.tokens.device) for key in keys], batch_first=True)
         return nn.functional.pad(vectors, (0, 0, 0, batch.size[1] - vectors.shape[1]))
 
-    return again
+    return cached

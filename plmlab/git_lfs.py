@@ -1,16 +1,16 @@
-"""Pointers of git LFS: the few lines that a clone holds in place of a large file until it is fetched."""
+"""Detect git LFS pointers, the short text files that a clone contains instead of large files until they are fetched."""
 
 from pathlib import Path
 
 START = b"version https://git-lfs.github.com/spec/"
-"""How every pointer begins."""
-POINTER = "a git LFS pointer, not the file itself: run `git lfs pull` in its folder to fetch that"
+"""The first bytes of every pointer."""
+POINTER = "a git LFS pointer, not the file itself: run `git lfs pull` in its folder to fetch the file"
 
 
 def pointers(*files: Path) -> str:
-    """Which of these files are pointers and what to do about it, in a phrase; "" where none is."""
-    found = [file.name for file in files if file.is_file() and _begins(file)]
-    return f"{', '.join(found)} is {POINTER}" if found else ""
+    """A message with the files that are pointers and how to fetch them; "" if there are none."""
+    names = [file.name for file in files if file.is_file() and _begins(file)]
+    return f"{', '.join(names)} is {POINTER}" if names else ""
 
 
 def _begins(file: Path) -> bool:

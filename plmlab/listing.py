@@ -1,4 +1,4 @@
-"""`plmlab models`: what can be built, how large it is, and which checkpoints of it are bundled."""
+"""`plmlab models`: the list of model types, with their sizes and bundled checkpoints."""
 
 import importlib
 import json
@@ -13,15 +13,15 @@ from plmlab.models.registry import ModelType, all_models
 from plmlab.paths import DATA
 
 SMALL_VOCAB = 2000
-"""The vocabulary that a tiny model is counted with; a base model brings its own."""
+"""Vocabulary size for counting the parameters of a tiny model; a base model has its own."""
 
 
 def listing(checkpoints: Path = DATA / "checkpoints") -> str:
-    """A line for each model type: name, parameters as ``tiny`` and as ``base``, checkpoints, what it is."""
-    here = bundled(checkpoints)
+    """One line per model type: name, parameters as ``tiny`` and as ``base``, checkpoints, description."""
+    names = bundled(checkpoints)
     rows = [("model", "tiny", "base", "pretrain as", "checkpoint", "what it is")] + [
         (name, parameters(kind, "tiny"), parameters(kind, "base"), kind.pretraining.name if kind.pretraining else "–",
-         ", ".join(here.get(name, "–")), about(kind.model)) for name, kind in sorted(all_models().items())]
+         ", ".join(names.get(name, "–")), about(kind.model)) for name, kind in sorted(all_models().items())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.rjust(width) if column in (1, 2) else cell.ljust(width)
                        for column, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]
@@ -30,19 +30,19 @@ def listing(checkpoints: Path = DATA / "checkpoints") -> str:
 
 def bundled(checkpoints: Path) -> dict[str, list[str]]:
     """Model type → the names of its checkpoints in a folder."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for config in sorted(checkpoints.glob("*/config.json")):
         kind = json.loads(config.read_text(encoding="utf-8")).get("model_type", "")
-        found.setdefault(kind, []).append(config.parent.name)
-    return found
+        names.setdefault(kind, []).append(config.parent.name)
+    return names
 
 
 class Unfilled(TorchFunctionMode):
-    """What is done to a tensor in place, is not done: a model made inside is not told its numbers. On the "meta" device
-    there are none, and most of the time goes into how they would be drawn."""
+    """Makes in-place operations no-ops, so that models are built without initialising their weights. On the "meta"
+    device there is no data to initialise, but the initialisers would take most of the time."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """The first argument as it is, for a function whose name ends in one underscore; else what it gives."""
+        """Return the first argument unchanged if the function's name ends in one underscore; otherwise call it."""
         kwargs = kwargs or {}
         if func.__name__.endswith("_") and not func.__name__.endswith("__"):
             return next(iter((*args, *kwargs.values())))
@@ -50,20 +50,22 @@ class Unfilled(TorchFunctionMode):
 
 
 def parameters(kind: ModelType, preset: str) -> str:
-    """The number of parameters of one preset, in millions; nothing is allocated. A dash where there is none."""
-    make = getattr(kind.config, preset, None)
-    if make is None:
+    """Number of parameters of a preset, in millions, counted without allocating memory; a dash if there is no
+    preset."""
+    build_config = getattr(kind.config, preset, None)
+    if build_config is None:
         return "–"
-    config = make(SMALL_VOCAB) if preset == "tiny" else make()
+    config = build_config(SMALL_VOCAB) if preset == "tiny" else build_config()
     with torch.device("meta"), Unfilled():
         model = kind.model(config)
     return f"{sum(p.numel() for p in model.parameters()) / 1e6:.1f}"
 
 
 def about(model: type[nn.Module]) -> str:
-    """What the class says of itself up to the first colon, and its paper, or the one that its file names."""
-    room = importlib.import_module(model.__module__)
-    first = (room.__doc__ or "").strip().split("\n")[0]
+    """Description of a model: the first line of its class docstring up to a colon, and the paper, taken from the module
+    docstring if the class names none."""
+    module = importlib.import_module(model.__module__)
+    first = (module.__doc__ or "").strip().split("\n")[0]
     paper = first[first.find("("):first.find(")") + 1]
-    told = (model.__doc__ or first).strip().split("\n")[0].split(":")[0]
-    return told if "(" in told else f"{told} {paper}".strip()
+    title = (model.__doc__ or first).strip().split("\n")[0].split(":")[0]
+    return title if "(" in title else f"{title} {paper}".strip()

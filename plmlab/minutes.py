@@ -1,7 +1,7 @@
-"""How long a chapter takes: its core, which is read from top to bottom, and the whole, with all that is folded.
+"""Study time of a chapter: its core, which is read from top to bottom, and the whole, with folded code included.
 
-A second-language reader takes a minute for 180 words of prose and for 4 lines of code, half a minute for a figure (its
-words are counted), three for a lab, six for an exercise.
+Estimates for a second-language reader: one minute for 180 words of prose or for 4 lines of code, half a minute for a
+figure (its words are counted), three minutes for a lab, six for an exercise.
 """
 
 import json
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 WORDS, LINES = 180, 4
-"""Words and lines of code in a minute."""
+"""Words of prose, and lines of code, per minute."""
 FIGURE, LAB, EXERCISE = 0.5, 3, 6
-"""Minutes for each."""
+"""Minutes per figure, per lab and per exercise."""
 DEEPER = "*deeper*"
-"""In a heading: what follows, down to the next heading of its rank, is off the core."""
+"""Mark in a heading: its section, up to the next heading of the same or a higher level, is not part of the core."""
 
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 WORD = re.compile(r"[^\W\d_一-鿿]+(?:['’-][^\W\d_]+)*|[一-鿿]+|\$\$?[^$]+\$\$?|\d[\d.,]*")
@@ -25,7 +25,7 @@ MAKES_LAB = re.compile(r"^(?:\w+ = )?(?:\w*Lab|ShapeXRay|head_view)\(", re.MULTI
 
 @dataclass(frozen=True)
 class Section:
-    """What stands under one heading; ``lines`` are of code in sight, ``folded`` of code that is folded away."""
+    """Contents of the section under one heading; ``lines`` counts visible lines of code, ``folded`` folded lines."""
 
     title: str
     deeper: bool
@@ -38,100 +38,100 @@ class Section:
 
     @property
     def whole(self) -> float:
-        """Minutes for all of it."""
+        """Minutes for the whole section, folded code included."""
         return self.open + self.folded / LINES
 
     @property
     def core(self) -> float:
-        """Minutes for what belongs to the core: nothing of a deeper section, and nothing that is folded."""
+        """Minutes for the core: 0 for a deeper section; folded code does not count."""
         return 0.0 if self.deeper else self.open
 
     @property
     def open(self) -> float:
-        """Minutes for what is in sight."""
+        """Minutes for everything that is not folded."""
         return (self.words / WORDS + self.lines / LINES + self.figures * FIGURE + self.labs * LAB
                 + self.exercises * EXERCISE)
 
 
 def sections(notebook: Path) -> list[Section]:
-    """The sections of a notebook, from the first heading on."""
-    found: list[dict[str, Any]] = []
+    """The sections of a notebook; cells before the first heading are skipped."""
+    counts: list[dict[str, Any]] = []
     depth = Depth()
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] != "markdown":
-            if found:
-                _add(found[-1], _code(source, cell))
+            if counts:
+                _add(counts[-1], _code(source, cell))
             continue
         for rank, title, text in _by_headings(source):
             if title:
-                found.append({"title": title.replace(DEEPER, "").strip(" ·"), "deeper": depth.under(rank, title)})
-            if found:
-                _add(found[-1], {"words": len(WORD.findall(text))})
-    return [Section(**one) for one in found]
+                counts.append({"title": title.replace(DEEPER, "").strip(" ·"), "deeper": depth.under(rank, title)})
+            if counts:
+                _add(counts[-1], {"words": len(WORD.findall(text))})
+    return [Section(**count) for count in counts]
 
 
 def cells_with_depth(cells: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Each cell of a notebook, and whether it stands in a deeper section; prose counts by its last heading."""
+    """Each cell of a notebook, and whether it is in a deeper section; the last heading in a Markdown cell decides."""
     depth, deeper = Depth(), False
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            for mark in HEADING.finditer("".join(cell["source"])):
-                deeper = depth.under(len(mark[1]), mark[2])
+            for heading in HEADING.finditer("".join(cell["source"])):
+                deeper = depth.under(len(heading[1]), heading[2])
         yield cell, deeper
 
 
 class Depth:
-    """How deep the headings read so far have led."""
+    """Tracks whether the current heading is inside a deeper section."""
 
     def __init__(self) -> None:
         self.rank = 9
 
     def under(self, rank: int, title: str) -> bool:
-        """Whether what stands under this next heading is deeper: until one of the same rank or a higher comes."""
+        """Enter the next section and return whether it is deeper; a heading of the same or a higher level ends that."""
         if rank <= self.rank:
             self.rank = rank if DEEPER in title else 9
         return self.rank <= rank
 
 
 def core(told: Sequence[Section]) -> float:
-    """Minutes for the core."""
+    """Total minutes for the core of a chapter."""
     return sum(section.core for section in told)
 
 
 def whole(told: Sequence[Section]) -> float:
-    """Minutes for the whole."""
+    """Total minutes for a whole chapter."""
     return sum(section.whole for section in told)
 
 
 def table(told: Sequence[Section]) -> str:
-    """The minutes of each section, and of all."""
+    """A table of the minutes of each section and their total."""
     rows = [f"{'core':>6}{'whole':>7}  section"]
     rows += [f"{section.core:6.0f}{section.whole:7.0f}  {section.title}{'  (deeper)' * section.deeper}"
              for section in told]
-    return "\n".join([*rows, f"{core(told):6.0f}{whole(told):7.0f}  in all"])
+    return "\n".join([*rows, f"{core(told):6.0f}{whole(told):7.0f}  total"])
 
 
 def _by_headings(text: str) -> Iterator[tuple[int, str, str]]:
-    """(rank, title, text below) of a cell of prose; rank 0 and no title for what stands before its first heading."""
-    marks = list(HEADING.finditer(text))
-    yield 0, "", text[:marks[0].start()] if marks else text
-    ends = [mark.start() for mark in marks[1:]]
-    for mark, end in zip(marks, [*ends, len(text)], strict=False):
-        yield len(mark[1]), mark[2], text[mark.end():end]
+    """(level, title, text below) for each heading of a Markdown cell; level 0 and "" for the text before the first."""
+    headings = list(HEADING.finditer(text))
+    yield 0, "", text[:headings[0].start()] if headings else text
+    ends = [heading.start() for heading in headings[1:]]
+    for heading, end in zip(headings, [*ends, len(text)], strict=False):
+        yield len(heading[1]), heading[2], text[heading.end():end]
 
 
 def _code(source: str, cell: dict[str, Any]) -> dict[str, int]:
-    """What a cell of code costs, by kind."""
+    """Counts of what a code cell contains: lines, labs, figures; an exercise counts as one exercise only."""
     if re.match(r"\s*(# )?(hint|solution)\(", source):
         return {}
     if re.search(r"^check\(", source, re.MULTILINE):
         return {"exercises": 1}
     lines = sum(1 for line in source.splitlines() if line.strip() and not re.match(r"\s*(from \S+ )?import ", line))
-    made = json.dumps([output.get("data", {}) for output in cell["outputs"]])
+    outputs = json.dumps([output.get("data", {}) for output in cell["outputs"]])
     folded = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
     return {"folded" if folded else "lines": lines, "labs": len(MAKES_LAB.findall(source)),
-            "figures": int("plotly" in made)}
+            "figures": int("plotly" in outputs)}
 
 
 def _add(section: dict[str, Any], more: dict[str, int]) -> None:

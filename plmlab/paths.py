@@ -1,4 +1,4 @@
-"""Where the course's own files lie: beside the package, in a checkout."""
+"""Root folder of the course, a checkout that contains this package, and its data folder."""
 
 import os
 from pathlib import Path

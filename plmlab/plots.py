@@ -1,4 +1,4 @@
-"""The chapters' plots in one style: told apart by dash and marker, not by colour alone; titles state the finding."""
+"""Plots in the course's style: lines differ in dash and marker, not only in colour; titles state the finding."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,17 +19,18 @@ STYLES = (
 def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_title: str,
           spread: Mapping[str, tuple[Row, Row]] | None = None, floor: float | None = None,
           log_x: bool = False, log_y: bool = False) -> go.Figure:
-    """A line for each name, over the same x; ``spread`` shades from the lowest to the highest seed of a name.
+    """A line plot of named series over the same x.
 
-    ``floor`` is a value that nothing honest can pass. ValueError for more lines than can be told apart, or for a
-    line that is not as long as x.
+    ``spread`` gives the lowest and highest seed of a series, drawn as a shaded band; ``floor`` is a lower bound, drawn
+    as a dotted line. Raises ValueError for more lines than there are styles, and for a series whose length differs
+    from that of x.
     """
     if len(series) > len(STYLES):
-        raise ValueError(f"{len(series)} lines in one plot cannot be told apart; at most {len(STYLES)}")
+        raise ValueError(f"{len(series)} lines cannot be distinguished in one plot; give at most {len(STYLES)}")
     figure = go.Figure()
     for (name, values), (colour, dash, symbol) in zip(series.items(), STYLES, strict=False):
         if len(values) != len(x):
-            raise ValueError(f"{name!r} has {len(values)} values over {len(x)} places on the x axis")
+            raise ValueError(f"{name!r} has {len(values)} values, but x has {len(x)}")
         if spread and name in spread:
             low, high = spread[name]
             figure.add_scatter(x=[*x, *reversed(x)], y=[*high, *reversed(low)], fill="toself", fillcolor=colour,
@@ -47,16 +48,18 @@ def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_titl
 
 
 def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Sequence[str], *,
-         x_title: str = "looked at (key)", y_title: str = "looks (query)") -> go.Figure:
-    """A heat map of attention weights: a row for each query, a column for each key, cividis from 0 to 1. ValueError for
-    names that are one string."""
+         x_title: str = "key (attended to)", y_title: str = "query (attends)") -> go.Figure:
+    """A heat map of attention weights, from 0 to 1: one row per query, one column per key.
+
+    Raises ValueError if the names of the queries or keys are a single string.
+    """
     for names in (queries, keys):
         refuse_string(names, "the names of queries and of keys")
     numbered = [f"{i} {key}" for i, key in enumerate(keys)]
     rows = [f"{i} {query}" for i, query in enumerate(queries)]
     heat = go.Heatmap(z=[list(row) for row in weights], x=numbered, y=rows, zmin=0, zmax=1,
                       colorscale=sequential.Cividis, colorbar={"title": "weight"},
-                      hovertemplate="%{y} looks at %{x}: %{z:.2f}<extra></extra>")
+                      hovertemplate="%{y} attends to %{x}: %{z:.2f}<extra></extra>")
     return go.Figure(heat).update_layout(
         **plain(title), height=160 + 26 * len(rows), width=220 + 42 * len(numbered),
         xaxis={"title": x_title, "tickvals": numbered, "ticktext": list(keys), "side": "bottom"},
@@ -66,6 +69,6 @@ def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Seque
 
 
 def plain(title: str) -> dict[str, object]:
-    """The layout that all plots share: no boxes, room for a title, neutral text on whatever theme is behind."""
+    """The layout of all plots: transparent background, room for a title, and text legible on light and dark themes."""
     return {"template": "none", "title": {"text": title, "font": {"size": 15}}, "plot_bgcolor": "rgba(0,0,0,0)",
             "paper_bgcolor": "rgba(0,0,0,0)", "font": {"color": SOFT}, "margin": {"l": 60, "r": 20, "t": 70, "b": 50}}

@@ -1,4 +1,4 @@
-"""Tables that a notebook renders, and that stand as plain text where nothing is rendered."""
+"""Tables that are rendered as Markdown in a notebook and printed as plain text elsewhere."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from IPython.display import display
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its ``header``, and rows of as many cells; the first column names the row, the others stand right.
+    """A table: the first column, with the names of the rows, is left-aligned, the others are right-aligned.
 
-    ValueError for a row of another length.
+    Raises ValueError if a row and the ``header`` differ in length.
     """
 
     header: tuple[str, ...]
@@ -20,7 +20,7 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.header):
-                raise ValueError(f"the row {row!s:.80} has {len(row)} cells, and the header {len(self.header)}")
+                raise ValueError(f"the row {row!s:.80} has {len(row)} cells, but the header has {len(self.header)}")
 
     def __repr__(self) -> str:
         lines = [self.header, *self.rows]
@@ -35,19 +35,21 @@ class Table:
 
 
 def show_table(header: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> None:
-    """Display a table: ``header`` names the columns, the first being that of the rows' names.
+    """Display a table; ``header`` names all columns, the first of which contains the names of the rows.
 
-    Floats get two digits behind the point; give strings to have it otherwise.
+    Floats are shown with two decimal places; pass strings for any other format.
     """
     display(Table(tuple(header), tuple((name, *map(_cell, cells)) for name, cells in rows.items())))
 
 
 def spreads(points: Iterable[Mapping[str, Any]], digits: int | None = None) -> list[str]:
-    """What a recipe has recorded with its spread, as cells: the mean, and the range of the seeds in brackets; of 100,
-    or as it is with so many ``digits`` behind the point."""
-    def told(number: float) -> str:
+    """Format results recorded with their spread as cells: the mean, and the range over the seeds in brackets.
+
+    Values are in percent by default, or unscaled with ``digits`` decimal places.
+    """
+    def formatted(number: float) -> str:
         return f"{100 * number:.0f}" if digits is None else f"{number:.{digits}f}"
-    return [f"{told(point['mean'])} ({told(point['low'])}–{told(point['high'])})" for point in points]
+    return [f"{formatted(point['mean'])} ({formatted(point['low'])}–{formatted(point['high'])})" for point in points]
 
 
 def _cell(value: Any) -> str:

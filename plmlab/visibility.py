@@ -1,4 +1,4 @@
-"""Who may look at whom, and why: the attention mask as a union of named rules."""
+"""Visibility: a union of named visibility rules; its dense form is the attention mask (True = can attend)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -16,11 +16,12 @@ Pattern = Literal["full", "causal", "other"]
 
 @dataclass(frozen=True)
 class Rule:
-    """One reason to look: a query in ``queries`` may look at a key in ``keys`` whose rank is at most its own.
+    """A visibility rule: a query in ``queries`` can attend to a key in ``keys`` if the key's rank is at most its own.
 
-    ``why`` and ``unless`` are the sentences for a pair that the rule lets look, and for one that only the
-    ranks keep apart; ``{query}`` and ``{key}`` stand in them for the two tokens, ``{steps}`` for how many positions
-    apart they stand. Ranks of zero order nothing.
+    For a causal mask, the ranks are the positions: ``query_rank = key_rank = arange(time)``. With all ranks zero, every
+    query in ``queries`` can attend to every key in ``keys``. ``why`` explains an allowed pair, ``unless`` a pair that
+    only the ranks block. They are templates: ``{query}`` and ``{key}`` are the two tokens, ``{steps}`` is their
+    distance in positions.
     """
 
     name: str
@@ -33,187 +34,186 @@ class Rule:
 
     @classmethod
     def between(cls, name: str, why: str, queries: Bool[Tensor, "query"], keys: Bool[Tensor, "key"]) -> Self:
-        """Every query of one group looks at every key of another."""
+        """A rule without ranks: every query of one group can attend to every key of another."""
         return cls(name, why, queries, keys, torch.zeros_like(queries, dtype=torch.long),
                    torch.zeros_like(keys, dtype=torch.long))
 
     def covers(self) -> Bool[Tensor, "query key"]:
-        """The pairs that the rule speaks of, whatever their ranks."""
+        """Pairs that the rule applies to, regardless of rank."""
         return self.queries[:, None] & self.keys[None, :]
 
     def allows(self) -> Bool[Tensor, "query key"]:
-        """The pairs that the rule lets look."""
+        """Pairs that the rule allows."""
         return self.covers() & (self.key_rank[None, :] <= self.query_rank[:, None])
 
 
 @dataclass(frozen=True)
 class DirectionalRule(Rule):
-    """A rule that speaks of the keys on one side of each query: ``side`` −1 is before it, 1 behind it."""
+    """A rule for the keys on one side of each query: ``side`` −1 before it, 1 after it."""
 
     side: int = -1
 
     def covers(self) -> Bool[Tensor, "query key"]:
-        """The pairs on that side."""
+        """Pairs whose key is on that side of the query."""
         ahead = torch.arange(len(self.keys))[None, :] - torch.arange(len(self.queries))[:, None]
         return super().covers() & (ahead.sign() == self.side)
 
 
 @dataclass(frozen=True)
 class RangeRule(Rule):
-    """A rule that lets each query look at a stretch of keys of its own, from ``first`` to ``last``."""
+    """A rule that allows each query an interval of keys, from ``first`` to ``last`` (inclusive)."""
 
     first: Int[Tensor, "query"] = field(kw_only=True)
     last: Int[Tensor, "query"] = field(kw_only=True)
 
     @classmethod
     def of(cls, name: str, why: str, first: Int[Tensor, "query"], last: Int[Tensor, "query"]) -> Self:
-        """For as many keys as queries; an end beyond the text's is the text's."""
-        everyone = torch.ones(len(first), dtype=torch.bool)
-        return cls(name, why, everyone, everyone, torch.zeros_like(first), torch.zeros_like(first), first=first,
+        """Build the rule for self-attention (as many keys as queries); intervals are cut at the ends of the text."""
+        all_true = torch.ones(len(first), dtype=torch.bool)
+        return cls(name, why, all_true, all_true, torch.zeros_like(first), torch.zeros_like(first), first=first,
                    last=last)
 
     def covers(self) -> Bool[Tensor, "query key"]:
-        """The pairs of a query and a key in its stretch."""
+        """Pairs of a query and a key in its interval."""
         keys = torch.arange(len(self.keys))
         return super().covers() & (keys >= self.first[:, None]) & (keys <= self.last[:, None])
 
 
 @dataclass(frozen=True)
 class PairsRule(Rule):
-    """A rule that lets look just the ``pairs`` that it lists."""
+    """A rule that allows exactly the given ``pairs``."""
 
     pairs: Bool[Tensor, "query key"] = field(kw_only=True)
 
     @classmethod
     def of(cls, name: str, why: str, pairs: Bool[Tensor, "query key"]) -> Self:
-        """For the pairs that are True."""
+        """Build the rule from a Boolean matrix."""
         queries, keys = (torch.ones(size, dtype=torch.bool) for size in pairs.shape)
         return cls(name, why, queries, keys, torch.zeros_like(queries, dtype=torch.long),
                    torch.zeros_like(keys, dtype=torch.long), pairs=pairs)
 
     def covers(self) -> Bool[Tensor, "query key"]:
-        """The pairs that are listed."""
+        """The given pairs."""
         return super().covers() & self.pairs
 
 
 def _later(time: int) -> DirectionalRule:
-    """The rule that what comes later may not be seen."""
-    everyone, zero = torch.ones(time, dtype=torch.bool), torch.zeros(time, dtype=torch.long)
-    return DirectionalRule("what comes later", "", everyone, everyone, zero, zero + 1, side=1,
-                    unless="{key} comes later: to see it would be to see the answer.")
+    """A rule that blocks later keys."""
+    all_true, zero = torch.ones(time, dtype=torch.bool), torch.zeros(time, dtype=torch.long)
+    return DirectionalRule("later positions", "", everyone, everyone, zero, zero + 1, side=1,
+                    unless="{key} comes later: attending to it would leak the answer.")
 
 
 @dataclass(frozen=True)
 class Visibility:
-    """Who may look at whom in one example: True = may look.
+    """Which queries can attend to which keys in one example, as a union of rules that also gives the reasons.
 
-    ``otherwise`` is the sentence for a pair that no rule covers. ``edits`` are changes made by hand, the
-    last one for a pair counts. ``pattern`` keeps what is known of the whole, so that a batch of it can take
-    the fast paths of ``scaled_dot_product_attention``.
+    ``otherwise`` explains a pair that no rule covers. ``edits`` are (query, key, allowed) overrides; the last one for a
+    pair wins. ``pattern`` marks full and causal masks, so that a batch can use the fast paths of
+    ``scaled_dot_product_attention``.
     """
 
     rules: tuple[Rule, ...]
-    otherwise: str = "no rule lets {query} look at {key}."
+    otherwise: str = "no rule allows {query} to attend to {key}."
     edits: tuple[tuple[int, int, bool], ...] = ()
     pattern: Pattern = "other"
 
     @classmethod
-    def full(cls, queries: int, keys: int | None = None, *, name: str = "everyone sees everyone",
-             why: str = "no position is closed to another: {query} may look to both sides.") -> Self:
-        """Every query sees every key, as in BERT's encoder, or from a decoder across to its encoder."""
+    def full(cls, queries: int, keys: int | None = None, *, name: str = "full attention",
+             why: str = "nothing is blocked: {query} attends to its left and right context.") -> Self:
+        """Full attention, as in BERT's encoder, or a decoder's cross-attention."""
         rule = Rule.between(name, why, torch.ones(queries, dtype=torch.bool),
                             torch.ones(queries if keys is None else keys, dtype=torch.bool))
         return cls((rule,), pattern="full")
 
     @classmethod
     def causal(cls, time: int) -> Self:
-        """Every position sees itself and what stands before it, as in GPT."""
-        everyone, place = torch.ones(time, dtype=torch.bool), torch.arange(time)
+        """Causal mask: every position attends to itself and to earlier positions, as in GPT."""
+        all_true, index = torch.ones(time, dtype=torch.bool), torch.arange(time)
         rule = Rule(
-            "what was read before",
-            "{key} was read by the time {query} must say what comes next.",
-            everyone, everyone, place, place,
-            unless="{key} comes later: to see it would be to see the answer.",
+            "itself and earlier positions",
+            "{key} is part of the context from which {query} predicts the next token.",
+            all_true, all_true, index, index,
+            unless="{key} comes later: attending to it would leak the answer.",
         )
         return cls((rule,), pattern="causal")
 
     @classmethod
     def window(cls, reach: Int[Tensor, "time"]) -> Self:
-        """Every position sees its neighbours, those at most its own reach away, and not itself, as in word2vec."""
-        everyone, place = torch.ones(len(reach), dtype=torch.bool), torch.arange(len(reach))
-        before, behind = (DirectionalRule(
-            f"in the window, {where}", f"{{key}} stands {{steps}} {where} {{query}}, within its reach.",
-            everyone, everyone, reach + side * place, side * place, side=side,
-            unless=f"{{key}} stands {{steps}} {where} {{query}}: further than its reach goes.",
-        ) for where, side in (("before", -1), ("behind", 1)))
-        return cls((before, behind), otherwise="{query} is the word to be said.")
+        """Context window of word2vec: every position sees the neighbours within its own window size, not itself."""
+        all_true, index = torch.ones(len(reach), dtype=torch.bool), torch.arange(len(reach))
+        before, after = (DirectionalRule(
+            f"in the window, {where}", f"{{key}} comes {where} {{query}}, at distance {{steps}}: within its window.",
+            all_true, all_true, reach + side * index, side * index, side=side,
+            unless=f"{{key}} comes {where} {{query}}, at distance {{steps}}: outside its window.",
+        ) for where, side in (("before", -1), ("after", 1)))
+        return cls((before, after), otherwise="{query} is the word to be predicted.")
 
     @classmethod
     def segmented(cls, time: int, segment: int, memory: int) -> Self:
-        """Every position sees its own segment up to itself, and the last ``memory`` positions before that segment, as
-        in Transformer-XL."""
-        place = torch.arange(time)
-        begins = place // segment * segment
+        """Segment-level recurrence of Transformer-XL: every position attends to its own segment up to itself, and to
+        the last ``memory`` positions before that segment."""
+        index = torch.arange(time)
+        begins = index // segment * segment
         return cls((
-            RangeRule.of("in its segment", "{key} was read before, in the same segment.", begins, place),
-            RangeRule.of("in the memory", "{key} stands in a segment before, and is remembered.", begins - memory,
+            RangeRule.of("same segment", "{key} is at or before {query} in the same segment.", begins, place),
+            RangeRule.of("memory", "{key} is in an earlier segment, and its state is in the memory.", begins - memory,
                        begins - 1),
             _later(time),
-        ), otherwise="{key} was read too long ago: the memory of {query} holds it no more.")
+        ), otherwise="{key} is too far back: it is no longer in the memory of {query}.")
 
     @classmethod
     def last(cls, time: int, count: int) -> Self:
         """Every position sees the last ``count`` positions, itself among them: the same length for all."""
         place = torch.arange(time)
-        return cls((RangeRule.of("among the last", "{key} was read {steps} positions before.", place - count + 1,
-                                 place),
-                    _later(time)), otherwise="{key} was read too long ago.")
+        recent = RangeRule.of("last positions", "{key} is {steps} back: within the span.", place - count + 1, place)
+        return cls((recent, _later(time)), otherwise="{key} is too far back: outside the span.")
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many queries and how many keys."""
+        """(number of queries, number of keys)."""
         return self.rules[0].queries.shape[0], self.rules[0].keys.shape[0]
 
     def dense(self) -> Bool[Tensor, "query key"]:
-        """The mask itself: True where the query may look at the key."""
-        looks = torch.zeros(self.shape, dtype=torch.bool)
+        """The Boolean attention mask: True where the query can attend to the key."""
+        mask = torch.zeros(self.shape, dtype=torch.bool)
         for rule in self.rules:
-            looks |= rule.allows()
-        for query, key, look in self.edits:
-            looks[query, key] = look
-        return looks
+            mask |= rule.allows()
+        for query, key, allowed in self.edits:
+            mask[query, key] = allowed
+        return mask
 
     def rule_ids(self) -> Int[Tensor, "query key"]:
-        """What decides each pair: ``i + 1`` where rule i lets it look, ``-(i + 1)`` where only rule i's ranks
-        forbid it, ``NO_RULE`` where no rule covers it, ``±EDITED`` where it was edited."""
+        """The rule that decides each pair: ``i + 1`` if rule i allows it, ``-(i + 1)`` if only the ranks of rule i
+        block it, ``NO_RULE`` if no rule covers it, ``±EDITED`` if it was edited."""
         cause = torch.full(self.shape, NO_RULE)
         for i, rule in reversed(list(enumerate(self.rules))):
             cause[rule.covers() & (cause < 0)] = -(i + 1)
             cause[rule.allows()] = i + 1
-        for query, key, look in self.edits:
-            cause[query, key] = EDITED if look else -EDITED
+        for query, key, allowed in self.edits:
+            cause[query, key] = EDITED if allowed else -EDITED
         return cause
 
     def sentence(self, cause: int) -> str:
-        """The sentence behind one of the ``rule_ids``, with ``{query}`` and ``{key}`` still to be filled in."""
+        """The explanation for one of the ``rule_ids``, a template with ``{query}`` and ``{key}``."""
         if abs(cause) == EDITED:
-            return "you opened this cell by hand." if cause > 0 else "you closed this cell by hand."
+            return "you allowed this pair by hand." if cause > 0 else "you blocked this pair by hand."
         if cause == NO_RULE:
             return self.otherwise
         rule = self.rules[abs(cause) - 1]
         return rule.why if cause > 0 else rule.unless or self.otherwise
 
     def reason(self, query: int, key: int, words: Sequence[str] | None = None) -> str:
-        """Why ``query`` may, or may not, look at ``key``, in words; positions are named by ``words`` if given."""
+        """Explain in words why ``query`` can or cannot attend to ``key``; ``words`` names the positions."""
         cause = int(self.rule_ids()[query, key])
         q, k = (words[query], words[key]) if words else (f"position {query}", f"position {key}")
-        verdict = "may look at" if cause > 0 else "may not look at"
+        verdict = "can attend to" if cause > 0 else "cannot attend to"
         because = self.sentence(cause).replace("{steps}", str(abs(query - key)))
         because = because.replace("{query}", q).replace("{key}", k)
         return f"{q} {verdict} {k}: {because}"
 
     def edited(self, query: int, key: int, look: bool) -> Self:
-        """The same, but for one pair that a person set by hand."""
+        """Copy with one pair overridden. Raises ValueError if the cell does not exist."""
         queries, keys = self.shape
         if not (0 <= query < queries and 0 <= key < keys):
             raise ValueError(f"there is no cell ({query}, {key}) in a mask of {queries} queries × {keys} keys")
@@ -222,10 +222,10 @@ class Visibility:
 
 @dataclass(frozen=True)
 class AttentionMask:
-    """Who may look at whom in a batch, in the cheapest form that says it.
+    """Attention mask of a batch, in its most compact form.
 
-    A pair may look where all three agree: ``causal`` (no key later than the query), ``keys`` (real keys, not
-    padding) and ``pairs`` (a mask of its own for each example). A query that may look nowhere gets zeros.
+    A query can attend to a key if all three parts allow it: ``causal`` (no key after the query), ``keys`` (padding
+    mask, True for real keys) and ``pairs`` (a dense mask per example). A query without any visible key gets zeros.
     """
 
     causal: bool = False
@@ -234,15 +234,14 @@ class AttentionMask:
 
     @property
     def only_causal(self) -> bool:
-        """Whether nothing but a key's place decides who may look at it."""
+        """Whether the mask is purely causal."""
         return self.causal and self.keys is None and self.pairs is None
 
     @classmethod
     def of(cls, visible: Sequence[Visibility]) -> Self:
-        """The mask of a batch of examples, padded on the right to the longest.
+        """Build the mask of a batch of examples, padded on the right to the longest.
 
-        Padding is never seen, with one exception that costs nothing: in a causal batch it stands to the
-        right of every real position, which sees nothing there anyhow, so that no mask is needed at all.
+        Padding is masked. A causal batch needs no padding mask, because padding comes after every real position.
         """
         queries, keys = (max(sizes) for sizes in zip(*(v.shape for v in visible), strict=True))
         patterns = {v.pattern for v in visible}
@@ -258,7 +257,7 @@ class AttentionMask:
         return cls(pairs=pairs)
 
     def dense(self, query: int, key: int) -> Bool[Tensor, "#batch #head query key"] | None:
-        """The mask for ``query`` queries that are the last of ``key`` positions, or None where all may look."""
+        """The dense mask for ``query`` queries, the last of ``key`` positions; None if nothing is masked."""
         mask = None if self.pairs is None else self.pairs[:, None]
         if self.keys is not None:
             real = self.keys[:, None, None, :].expand(-1, 1, query, -1)
@@ -270,16 +269,16 @@ class AttentionMask:
         return mask
 
     def at(self, query: int) -> Self:
-        """The mask of one query alone, by its row of ``pairs``."""
+        """The mask of a single query."""
         return replace(self, pairs=None if self.pairs is None else self.pairs[:, query:query + 1])
 
     def select(self, rows: Int[Tensor, "rows"]) -> Self:
-        """The masks of these rows of the batch, in this order."""
+        """Keep these batch rows, in this order."""
         return replace(self, keys=None if self.keys is None else self.keys[rows],
                        pairs=None if self.pairs is None else self.pairs[rows])
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Copy to a device."""
         def move(t: Tensor | None) -> Tensor | None:
             return None if t is None else t.to(device, non_blocking=True)
         return replace(self, keys=move(self.keys), pairs=move(self.pairs))

@@ -1,1 +1,2 @@
-"""What the course shows as recorded, a folder a chapter: `plmlab recipe NN` runs the chapter's recipe."""
+"""The experiments behind the course's recorded results, one folder per chapter: `plmlab recipe NN` runs a chapter's
+recipe."""

@@ -195,7 +195,7 @@ def test_damaged_files_are_named(folder, name, damage):
     data = bytearray((folder / name).read_bytes())
     data[-9] ^= 1
     (folder / name).write_bytes({"cut": data[:-3], "changed": data, "emptied": b""}[damage])
-    with pytest.raises(CheckpointError, match=f"{name} was changed or cut short"):
+    with pytest.raises(CheckpointError, match=f"{name} was changed or truncated"):
         load(folder)
 
 
@@ -217,9 +217,9 @@ def test_weights_that_are_not_safetensors_though_the_hash_agrees(folder, keep):
 
 
 @pytest.mark.parametrize(("changes", "words"), [
-    ({"model_type": "xlnet99"}, "no model type 'xlnet99'.*there are .*bert.*gpt2"),
+    ({"model_type": "xlnet99"}, "unknown model type 'xlnet99'; choose one of .*bert.*gpt2"),
     ({"model_type": "gpt"}, "the model has no final_norm"),
-    ({"format": 4}, "format 4, and this plmlab reads formats 1 to 3"),
+    ({"format": 4}, "format 4, but this version of plmlab supports formats 1 to 3"),
     ({"colour": 3, "taste": 1}, "'colour' is unknown; 'taste' is unknown"),
     ({"vocab": None}, "'vocab' is missing"),
     ({"layers": 3}, r"the file lacks layers\.2"),
@@ -246,7 +246,7 @@ def test_configs_that_are_no_table(folder, text):
 
 
 def test_the_type_that_is_needed(folder):
-    with pytest.raises(CheckpointError, match="holds a 'gpt2' model, and a 'bert' is needed"):
+    with pytest.raises(CheckpointError, match="contains a 'gpt2' model, but a 'bert' model is needed"):
         load(folder, expect="bert")
     assert type(load(folder, expect="gpt2")[0]) is GPT2
 
@@ -256,13 +256,13 @@ def test_the_courses_own(home, tokenizer):
     assert torch.equal(load("mine")[0].embeddings.token.weight, gpt(tokenizer).embeddings.token.weight)
     save(home / "mine", gpt(tokenizer, seed=9), tokenizer, command="x", figures={})
     assert checkpoints.verify() == {"mine": ["config.json has another hash", "model.safetensors has another hash"]}
-    with pytest.raises(CheckpointError, match="not the checkpoint of that name"):
+    with pytest.raises(CheckpointError, match="differs from the bundled checkpoint of that name"):
         load("mine")
     checkpoints.enter("mine")
     assert checkpoints.verify() == {"mine": []} and load("mine")
     (home / "mine" / "tokenizer.json").unlink()
     assert checkpoints.verify() == {"mine": ["tokenizer.json is missing"]}
-    with pytest.raises(CheckpointError, match="the course's own checkpoints are: mine"):
+    with pytest.raises(CheckpointError, match="the bundled checkpoints are: mine"):
         load("yours")
 
 

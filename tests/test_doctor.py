@@ -120,7 +120,7 @@ def test_the_advice_for_a_changed_checkpoint_keeps_what_is_replaced(tmp_path: Pa
     run("git -c user.name=a -c user.email=a@b commit -qm a")
     changed.write_text("mine")
     other.write_text("mine")
-    run(doctor.RESTORE.partition(" brings")[0])
+    run(doctor.RESTORE.partition(" restores")[0])
     assert (changed.read_text(), other.read_text()) == ("ours", "mine")
     assert run("git show stash@{0}:data/checkpoints/index.json") == "mine"
 
@@ -164,7 +164,7 @@ def test_the_report_has_a_line_for_each_finding_and_a_verdict() -> None:
     assert status == 0
     assert text.splitlines()[:2] == ["ok    Python                 3.11.7",
                                      "note  browser                none  -> install it"]
-    assert text.splitlines()[-1] == "The course can run. 1 to know of."
+    assert text.splitlines()[-1] == "The course can run. Notes: 1."
 
 
 def test_this_machine_can_run_the_course() -> None:

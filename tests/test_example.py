@@ -73,7 +73,7 @@ def test_moving_keeps_everything() -> None:
 ])
 def test_parts_that_disagree_are_named(name: str, value: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)      # as readers have it
-    with pytest.raises(ValueError, match=f"an Example of 2 tokens has . {name}.*must agree"):
+    with pytest.raises(ValueError, match=f"an Example of 2 tokens has . {name}.*must be equal"):
         replace(example(2), **{name: value})
 
 

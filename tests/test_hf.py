@@ -131,7 +131,7 @@ def test_what_the_weights_lack_is_zero_and_said(kind, lacks: str, becomes: type,
     theirs = shaken(kind(BertConfig(**SMALL)))
     theirs.save_pretrained(tmp_path)
     for source in (theirs, tmp_path):
-        with pytest.warns(UserWarning, match=f"the weights hold {lacks}: ours is zero"):
+        with pytest.warns(UserWarning, match=f"the weights contain {lacks}: in our model it is initialised to zero"):
             model, _ = from_hf(source)
         assert type(model) is becomes
         torch.testing.assert_close(asked(model), asked(theirs), rtol=0, atol=1e-5)
@@ -143,7 +143,7 @@ def test_a_bert_with_an_output_layer_unknown_here_gives_its_encoder(tmp_path: Pa
     theirs = shaken(BertForMultipleChoice(BertConfig(**SMALL)))
     theirs.save_pretrained(tmp_path)
     for source in (theirs, tmp_path):
-        with pytest.warns(UserWarning, match="BertForMultipleChoice is read as BERT, without classifier"):
+        with pytest.warns(UserWarning, match="BertForMultipleChoice is loaded as BERT, without classifier"):
             model, _ = from_hf(source)
         assert isinstance(model, BERT)
         torch.testing.assert_close(asked(model), asked(theirs.bert), rtol=0, atol=1e-5)
@@ -170,7 +170,7 @@ def test_an_old_folder_with_a_vocabulary_in_words(tmp_path: Path) -> None:
 def test_a_vocabulary_that_is_not_read_is_named(tmp_path: Path) -> None:
     shaken(XLNetModel(XLNetConfig(vocab_size=40, d_model=8, n_layer=1, n_head=2, d_inner=8))).save_pretrained(tmp_path)
     (tmp_path / "spiece.model").write_bytes(b"SentencePiece's")
-    told = r"SentencePiece's spiece\.model: the tokenizer is None.*save_pretrained"
+    told = r"SentencePiece's spiece\.model, so the tokenizer is None.*save_pretrained"
     with pytest.warns(UserWarning, match="no pooler"), pytest.warns(UserWarning, match=told):
         model, tokenizer = from_hf(tmp_path)
     assert type(model) is XLNet and tokenizer is None
@@ -181,7 +181,7 @@ def test_three_dropout_rates_do_not_silently_become_one(kind, size, tmp_path: Pa
     theirs = shaken(kind(size(**GPTS, resid_pdrop=0.2, embd_pdrop=0.0, attn_pdrop=0.1)))
     theirs.save_pretrained(tmp_path)
     for source in (theirs, tmp_path):
-        with pytest.warns(UserWarning, match=r"attn_pdrop = \(0\.2, 0\.0, 0\.1\); ours has one, and gets 0\.2"):
+        with pytest.warns(UserWarning, match=r"= \(0\.2, 0\.0, 0\.1\); ours has a single rate, which is set to 0\.2"):
             ours, _ = from_hf(source)
         assert ours.config.dropout == 0.2
         torch.testing.assert_close(asked(ours), asked(theirs), rtol=0, atol=1e-5)
@@ -212,7 +212,7 @@ SUPPORTED = "Supported are bert .*xlnet and mpnet .*gpt2 .*openai-gpt"
 
 
 @pytest.mark.parametrize(("source", "message"), [
-    ("no-such/model", r"'no-such/model' is no folder here, and the hub cannot be reached.*work: plmlab.hf.minilm"),
+    ("no-such/model", r"'no-such/model' is not a local folder, and the hub cannot be reached.*use plmlab.hf.minilm"),
     ("./no/such/folder", r"there is no folder './no/such/folder'; give a folder with a saved model"),
     (Path("nowhere"), r"there is no folder"), ("a/b/c", "there is no folder 'a/b/c'"), ("", "there is no folder ''"),
 ])
@@ -223,7 +223,7 @@ def test_what_cannot_be_had(source, message: str) -> None:
 
 def test_other_architectures() -> None:
     config = AlbertConfig(vocab_size=30, hidden_size=8, num_attention_heads=2, intermediate_size=8, embedding_size=8)
-    with pytest.raises(NotLoadable, match=f"cannot run a model of type 'albert'. {SUPPORTED}"):
+    with pytest.raises(NotLoadable, match=f"models of type 'albert' are not supported. {SUPPORTED}"):
         from_hf(AlbertModel(config))
 
 
@@ -233,12 +233,12 @@ def test_a_namesake_is_another_model(tmp_path: Path) -> None:
     theirs = GlmModel(GlmConfig(**size))
     theirs.save_pretrained(tmp_path)
     for source in (theirs, tmp_path):
-        with pytest.raises(NotLoadable, match=f"type 'glm'. The 'glm' .* is GLM-4 .*fills blanks.*{SUPPORTED}"):
+        with pytest.raises(NotLoadable, match=f"'glm' are not .* The 'glm' .* is GLM-4 .*fills blanks.*{SUPPORTED}"):
             from_hf(source)
 
 
 def test_broken_folders(tmp_path: Path) -> None:
-    with pytest.raises(NotLoadable, match=r"holds no config.json, so no model was saved there"):
+    with pytest.raises(NotLoadable, match=r"contains no config.json, so there is no saved model in it"):
         from_hf(tmp_path)
     whole = tmp_path / "whole"
     shaken(BertModel(BertConfig(**SMALL))).save_pretrained(whole)
@@ -266,10 +266,10 @@ def test_broken_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("make", "message"), [
-    (lambda: BertModel(BertConfig(**SMALL, hidden_act="silu")), "activation is 'silu'"),
-    (lambda: BertModel(BertConfig(**SMALL, is_decoder=True)), "is_decoder = True; ours can only do False"),
-    (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, n_inner=13)), "13 inner units"),
-    (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, activation_function="relu")), "with relu"),
+    (lambda: BertModel(BertConfig(**SMALL, hidden_act="silu")), "activation 'silu' is not supported"),
+    (lambda: BertModel(BertConfig(**SMALL, is_decoder=True)), "is_decoder = True; ours only supports False"),
+    (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, n_inner=13)), "n_inner=13"),
+    (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, activation_function="relu")), "activation_function='relu'"),
     (lambda: GPT2LMHeadModel(GPT2Config(**GPTS, scale_attn_by_inverse_layer_idx=True)), "scale_attn_by_inverse"),
     (lambda: OpenAIGPTLMHeadModel(OpenAIGPTConfig(**GPTS, afn="relu")), "afn = 'relu'"),
 ])
@@ -279,9 +279,9 @@ def test_what_our_models_do_not_do_is_refused_not_ignored(make, message: str) ->
 
 
 def test_what_has_no_counterpart() -> None:
-    with pytest.raises(ValueError, match=r"a Transformer has no counterpart.*: BERT, BERTPretraining, .*GPT, GPT2"):
+    with pytest.raises(ValueError, match=r"Transformer has no counterpart.* one of BERT, BERTPretraining, .*GPT, GPT2"):
         to_hf(Transformer(TransformerConfig.tiny(20)))
-    with pytest.raises(ValueError, match=r"a TokenClassifier on a UniLM has no counterpart.* on BERT, XLNet, MPNet"):
+    with pytest.raises(ValueError, match=r"TokenClassifier with a UniLM has no counterpart.* with BERT, XLNet, MPNet"):
         to_hf(TokenClassifier.from_pretrained(UniLM(UniLMConfig.tiny(60))))
 
 
@@ -293,7 +293,7 @@ def test_links_read_and_write() -> None:
     assert ours["k"].tolist() == [[2, 8, 14], [3, 9, 15]]
     back = to_theirs(links, ours)
     assert torch.equal(back["qkv"], theirs["qkv"]) and torch.equal(back["x"], theirs["x"])
-    with pytest.raises(ValueError, match="2 tensors are missing, qkv among them"):
+    with pytest.raises(ValueError, match="2 tensors are missing, such as qkv"):
         to_ours(links, {})
 
 

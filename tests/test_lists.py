@@ -44,7 +44,7 @@ def vectors() -> WordVectors:
     lambda: TitledPages({}, {}, Tokenizer.words(["the cat"], 99)).ids("the cat"),
 ])
 def test_a_string_is_no_list_of_words(ask) -> None:
-    with pytest.raises(ValueError, match=r"list of strings, and one string was given: '"):
+    with pytest.raises(ValueError, match=r"list of strings, but a single string was given: '"):
         ask()
 
 

@@ -23,13 +23,13 @@ from plmlab.metrics import (
 
 def test_texts_too_short_for_a_measure_are_warned_of():
     """Even a perfect answer gets 0 there; sacrebleu and rouge-score say nothing."""
-    with pytest.warns(UserWarning, match="no written text has four words"):
+    with pytest.warns(UserWarning, match="no generated text has four words"):
         assert bleu(["the cat"], ["the cat"]) == 0
-    with pytest.warns(UserWarning, match="no written text has four words"):
+    with pytest.warns(UserWarning, match="no generated text has four words"):
         assert bleu(["\u732b\u5750"], ["\u732b\u5750\u4e0b\u4e86"], chinese=True) == 0
     with pytest.warns(UserWarning, match="no reference has two words"):
         assert rouge(["cat"], ["cat"]).rouge2 == 0
-    with pytest.warns(UserWarning, match="the gold tags hold no entity"):
+    with pytest.warns(UserWarning, match="the gold tags contain no entity"):
         assert entity_f1([["O", "O"]], [["O", "O"]]) == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -46,7 +46,8 @@ def test_perplexity_is_the_number_of_equal_choices():
 @pytest.mark.parametrize("loss, error, leaks, says", [
     (2.5, 0.0, False, "0.500 nats above the floor"), (2.0, 0.0, False, "at the floor"),
     (1.9, 0.05, False, "at the floor"), (2.1, 0.05, False, "at the floor"),
-    (1.9, 0.02, True, "below the floor by 0.100 nats: a leak"), (1.999, 0.0, True, "a leak"),
+    (1.9, 0.02, True, "0.100 nats below the floor: target leakage"),
+    (1.999, 0.0, True, "target leakage"),
 ])
 def test_a_loss_is_judged_against_its_floor(loss, error, leaks, says):
     found = above_floor(loss, 2.0, error)
@@ -177,7 +178,7 @@ def test_answers_over_many_questions_are_means():
 def test_what_cannot_be_compared_is_refused(measure):
     with pytest.raises(ValueError, match="nothing to measure"):
         measure([], [])
-    with pytest.raises(ValueError, match="1 predictions cannot be held against 2"):
+    with pytest.raises(ValueError, match="1 predictions cannot be compared with 2"):
         measure(["O"], ["O", "O"])
 
 

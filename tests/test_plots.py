@@ -20,7 +20,7 @@ def test_a_spread_lies_under_its_line() -> None:
 
 
 @pytest.mark.parametrize("series, word", [
-    ({"a": [1.0]}, "1 values"), ({str(i): [0.0, 0.0] for i in range(6)}, "told apart"),
+    ({"a": [1.0]}, "1 values"), ({str(i): [0.0, 0.0] for i in range(6)}, "cannot be distinguished"),
 ])
 def test_what_cannot_be_drawn_is_said(series: dict[str, list[float]], word: str) -> None:
     with pytest.raises(ValueError, match=word):

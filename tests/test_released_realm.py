@@ -62,13 +62,13 @@ def without(name: str) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
 
 
 @pytest.mark.parametrize(("change", "told", "said"), [
-    (without("cls.dense.weight"), {}, "1 tensors are missing, cls.dense.weight among them"),
-    (without("realm.pooler.dense.bias"), {}, "realm.pooler.dense.bias among them"),
-    (dict, {"num_hidden_layers": 3}, r"16 tensors are missing, realm.encoder.layer.2"),
+    (without("cls.dense.weight"), {}, "1 tensors are missing, such as cls.dense.weight"),
+    (without("realm.pooler.dense.bias"), {}, "such as realm.pooler.dense.bias"),
+    (dict, {"num_hidden_layers": 3}, r"16 tensors are missing, such as realm.encoder.layer.2"),
     (dict, {"retriever_proj_size": 9}, r"projection.weight is \(7, 12\) in the file and \(9, 12\) in the model"),
     (dict, {"vocab_size": 20}, r"encoder.embeddings.token.weight is \(\d+, 12\) in the file and \(20, 12\)"),
-    (dict, {"model_type": "bert"}, "does not describe a REALM"),
-    (dict, {"hidden_act": "swish"}, "activation is 'swish'"),
+    (dict, {"model_type": "bert"}, "is not the configuration of a REALM"),
+    (dict, {"hidden_act": "swish"}, "activation 'swish' is not supported"),
     (dict, {"is_decoder": True}, "is_decoder = True"),
 ])
 def test_what_does_not_fit(theirs: nn.ModuleDict, tmp_path: Path, change: Callable, told: dict, said: str) -> None:
@@ -100,11 +100,11 @@ def test_files_that_are_missing_or_none(theirs: nn.ModuleDict, tmp_path: Path) -
     with pytest.raises(NotLoadable, match=r"there is no .*model.safetensors"):
         embedder_from_folder(folder)
     (folder / "pytorch_model.bin").write_bytes(b"\x80\x02}.")
-    with pytest.raises(NotLoadable, match="a pickle, which may run any code"):
+    with pytest.raises(NotLoadable, match="a pickle, which can run arbitrary code"):
         embedder_from_folder(folder)
     for text in ("", "[]", "{", "null"):
         config.write_text(text)
-        with pytest.raises(NotLoadable, match=r"cannot be loaded|does not describe"):
+        with pytest.raises(NotLoadable, match=r"cannot be loaded|is not the configuration of a REALM"):
             embedder_from_folder(folder)
 
 

@@ -84,15 +84,16 @@ def test_every_model_has_a_page(name: str) -> None:
 def test_what_a_method_inherits_stands_behind_it_and_docstrings_are_one_line() -> None:
     told = page_of("loud")
     assert ('LoudGPT2.token_logits\ndef token_logits(self, hidden):\n    """The logits."""\n'
-            "    return 2 * super().token_logits(hidden)\n# plmlab/models/gpt.py: GPT.token_logits, by super()") in told
+            "    return 2 * super().token_logits(hidden)\n"
+            "# plmlab/models/gpt.py: GPT.token_logits, called through super()") in told
     assert not {"LoudGPT2.start", "GPT.start"} & {*shown(told)}, "it is never run"
     assert told.endswith(f"# as above: {GPT2.layer_class.__name__}.forward"), "it is shown for the first layer"
 
 
 def test_a_variant_differs_in_the_method_that_it_overrides_and_runs() -> None:
     told, back = compare("loud", "gpt2"), compare("gpt2", "loud")
-    assert shown(told) == shown(back) == ["LoudGPT2.token_logits"] and "token_logits, in loud alone" in back
-    assert "weights that" not in told and "alone runs" not in told
+    assert shown(told) == shown(back) == ["LoudGPT2.token_logits"] and "token_logits, only in loud" in back
+    assert "weights only in" not in told and "run only by" not in told
 
 
 @pytest.mark.parametrize(("name", "other"), [("bert", "bert"), ("other-words", "gpt2"), ("gpt2", "other-words")])
@@ -104,7 +105,7 @@ def test_the_same_code_is_the_same(name: str, other: str) -> None:
 
 def test_xlnet_differs_from_bert_as_its_paper_says() -> None:
     told = compare("xlnet", "bert")
-    lacks, both = told[told.index("weights that bert has"):told.index("====")], told[told.index("the same in both"):]
+    lacks, both = told[told.index("weights only in bert"):told.index("====")], told[told.index("the same in both"):]
     assert all(f"embeddings.{part}.weight" in lacks for part in ("position", "segment", "norm"))
     assert all(part in told for part in ("The sum of the five terms", "query stream", "pooler(at_last_position("))
     assert re.search(r"^-.*self[.]norm[(]", told, re.MULTILINE)
@@ -118,7 +119,7 @@ def test_a_part_is_compared_wherever_it_stands() -> None:
     assert set(shown(compare("gpt-classifier", "gpt2"))) == {
         "GPTClassifier.forward", "GPTClassifier.classify", "GPTClassifier.loss", "place_of"}
     told = compare("gpt2", "gpt")
-    assert len(shown(told)) == 1 and "gpt2 has and gpt has not: final_norm.weight 128" in told
+    assert len(shown(told)) == 1 and "weights only in gpt2: final_norm.weight 128" in told
 
 
 def test_all_parts_of_a_model_run_whatever_its_loss_asks_for() -> None:
@@ -129,7 +130,7 @@ def test_all_parts_of_a_model_run_whatever_its_loss_asks_for() -> None:
 
 
 def test_what_stops_is_told() -> None:
-    assert re.match("# loss stopped, on made-up tokens: .*'weights'", page_of("demanding").splitlines()[-1])
+    assert re.match("# loss failed on made-up tokens: .*'weights'", page_of("demanding").splitlines()[-1])
 
 
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,8 +142,9 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("asked", "answers"), [
-    (["xlnt"], ["'xlnt'", "did you mean xlnet", "skip-gram"]), (["gpt2", "--diff", "zzz"], ["'zzz'. There are"]),
-    (["untold"], ["untold has no tiny size", "gpt.py"]), (["no-net"], ["no-net is no neural network", "ngram.py"]),
+    (["xlnt"], ["'xlnt'", "did you mean xlnet", "skip-gram"]), (["gpt2", "--diff", "zzz"], ["'zzz'. Choose one of"]),
+    (["untold"], ["untold has no tiny configuration", "gpt.py"]),
+    (["no-net"], ["no-net is not a neural network", "ngram.py"]),
     (["--diff", "bert"], ["without a model"]),
 ])
 def test_what_cannot_be_shown_is_told_in_a_line(asked: list[str], answers: list[str], capsys) -> None:

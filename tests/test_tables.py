@@ -47,7 +47,7 @@ def test_numbers_are_written_in_one_way(capsys) -> None:
 
 
 def test_a_row_of_another_length_is_refused() -> None:
-    with pytest.raises(ValueError, match="has 1 cells, and the header 2"):
+    with pytest.raises(ValueError, match="has 1 cells, but the header has 2"):
         Table(("a", "b"), (("x",),))
 
 

@@ -50,22 +50,22 @@ def test_dense_and_causes_against_every_pair() -> None:
 def test_reasons_in_words() -> None:
     words = ["A", "B", "C", "x", "y", "z"]
     visible = prefix().edited(1, 0, False).edited(0, 3, True)
-    assert visible.reason(4, 3, words) == "y may look at x: x was written by then."
-    assert visible.reason(3, 4, words) == "x may not look at y: y is not written yet."
-    assert visible.reason(2, 5, words) == "C may not look at z: the source does not look at the target."
-    assert visible.reason(1, 0, words) == "B may not look at A: you closed this cell by hand."
-    assert visible.reason(0, 3) == "position 0 may look at position 3: you opened this cell by hand."
+    assert visible.reason(4, 3, words) == "y can attend to x: x was written by then."
+    assert visible.reason(3, 4, words) == "x cannot attend to y: y is not written yet."
+    assert visible.reason(2, 5, words) == "C cannot attend to z: the source does not look at the target."
+    assert visible.reason(1, 0, words) == "B cannot attend to A: you blocked this pair by hand."
+    assert visible.reason(0, 3) == "position 0 can attend to position 3: you allowed this pair by hand."
 
 
 def test_a_token_that_looks_like_a_placeholder() -> None:
     reason = Visibility.full(2).reason(0, 1, ["{query}", "{0}"])
-    assert reason.startswith("{query} may look at {0}: ")
+    assert reason.startswith("{query} can attend to {0}: ")
 
 
 def test_full_and_causal() -> None:
     assert Visibility.full(2, 3).dense().all() and Visibility.full(2, 3).shape == (2, 3)
     assert torch.equal(Visibility.causal(5).dense(), torch.ones(5, 5, dtype=torch.bool).tril())
-    assert Visibility.causal(3).reason(0, 1, "abc").endswith("b comes later: to see it would be to see the answer.")
+    assert Visibility.causal(3).reason(0, 1, "abc").endswith("b comes later: attending to it would leak the answer.")
 
 
 @pytest.mark.parametrize("cell", [(2, 0), (0, 3), (-1, 0)])

@@ -1,4 +1,4 @@
-"""What one chapter alone uses, a folder a chapter: its recipe, its exercises with their mistakes.
+"""Code that only one chapter uses, one folder per chapter: its exercises with their mistakes, the models it trains.
 
-What two chapters use lies further down; chapters never import chapters.
+Code that two chapters use lives in a lower layer; chapters never import chapters.
 """

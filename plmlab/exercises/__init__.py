@@ -1,8 +1,8 @@
-"""The exercises of the course: ``check`` names the mistake, ``case`` gives the input where it shows, ``hint`` climbs a
-ladder, ``solution`` is folded away.
+"""The exercises of the course: ``check`` identifies the mistake, ``case`` returns the input on which it shows, ``hint``
+gives ever more specific hints, and ``solution`` shows a solution, folded.
 
-``plmlab/chapters/chNN/exercises.py`` holds each exercise's solution, the inputs that tell right from wrong, the hints,
-and the mistakes by name, as edits of the solution. The learner's stub is the solution without its body.
+``plmlab/chapters/chNN/exercises.py`` holds the solution of each exercise, the test inputs, the hints, and the named
+mistakes, as edits of the solution. The learner's stub is the solution without its body.
 """
 
 from plmlab.exercises.checking import check

@@ -1,4 +1,4 @@
-"""``check``: an answer is tried on some inputs, and what is wrong with it gets its name."""
+"""``check``: runs an answer on test inputs and identifies the mistake."""
 
 import ast
 import inspect
@@ -19,44 +19,44 @@ from plmlab.exercises.sandbox import SECONDS, Run, TooLong, alike, learners_line
 
 LONGEST_MESSAGE, MOST_PRINTED = 300, 5
 ENDLESS = (TooLong, KeyboardInterrupt)
-"""What ends a call that does not come to an end: its time was over, or the learner lost patience."""
+"""Errors that end a call that does not terminate: the time limit, or an interruption by the learner."""
 
-BINDS = "& and | bind before < and ==: put each comparison in parentheses, (a < b) & (c < d)."
-POWER = "^ is no power in Python: write **."
+BINDS = "& and | bind more tightly than < and ==: put each comparison in parentheses, (a < b) & (c < d)."
+POWER = "^ is not exponentiation in Python; use **."
 REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
-    (NotImplementedError, "If the stub's last line is still there, put your `return` in its place."),
-    (RecursionError, "The function calls itself without end: when should it stop?"),
-    (UnboundLocalError, "The name is read before it has a value. If it belongs to the function around this one, say "
-     "`nonlocal` of it here."),
-    (NameError, "Is the name spelt right, and has the cell that makes or imports it been run?"),
-    (AttributeError, "Print type(…) of what stands before the dot, just above that line."),
-    (TypeError, "Print the arguments just above that line: one of them is not what the line takes it for."),
-    (ArithmeticError, "Print the numbers in that line, just above it: by which one can one not divide?"),
-    (ValueError, "Print what goes into that line, just above it: its numbers and shapes are not what the line takes."),
-    (Exception, "Print the shape of everything in that line, just above it, and compare with the docstring."),
-    (BaseException, "A function answers with `return`."),
+    (NotImplementedError, "If the stub's last line is still there, replace it with your `return`."),
+    (RecursionError, "The function calls itself endlessly: when should the recursion stop?"),
+    (UnboundLocalError, "The name is used before it has a value. If it belongs to the enclosing function, declare it "
+     "`nonlocal` here."),
+    (NameError, "Is the name spelt correctly, and has the cell that defines or imports it been run?"),
+    (AttributeError, "Print the type(…) of the object before the dot, just above that line."),
+    (TypeError, "Print the arguments just above that line: one of them does not have the type that it expects."),
+    (ArithmeticError, "Print the numbers in that line, just above it: which one is an invalid divisor?"),
+    (ValueError, "Print the inputs of that line, just above it: their values or shapes are not what it expects."),
+    (Exception, "Print the shapes of all tensors in that line, just above it, and compare them with the docstring."),
+    (BaseException, "A function must return its result with `return`."),
 )
 
 
 def check(number: Any, fn: Any) -> Feedback:
-    """Try an answer to an exercise ("06.2"). Never raises; ``.ok`` of what it returns says whether all is right.
-    A notebook and a prompt show what it returns; a script prints it."""
+    """Check an answer to an exercise ("06.2"). Never raises; ``.ok`` of the result is whether everything is correct. A
+    notebook and a prompt display the result; a script prints it."""
     try:
         return shown(judge(find(number), fn))
     except UnknownExercise as error:
         return shown(Feedback("not checked", str(error)))
     except Exception as error:
-        told = "".join(traceback.format_exception_only(error)).strip()
+        message = "".join(traceback.format_exception_only(error)).strip()
         return shown(Feedback("not checked", f"{number} could not be checked", (
-            "The check itself stumbled over what your function returned:", told[:LONGEST_MESSAGE])))
+            "The check itself failed on what your function returned:", message[:LONGEST_MESSAGE])))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """An answer tried once: the inputs by name, what the learner's function came to on each, in the shape of what is
-    right (`shaped`), and what is right there.
+    """The results of running an answer: the inputs by name, the output of the learner's function on each, converted to
+    the type of the expected one (`shaped`), and the expected output.
 
-    A function that does not come to an end is tried no further: that run is the last.
+    If a call does not terminate, it is the last one.
     """
 
     exercise: Exercise
@@ -66,7 +66,7 @@ class Trial:
 
     @classmethod
     def of(cls, exercise: Exercise, fn: Function, inputs: Probes) -> Self:
-        """The trial of a function, on all inputs."""
+        """Run a function on all inputs."""
         mine = dict[str, Run]()
         right = {name: run(exercise.solution, args) for name, args in inputs.items()}
         for name, args in inputs.items():
@@ -78,7 +78,7 @@ class Trial:
 
 
 def judge(exercise: Exercise, fn: Any) -> Feedback:
-    """The feedback on a function as an answer to an exercise, tried on all of its inputs."""
+    """The feedback on a function as an answer to an exercise, based on all of its inputs."""
     inputs = exercise.probes()
     if complaint := not_a_fit(exercise, fn, next(iter(inputs.values()))):
         return wrong(exercise, complaint)
@@ -94,32 +94,32 @@ def judge(exercise: Exercise, fn: Any) -> Feedback:
         if mine.error is not None and not mistake:
             return failed(trial, name)
         if faults := [mistake] if mine.error is not None else fault(trial, name):
-            careless = [f"Besides, `{spoilt(exercise, mine)}` is changed in place."] if mine.changed else []
+            careless = [f"In addition, `{spoilt(exercise, mine)}` is changed in place."] if mine.changed else []
             return wrong(exercise, *map(sentence, [mistake] if mistake else faults), *careless, *raised(mine),
                          *on(trial, name), *printed(mine), mistake=mistake)
     for name, mine in trial.mine.items():
         if mine.changed:
-            return wrong(exercise, f"The answer is right, but `{spoilt(exercise, mine)}` is changed in place: "
-                         "whoever gave it still needs it as it was.", *on(trial, name), *printed(mine))
-    return Feedback("right", f"{exercise.heading}: right", (
+            return wrong(exercise, f"The answer is correct, but `{spoilt(exercise, mine)}` is changed in place: "
+                         "the caller still needs its original value.", *on(trial, name), *printed(mine))
+    return Feedback("right", f"{exercise.heading}: correct", (
         f"It agrees with the solution on {len(trial.inputs)} inputs: {'; '.join(trial.inputs)}.",
-        f"There are {len(exercise.mistakes)} mistakes that people often make here. Each gives something else on at "
-        "least one of these inputs. Your function makes none of them, and leaves its arguments as they were.",
+        f"There are {len(exercise.mistakes)} common mistakes here. Each gives a different output on at least one of "
+        "these inputs. Your function makes none of them and does not change its arguments.",
     ))
 
 
 def not_a_fit(exercise: Exercise, fn: object, args: tuple[Any, ...]) -> str:
-    """Why something cannot be called as the exercise wants it; "" if it can."""
+    """Why an object cannot be called as the exercise requires; "" if it can."""
     name, wanted = exercise.solution.__name__, inspect.signature(exercise.solution).parameters
     if not callable(fn):
-        return f'Give the function itself, check("{exercise.number}", {name}); this is {described(fn)}.'
+        return f'Pass the function itself, check("{exercise.number}", {name}); this is {described(fn)}.'
     if not takes(fn, args):
         return f"It must take {len(wanted)} arguments: {name}({', '.join(wanted)})."
     return ""
 
 
 def not_attempted(fn: Function, runs: list[Run]) -> bool:
-    """Whether this is the stub: it says nothing, and its body, as far as it can be read, does nothing."""
+    """Whether this is the stub: it returns nothing, and its body, if its source is available, does nothing."""
     silent = (isinstance(r.error, NotImplementedError) or (r.error is None and (r.value is None or r.value is ...))
               for r in runs)
     return all(silent) and does_nothing(fn)
@@ -127,7 +127,7 @@ def not_attempted(fn: Function, runs: list[Run]) -> bool:
 
 def does_nothing(fn: Function) -> bool:
     """Whether a function's body is a docstring, ``pass``, ``...``, a bare ``return`` or ``raise NotImplementedError``.
-    A source that cannot be read counts as such."""
+    Also true if the source is not available."""
     try:
         tree = ast.parse(dedent(inspect.getsource(fn)))
     except (OSError, TypeError, SyntaxError):
@@ -137,20 +137,21 @@ def does_nothing(fn: Function) -> bool:
 
 
 def is_constant(step: ast.stmt) -> bool:
-    """Whether a statement is a docstring, ``...``, or a ``return`` of nothing that was computed."""
+    """Whether a statement is a docstring, ``...``, or a ``return`` of a constant or of nothing."""
     return isinstance(step, ast.Expr | ast.Return) and isinstance(step.value, ast.Constant | None)
 
 
 def says_not_implemented(step: ast.stmt) -> bool:
-    """Whether a statement is ``raise NotImplementedError``, with a message or without."""
+    """Whether a statement is ``raise NotImplementedError``, with or without a message."""
     return isinstance(step, ast.Raise) and ast.unparse(step).startswith("raise NotImplementedError")
 
 
 def known_mistake(trial: Trial) -> str:
-    """The name of the known mistake that comes to the same on every input as the learner's function; "" if none does.
+    """The name of the known mistake with the same output as the learner's function on every input; "" if there is none.
 
-    Who writes a softmax by hand may have made a second mistake in it, which shows where numbers are large. So
-    inputs where the numbers ran out come second: without them, the one mistake that explains the others is named.
+    A softmax written by hand may contain a second mistake that shows only for large numbers. Inputs on which the
+    numbers overflow are therefore left out in a second attempt: the mistake is named if it is the only one that
+    explains the other outputs.
     """
     inputs, mine, right = trial.inputs, trial.mine, trial.right
     if all(r.error is not None for r in mine.values()):
@@ -167,7 +168,7 @@ def known_mistake(trial: Trial) -> str:
 
 
 def ran_out(outcome: Run) -> bool:
-    """Whether a call left the range of numbers: NaN or ∞ in what it gave back, or an ArithmeticError."""
+    """Whether a call left the range of floating-point numbers: NaN or ∞ in its output, or an ArithmeticError."""
     parts = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
     return isinstance(outcome.error, ArithmeticError) or any(
         not bool(part.isfinite().all()) if isinstance(part, Tensor) else isinstance(part, float)
@@ -175,9 +176,9 @@ def ran_out(outcome: Run) -> bool:
 
 
 def fault(trial: Trial, name: str) -> list[str]:
-    """What is wrong with what one call gave back, in words; nothing where it is right. Numbers that are right can still
-    lack a property, such as a gradient. Of others it is told how they stand to the right ones, and the first place
-    where they differ."""
+    """What is wrong with the output of one call, in words; an empty list if it is correct. Correct numbers can still
+    violate a property, such as having a gradient. For other outputs it gives their relation to the expected ones and
+    the first place where they differ."""
     value, right = trial.mine[name].value, trial.right[name].value
     if complaint := misfit(value, right):
         return [complaint, *related(trial)]
@@ -186,7 +187,7 @@ def fault(trial: Trial, name: str) -> list[str]:
 
 
 def related(trial: Trial) -> list[str]:
-    """How what the learner's function gave back stands to what is right, where that is the same on all inputs."""
+    """The relation of the learner's outputs to the expected ones, if it is the same on all inputs."""
     if any(mine.error is not None for mine in trial.mine.values()):
         return []
     found = relation([(mine.value, trial.right[name].value) for name, mine in trial.mine.items()])
@@ -194,69 +195,70 @@ def related(trial: Trial) -> list[str]:
 
 
 def spoilt(exercise: Exercise, mine: Run) -> str:
-    """The name of the first argument that a call has changed."""
+    """The name of the first argument that a call changed."""
     return list(inspect.signature(exercise.solution).parameters)[mine.changed[0]]
 
 
 def raised(mine: Run) -> list[str]:
-    """A learner's own error and the line that it came from; nothing if there was none."""
+    """The error raised by the learner's function and the line that it came from; an empty list if there is none."""
     if mine.error is None:
         return []
-    told = "".join(traceback.format_exception_only(mine.error)).strip()
+    message = "".join(traceback.format_exception_only(mine.error)).strip()
     line = learners_line(mine.error)
-    return [told if len(told) <= LONGEST_MESSAGE else f"{told[:LONGEST_MESSAGE]}…", *([f"In {line}"] if line else [])]
+    shortened = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+    return [shortened, *([f"In {line}"] if line else [])]
 
 
 def failed(trial: Trial, name: str) -> Feedback:
-    """The feedback on a learner's own error, with a way to go on."""
+    """The feedback on an error raised by the learner's function, with a remedy."""
     mine = trial.mine[name]
     remedy = next(remedy for kind, remedy in REMEDIES if isinstance(mine.error, kind))
     if "bitwise_xor" in str(mine.error) or "for ^:" in str(mine.error):
         remedy = POWER
     elif "bitwise_" in str(mine.error):
         remedy = BINDS
-    return Feedback("error", f"{trial.exercise.heading}: it stopped with an error", (
+    return Feedback("error", f"{trial.exercise.heading}: stopped with an error", (
         *raised(mine), *on(trial, name), remedy, *printed(mine), onward(trial.exercise)))
 
 
 def endless(trial: Trial, name: str) -> Feedback:
-    """The feedback on a function that did not come to an end: its time was over, or the learner lost patience."""
+    """The feedback on a function that did not terminate: it exceeded the time limit, or the learner interrupted it."""
     mine = trial.mine[name]
     why = f"After {SECONDS:g} s it" if isinstance(mine.error, TooLong) else "It"
     line = learners_line(mine.error) if mine.error else ""
-    return Feedback("error", f"{trial.exercise.heading}: it did not come to an end", (
+    return Feedback("error", f"{trial.exercise.heading}: did not terminate", (
         f"{why} was stopped. Is there a loop that never ends?", *([f"It was at {line}"] if line else []),
         *on(trial, name), *printed(mine)))
 
 
 def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
-    """The feedback on a wrong answer: ``lines`` say why, ``mistake`` names it where it is a known one."""
-    return Feedback("wrong", f"{exercise.heading}: not right yet", (*lines, onward(exercise)), mistake)
+    """The feedback on a wrong answer: ``lines`` explain it, ``mistake`` is its name if it is a known one."""
+    return Feedback("wrong", f"{exercise.heading}: not correct yet", (*lines, onward(exercise)), mistake)
 
 
 def on(trial: Trial, name: str) -> list[str]:
-    """Two lines that say on which input something went wrong: its place, name and arguments, and the call of
-    ``case`` that gives it."""
+    """Two lines about the input on which something went wrong: its number, name and arguments, and the call of ``case``
+    that returns it."""
     solution, place = trial.exercise.solution, list(trial.inputs).index(name) + 1
     parameters = zip(inspect.signature(solution).parameters, trial.inputs[name], strict=True)
     given = ", ".join(f"{parameter} = {described(arg)}" for parameter, arg in parameters)
     call = f'case("{trial.exercise.number}", {place})'
     return [f"Input {place} of {len(trial.inputs)} ({name}): {given}",
-            f"{call} gives it: {solution.__name__}(*{call}) calls your function on it."]
+            f"{call} returns it; {solution.__name__}(*{call}) calls your function on it."]
 
 
 def printed(mine: Run) -> list[str]:
-    """The first lines of what the function printed; nothing if it printed nothing."""
+    """The first lines of what the function printed; an empty list if it printed nothing."""
     lines = mine.printed.splitlines()
     rest = ["  …"] if len(lines) > MOST_PRINTED else []
     return ["It printed:", *(f"  {line:.100}" for line in lines[:MOST_PRINTED]), *rest] if lines else []
 
 
 def onward(exercise: Exercise) -> str:
-    """A line that says where help is: the call of ``hint``."""
+    """A line that points to the hints."""
     return f'Stuck? Call hint("{exercise.number}").'
 
 
 def sentence(text: str) -> str:
-    """The text with a capital and a full stop."""
+    """The text with an initial capital and a full stop."""
     return f"{text[0].upper()}{text[1:]}" + ("" if text[-1] in "?.!" else ".")

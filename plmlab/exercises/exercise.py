@@ -1,4 +1,4 @@
-"""An exercise: what is asked, the right function, and the wrong ones under the names of their mistakes."""
+"""An exercise: the task, the solution, and wrong functions under the names of their mistakes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,16 +20,16 @@ class Exercise:
     """One exercise of a chapter.
 
     Attributes:
-        number: chapter and place in it, "06.2".
-        title: what it is about, in a few words.
-        solution: the right function. Its signature and docstring are the learner's stub.
-        draw: the inputs that it is tried on, from the smallest on: a name → the arguments of one call.
-        mistakes: what is wrong, in words → an edit of the solution, or a function, that does just that. Each differs
-            from the solution and from the others on the inputs; a learner's function that does the same bears that
-            name.
-        properties: what is wrong, in words → whether it is *not* so, of (output, \\*arguments). Asked in this order of
-            an output that has the right shape and does what no known mistake does.
-        hints: the ladder; each says more than the one before.
+        number: chapter and number within it, "06.2".
+        title: its topic, in a few words.
+        solution: the correct function. Its signature and docstring are the learner's stub.
+        draw: the test inputs, smallest first: a name → the arguments of one call.
+        mistakes: description of the mistake → an edit of the solution, or a function, that makes exactly this mistake.
+            Each differs from the solution and from the others on the inputs; a learner's function with the same outputs
+            is given that description.
+        properties: description of the violation → a predicate of (output, \\*arguments) that is True if it does *not*
+            occur. Checked in this order for an output of the correct shape that matches no known mistake.
+        hints: three hints, each more specific than the one before.
     """
 
     number: str
@@ -47,21 +47,21 @@ class Exercise:
 
     @cached_property
     def mutants(self) -> dict[str, Function]:
-        """The mistakes as functions, edits made."""
+        """The mistakes as functions, with edits applied."""
         return {name: mistake.of(self.solution) if isinstance(mistake, Edit) else mistake
                 for name, mistake in self.mistakes.items()}
 
     def probes(self) -> Probes:
-        """The inputs that an answer is tried on: name → arguments; the same at every call."""
+        """The test inputs: name → arguments; identical at every call."""
         return self.draw(torch.Generator().manual_seed(SEED))
 
 
 class UnknownExercise(ValueError):
-    """There is no exercise of that number; the message says which there are."""
+    """There is no exercise with this number; the message lists the existing ones."""
 
 
 def chapters() -> list[str]:
-    """The chapters that have exercises: their numbers, two digits each."""
+    """The two-digit numbers of the chapters that have exercises."""
     return chapters_with("exercises")
 
 
@@ -72,11 +72,11 @@ def of_chapter(chapter: str) -> tuple[Exercise, ...]:
 
 
 def find(number: object) -> Exercise:
-    """The exercise "06.2"; "6.2" means the same. UnknownExercise if there is none."""
+    """The exercise "06.2"; "6.2" is also accepted. Raises UnknownExercise if there is none."""
     wanted = str(number).zfill(len("06.2"))
     chapter = wanted.partition(".")[0]
     there = {exercise.number: exercise for exercise in of_chapter(chapter)} if chapter in chapters() else {}
     if wanted not in there:
         ranges = (f"{mine[0].number} to {mine[-1].number}" for mine in map(of_chapter, chapters()))
-        raise UnknownExercise(f"there is no exercise {str(number)!r:.40}; there are: {', '.join(ranges)}")
+        raise UnknownExercise(f"there is no exercise {str(number)!r:.40}; the exercises are: {', '.join(ranges)}")
     return there[wanted]

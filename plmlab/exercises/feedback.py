@@ -1,4 +1,4 @@
-"""What a learner is told: plain text that is the same on every machine, and the same in a notebook's dress."""
+"""Feedback for learners: plain text that is identical on every machine, and its HTML version for notebooks."""
 
 import sys
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ COLOURS: dict[Verdict, str] = {
 
 
 def shown(told: Told) -> Told:
-    """The same, printed where nobody else does it: in a script. A prompt, and a notebook, show what a line comes to
-    by themselves; they have a ``sys.ps1``. A sign that the terminal does not know becomes a question mark."""
+    """Print the value in a script and return it. A prompt and a notebook display results by themselves; they have a
+    ``sys.ps1``. Characters that the terminal cannot encode become question marks."""
     if not hasattr(sys, "ps1"):
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         print(repr(told).encode(encoding, "replace").decode(encoding))
@@ -25,7 +25,7 @@ def shown(told: Told) -> Told:
 
 
 def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:
-    """HTML: the heading and the lines, escaped, behind a coloured edge."""
+    """HTML: the heading and the lines, escaped, next to a coloured border."""
     text = "\n".join(map(escape, lines))
     return (
         f'<div role="status" style="border-left: 4px solid {colour}; padding: 2px 12px; margin: 4px 0">'
@@ -35,8 +35,8 @@ def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Feedback:
-    """What ``check`` found: verdict, heading, lines that explain it, and the name of the
-    mistake where it is a known one."""
+    """The result of ``check``: verdict, heading, explanatory lines, and the name of the mistake if it is a known
+    one."""
 
     verdict: Verdict
     heading: str
@@ -45,7 +45,7 @@ class Feedback:
 
     @property
     def ok(self) -> bool:
-        """Whether the verdict is that the answer is right."""
+        """Whether the answer is correct."""
         return self.verdict == "right"
 
     def __repr__(self) -> str:
@@ -57,7 +57,7 @@ class Feedback:
 
 @dataclass(frozen=True, repr=False)
 class Hint:
-    """One hint of an exercise's three: a heading that counts them, and the text."""
+    """One of an exercise's three hints: a heading with its number, and the text."""
 
     heading: str
     text: str
@@ -71,7 +71,7 @@ class Hint:
 
 @dataclass(frozen=True, repr=False)
 class Folded:
-    """Code that a notebook shows when its title is clicked, or opened by keyboard."""
+    """Code that a notebook shows when its title is clicked, or opened with the keyboard."""
 
     heading: str
     code: str

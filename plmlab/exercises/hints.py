@@ -1,4 +1,4 @@
-"""Help on the way: a ladder of hints, the folded solution, an input to look at, and the stub to begin again with."""
+"""Help with exercises: successive hints, the folded solution, a test input, and the stub."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ _climbed: dict[str, int] = {}
 
 
 def hint(number: Any) -> Hint | Feedback:
-    """The next hint for an exercise ("06.2"); each call says more. The last one stays. An unknown number is
-    told in words, not raised. A script prints it."""
+    """The next hint for an exercise ("06.2"), each more specific; the last one is repeated. An unknown number gives a
+    message instead of an exception. A script prints the hint."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
@@ -23,13 +23,13 @@ def hint(number: Any) -> Hint | Feedback:
 
 
 def start_over() -> None:
-    """Let the hints of every exercise begin at the first again."""
+    """Reset the hints of every exercise to the first."""
     _climbed.clear()
 
 
 def solution(number: Any) -> Folded | Feedback:
-    """A solution of an exercise ("06.2"), folded in a notebook. An unknown number is told in words, not raised.
-    A script prints it."""
+    """A solution of an exercise ("06.2"), folded in a notebook. An unknown number gives a message instead of an
+    exception. A script prints it."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
@@ -38,9 +38,9 @@ def solution(number: Any) -> Folded | Feedback:
 
 
 def case(number: Any, place: Any) -> tuple[Any, ...]:
-    """The arguments of one of the inputs that an exercise ("08.4") is tried on, counted from 1, as ``check`` counts
-    them: ``span(*case("08.4", 2))`` calls your function on the second. Each call gives a copy of its own.
-    ValueError if there is no such exercise or input."""
+    """The arguments of one test input of an exercise ("08.4"), counted from 1 as in ``check``: ``span(*case("08.4",
+    2))`` calls your function on the second. Each call returns a new copy. Raises ValueError if there is no such
+    exercise or input."""
     exercise = find(number)
     probes = exercise.probes()
     if not isinstance(place, int) or not 1 <= place <= len(probes):
@@ -50,6 +50,7 @@ def case(number: Any, place: Any) -> tuple[Any, ...]:
 
 
 def stub(number: Any) -> str:
-    """The code to begin an exercise with: signature and docstring of the solution. UnknownExercise if there is none."""
+    """The starting code of an exercise: signature and docstring of the solution. Raises UnknownExercise if there is
+    none."""
     lines, docstring = source(find(number).solution)
     return "\n".join([*lines[: docstring.end_lineno], "    raise NotImplementedError"])

@@ -1,4 +1,4 @@
-"""What the wrong answers of several chapters share: softmaxes and losses, and what holds of a right one."""
+"""Building blocks of wrong answers in several chapters (softmaxes and losses), and properties of correct ones."""
 
 import torch
 from torch import Tensor
@@ -6,27 +6,27 @@ from torch.nn import functional as F
 
 
 def by_exp(scores: Tensor, dim: int = -1) -> Tensor:
-    """A softmax as its formula says it, exp over the sum of exps: NaN where exp is infinite, or 0 for all."""
+    """A softmax computed literally, as exp over the sum of exps: NaN if exp overflows, or if all exps are 0."""
     powers = scores.exp()
     return powers / powers.sum(dim, keepdim=True)
 
 
 def largest_from_zero(scores: Tensor) -> Tensor:
-    """The largest score of each row, [… 1], by a maximum that starts at 0: of scores that are all negative, 0."""
+    """The largest score of each row, [… 1], by a maximum that starts at 0, and so 0 if all scores are negative."""
     return scores.amax(-1, keepdim=True).clamp(min=0)
 
 
 def cut_across(logits: Tensor) -> Tensor:
-    """The numbers of some logits [batch time vocab] by a view to [batch vocab time], which mixes positions and tokens;
-    laid back, so that the last axis is the vocabulary."""
+    """The logits [batch time vocab] wrongly reshaped by a view to [batch vocab time], which mixes positions and tokens;
+    transposed back so that the last axis is the vocabulary."""
     return logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
 
 
 def text_by_text(logits: Tensor, targets: Tensor) -> Tensor:
-    """The mean over texts of each text's mean cross-entropy, in nats: not the mean over all targets."""
+    """The mean over texts of each text's mean cross-entropy, in nats, instead of the mean over all targets."""
     return torch.stack([F.cross_entropy(*pair) for pair in zip(logits, targets, strict=True)]).mean()
 
 
 def within(loss: Tensor, most: Tensor) -> bool:
-    """Whether a loss lies between 0 and ``most``, within a thousandth."""
+    """Whether a loss lies between 0 and ``most``, with a tolerance of 0.001."""
     return bool(-1e-3 <= loss <= most + 1e-3)

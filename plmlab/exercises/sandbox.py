@@ -1,4 +1,4 @@
-"""A learner's function is called: on copies, in silence, not for ever, and whatever it raises is kept."""
+"""Runs a learner's function on copies of its arguments, with captured output, a time limit, and captured exceptions."""
 
 import inspect
 import io
@@ -18,16 +18,17 @@ from plmlab.exercises.comparing import same
 from plmlab.exercises.edits import Function
 
 SECONDS = 5.0
-"""So long may a function compute: of the processor's time, so that nothing hangs on what else the machine does."""
+"""Time limit of a function, in CPU time, so that the load of the machine does not matter."""
 
 
 class TooLong(BaseException):
-    """The function did not come to an end. No ``except Exception`` of the learner's catches it."""
+    """The function exceeded the time limit. A BaseException, so that no ``except Exception`` of the learner's catches
+    it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one call: a value or an error, what it printed, and which arguments (from 0) it changed."""
+    """The result of one call: a value or an error, its printed output, and the indices of the arguments it changed."""
 
     value: Any = None
     error: BaseException | None = None
@@ -36,8 +37,8 @@ class Run:
 
 
 def run(fn: Function, args: tuple[Any, ...], seconds: float = SECONDS) -> Run:
-    """Call the function on a copy of the arguments, for ``seconds`` of the processor's time at most, and keep what it
-    prints and raises."""
+    """Call the function on a copy of the arguments, for at most ``seconds`` of CPU time, and capture its output and
+    exceptions."""
     given, printed = deepcopy(args), io.StringIO()
     value, error = None, None
     with redirect_stdout(printed):
@@ -51,7 +52,7 @@ def run(fn: Function, args: tuple[Any, ...], seconds: float = SECONDS) -> Run:
 
 
 def untouched(now: Any, before: Any) -> bool:
-    """Whether an argument is still what it was, to the last digit."""
+    """Whether an argument is exactly unchanged."""
     if isinstance(now, Tensor):
         return now.dtype == before.dtype and torch.equal(now, before)
     if isinstance(now, tuple):
@@ -60,7 +61,7 @@ def untouched(now: Any, before: Any) -> bool:
 
 
 def alike(one: Run, other: Run) -> bool:
-    """Whether two calls came to the same: equal values, or errors of one type."""
+    """Whether two calls had the same result: equal values, or errors of the same type."""
     if one.error is None and other.error is None:
         return same(one.value, other.value)
     return type(one.error) is type(other.error)
@@ -68,7 +69,7 @@ def alike(one: Run, other: Run) -> bool:
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise TooLong where the block computes longer. Windows, and any thread but the first, know no such alarm."""
+    """Raise TooLong if the block computes for longer. No limit on Windows and in threads other than the main thread."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -86,14 +87,14 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def learners_line(error: BaseException) -> str:
-    """The last line of the learner's own file, or cell, that the error came through; "" where none is known."""
+    """The last line of the learner's own file or cell in the traceback; "" if there is none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     own = [frame for frame in frames if frame.filename == frames[0].filename]
     return f"line {own[-1].lineno}:  {own[-1].line}" if own and own[-1].line else ""
 
 
 def takes(fn: Function, args: tuple[Any, ...]) -> bool:
-    """Whether the function can be called with so many arguments; True where its signature cannot be read."""
+    """Whether the function accepts this number of arguments; True if its signature is not available."""
     try:
         inspect.signature(fn).bind(*args)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The bridge to Hugging Face ``transformers``: weights over to our models and back, and hook points in theirs."""
+"""Conversion to and from Hugging Face ``transformers``: weights in both directions, and hook points in their models."""
 
 from plmlab.hf.export import to_hf, tokenizer_to_hf
 from plmlab.hf.load import NotLoadable, convert, from_hf, minilm

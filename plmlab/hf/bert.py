@@ -1,4 +1,4 @@
-"""BERT: our encoder and its two pretraining heads, and those of ``transformers``."""
+"""Weight mapping between our BERT, with its two pretraining heads, and that of ``transformers``."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def encoder_links(size: BERTConfig) -> list[Link]:
-    """The links of an encoder's embeddings and layers."""
+    """Links of the encoder's embeddings and layers."""
     links = [
         Link("embeddings.token.weight", "bert.embeddings.word_embeddings.weight"),
         Link("embeddings.position.weight", "bert.embeddings.position_embeddings.weight"),
@@ -34,7 +34,7 @@ def encoder_links(size: BERTConfig) -> list[Link]:
 
 
 def our_size(config: "BertConfig") -> BERTConfig:
-    """Their configuration as ours; a ValueError where it asks for what ours does not do."""
+    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support."""
     require(config, is_decoder=False, add_cross_attention=False, position_embedding_type="absolute",
             tie_word_embeddings=True)
     return BERTConfig(
@@ -47,7 +47,7 @@ def our_size(config: "BertConfig") -> BERTConfig:
 
 
 def their_size(ours: BERTConfig, **more: Any) -> "BertConfig":
-    """Our configuration as theirs; ``more`` are further arguments of ``BertConfig``."""
+    """Convert our configuration to theirs; ``more`` are additional arguments of ``BertConfig``."""
     from transformers import BertConfig
 
     return BertConfig(

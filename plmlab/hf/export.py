@@ -1,4 +1,4 @@
-"""``to_hf``: a model of ours as one of ``transformers``, with the same weights and output; and its tokenizer."""
+"""``to_hf``: convert one of our models, and its tokenizer, to ``transformers``, with the same weights and outputs."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -26,28 +26,29 @@ WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
 
 
 def to_hf(model: nn.Module) -> "PreTrainedModel":
-    """A model of ours as one of ``transformers``, with the same weights, precision, device and mode.
+    """Convert one of our models to ``transformers``, with the same weights, precision, device and mode.
 
     BERT and UniLM → ``BertModel``, BERTPretraining and UniLMPretraining → ``BertForPreTraining``, GPT →
     ``OpenAIGPTLMHeadModel``, GPT2 → ``GPT2LMHeadModel``, XLNet → ``XLNetModel``, XLNetPretraining →
     ``XLNetLMHeadModel``, MPNet → ``MPNetModel``, MPNetPretraining → ``MPNetForMaskedLM``; SentenceClassifier →
     ``BertForSequenceClassification``, TokenClassifier → ``BertForTokenClassification``, SpanClassifier →
-    ``BertForQuestionAnswering``, and so those of XLNet and MPNet. The pooler of ours stays behind
-    where theirs has none: in the first two of XLNet and in ``MPNetForMaskedLM``. Its ``save_pretrained(folder)`` writes
-    it for others, and so does that of ``tokenizer_to_hf(tokenizer)``. A ValueError for a model without a counterpart.
+    ``BertForQuestionAnswering``, and likewise on XLNet and MPNet. Our pooler is dropped where theirs has none: in
+    ``XLNetModel``, ``XLNetLMHeadModel`` and ``MPNetForMaskedLM``. To share the result, use its
+    ``save_pretrained(folder)``, and that of ``tokenizer_to_hf(tokenizer)``. Raises ValueError for a model without a
+    counterpart.
     """
     if type(model) not in WRITERS:
         names = ", ".join(kind.__name__ for kind in WRITERS)
-        raise ValueError(f"a {type(model).__name__} has no counterpart in transformers; these have one: {names}")
+        raise ValueError(f"{type(model).__name__} has no counterpart in transformers; give one of {names}")
     theirs: nn.Module = WRITERS[type(model)](model)
     return cast("PreTrainedModel", theirs.train(model.training))
 
 
 def tokenizer_to_hf(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":
-    """A tokenizer of ours as a ``PreTrainedTokenizerFast`` of ``transformers``, which knows the same special tokens."""
+    """Convert one of our tokenizers to a ``PreTrainedTokenizerFast`` with the same special tokens."""
     from transformers import PreTrainedTokenizerFast
 
     roles = {"pad": "pad", "unk": "unk", "cls": "cls", "sep": "sep", "mask": "mask", "bos": "start", "eos": "end"}
     ids = {theirs: getattr(tokenizer.vocab, ours) for theirs, ours in roles.items()}
-    named = {f"{role}_token": tokenizer.backend.id_to_token(id) for role, id in ids.items() if id is not None}
-    return PreTrainedTokenizerFast(tokenizer_object=Backend.from_str(tokenizer.backend.to_str()), **named)
+    special = {f"{role}_token": tokenizer.backend.id_to_token(id) for role, id in ids.items() if id is not None}
+    return PreTrainedTokenizerFast(tokenizer_object=Backend.from_str(tokenizer.backend.to_str()), **special)

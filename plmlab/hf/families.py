@@ -1,4 +1,4 @@
-"""A family: an encoder and the model that pretrains it, ours and those of ``transformers``, over and back."""
+"""Model families: an encoder and its pretraining model, converted between plmlab and ``transformers``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,21 +15,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Family:
-    """What `read` and `write` must know of an encoder and its pretraining model.
+    """The mapping that `read` and `write` use for an encoder and its pretraining model.
 
-    Links count from our encoder, or from our pretraining model; and from their pretraining model in either case.
+    Our names in the links are relative to our encoder or to our pretraining model; theirs are always relative to their
+    pretraining model.
 
     Attributes:
         encoder, pretraining: our classes.
-        theirs: the names of their two.
-        part: what our pretraining model calls its encoder.
-        size: their configuration → ours; a ValueError where it asks for what ours does not do.
-        config: ours, and further arguments → theirs; a ValueError likewise.
-        links: our configuration → the links of all weights of the encoder but the pooler.
-        pooler: the pooler's, which not all of their models have.
-        head: those of the output layer of words, by the first of which a pretraining model is known.
-        others: those of other heads, which weights may lack.
-        tied: weights that theirs names twice, by their second name.
+        theirs: the names of their two classes.
+        part: the attribute of our pretraining model that holds the encoder.
+        size: their configuration → ours; raises ValueError for a setting that our model does not support.
+        config: our configuration and additional arguments → theirs; raises ValueError likewise.
+        links: our configuration → the links of all encoder weights except the pooler.
+        pooler: the links of the pooler, which some of their models lack.
+        head: the links of the token output layer. The first one identifies a pretraining model.
+        others: the links of other heads, which a checkpoint may lack.
+        tied: the links of weights that theirs store under a second name.
     """
 
     encoder: type[nn.Module]
@@ -45,11 +46,11 @@ class Family:
     tied: list[Link]
 
     def read(self, config: Any, theirs: Mapping[str, Tensor]) -> nn.Module:
-        """Our model with their weights, named as in their pretraining model: with its heads where the weights hold
-        them, else the encoder.
+        """Build our model from their weights, named as in their pretraining model: the pretraining model if the weights
+        include its head, otherwise the encoder.
 
-        A pooler, or another head, that the weights lack is zero, and a warning says so. ValueError where other weights
-        are missing, or the configuration asks for what ours does not do.
+        A missing pooler or other head is initialised to zero, with a warning. Raises ValueError if other weights are
+        missing, or for a setting that our model does not support.
         """
         size = self.size(config)
         model: nn.Module
@@ -62,16 +63,16 @@ class Family:
         return filled(model, to_ours(links, theirs) | or_zeros(optional, theirs, weights(model)))
 
     def write(self, model: nn.Module) -> "PreTrainedModel":
-        """The model of ``transformers`` with the size and the weights of our encoder, or of our pretraining model. A
-        pooler stays behind where theirs has none. ValueError where theirs does not do what ours does."""
+        """Convert our encoder or pretraining model to ``transformers``. Our pooler is dropped if theirs has none.
+        Raises ValueError for a setting that their model does not support."""
         import transformers
 
         size = model.config
-        whole = isinstance(model, self.pretraining)
-        theirs: Any = getattr(transformers, self.theirs[whole])(self.config(size))
+        has_head = isinstance(model, self.pretraining)
+        theirs: Any = getattr(transformers, self.theirs[has_head])(self.config(size))
         prefix, names = bare(theirs), theirs.state_dict()
         links = [*self.links(size), *(link for link in self.pooler if link.theirs.removeprefix(prefix) in names)]
-        if whole:
+        if has_head:
             links = [*within(self.part, links), *self.head, *self.others, *self.tied]
         state = to_theirs(links, weights(model))
         return loaded(theirs, {name.removeprefix(prefix): tensor for name, tensor in state.items()})

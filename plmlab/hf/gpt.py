@@ -1,4 +1,5 @@
-"""GPT and GPT-2: ours, and those of ``transformers``, whose linear layers are called Conv1D and lie on their side."""
+"""Weight mapping between our GPT and GPT-2 and those of ``transformers``, whose linear layers are transposed
+(Conv1D)."""
 
 import warnings
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def layer_links(layers: int) -> list[Link]:
-    """The links of so many layers, which GPT-1 and GPT-2 of ``transformers`` name alike."""
+    """Links of the layers, whose names are the same in GPT-1 and GPT-2 of ``transformers``."""
     links = []
     for i in range(layers):
         ours, theirs = f"layers.{i}", f"transformer.h.{i}"
@@ -32,39 +33,42 @@ def layer_links(layers: int) -> list[Link]:
 
 
 def gpt_links(layers: int) -> list[Link]:
-    """The links of all weights of GPT-1; their names count from ``OpenAIGPTLMHeadModel``."""
+    """Links of all GPT-1 weights; their names are relative to ``OpenAIGPTLMHeadModel``."""
     return [Link("embeddings.token.weight", "transformer.tokens_embed.weight"),
             Link("embeddings.position.weight", "transformer.positions_embed.weight"), *layer_links(layers)]
 
 
 def gpt2_links(layers: int) -> list[Link]:
-    """The links of all weights of GPT-2; their names count from ``GPT2LMHeadModel``."""
+    """Links of all GPT-2 weights; their names are relative to ``GPT2LMHeadModel``."""
     return [Link("embeddings.token.weight", "transformer.wte.weight"),
             Link("embeddings.position.weight", "transformer.wpe.weight"), *layer_links(layers),
             *affine("final_norm", "transformer.ln_f")]
 
 
 def read_gpt(config: "OpenAIGPTConfig", theirs: Mapping[str, Tensor]) -> GPT:
-    """Our GPT with the weights of an ``OpenAIGPTLMHeadModel``; a ValueError where ours cannot do what it does."""
+    """Our GPT with the weights of an ``OpenAIGPTLMHeadModel``. Raises ValueError for a setting that ours does not
+    support."""
     require(config, afn="gelu", tie_word_embeddings=True)
     return filled(GPT(_size(config)), to_ours(gpt_links(config.n_layer), theirs))
 
 
 def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
-    """Our GPT-2 with the weights of a ``GPT2LMHeadModel``; a ValueError where ours cannot do what it does."""
+    """Our GPT-2 with the weights of a ``GPT2LMHeadModel``. Raises ValueError for a setting that ours does not
+    support."""
     require(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False,
             tie_word_embeddings=True)
     if activation(config.activation_function) != "gelu_tanh" or config.n_inner not in (None, 4 * config.n_embd):
-        raise ValueError(f"this GPT-2 has {config.n_inner} inner units with {config.activation_function}; "
-                         "ours has four times its width, with GELU in its tanh form")
+        raise ValueError(f"this GPT-2 has n_inner={config.n_inner} and activation_function="
+                         f"{config.activation_function!r}; ours only supports 4 · n_embd and the tanh approximation of "
+                         "GELU ('gelu_new')")
     return filled(GPT2(_size(config)), to_ours(gpt2_links(config.n_layer), theirs))
 
 
 def _size(config: "OpenAIGPTConfig | GPT2Config") -> GPTConfig:
     rates = (config.resid_pdrop, config.embd_pdrop, config.attn_pdrop)
     if len({*rates}) > 1:
-        warnings.warn(f"this model's dropout rates are resid_pdrop, embd_pdrop, attn_pdrop = {rates}; ours has one, "
-                      f"and gets {rates[0]}. It counts in training only", stacklevel=5)
+        warnings.warn(f"this model's dropout rates are resid_pdrop, embd_pdrop, attn_pdrop = {rates}; ours has a "
+                      f"single rate, which is set to {rates[0]}. It only affects training", stacklevel=5)
     return GPTConfig(vocab=config.vocab_size, time=config.n_positions, layers=config.n_layer, model=config.n_embd,
                      heads=config.n_head, dropout=config.resid_pdrop, eps=config.layer_norm_epsilon)
 
@@ -78,7 +82,7 @@ def _sizes(ours: GPTConfig) -> dict[str, Any]:
 
 
 def write_gpt(model: GPT) -> "OpenAIGPTLMHeadModel":
-    """An ``OpenAIGPTLMHeadModel`` of ``transformers`` with the size and the weights of our ``GPT``."""
+    """Convert our ``GPT`` to an ``OpenAIGPTLMHeadModel`` of ``transformers``."""
     from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
     state = to_theirs(gpt_links(model.config.layers), weights(model))
@@ -87,7 +91,7 @@ def write_gpt(model: GPT) -> "OpenAIGPTLMHeadModel":
 
 
 def write_gpt2(model: GPT2) -> "GPT2LMHeadModel":
-    """A ``GPT2LMHeadModel`` of ``transformers`` with the size and the weights of our ``GPT2``."""
+    """Convert our ``GPT2`` to a ``GPT2LMHeadModel`` of ``transformers``."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     state = to_theirs(gpt2_links(model.config.layers), weights(model))

@@ -1,4 +1,4 @@
-"""Where the parts of a Transformer lie in the models of ``transformers``."""
+"""Paths of the layers and attention modules in the models of ``transformers``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ GPT1 = "transformers.models.openai.modeling_openai"
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack of layers: what the names of its hook points begin with, where it lies in the base model, and where each
-    kind of attention lies in a layer."""
+    """A stack of layers: the prefix of its hook points (``name``), its path in the base model (``layers``), and the
+    path of each kind of attention within a layer."""
 
     name: str
     layers: str
     attention: Mapping[str, str]
 
     def find(self, base: nn.Module) -> nn.ModuleList | None:
-        """The layers of this stack in a base model, or None where they are not to be found."""
+        """The layers of this stack in a base model, or None if they are not found."""
         part: object = base
         for name in self.layers.split("."):
             part = getattr(part, name, None)
@@ -43,4 +43,4 @@ LAYOUTS: dict[str, tuple[Stack, ...]] = {
     "gpt2": GPT, "openai-gpt": GPT,
     "bart": BART, "mbart": BART, "pegasus": BART, "marian": BART, "t5": T5,
 }
-"""The layers of each ``model_type``."""
+"""The stacks of layers of each ``model_type``."""

@@ -1,4 +1,5 @@
-"""Which weight of our models is which of Hugging Face's: `to_ours` reads the links one way, `to_theirs` the other."""
+"""Mapping between the weights of our models and Hugging Face's: `to_ours` and `to_theirs` apply it in each
+direction."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +18,14 @@ Model = TypeVar("Model", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Form:
-    """How a weight of theirs lies otherwise than ours: ``read`` makes ours of it, ``write`` theirs again."""
+    """Difference in the layout of a weight: ``read`` converts theirs to ours, ``write`` ours to theirs."""
 
     read: Callable[[Tensor], Tensor]
     write: Callable[[Tensor], Tensor]
 
 
 def rearranged(pattern: str, **sizes: int) -> Form:
-    """The same numbers in another order or shape: ``pattern`` says it as einops does, theirs -> ours."""
+    """A change of shape or axis order; ``pattern`` is an einops pattern, theirs -> ours."""
     theirs, ours = pattern.split(" -> ")
     return Form(partial(rearrange, pattern=pattern, **sizes),
                 partial(rearrange, pattern=f"{ours} -> {theirs}", **sizes))
@@ -32,14 +33,14 @@ def rearranged(pattern: str, **sizes: int) -> Form:
 
 ALIKE = Form(lambda tensor: tensor, lambda tensor: tensor)
 CONV1D = rearranged("input output -> output input")
-"""A ``Conv1D`` of theirs, a linear layer that lies on its side."""
+"""Their ``Conv1D``: a linear layer with a transposed weight."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """One weight of ours, and where it lies in a Hugging Face model, in what ``form``.
+    """One of our weights, the name of its counterpart in a Hugging Face model, and the ``form`` of that.
 
-    ``third``: theirs holds the projections to q, k and v side by side, and ours is number 0, 1 or 2 of them.
+    ``third``: index of our weight (0, 1 or 2) if theirs concatenates the projections of q, k and v.
     """
 
     ours: str
@@ -49,21 +50,21 @@ class Link:
 
 
 def affine(ours: str, theirs: str, form: Form = ALIKE, third: int | None = None) -> list[Link]:
-    """The links of the weight and the bias of one linear layer, or of one norm; ``form`` is that of the weight."""
+    """Links of weight and bias of a linear layer or a LayerNorm; ``form`` applies to the weight."""
     return [Link(f"{ours}.weight", f"{theirs}.weight", form, third),
             Link(f"{ours}.bias", f"{theirs}.bias", third=third)]
 
 
 def within(part: str, links: Sequence[Link]) -> list[Link]:
-    """The same links, counted from a model of ours that holds this one as its ``part``."""
+    """The same links, with our names relative to a model that holds this one as its submodule ``part``."""
     return [replace(link, ours=f"{part}.{link.ours}") for link in links]
 
 
 def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights, by name, out of theirs; a ValueError names one that is not there."""
-    lacking = sorted({link.theirs for link in links} - set(theirs))
-    if lacking:
-        raise ValueError(f"these weights are not whole: {len(lacking)} tensors are missing, {lacking[0]} among them")
+    """Convert their weights to ours, by name. Raises ValueError if tensors are missing."""
+    missing = sorted({link.theirs for link in links} - set(theirs))
+    if missing:
+        raise ValueError(f"the weights are incomplete: {len(missing)} tensors are missing, such as {missing[0]}")
     ours = {}
     for link in links:
         tensor = link.form.read(theirs[link.theirs])
@@ -72,17 +73,18 @@ def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def or_zeros(links: Sequence[Link], theirs: Mapping[str, Tensor], shapes: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same for weights that may be missing: those are zeros, of the shapes of ours, and a warning says so."""
-    lacking = [link for link in links if link.theirs not in theirs]
-    if lacking:
-        parts = sorted({link.ours.removesuffix(".weight").removesuffix(".bias") for link in lacking})
-        warnings.warn(f"the weights hold no {' and no '.join(parts)}: ours is zero, still to be trained", stacklevel=5)
-    found = to_ours([link for link in links if link not in lacking], theirs)
-    return found | {link.ours: torch.zeros_like(shapes[link.ours]) for link in lacking}
+    """`to_ours` for optional weights: missing ones are zeros with the shapes of ours, and a warning is given."""
+    missing = [link for link in links if link.theirs not in theirs]
+    if missing:
+        parts = sorted({link.ours.removesuffix(".weight").removesuffix(".bias") for link in missing})
+        warnings.warn(f"the weights contain no {' and no '.join(parts)}: in our model it is initialised to zero, and "
+                      "has to be trained", stacklevel=5)
+    converted = to_ours([link for link in links if link not in missing], theirs)
+    return converted | {link.ours: torch.zeros_like(shapes[link.ours]) for link in missing}
 
 
 def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Their weights, by name, out of ours, in their form; parts that they keep side by side are joined."""
+    """Convert our weights to theirs, by name; projections that theirs concatenates are concatenated."""
     parts: dict[str, list[Tensor]] = {}
     for link in links:
         parts.setdefault(link.theirs, []).append(ours[link.ours])
@@ -91,36 +93,38 @@ def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def bare(theirs: Any) -> str:
-    """What their names of weights count from, if this is an encoder without a head: ``"encoder."``, or nothing."""
+    """The prefix, such as ``"encoder."``, that weight names of their bare encoder lack; empty for a model with a
+    head."""
     return f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
 
 
 def filled(model: Model, tensors: Mapping[str, Tensor]) -> Model:
-    """Our model with these weights put in, in their precision and on their device."""
-    some = next(iter(tensors.values()))
-    model.to(some.device, some.dtype)
+    """Load these weights into our model, with their precision and device."""
+    first = next(iter(tensors.values()))
+    model.to(first.device, first.dtype)
     load_tensors(model, tensors)
     return model
 
 
 def loaded(theirs: Model, tensors: Mapping[str, Tensor]) -> Model:
-    """A model of theirs with these weights, named as in its ``state_dict``, in their precision and on their device."""
-    some = next(iter(tensors.values()))
-    theirs.to(some.device, some.dtype).load_state_dict(tensors)
+    """Load these weights, named as in its ``state_dict``, into a model of theirs, with their precision and device."""
+    first = next(iter(tensors.values()))
+    theirs.to(first.device, first.dtype).load_state_dict(tensors)
     return theirs
 
 
 def require(config: object, other: str = "ours", /, **expected: object) -> None:
-    """Check a configuration, theirs or ours: a ValueError where it asks for what the ``other`` model does not do."""
+    """Check a configuration, theirs or ours. Raises ValueError for a setting that the ``other`` model does not
+    support."""
     for name, value in expected.items():
         given = getattr(config, name, value)
         if given != value:
-            raise ValueError(f"this model's configuration says {name} = {given!r}; {other} can only do {value!r}")
+            raise ValueError(f"this model's configuration has {name} = {given!r}; {other} only supports {value!r}")
 
 
 def activation(name: str) -> str:
-    """Our name, in ``LayerShape``, of an activation of Hugging Face's; a ValueError for one that ours do not have."""
+    """Our name (`LayerShape`) of a Hugging Face activation. Raises ValueError for one that ours do not support."""
     known = {"gelu": "gelu", "relu": "relu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
     if name not in known:
-        raise ValueError(f"this model's activation is {name!r}; ours are {', '.join(known)}")
+        raise ValueError(f"this model's activation {name!r} is not supported; supported are {', '.join(known)}")
     return known[name]

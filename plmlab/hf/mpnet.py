@@ -1,7 +1,8 @@
-"""MPNet: ours and those of ``transformers``, which count positions from 2.
+"""Weight mapping between our MPNet and that of ``transformers``, whose position ids start at 2.
 
-Theirs takes a token 1 for padding, whatever the configuration says, and counts positions past it; of our vocabularies
-token 1 is [UNK]. Give theirs ``position_ids`` where a text has one, as a warning says of one that ours becomes.
+Theirs always treats token 1 as padding, whatever the configuration says, and skips it when it counts positions; in our
+vocabularies token 1 is [UNK]. For a text with [UNK], give their model ``position_ids``; a warning on conversion says
+so.
 """
 
 import warnings
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from transformers import MPNetConfig as TheirConfig
 
 RESERVED = 2
-"""So many positions of theirs no token has: 0 is never used, 1 is padding's."""
+"""Number of reserved positions in theirs: position 0 is never used, position 1 belongs to padding."""
 BEHIND_RESERVED = Form(lambda table: table[RESERVED:], lambda table: F.pad(table, (0, 0, RESERVED, 0)))
 
 
 def encoder_links(size: MPNetConfig) -> list[Link]:
-    """The links of the embeddings, of the distances and of the layers."""
+    """Links of the embeddings, the relative position bias and the layers."""
     links = [
         Link("embeddings.token.weight", "mpnet.embeddings.word_embeddings.weight"),
         Link("embeddings.position.weight", "mpnet.embeddings.position_embeddings.weight", BEHIND_RESERVED),
@@ -43,8 +44,8 @@ def encoder_links(size: MPNetConfig) -> list[Link]:
 
 
 def our_size(config: "TheirConfig") -> MPNetConfig:
-    """Their configuration as ours; a ValueError where it asks for what ours does not do, or theirs does not: it counts
-    32 buckets and ends in GELU, whatever the configuration says."""
+    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support, or that
+    theirs ignores: it always has 32 buckets and a head with GELU, whatever the configuration says."""
     require(config, relative_attention_num_buckets=32, hidden_act="gelu", tie_word_embeddings=True)
     return MPNetConfig(
         vocab=config.vocab_size, time=config.max_position_embeddings - RESERVED, layers=config.num_hidden_layers,
@@ -55,14 +56,14 @@ def our_size(config: "TheirConfig") -> MPNetConfig:
 
 
 def their_size(ours: MPNetConfig, **more: Any) -> "TheirConfig":
-    """Our configuration as theirs; ``more`` are further arguments of theirs. ValueError for other buckets than 32, or
-    another activation than GELU."""
+    """Convert our configuration to theirs; ``more`` are additional arguments of theirs. Raises ValueError unless there
+    are 32 buckets and the activation is GELU."""
     from transformers import MPNetConfig as TheirConfig
 
     require(ours, "theirs", buckets=32, activation="gelu")
-    warnings.warn("an MPNet of transformers takes token 1 for padding and counts positions past it; in our "
-                  f"vocabularies that is [UNK]. For a text with one give it position_ids: {RESERVED} for the first "
-                  f"token, {RESERVED + 1} for the second, …", stacklevel=5)
+    warnings.warn("the MPNet of transformers treats token 1 as padding and skips it when it counts positions; in our "
+                  f"vocabularies token 1 is [UNK]. For a text with [UNK], give it position_ids: {RESERVED} for the "
+                  f"first token, {RESERVED + 1} for the second, …", stacklevel=5)
     return TheirConfig(
         vocab_size=ours.vocab, max_position_embeddings=ours.time + RESERVED, num_hidden_layers=ours.layers,
         hidden_size=ours.model, num_attention_heads=ours.heads, intermediate_size=ours.inner,

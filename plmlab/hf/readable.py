@@ -1,4 +1,4 @@
-"""A model of ``transformers`` as `plmlab.interpret` meets one: how it reads a text, its size, one pass."""
+"""Adapter for `plmlab.interpret` to a model of ``transformers``: its input format, its size and its forward pass."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -16,14 +16,14 @@ from plmlab.text.tokenizers import Tokenizer
 from plmlab.visibility import Visibility
 
 DECODERS = ("gpt2", "openai-gpt")
-"""Decoders whose configuration does not say so."""
+"""Decoder-only types whose configuration has no ``is_decoder``."""
 PADDING: dict[str, Callable[[Any], int]] = {"roberta": lambda config: config.pad_token_id, "mpnet": lambda config: 1}
-"""Of a model type that takes a token for padding wherever it stands, and counts positions past it, from the one behind
-its id: that id, by the configuration."""
+"""Model types that skip padding tokens when they count positions, and start at the id of that token plus 1: type → a
+function from the configuration to the id."""
 
 
 class HFModel:
-    """A model of ``transformers``, called with our batches; its attributes are those of
+    """A model of ``transformers`` that is called with our batches; it has the attributes of
     ``plmlab.interpret.readable.OurModel``."""
 
     def __init__(self, model: Any) -> None:
@@ -46,7 +46,7 @@ class HFModel:
         self.names_tokens = "MaskedLM" in name or "LMHead" in name or name == "BertForPreTraining"
 
     def example(self, tokenizer: Any, text: str, second: str | None = None) -> Example | PairExample:
-        """What the model reads of a text, by its own tokenizer or by one of ours."""
+        """The model's input for a text, with its own tokenizer or one of ours."""
         if self.architecture == "decoder":
             only_one(second)
             return _decoded(tokenizer, text)
@@ -56,45 +56,45 @@ class HFModel:
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
     def gaps(self, *given: Any) -> tuple[Example, list[int]]:
-        """What an encoder reads of a text with gaps, [MASK] in each, and the positions in which they are said.
-        ValueError for an XLNet, which knows no [MASK]."""
+        """An encoder's input with [MASK] at the masked positions, and the positions of the predictions. Raises
+        ValueError for an XLNet, which was not trained with [MASK]."""
         if self.kind == "xlnet":
-            raise ValueError(f"a {type(self.model).__name__} is asked for hidden words by its query stream, not by "
-                             "[MASK]; give plmlab's, from_hf(model)[0]")
+            raise ValueError(f"{type(self.model).__name__} predicts masked tokens with its query stream, not with "
+                             "[MASK]; give our model, from_hf(model)[0]")
         return mlm_input(*given)
 
     def __call__(self, batch: Batch | PairBatch) -> Any:
-        """The model's output, as ``transformers`` gives it, for one of our batches."""
+        """The output of ``transformers`` for one of our batches."""
         if isinstance(batch, PairBatch):
             return self.model(input_ids=batch.source.tokens, decoder_input_ids=batch.target.tokens)
         real = batch.visible.keys
-        asked = {"input_ids": batch.tokens}
+        inputs = {"input_ids": batch.tokens}
         if real is not None:
-            asked["attention_mask"] = real.long()
+            inputs["attention_mask"] = real.long()
         if self.two_segments:
-            asked["token_type_ids"] = batch.segments
+            inputs["token_type_ids"] = batch.segments
         if self.first_position is not None:
-            asked["position_ids"] = batch.position_ids[:, 0].expand(batch.size) + self.first_position
-        return self.model(**asked)
+            inputs["position_ids"] = batch.position_ids[:, 0].expand(batch.size) + self.first_position
+        return self.model(**inputs)
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each position, of a model whose output begins with these."""
+        """Logits at every position; they must be the model's first output."""
         return self(batch)[0]
 
 
 def _encoded(tokenizer: Any, text: str, second: str | None) -> Example:
-    """An encoder's input, one sentence or two."""
+    """An encoder's input, for one sentence or two."""
     if isinstance(tokenizer, Tokenizer):
         pair = tokenizer.encode(second) if second else ()
         return masked(tokenizer.encode(text), vocab=tokenizer.vocab, rng=Random(0), pair=pair, select=())
-    read = tokenizer(text, second)
-    ids, sides = read["input_ids"], read.sequence_ids(0)
-    first = sides.index(1) if 1 in sides else len(ids)
+    encoding = tokenizer(text, second)
+    ids, sequence_ids = encoding["input_ids"], encoding.sequence_ids(0)
+    first = sequence_ids.index(1) if 1 in sequence_ids else len(ids)
     return _plain(ids, Visibility.full(len(ids)), first)
 
 
 def _source(tokenizer: Any, text: str) -> Example:
-    """What the encoder of an encoder-decoder reads."""
+    """The input of the encoder of an encoder-decoder."""
     if not isinstance(tokenizer, Tokenizer):
         return _encoded(tokenizer, text, None)
     ids = tokenizer.encode(text)
@@ -102,21 +102,21 @@ def _source(tokenizer: Any, text: str) -> Example:
 
 
 def _decoded(tokenizer: Any, text: str, start: int | None = None) -> Example:
-    """A decoder's input, behind its start token where it has one."""
+    """A decoder's input, after its start token if it has one."""
     if isinstance(tokenizer, Tokenizer) and start is None:
         return causal(tokenizer.encode(text), vocab=tokenizer.vocab, rng=Random(0))
     ids = tokenizer.encode(text) if isinstance(tokenizer, Tokenizer) \
         else tokenizer(text, add_special_tokens=False)["input_ids"]
-    read = [*([] if start is None else [start]), *ids]
-    return _plain(read, Visibility.causal(len(read)))
+    inputs = [*([] if start is None else [start]), *ids]
+    return _plain(inputs, Visibility.causal(len(inputs)))
 
 
 def _plain(ids: Sequence[int], visible: Visibility, second: int | None = None) -> Example:
-    """Tokens with nothing to predict; sentence B begins at position ``second``."""
+    """An Example without targets; sentence B begins at index ``second``."""
     tokens = torch.tensor(ids, dtype=torch.long)
-    place = torch.arange(len(ids))
-    segments = torch.zeros_like(tokens) if second is None else (place >= second).long()
-    return Example(tokens, place[None], segments, visible, torch.full_like(tokens, IGNORE))
+    index = torch.arange(len(ids))
+    segments = torch.zeros_like(tokens) if second is None else (index >= second).long()
+    return Example(tokens, index[None], segments, visible, torch.full_like(tokens, IGNORE))
 
 
 def is_theirs(model: nn.Module) -> bool:

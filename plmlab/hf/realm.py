@@ -1,12 +1,12 @@
-"""REALM's released embedder, as ``transformers`` up to version 4 kept it, read into our `DualEncoder`.
+"""Loading REALM's released embedder, in the format of ``transformers`` 4, into our `DualEncoder`.
 
-The versions since then have no code for it, but its files are a BERT's whose names begin with ``realm.``, with a linear
-layer ``cls.dense`` and a norm ``cls.LayerNorm`` on the pooled [CLS]. A head for hidden words, ``cls.predictions``, lies
-beside them and is left away: the embedder has no use for it. The norm adds ``layer_norm_eps``, 1e-12 in the released
-configuration, to the variance, as in ``transformers``; the authors' TensorFlow code adds 0.001.
+Later versions of ``transformers`` have no code for it. Its files are those of a BERT whose weight names begin with
+``realm.``, with a linear layer ``cls.dense`` and a LayerNorm ``cls.LayerNorm`` on the pooled [CLS]. They also contain a
+masked-LM head, ``cls.predictions``, which the embedder does not use and which is dropped. The LayerNorm adds
+``layer_norm_eps``, 1e-12 in the released configuration, to the variance, as in ``transformers``; the authors'
+TensorFlow code adds 0.001.
 
-What is known of these files here is what the code of ``transformers`` 4 says. None of the released ones was at hand to
-be tried.
+The format is taken from the code of ``transformers`` 4. None of the released files was available for a test.
 """
 
 import json
@@ -32,15 +32,15 @@ CONFIG, WEIGHTS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bi
 
 
 def embedder_from_folder(folder: str | Path) -> DualEncoder:
-    """The embedder in a folder with config.json and model.safetensors, such as that of
-    ``google/realm-cc-news-pretrained-embedder``, ready to be asked (``eval``), in float32.
+    """Load the embedder from a folder with config.json and model.safetensors, such as that of
+    ``google/realm-cc-news-pretrained-embedder``, in evaluation mode and float32.
 
-    NotLoadable, a ValueError, where a file or a weight is missing or has another shape than the configuration says, and
-    for weights that are only there as pytorch_model.bin.
+    Raises NotLoadable, a ValueError, if a file or a weight is missing, if a shape does not match the configuration, or
+    if the weights exist only as pytorch_model.bin.
     """
     place = Path(folder).expanduser()
     try:
-        size = _size(_told(place))
+        size = _size(_config(place))
         theirs = _weights(place)
         ours = to_ours(_links(size), theirs)
         model = DualEncoder(size)
@@ -50,19 +50,20 @@ def embedder_from_folder(folder: str | Path) -> DualEncoder:
     except NotLoadable:
         raise
     except (OSError, ValueError, AttributeError, TypeError, SafetensorError) as error:
-        what = git_lfs.pointers(place / CONFIG, place / WEIGHTS) or error
-        raise NotLoadable(f"the embedder in {str(place)!r} cannot be loaded: {what}") from None
+        reason = git_lfs.pointers(place / CONFIG, place / WEIGHTS) or error
+        raise NotLoadable(f"the embedder in {str(place)!r} cannot be loaded: {reason}") from None
 
 
-def _told(place: Path) -> Any:
-    """The configuration."""
+def _config(place: Path) -> Any:
+    """The configuration in the folder."""
     file = place / CONFIG
     if not file.is_file():
         raise NotLoadable(f"there is no {file}; give a folder with {CONFIG} and {WEIGHTS}")
-    told = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(told, dict) or told.get("model_type") != "realm":
-        raise NotLoadable(f"{file} does not describe a REALM, for its model_type is not 'realm'; from_hf reads a BERT")
-    return SimpleNamespace(**told)
+    config = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(config, dict) or config.get("model_type") != "realm":
+        raise NotLoadable(f"{file} is not the configuration of a REALM: its model_type is not 'realm'; load a BERT "
+                          "with from_hf")
+    return SimpleNamespace(**config)
 
 
 def _weights(place: Path) -> Mapping[str, Tensor]:
@@ -70,8 +71,8 @@ def _weights(place: Path) -> Mapping[str, Tensor]:
     if file.is_file():
         return load_file(file)
     if (place / PICKLED).is_file():
-        raise NotLoadable(f"{str(place)!r} holds its weights as {PICKLED} only. This is a pickle, which may run any "
-                          f"code when it is opened, and it is not read here; get them as {WEIGHTS}")
+        raise NotLoadable(f"{str(place)!r} contains its weights only as {PICKLED}. This is a pickle, which can run "
+                          f"arbitrary code when it is loaded, and is not supported; provide them as {WEIGHTS}")
     raise NotLoadable(f"there is no {file}; give a folder with {CONFIG} and {WEIGHTS}")
 
 
@@ -80,7 +81,7 @@ def _size(config: Any) -> DualEncoderConfig:
 
 
 def _links(size: BERTConfig) -> list[Link]:
-    """The links of all weights."""
+    """Links of all weights."""
     bert = [replace(link, theirs="realm." + link.theirs.removeprefix("bert."))
             for link in [*BERTS.links(size), *BERTS.pooler]]
     return [*within("encoder", bert), *affine("projection", "cls.dense"), *affine("norm", "cls.LayerNorm")]

@@ -1,4 +1,4 @@
-"""The task heads: ours, and the ``…For…`` models of ``transformers``."""
+"""Weight mapping between our task heads and the ``…For…`` models of ``transformers``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """One of our task heads, and theirs.
+    """One of our task heads and its counterpart.
 
     Attributes:
-        family: that of the encoder.
-        theirs: their class.
-        output: what they call the output layer.
-        pooler: what they call the pooler; None where they keep none.
-        rate: their setting for the dropout before the output layer; None where that is the encoder's.
-        settings: others that this head depends on, as they must be.
+        family: the family of the encoder.
+        ours: our class.
+        theirs: the name of their class.
+        output: their name of the output layer.
+        pooler: their name of the pooler; None if they have none.
+        rate: their setting for the dropout before the output layer; None if it is the encoder's.
+        settings: other settings with the values that this head requires.
     """
 
     family: Family
@@ -42,7 +43,7 @@ class Counterpart:
     settings: Mapping[str, object] = field(default_factory=dict)
 
     def links(self, size: Any) -> list[Link]:
-        """The links of all weights that both classes have, by our configuration."""
+        """Links of all weights that both classes have, given our configuration."""
         pooler = affine("pooler", self.pooler) if self.pooler else []
         return [*within("encoder", [*self.family.links(size), *pooler]), *affine("output", self.output)]
 
@@ -65,33 +66,33 @@ COUNTERPARTS = (
 
 
 def read_task_head(kind: Counterpart, config: Any, theirs: Mapping[str, Tensor]) -> TaskHead:
-    """Our task head with their weights. A pooler that they do not keep, since nothing reads it, is zero. ValueError
-    where weights are missing, or the configuration asks for what ours does not do."""
+    """Our task head with their weights. A pooler that they do not have, because the head does not use it, is zero.
+    Raises ValueError if weights are missing, or for a setting that ours does not support."""
     require(config, **kind.settings)
     encoder = kind.family.size(config)
     rate = getattr(config, kind.rate) if kind.rate else None
     if rate not in (None, encoder.dropout):
-        raise ValueError(f"this model drops out {rate} before its output layer and {encoder.dropout} elsewhere; ours "
-                         "has one rate for both")
+        raise ValueError(f"this model's dropout rate is {rate} before its output layer and {encoder.dropout} "
+                         "elsewhere; ours supports only one rate for both")
     model = kind.ours(TaskHeadConfig(ModelSpec(kind.family.encoder, encoder), config.num_labels))
-    found = to_ours(kind.links(encoder), theirs)
-    blank = {name: torch.zeros_like(tensor) for name, tensor in weights(model).items()
-             if "encoder.pooler." in name and name not in found}
-    return filled(model, found | blank)
+    converted = to_ours(kind.links(encoder), theirs)
+    zeros = {name: torch.zeros_like(tensor) for name, tensor in weights(model).items()
+             if "encoder.pooler." in name and name not in converted}
+    return filled(model, converted | zeros)
 
 
 def counterpart(model: TaskHead) -> Counterpart:
-    """That of a task head in hand; a ValueError where its encoder has none."""
+    """The `Counterpart` of a task head. Raises ValueError if its encoder has none."""
     for kind in COUNTERPARTS:
         if type(model) is kind.ours and type(model.encoder) is kind.family.encoder:
             return kind
-    raise ValueError(f"a {type(model).__name__} on a {type(model.encoder).__name__} has no counterpart in "
-                     "transformers; it has one on "
+    raise ValueError(f"{type(model).__name__} with a {type(model.encoder).__name__} has no counterpart in "
+                     "transformers; it has one with "
                      + ", ".join(kind.family.encoder.__name__ for kind in COUNTERPARTS if kind.ours is type(model)))
 
 
 def write_task_head(model: TaskHead) -> "PreTrainedModel":
-    """The model of ``transformers`` with the size and the weights of our task head."""
+    """Convert our task head to its counterpart in ``transformers``."""
     import transformers
 
     kind, size = counterpart(model), model.config.encoder.config

@@ -1,7 +1,8 @@
-"""UniLM: ours, and BERT of ``transformers`` with six segments, in which layout its authors published it.
+"""Weight mapping between our UniLM and a BERT of ``transformers`` with six segments, the format in which the authors
+published it.
 
-Theirs sees everything unless it is told otherwise: give it the mask of a text as an ``attention_mask`` of four axes,
-batch, head (one for all), query and key, which is 0 where a query may look and −∞ where it may not.
+Theirs uses full attention by default. For another mask, give it a four-dimensional ``attention_mask``,
+[batch head query key] with one head for all, which is 0 where a query can attend to a key and −∞ where it is blocked.
 """
 
 from dataclasses import replace
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def our_size(config: "BertConfig") -> UniLMConfig:
-    """Their configuration as ours; a ValueError where it asks for what ours does not do."""
+    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support."""
     return UniLMConfig(**vars(BERTS.size(config)))
 
 

@@ -1,4 +1,5 @@
-"""XLNet: ours and those of ``transformers``, whose projections have an axis for the heads."""
+"""Weight mapping between our XLNet and that of ``transformers``, whose projections have a separate axis for the
+heads."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def encoder_links(size: XLNetConfig) -> list[Link]:
-    """The links of the embeddings, of the query stream's first vector and of the layers.
+    """Links of the embeddings, the initial query vector and the layers.
 
-    Of a distance's sinusoid, theirs has all sines before all cosines, ours each sine beside its cosine.
+    In the sinusoidal encoding of a distance, theirs has all sines before all cosines; in ours they alternate.
     """
     into = rearranged("model head width -> (head width) model", head=size.heads)
     out_of = rearranged("model head width -> model (head width)", head=size.heads)
@@ -41,8 +42,8 @@ def encoder_links(size: XLNetConfig) -> list[Link]:
 
 
 def our_size(config: "TheirConfig") -> XLNetConfig:
-    """Their configuration as ours; a ValueError where it asks for what ours does not do. Without a ``mem_len`` a memory
-    holds everything, as theirs does."""
+    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support. Without
+    ``mem_len`` the memory is unlimited, as in theirs."""
     limits = {"clamp_len": -1, "reuse_len": None}
     require(config, attn_type="bi", bi_data=False, same_length=False, untie_r=True, ff_activation="gelu",
             tie_word_embeddings=True,
@@ -55,7 +56,7 @@ def our_size(config: "TheirConfig") -> XLNetConfig:
 
 
 def their_size(ours: XLNetConfig, **more: Any) -> "TheirConfig":
-    """Our configuration as theirs; ``more`` are further arguments of theirs."""
+    """Convert our configuration to theirs; ``more`` are additional arguments of theirs."""
     from transformers import XLNetConfig as TheirConfig
 
     return TheirConfig(

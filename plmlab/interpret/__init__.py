@@ -1,4 +1,4 @@
-"""Looking inside models, without a widget: watch and intervene, attention maps, ablations, the logit lens, heads."""
+"""Interpretability tools without a user interface: watch and intervene, attention maps, ablations, the logit lens."""
 
 from plmlab.interpret.watching import ActivationRecord, ablate_heads, intervene, watch
 

@@ -1,4 +1,4 @@
-"""What is taken away while a model reads: heads switched off, cells closed."""
+"""Ablations: switch off attention heads, mask single attention cells."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,21 @@ from plmlab.layers.hooks import Change
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is taken away while a model reads: ``off``, heads as (map, layer, head), whose output becomes zero;
-    ``closed``, cells as (map, query, key), where no head of any layer may look any more."""
+    """An ablation of a forward pass.
+
+    ``off`` are heads (map, layer, head) whose output is set to zero; ``closed`` are cells (map, query, key) that are
+    masked in all heads of all layers.
+    """
 
     off: tuple[tuple[str, int, int], ...] = ()
     closed: tuple[tuple[str, int, int], ...] = ()
 
     def changes(self, points: Iterable[str]) -> dict[str, Change]:
-        """The interventions that do it, by the names of a model's points; a ValueError for a layer there is not."""
+        """The interventions that implement it, by hook point. Raises ValueError if a layer does not exist."""
         attentions, changes = attentions_of(points), {}
         for name, layer in sorted({(name, layer) for name, layer, _ in self.off}):
             if layer not in range(len(attentions.get(name, ()))):
-                raise ValueError(f"layer {layer} of {name!r} is to be switched off; this model has "
+                raise ValueError(f"cannot switch off heads in layer {layer} of {name!r}; this model has "
                                  + ", ".join(f"{n!r} layers 0 … {len(a) - 1}" for n, a in attentions.items() if a))
             heads = [h for n, at, h in self.off if (n, at) == (name, layer)]
             changes[f"{attentions[name][layer]}.mixed"] = heads_off(heads)
@@ -35,32 +38,32 @@ class Ablation:
 
 
 def attentions_of(points: Iterable[str]) -> dict[str, list[str]]:
-    """The attentions of a model, by map, in layer order: the names of their points without the last part. A side of an
-    encoder-decoder that has no attention of its own has an empty list."""
+    """The attention modules of a model, by map, in layer order, as prefixes of their hook point names. A side of an
+    encoder–decoder without self-attention has an empty list."""
     stems = [name.removesuffix(".weights") for name in points if name.endswith("attention.weights")]
-    crossing = [stem for stem in stems if stem.split(".")[-1] == "cross_attention"]
-    own = [stem for stem in stems if stem not in crossing]
-    if not crossing:
+    cross = [stem for stem in stems if stem.split(".")[-1] == "cross_attention"]
+    own = [stem for stem in stems if stem not in cross]
+    if not cross:
         return {"self": own}
     sides = {side: [stem for stem in own if stem.startswith(f"{side}.")] for side in ("encoder", "decoder")}
-    return sides | {"cross": crossing}
+    return sides | {"cross": cross}
 
 
 def heads_off(heads: Sequence[int]) -> Change:
-    """An intervention on heads' outputs: these become zero. A ValueError for a head that there is not."""
+    """An intervention that sets the outputs of these heads to zero. Raises ValueError if a head does not exist."""
     def change(mixed: Float[Tensor, "batch head query width"]) -> Float[Tensor, "batch head query width"]:
         if not all(head in range(mixed.shape[1]) for head in heads):
-            raise ValueError(f"heads {sorted(heads)} are to be switched off; this model has heads 0 … "
+            raise ValueError(f"cannot switch off heads {sorted(heads)}; this model has heads 0 … "
                              f"{mixed.shape[1] - 1}")
         return ablate_heads(*heads)(mixed)
     return change
 
 
 def close(cells: Sequence[tuple[int, int]]) -> Change:
-    """An intervention on the scores of one reading: −∞ for these (query, key).
+    """An intervention on attention scores that sets these (query, key) cells to −∞, for one text.
 
-    Queries are counted on from pass to pass, for a decoder may look position by position. A key that there is not
-    changes nothing, nor does a query.
+    Queries are counted across calls, because a decoder may process one position per call. Cells that do not exist are
+    ignored.
     """
     before = 0
 
@@ -76,5 +79,5 @@ def close(cells: Sequence[tuple[int, int]]) -> Change:
 
 
 def _nowhere_is_zero(weights: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
-    """A query that may look nowhere gets zeros, as everywhere in the course."""
+    """Replace NaN: a query that can attend to no key gets zero weights, as everywhere in the course."""
     return weights.nan_to_num(0.0)

@@ -1,4 +1,4 @@
-"""The attention maps of a model on a reader's text: ours, one of Hugging Face's, or an encoder-decoder."""
+"""Attention maps of a model on a text, for our models, Hugging Face's, and encoder–decoders."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from plmlab.text.printable import printable
 from plmlab.visibility import Visibility
 
 Text: TypeAlias = "str | Example | PairExample | Batch | PairBatch"
-INSTEAD = {"recurrent": "it carries a state from word to word",
-           "two-way recurrent": "it carries a state from word to word, one from each end of the text",
-           "recurrent pair": "all that its decoder has of the source is the encoder's last state",
-           "window": "it has one vector for each word, whatever stands beside it"}
-"""Architecture → what it has in attention's place."""
+INSTEAD = {"recurrent": "it carries a hidden state from word to word",
+           "two-way recurrent": "it carries hidden states from word to word, forward and backward",
+           "recurrent pair": "its decoder receives only the encoder's last state",
+           "window": "it has one vector for each word, regardless of context"}
+"""Architecture → what it has instead of attention."""
 
 
 @dataclass(frozen=True)
 class Map:
-    """Who looks at whom, in every layer and head; ``visible`` is who may. ``second`` is where sentence B begins."""
+    """Attention weights of every layer and head, and the attention mask ``visible``. ``second`` is the start of B."""
 
     name: str
     queries: list[str]
@@ -37,14 +37,18 @@ class Map:
 
 def attention_maps(model: nn.Module, words: Words, text: Text, second: str | None = None, *, mask: str = "",
                    max_tokens: int = 64) -> list[Map]:
-    """Read a text and give the model's attention: one map, "self"; or those of an encoder-decoder that it has, of
-    "encoder", "decoder" and "cross".
+    """Run a model on a text and return its attention: the map "self", or "encoder", "decoder" and "cross".
 
-    ``words`` is the model's tokenizer (ours or of ``transformers``), or the tokens themselves where ``text`` is
-    an Example or a Batch of one. ``second`` is sentence B of an encoder, or what an encoder-decoder's decoder
-    reads. ``mask`` names one of the masks of a model that was pretrained under several: a text is read under it.
-    ValueError: an empty text, one too long for the model or for ``max_tokens``, a tokenizer of another model, a mask
-    that the model does not have.
+    Args:
+        model: a model with attention; an encoder–decoder may lack some of the three maps.
+        words: the model's tokenizer (ours or of ``transformers``), or the tokens if ``text`` is an Example or Batch.
+        text: a text, an Example, or a Batch of one.
+        second: sentence B of an encoder, or the decoder's input of an encoder–decoder.
+        mask: name of the attention mask, if the model was pretrained under several.
+        max_tokens: the longest text allowed.
+
+    Raises ValueError for an empty text, a text too long for the model or for ``max_tokens``, a tokenizer of another
+    model, or a mask that the model does not have.
     """
     reads = attention_model(model)
     given = _example(reads, words, text, second, mask) if isinstance(text, str) else text
@@ -56,7 +60,7 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
         _fits(reads, side, max_tokens)
     with inference(model), watch(model, "*attention.weights") as seen:
         reads(batch.to(next(model.parameters()).device))
-    names = [_names(words, side, place) for place, side in enumerate(sides)]
+    names = [_names(words, side, i) for i, side in enumerate(sides)]
 
     weights = {name: [collect_calls(seen, f"{stem}.weights")[0] for stem in stems]
                for name, stems in attentions_of(seen).items()}
@@ -67,20 +71,20 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     maps = [Map("encoder", source, source, weights["encoder"], visible[0]),
             Map("decoder", target, target, weights["decoder"], visible[1]),
             Map("cross", target, source, weights["cross"], visible[2])]
-    return [one for one in maps if one.weights]
+    return [attention for attention in maps if attention.weights]
 
 
 def collect_calls(seen: ActivationRecord, name: str) -> Float[Tensor, "batch head query _"]:
-    """What passed a point of attention that has a row a query: of the whole text, where a decoder looks position by
-    position."""
+    """Concatenate all calls of an attention hook point along the queries; a decoder may process one position per
+    call."""
     return torch.cat(seen.calls(name), 2)
 
 
 def attention_model(model: nn.Module) -> ReadableModel:
-    """A model that has attention, as interpretation meets it; a ValueError says what another has instead."""
+    """Wrap a model with `readable`. Raises ValueError if it has no attention, naming what it has instead."""
     reads = readable(model)
     if reads.architecture in INSTEAD:
-        raise ValueError(f"a {type(model).__name__} has no attention to draw: {INSTEAD[reads.architecture]}")
+        raise ValueError(f"a {type(model).__name__} has no attention to show: {INSTEAD[reads.architecture]}")
     return reads
 
 
@@ -90,12 +94,12 @@ def _batch(given: Example | PairExample | Batch | PairBatch) -> Batch | PairBatc
     if isinstance(given, PairExample):
         return PairBatch.of([given], pad=0)
     if given.size[0] != 1:
-        raise ValueError(f"a view draws one example, and the batch holds {given.size[0]}; give one of them")
+        raise ValueError(f"the batch holds {given.size[0]} examples, but only one can be shown; give a batch of one")
     return given
 
 
 def _visible(given: Example | PairExample | Batch | PairBatch) -> list[Visibility]:
-    """Who may look at whom in each map. A batch has kept no reasons: it is causal, or all may look."""
+    """The attention mask of each map. A batch has lost the reasons; its mask is shown as causal or full."""
     if isinstance(given, Example):
         return [given.visible]
     if isinstance(given, PairExample):
@@ -108,45 +112,45 @@ def _visible(given: Example | PairExample | Batch | PairBatch) -> list[Visibilit
 
 
 def _example(reads: ReadableModel, words: Words, text: str, second: str | None, mask: str) -> Example | PairExample:
-    """What the model reads of a plain text, with nothing hidden from it."""
+    """The model's unmasked input for a plain text."""
     for sentence in (text, second):
         if sentence is not None and not sentence.strip():
             raise ValueError("the text is empty: type a sentence")
     if isinstance(words, Sequence):
-        raise ValueError("a text needs a tokenizer, and a list of tokens was given; give the model's tokenizer")
+        raise ValueError("a plain text needs the model's tokenizer, not a list of tokens")
     if mask and mask not in reads.masks:
-        there = f"its masks are {', '.join(reads.masks)}" if reads.masks else "it reads under one mask, its own"
-        raise ValueError(f"this model was not pretrained under a mask {mask!r}; {there}")
+        available = f"its masks are {', '.join(reads.masks)}" if reads.masks else "it has only one"
+        raise ValueError(f"this model was not pretrained under a mask {mask!r}; {available}")
     if mask:
         ours = as_ours(words)
-        read = reads.masks[mask](ours.encode(text), None if second is None else ours.encode(second), ours.vocab)
+        example = reads.masks[mask](ours.encode(text), None if second is None else ours.encode(second), ours.vocab)
     else:
-        read = reads.example(words, text, second)
-    assert isinstance(read, Example | PairExample)
-    return read
+        example = reads.example(words, text, second)
+    assert isinstance(example, Example | PairExample)
+    return example
 
 
 def _fits(reads: ReadableModel, batch: Batch, max_tokens: int) -> None:
-    """A ValueError where the model, or a page, cannot hold the text."""
+    """Raise ValueError if the text is too long for the model or the view, or has unknown token ids."""
     time, highest = batch.size[1], int(batch.tokens.max())
     if reads.max_positions is not None and time > reads.max_positions:
         raise ValueError(f"the text is {time} tokens long, and this model has {reads.max_positions} positions; shorten "
                          f"it")
     if time > max_tokens:
-        raise ValueError(f"the text is {time} tokens long, and a view draws at most {max_tokens}, because it grows "
-                         f"with the square; shorten the text, or give max_tokens={time}")
+        raise ValueError(f"the text is {time} tokens long, and a view shows at most {max_tokens}, because its size is "
+                         f"quadratic; shorten the text, or give max_tokens={time}")
     if reads.vocab is not None and highest >= reads.vocab:
-        raise ValueError(f"the text holds token {highest}, and this model knows {reads.vocab:,}: is the tokenizer that "
-                         "of another model?")
+        raise ValueError(f"the text has token id {highest}, but the model has only {reads.vocab:,} tokens: does "
+                         "the tokenizer belong to another model?")
 
 
-def _names(words: Words, batch: Batch, place: int) -> list[str]:
+def _names(words: Words, batch: Batch, side: int) -> list[str]:
     """A label for each token."""
     ids = batch.tokens[0].tolist()
     if isinstance(words, Sequence):
-        names = [str(name) for name in (words if not words or isinstance(words[0], str) else words[place])]
+        names = [str(name) for name in (words if not words or isinstance(words[0], str) else words[side])]
     else:
         names = as_ours(words).tokens(ids)
     if len(names) != len(ids):
-        raise ValueError(f"{len(names)} tokens were given for a text of {len(ids)}; they must agree")
+        raise ValueError(f"got {len(names)} token names for a text of {len(ids)} tokens; give one per token")
     return [printable(name) for name in names]

@@ -1,4 +1,4 @@
-"""One forward pass on a text: what every head did, and what came out, with heads off and cells closed."""
+"""One forward pass on a text: all attention activations and the logits, with optional ablations."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -18,11 +18,11 @@ from plmlab.visibility import Visibility
 
 @dataclass(frozen=True)
 class Head:
-    """All that one head computed, for the arithmetic of its cells.
+    """All activations of one attention head.
 
-    ``scale`` is what q·k is multiplied with; whatever else is in ``scores`` comes from a term of the model's own,
-    such as relative positions; likewise for what is in ``mixed`` besides Σ α v. Where the score is no inner product,
-    ``scale`` is None; ``formula`` says what the score is.
+    ``scale`` is the factor of q·k in the score. Differences between it and ``scores`` come from further terms of the
+    model, such as relative positions; the same holds for Σ α v and ``mixed``. If the score is not an inner product,
+    ``scale`` is None and ``formula`` describes the score.
     """
 
     q: Float[Tensor, "query width"]
@@ -37,9 +37,12 @@ class Head:
 
 @dataclass(frozen=True, eq=False)
 class ForwardPass:
-    """A text as a model read it. ``logits`` is what it says at each position, None of an encoder. ``own_scores`` are
-    the scale and the formula of those attentions that tell how their score is made, by the names of their points
-    without the last part; others are scaled by 1/√width where ``scaled``."""
+    """The activations of one forward pass.
+
+    ``logits`` are the next-token logits at each position, None for an encoder. ``own_scores`` maps the attention
+    modules that define their own score (by hook point prefix) to its scale and formula; the others use 1/√width if
+    ``scaled``.
+    """
 
     maps: list[Map]
     seen: ActivationRecord
@@ -49,22 +52,22 @@ class ForwardPass:
 
     @property
     def vectors(self) -> Float[Tensor, "time model"]:
-        """What the last layer made of each token."""
+        """Final hidden states, one per token."""
         return self.seen.hidden()[-1][0]
 
     def map(self, name: str) -> Map:
-        """One of the maps: ``self``, or ``encoder``, ``decoder`` and ``cross``."""
-        for found in self.maps:
-            if found.name == name:
-                return found
+        """Get a map: ``self``, or ``encoder``, ``decoder`` and ``cross``. Raises ValueError if there is none."""
+        for attention in self.maps:
+            if attention.name == name:
+                return attention
         raise ValueError(f"this model has no map {name!r}; it has {', '.join(m.name for m in self.maps)}")
 
     def visible(self, name: str) -> Visibility:
-        """Who may look at whom in one map, before anybody closed a cell."""
+        """The attention mask of one map, without ablations."""
         return self.map(name).visible
 
     def head(self, name: str, layer: int, head: int) -> Head:
-        """What one head computed; a ValueError says which heads there are."""
+        """The activations of one head. Raises ValueError if there is no such head."""
         layers = self.map(name).weights
         if layer not in range(len(layers)) or head not in range(len(layers[0])):
             raise ValueError(f"there is no head {head} in layer {layer}: this model has layers 0 … {len(layers) - 1} "
@@ -73,29 +76,29 @@ class ForwardPass:
         parts = {part: collect_calls(self.seen, f"{stem}.{point}")[0, head] for part, point in (
             ("q", "queries"), ("scores", "scores"), ("weights", "weights"), ("mixed", "mixed"))}
         parts |= {part: self.seen[f"{stem}.{point}"][0, head] for part, point in (("k", "keys"), ("v", "values"))}
-        usual = (1 / sqrt(parts["q"].shape[-1]) if self.scaled else 1.0, "q·k")
-        scale, formula = self.own_scores.get(stem, usual)
+        default = (1 / sqrt(parts["q"].shape[-1]) if self.scaled else 1.0, "q·k")
+        scale, formula = self.own_scores.get(stem, default)
         return Head(**parts, scale=scale, formula=formula)
 
 
 def forward_pass(model: nn.Module, words: Words, text: str, second: str | None = None, *,
                  ablation: Ablation | None = None, mask: str = "", max_tokens: int = 64) -> ForwardPass:
-    """Let a model read a text, with nothing hidden from us; the arguments are those of `attention_maps`.
+    """Run a model on a text and record all activations; the arguments are those of `attention_maps`.
 
-    ValueError: what `attention_maps` refuses, and heads or cells in ``ablation`` that there are not.
+    Raises ValueError where `attention_maps` does, and if a head or cell of ``ablation`` does not exist.
     """
     reads = attention_model(model)
     with ExitStack() as stack:
         points = stack.enter_context(hooked(model))
-        said = stack.enter_context(_saying(model))
+        outputs = stack.enter_context(_recorded_logits(model))
         stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
         seen = stack.enter_context(watch(model))
         maps = attention_maps(model, words, text, second, mask=mask, max_tokens=max_tokens)
     _check_closed(ablation or Ablation(), maps)
     own = {stem: (module.scale, module.formula) for stem, module in model.named_modules(remove_duplicate=False)
            if hasattr(module, "formula")}
-    next_words = said and said[-1].dim() == 2 and reads.architecture != "encoder"
-    logits = said[-1] if next_words else None
+    is_language_model = outputs and outputs[-1].dim() == 2 and reads.architecture != "encoder"
+    logits = outputs[-1] if is_language_model else None
     return ForwardPass(maps, seen, logits, reads.scaled, own)
 
 
@@ -107,17 +110,17 @@ def _check_closed(ablation: Ablation, maps: list[Map]) -> None:
 
 
 @contextmanager
-def _saying(model: nn.Module) -> Iterator[list[Float[Tensor, "time vocab"]]]:
-    """Keep the logits that the model gives for its one text; nothing where it gives hidden vectors only."""
-    said: list[Tensor] = []
+def _recorded_logits(model: nn.Module) -> Iterator[list[Float[Tensor, "time vocab"]]]:
+    """Record the logits of the forward pass; the list stays empty if the model returns only hidden states."""
+    recorded: list[Tensor] = []
 
-    def keep(_: nn.Module, given: Any, output: Any) -> None:
+    def record(_: nn.Module, inputs: Any, output: Any) -> None:
         logits = output if isinstance(output, Tensor) else getattr(output, "logits", None)
         if logits is not None:
-            said.append(logits[0])
+            recorded.append(logits[0])
 
-    hook = model.register_forward_hook(keep)
+    hook = model.register_forward_hook(record)
     try:
-        yield said
+        yield recorded
     finally:
         hook.remove()

@@ -1,7 +1,7 @@
-"""The gates of an LSTM language model on a text: what they were at each step, with some of them held.
+"""Gate activations of an LSTM language model on a text, with optional interventions that clamp single units.
 
-A cell is looked into at the points that it names (`plmlab.layers.cells.LSTMCell`); it is passed once a step, so that a
-hold can begin at one step and not before.
+The hook points are those of the cell (`plmlab.layers.cells.LSTMCell`). Each is passed once per time step, so a unit can
+be clamped from a given time step on.
 """
 
 from collections import defaultdict
@@ -20,16 +20,17 @@ from plmlab.layers.hooks import Change, InTurn, hook_points
 
 GATES = ("input", "forget", "output")
 POINTS = ("memory", *GATES, "candidate")
-"""What is recorded of a cell: c; i, f and o; g, in c = f∘c + i∘g."""
+"""Recorded activations of a cell: the cell state c; the gates i, f and o; g, in c = f∘c + i∘g."""
 
 
 @dataclass(frozen=True)
 class Clamp:
-    """One unit held: a gate (``point`` "input", "forget", "output") at ``value`` from step ``start`` on, 0 for shut and
-    1 for open; or ``point`` "memory", which is ``value`` after step ``start`` and goes on from there as the gates say.
-    Layers, units and steps count from 0.
+    """Clamp one unit of an LSTM.
 
-    ValueError: no such point, a negative count, a gate's value that is not from 0 to 1.
+    A gate (``point`` "input", "forget" or "output") is clamped to ``value``, from 0 (closed) to 1 (open), from time
+    step ``start`` on. The cell state (``point`` "memory") is set to ``value`` at time step ``start`` only and then
+    evolves normally. Layers, units and time steps count from 0. Raises ValueError for an unknown point, a negative
+    index, or a gate value outside 0 to 1.
     """
 
     point: str
@@ -40,42 +41,42 @@ class Clamp:
 
     def __post_init__(self) -> None:
         if self.point not in (*GATES, "memory"):
-            raise ValueError(f"{self.point!r} is to be held; what can be held is {', '.join(GATES)} and memory")
+            raise ValueError(f"point={self.point!r} cannot be clamped; give {', '.join(GATES)} or memory")
         if min(self.layer, self.unit, self.start) < 0:
-            raise ValueError(f"layer {self.layer}, unit {self.unit} is to be held from step {self.start} on; all three "
-                             "count from 0")
+            raise ValueError(f"layer={self.layer}, unit={self.unit}, start={self.start}: all three count "
+                             "from 0 and cannot be negative")
         if not (0 <= self.value <= 1 if self.point != "memory" else abs(self.value) < float("inf")):
-            raise ValueError(f"the {self.point}{'' if self.point == 'memory' else ' gate'} is to be held at "
-                             f"{self.value}; a gate is from 0 to 1, and a memory a finite number")
+            raise ValueError(f"cannot clamp the {'cell state' if self.point == 'memory' else f'{self.point} gate'} to "
+                             f"{self.value}; a gate is from 0 to 1, a cell state any finite number")
 
     def covers(self, step: int) -> bool:
-        """Whether it acts at this step."""
+        """Whether the unit is clamped at this time step."""
         return step == self.start if self.point == "memory" else step >= self.start
 
 
 @dataclass(frozen=True, eq=False)
 class GatedPass:
-    """A text as an LSTM read it: what passed each of `POINTS`, and what it says after each step."""
+    """The activations of an LSTM on a text at each of `POINTS`, and its next-token logits at each time step."""
 
     values: dict[str, Float[Tensor, "layer time unit"]]
     logits: Float[Tensor, "time vocab"]
 
 
 def cells_of(model: nn.Module) -> list[str]:
-    """The LSTM cells of a model, from the lowest layer on, by the names of their points without the last part; a
-    ValueError for a model whose cells do not have `POINTS`."""
+    """The LSTM cells of a model from bottom to top, as hook point prefixes. Raises ValueError if the cells do not have
+    all `POINTS`."""
     points = hook_points(model)
     stems = [name.removesuffix(".forget") for name in points if name.endswith(".forget")]
     if not stems or any(f"{stem}.{point}" not in points for stem in stems for point in POINTS):
         own = sorted({name.rpartition(".")[2] for name in points if ".cells." in name})
-        has = f"its cells have {', '.join(own)}" if own else "it has no cells that carry a state"
-        raise ValueError(f"this needs an LSTM, with an input, a forget and an output gate and a memory; a "
-                         f"{type(model).__name__} was given, and {has}. A model of type lstm-lm will do")
+        has = f"its cells have {', '.join(own)}" if own else "it has no recurrent cells"
+        raise ValueError(f"this needs an LSTM with input, forget and output gates and a cell state; got a "
+                         f"{type(model).__name__}: {has}. Give a model of type lstm-lm")
     return stems
 
 
 def gated_pass(model: LanguageModel, ids: Sequence[int], holds: Iterable[Clamp] = ()) -> GatedPass:
-    """Let the model read a text with some units held; it is not changed. ValueError: a layer or unit there is not."""
+    """Run the model on a text with some units clamped. Raises ValueError if a layer or unit does not exist."""
     assert isinstance(model, nn.Module)
     stems = cells_of(model)
     tokens = torch.tensor([list(ids)], device=next(model.parameters()).device)
@@ -88,7 +89,7 @@ def gated_pass(model: LanguageModel, ids: Sequence[int], holds: Iterable[Clamp] 
 
 
 def memories(model: LanguageModel, tokens: Int[Tensor, "text time"]) -> Float[Tensor, "text time layer unit"]:
-    """The memory of every unit after each step of some texts, which may be padded on the right."""
+    """The cell state of every unit at each time step of a batch of texts, which may be padded on the right."""
     assert isinstance(model, nn.Module)
     stems = cells_of(model)
     with inference(model), watch(model, *(f"{stem}.memory" for stem in stems)) as seen:
@@ -97,20 +98,20 @@ def memories(model: LanguageModel, tokens: Int[Tensor, "text time"]) -> Float[Te
 
 
 def _changes(model: nn.Module, stems: Sequence[str], holds: Sequence[Clamp], steps: int) -> dict[str, Change]:
-    """The interventions that hold, by the names of points: each another one at each step."""
-    at: dict[str, list[Clamp]] = defaultdict(list)
+    """The interventions that clamp the units, by hook point; each cycles through one callback per time step."""
+    by_point: dict[str, list[Clamp]] = defaultdict(list)
     cells = dict(model.named_modules())
     for hold in holds:
         if hold.layer >= len(stems) or hold.unit >= (width := cells[stems[hold.layer]].hidden_size):
             units = "" if hold.layer >= len(stems) else f" of {width} units"
-            raise ValueError(f"layer {hold.layer}, unit {hold.unit} is to be held; this model has layers 0 … "
+            raise ValueError(f"cannot clamp layer {hold.layer}, unit {hold.unit}; this model has layers 0 … "
                              f"{len(stems) - 1}{units}")
-        at[f"{stems[hold.layer]}.{hold.point}"].append(hold)
-    return {name: InTurn([_held({hold.unit: hold.value for hold in mine if hold.covers(step)})
-                          for step in range(steps)]) for name, mine in at.items()}
+        by_point[f"{stems[hold.layer]}.{hold.point}"].append(hold)
+    return {name: InTurn([_clamp({hold.unit: hold.value for hold in point_holds if hold.covers(step)})
+                          for step in range(steps)]) for name, point_holds in by_point.items()}
 
 
-def _held(units: dict[int, float]) -> Change:
+def _clamp(units: dict[int, float]) -> Change:
     def change(tensor: Float[Tensor, "batch unit"]) -> Float[Tensor, "batch unit"]:
         changed = tensor.clone()
         for unit, value in units.items():

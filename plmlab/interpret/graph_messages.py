@@ -1,4 +1,4 @@
-"""What messages do in a graph network: the logit of each node with all edges, with none, and with one edge less."""
+"""Edge ablations in a graph network: node logits with all edges, without edges, and without each single edge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class MessageEffects:
-    """The ``logits`` of the nodes; those of each ``alone``, no edge being there; and the ``effects`` [source, target,
-    node]: by how much the message from source to target raises the logit of a node, 0 where there is no such edge.
+    """Node logits under edge ablations.
+
+    ``logits`` are those with all edges, ``alone`` those without any edge. ``effects`` [source, target, node] is the
+    amount by which the message from source to target raises a node's logit; 0 if there is no such edge.
     """
 
     logits: Float[Tensor, "node"]
@@ -22,18 +24,18 @@ class MessageEffects:
 @torch.no_grad()
 def message_effects(reasoner: Callable[[Tensor, Tensor], Tensor], semantics: Float[Tensor, "node model"],
                     edges: Bool[Tensor, "node node"]) -> MessageEffects:
-    """Each edge taken out of a graph by itself, all else as it was.
+    """Ablate each edge of a graph separately.
 
-    ``reasoner(semantics, edges)`` gives the logit of each node; ``edges[i, j]`` is true from i to j. Without an edge
-    the network shares out what its target hears as if that edge had never been found. All graphs are read at once, side
-    by side: a reasoner must let nothing pass between graphs that do not meet.
+    ``reasoner(semantics, edges)`` returns the logit of each node; ``edges[i, j]`` is True for an edge from i to j.
+    Without an edge, the messages of its target are normalized as if the edge had never existed. All ablated graphs are
+    processed as one disconnected graph, so the reasoner must not pass messages between components.
     """
-    found = edges.nonzero()
-    fewer = edges.repeat(len(found), 1, 1)
-    fewer[range(len(found)), found[:, 0], found[:, 1]] = False
-    graphs = [edges, torch.zeros_like(edges), *fewer]
+    pairs = edges.nonzero()
+    ablated = edges.repeat(len(pairs), 1, 1)
+    ablated[range(len(pairs)), pairs[:, 0], pairs[:, 1]] = False
+    graphs = [edges, torch.zeros_like(edges), *ablated]
     logits, alone, *without = reasoner(semantics.repeat(len(graphs), 1), torch.block_diag(*graphs)).split(len(edges))
     effects = logits.new_zeros(*edges.shape, len(edges))
-    for (source, target), less in zip(found.tolist(), without, strict=True):
-        effects[source, target] = logits - less
+    for (source, target), ablated_logits in zip(pairs.tolist(), without, strict=True):
+        effects[source, target] = logits - ablated_logits
     return MessageEffects(logits, alone, effects)

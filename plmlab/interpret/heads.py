@@ -1,4 +1,4 @@
-"""What heads do, on gold labels: how often does a head look where a known relation points? (Clark et al. 2019, §4)"""
+"""Attention heads against gold relations: how often does a head attend to the related word? (Clark et al. 2019, §4)"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from plmlab.interpret import watch
 
 
 class Link(NamedTuple):
-    """In text ``row`` of a batch, position ``source`` is linked with the positions from ``start`` to before ``end``."""
+    """A gold link in text ``row`` of a batch, from position ``source`` to the span ``start`` … ``end`` (exclusive)."""
 
     row: int
     source: int
@@ -22,10 +22,10 @@ class Link(NamedTuple):
 
 def head_scores(model: nn.Module, batch: Batch, links: Sequence[Link], special: Sequence[int],
                 ) -> Float[Tensor, "layer head"]:
-    """The share of links that each head finds: of all positions but itself and the special tokens (their ids), the
-    source looks most at one of the linked ones.
+    """Accuracy of each head: the proportion of links whose source attends most to a position in the linked span.
 
-    ``model`` is ours, or one of its parts, and reads the batch. ValueError where there is no link.
+    The source itself and the ``special`` token ids are excluded. ``model`` is one of ours, or a part of one, called on
+    the batch. Raises ValueError if there are no links.
     """
     _some(links)
     return share_found(most_attended(model, batch, special), links)
@@ -33,53 +33,50 @@ def head_scores(model: nn.Module, batch: Batch, links: Sequence[Link], special: 
 
 @torch.no_grad()
 def most_attended(model: nn.Module, batch: Batch, special: Sequence[int]) -> Int[Tensor, "layer text head query"]:
-    """The position that each position looks most at, for each head: of all but itself and the special tokens (their
-    ids, padding's among them)."""
+    """The position with the largest attention weight in each head and for each query, excluding the query itself and
+    the ``special`` token ids (which must include padding)."""
     with watch(model, "*attention.weights") as seen:
         model(batch)
     itself = torch.eye(batch.size[1], dtype=torch.bool, device=batch.tokens.device)
-    barred = itself | torch.isin(batch.tokens, torch.tensor(list(special), device=batch.tokens.device))[:, None]
-    return torch.stack([weights.masked_fill(barred[:, None], -1).argmax(-1) for weights in seen.attention()])
+    excluded = itself | torch.isin(batch.tokens, torch.tensor(list(special), device=batch.tokens.device))[:, None]
+    return torch.stack([weights.masked_fill(excluded[:, None], -1).argmax(-1) for weights in seen.attention()])
 
 
 def share_found(most: Int[Tensor, "layer text head query"], links: Sequence[Link]) -> Float[Tensor, "layer head"]:
-    """The share of links whose source looks most at one of the linked positions; ``most`` is that of
-    `most_attended`."""
+    """Proportion of links whose source attends most to the linked span; ``most`` is the result of `most_attended`."""
     _some(links)
     rows, sources, starts, ends = torch.tensor(links, device=most.device).unbind(1)
-    looks = most[:, rows, :, sources]
-    return ((looks >= starts[:, None, None]) & (looks < ends[:, None, None])).float().mean(0)
+    keys = most[:, rows, :, sources]
+    return ((keys >= starts[:, None, None]) & (keys < ends[:, None, None])).float().mean(0)
 
 
 def offset_score(links: Sequence[Link], reach: int = 12) -> tuple[int, float]:
-    """The best that looking always so many positions on (or back, below 0) could do: the offset, and its share of
-    links."""
+    """Fixed-offset baseline: the best relative offset (negative: to the left) and its accuracy."""
     _some(links)
     return _best({offset: [link.start <= link.source + offset < link.end for link in links]
                   for offset in range(-reach, reach + 1) if offset})
 
 
 def position_score(links: Sequence[Link]) -> tuple[int, float]:
-    """The best that looking always at one position of the text could do: the position, and its share of links."""
+    """Fixed-position baseline: the best absolute position and its accuracy."""
     _some(links)
     return _best({position: [link.start <= position < link.end for link in links]
                   for position in range(max(link.end for link in links))})
 
 
 def bystanders(batch: Batch, links: Sequence[Link], special: Sequence[int]) -> list[Link]:
-    """For each link, links to the same positions from all other words of its text: if those find them too, a head knows
-    where something stands, and not whose it is."""
-    tokens, barred = batch.tokens.tolist(), set(special)
-    return [Link(link.row, position, link.start, link.end) for link in links for position,
-            token in enumerate(tokens[link.row])
-            if token not in barred and position != link.source and not link.start <= position < link.end]
+    """Control links: links to the span of each link from all other words of its text. If a head finds these
+    too, it has located the span but not the relation."""
+    tokens, excluded = batch.tokens.tolist(), set(special)
+    return [Link(link.row, i, link.start, link.end) for link in links for i, token in enumerate(tokens[link.row])
+            if token not in excluded and i != link.source and not link.start <= i < link.end]
 
 
-def _best(found: dict[int, list[bool]]) -> tuple[int, float]:
-    place = max(found, key=lambda place: sum(found[place]))
-    return place, sum(found[place]) / len(found[place])
+def _best(correct: dict[int, list[bool]]) -> tuple[int, float]:
+    best = max(correct, key=lambda key: sum(correct[key]))
+    return best, sum(correct[best]) / len(correct[best])
 
 
 def _some(links: Sequence[Link]) -> None:
     if not links:
-        raise ValueError("there are no links to find; give at least one")
+        raise ValueError("the list of links is empty; give at least one")

@@ -1,4 +1,4 @@
-"""A text read by an autoregressive model: what it says comes next, and what each layer would say."""
+"""The logit lens: next-token predictions decoded from every layer of an autoregressive model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 LIKELIEST = 3
-"""How many tokens a cell of the lens names."""
+"""Number of top tokens in each cell of the lens."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResidualStream:
-    """What a model made of a text, of which it read as much of the end as it has positions; all, if it has none.
+    """The residual stream of a text, which is truncated on the left to the model's maximum length, if it has one.
 
-    ``hidden`` is the residual stream: the embedded input, then the output of each layer. ``logits`` are those of
-    the token that comes next.
+    ``hidden`` is the residual stream: the embeddings, then the output of each layer. ``logits`` are those of the next
+    token.
     """
 
     ids: tuple[int, ...]
@@ -37,8 +37,8 @@ class ResidualStream:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one layer would say after one position: the likeliest tokens with their probabilities; and how the token
-    that the last layer holds for the likeliest stands here, its rank from 1 on and its probability."""
+    """The prediction of one layer at one position: the top tokens with their probabilities, and the ``rank`` (from 1)
+    and probability ``p`` of the last layer's top token."""
 
     likeliest: tuple[tuple[int, float], ...]
     rank: int
@@ -50,20 +50,20 @@ Column = tuple[Cell, ...]
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """What the lens asks of a model that says what comes next: its hidden states, and the logits of any of them."""
+    """Protocol of language models for the logit lens: hidden states, and logits of any hidden state."""
 
     config: Any
     final_norm: nn.Module
 
     def hidden_states(self, batch: Batch, /) -> Tensor:
-        """[batch time model]: what the last layer makes of each position, normed."""
+        """Final hidden states after the final norm, [batch time model]."""
 
     def token_logits(self, hidden: Tensor, /) -> Tensor:
-        """[… vocab]: the logits of the token that follows a position."""
+        """Next-token logits, [… vocab]."""
 
 
 def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
-    """Let the model read; no dropout, no gradients, and afterwards the model is in the mode it was in."""
+    """Record the residual stream, without dropout and gradients; the model's mode is restored afterwards."""
     module = cast(nn.Module, model)
     window = tuple(ids[-getattr(model.config, "time", len(ids)):])
     tokens = torch.tensor([window], device=next(module.parameters()).device)
@@ -74,29 +74,30 @@ def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
 
 
 @torch.no_grad()
-def logit_lens(model: LanguageModel, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-    """The logits, were a hidden state the last one: the final norm, where the model has one (GPT-2 has, GPT-1 has
-    not), then the output matrix (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
+def logit_lens(model: LanguageModel, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+    """Decode a hidden state as if it were the last one: apply the final norm (GPT-2 has one, GPT-1 does not), then the
+    output matrix (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
     return model.token_logits(model.final_norm(hidden))
 
 
 def columns_of(model: LanguageModel, hidden: Float[Tensor, "layer time model"]) -> list[Column]:
-    """The lens for each position, from the embedded input to the last layer."""
+    """The lens at each position, from the embeddings to the last layer."""
     final = logit_lens(model, hidden[-1]).argmax(-1, keepdim=True)
     rows: list[list[Cell]] = []
     for layer in hidden:
-        said = logit_lens(model, layer).float().softmax(-1)
-        chosen = said.gather(-1, final)
-        best = said.topk(min(LIKELIEST, said.shape[-1]))
-        ranks = (said > chosen).sum(-1) + 1
+        probs = logit_lens(model, layer).float().softmax(-1)
+        final_probs = probs.gather(-1, final)
+        best = probs.topk(min(LIKELIEST, probs.shape[-1]))
+        ranks = (probs > final_probs).sum(-1) + 1
         rows.append([
-            Cell(tuple(zip(ids, chances, strict=True)), rank, p) for ids, chances, rank, p
-            in zip(best.indices.tolist(), best.values.tolist(), ranks.tolist(), chosen[:, 0].tolist(), strict=True)])
+            Cell(tuple(zip(ids, top_probs, strict=True)), rank, p) for ids, top_probs, rank, p
+            in zip(best.indices.tolist(), best.values.tolist(), ranks.tolist(), final_probs[:, 0].tolist(),
+                   strict=True)])
     return list(zip(*rows, strict=True))
 
 
 class Lens:
-    """Columns of the lens, each computed once: what is said after a position depends only on what stands before it."""
+    """Columns of the lens with a cache: by causality a column depends only on the prefix."""
 
     def __init__(self, model: LanguageModel, kept: int = 512) -> None:
         self.model, self.kept = model, kept
@@ -105,27 +106,27 @@ class Lens:
     def columns(self, stream: ResidualStream, positions: int) -> list[Column]:
         """The columns of the last ``positions`` positions."""
         count = len(stream.ids)
-        prefixes = {position: stream.ids[:position + 1] for position in range(max(0, count - positions), count)}
-        new = [position for position, prefix in prefixes.items() if prefix not in self._columns]
+        prefixes = {i: stream.ids[:i + 1] for i in range(max(0, count - positions), count)}
+        new = [i for i, prefix in prefixes.items() if prefix not in self._columns]
         if new:
-            found = columns_of(self.model, stream.hidden[:, new])
-            self._columns |= {prefixes[position]: column for position, column in zip(new, found, strict=True)}
-        shown = [self._columns[prefix] for prefix in prefixes.values()]
+            computed = columns_of(self.model, stream.hidden[:, new])
+            self._columns |= {prefixes[i]: column for i, column in zip(new, computed, strict=True)}
+        columns = [self._columns[prefix] for prefix in prefixes.values()]
         while len(self._columns) > max(self.kept, positions):
             self._columns.pop(next(iter(self._columns)))
-        return shown
+        return columns
 
 
 def language_model(model: "nn.Module | PreTrainedModel", tokenizer: "Tokenizer | PreTrainedTokenizerBase",
                    ) -> tuple[LanguageModel, Tokenizer]:
-    """The model and its tokenizer as our code runs them; a ValueError for what does not write from left to right."""
-    made = convert(cast("PreTrainedModel", model)) if is_theirs(model) else model
-    if not isinstance(made, LanguageModel) or readable(cast(nn.Module, made)).architecture not in (
+    """Convert a language model and its tokenizer to ours. Raises ValueError if the model is not autoregressive."""
+    ours = convert(cast("PreTrainedModel", model)) if is_theirs(model) else model
+    if not isinstance(ours, LanguageModel) or readable(cast(nn.Module, ours)).architecture not in (
             "decoder", "recurrent"):
-        raise ValueError(f"this lab asks a model what comes next, and wants a GPT, of plmlab or of transformers, or a "
-                         f"recurrent language model; a {type(model).__name__} was given")
+        raise ValueError(f"this needs an autoregressive language model: a GPT (of plmlab or transformers) or a "
+                         f"recurrent language model; got a {type(model).__name__}")
     words = as_ours(tokenizer)
-    if len(words) > made.config.vocab:
-        raise ValueError(f"the tokenizer has {len(words):,} tokens and the model knows {made.config.vocab:,}: give "
+    if len(words) > ours.config.vocab:
+        raise ValueError(f"the tokenizer has {len(words):,} tokens, but the model has {ours.config.vocab:,}: give "
                          "the tokenizer that the model was trained with")
-    return made, words
+    return ours, words

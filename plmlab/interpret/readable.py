@@ -1,4 +1,4 @@
-"""A model as interpretation meets it, ours or one of ``transformers``: how it reads a text, its size, one pass."""
+"""A common interface to our models and those of ``transformers``: input format, sizes, forward pass."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 AnyTokenizer: TypeAlias = "Tokenizer | PreTrainedTokenizerBase"
 Words: TypeAlias = "AnyTokenizer | Sequence[str] | Sequence[Sequence[str]]"
-"""A model's tokenizer, or the tokens themselves, one list a side."""
+"""A model's tokenizer, or the tokens themselves, one list per side (encoder and decoder)."""
 
 
 class OurModel:
-    """A model of plmlab. A ValueError where it is asked how it reads a text, and its class is not registered.
+    """Wraps a model of plmlab. Methods that need its input format raise ValueError if its class is not registered.
 
     Attributes:
-        positions: how many positions it can read; None where nothing limits it.
-        vocab: how many tokens it knows; None where that is not told.
-        names_tokens: whether it gives logits over the vocabulary, for each position of what it reads.
+        positions: maximum input length; None if unlimited.
+        vocab: vocabulary size; None if unknown.
+        names_tokens: whether the model returns logits over the vocabulary for each position.
         scaled: whether its attention divides scores by √d_k.
     """
 
@@ -43,35 +43,35 @@ class OurModel:
 
     @property
     def architecture(self) -> str:
-        """"encoder", "decoder" or "encoder-decoder", as the model's file registers it."""
+        """The registered architecture: "encoder", "decoder", "encoder-decoder" …"""
         return architecture_of(self.model).name
 
     @property
     def masks(self) -> Mapping[str, ExampleOfText]:
-        """Of a model that was pretrained under several masks, the name of each → what is read of a text under it."""
+        """For a model pretrained under several attention masks: mask name → input format."""
         return architecture_of(self.model).masks
 
     def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> AnyExample:
-        """What the model reads of a text, or of two, with nothing hidden, as its file registers it; ValueError where it
-        reads another number."""
+        """Build the model's unmasked input for one or two texts. Raises ValueError if it needs another number of
+        texts."""
         words = as_ours(tokenizer)
         return architecture_of(self.model).example(
             words.encode(text), None if second is None else words.encode(second), words.vocab)
 
-    def gaps(self, *given: Any) -> tuple[Example, list[int]]:
-        """What an encoder reads of a text with gaps, and the positions in which they are said: as
-        ``plmlab.objectives.layouts.ClozeInput``. ValueError for a model that can't be asked."""
-        made = architecture_of(self.model).gaps
-        if made is None:
-            raise ValueError(f"a {type(self.model).__name__} can't be asked for hidden words; give an encoder")
-        return made(*given)
+    def gaps(self, *args: Any) -> tuple[Example, list[int]]:
+        """Build an encoder's input with masked tokens, and the positions of the predictions; see
+        ``plmlab.objectives.layouts.ClozeInput``. Raises ValueError if the model does not predict masked tokens."""
+        layout = architecture_of(self.model).gaps
+        if layout is None:
+            raise ValueError(f"a {type(self.model).__name__} cannot predict masked tokens; give an encoder")
+        return layout(*args)
 
     def __call__(self, batch: AnyBatch) -> Any:
-        """One pass over a batch on the model's device: the model's own output."""
+        """Forward pass on a batch on the model's device; returns the model's own output."""
         return self.model(batch)
 
     def logits(self, batch: Batch) -> Tensor:
-        """[batch time vocab], of a model that ``names_tokens``."""
+        """Logits, [batch time vocab], of a model with ``names_tokens``."""
         return self.model(batch)
 
 
@@ -79,12 +79,12 @@ ReadableModel: TypeAlias = OurModel | HFModel
 
 
 def readable(model: nn.Module) -> ReadableModel:
-    """A model of plmlab or of ``transformers`` as interpretation meets it."""
+    """Wrap a model of plmlab or of ``transformers`` in the common interface."""
     return HFModel(model) if is_theirs(model) else OurModel(model)
 
 
 def as_ours(tokenizer: Any) -> Tokenizer:
-    """A tokenizer of ours, made of one of ``transformers`` where need be."""
+    """Convert a tokenizer of ``transformers`` to ours, if necessary."""
     return tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
 
 
@@ -92,12 +92,14 @@ Given = TypeVar("Given", Example, Batch)
 
 
 def in_one_pass(model: nn.Module, given: Given) -> Given:
-    """A text as a model must be given it so that one pass shows all of it. One that reads segment by segment (it has a
-    ``visibility``) gets the mask that this comes to, which leaves all numbers as they are. Of other models, and of a
-    text with a mask of its own, nothing changes."""
+    """Let a segment-level recurrent model process a causal text in one forward pass.
+
+    A model that processes segments one by one (it has a ``visibility``) gets the equivalent attention mask, which
+    leaves all results unchanged. For other models, and for texts with another mask, nothing changes.
+    """
     visibility = getattr(model, "visibility", None)
-    plain = given.visible.pattern == "causal" if isinstance(given, Example) else given.visible.only_causal
-    if visibility is None or not plain:
+    is_causal = given.visible.pattern == "causal" if isinstance(given, Example) else given.visible.only_causal
+    if visibility is None or not is_causal:
         return given
     visible = visibility(given.tokens.shape[-1])
     return replace(given, visible=visible if isinstance(given, Example) else AttentionMask.of([visible]))
@@ -105,7 +107,7 @@ def in_one_pass(model: nn.Module, given: Given) -> Given:
 
 @contextmanager
 def inference(model: nn.Module) -> Iterator[None]:
-    """No dropout and no gradients; afterwards the model is in the mode it was in."""
+    """Evaluation mode without gradients; the model's mode is restored afterwards."""
     training = model.training
     model.eval()
     try:

@@ -1,8 +1,7 @@
-"""How well single units tell a label: chosen on one half of the texts, and told from the other.
+"""Single-unit probes: how well does one unit predict a label? Selected on one half of the texts, scored on the other.
 
-The best of many units looks good by luck alone. So the unit, and which way it points, are chosen on one half, and its
-score is that of the other half; the same is to be done for a network that learned nothing and for labels that belong
-to other texts.
+The best of many units looks good by luck alone. So the unit and its sign are selected on one half, and the score is
+computed on the other. The same should be done for an untrained network and for labels of other texts (controls).
 """
 
 from collections.abc import Callable
@@ -15,8 +14,8 @@ from torch import Tensor
 
 
 class Measure(NamedTuple):
-    """A measure of how well numbers tell a label, 1 at best; ``chance`` is what it is where they tell nothing, and as
-    far on the other side of it the numbers tell as much, turned round."""
+    """A score for how well values predict a label: at most 1, ``chance`` for uninformative values. A score below chance
+    by some amount is as informative as one above it by the same amount, with the sign flipped."""
 
     title: str
     of: Callable[[Tensor, Tensor], Tensor]
@@ -24,7 +23,7 @@ class Measure(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Positions of some texts: what each unit was there, and the label."""
+    """Activations of all units at some positions, and the label of each position."""
 
     values: Float[Tensor, "rows width"]
     labels: Float[Tensor, "rows"]
@@ -32,8 +31,8 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class UnitScores:
-    """The scores of units: ``chosen`` on the half that they are chosen on, never below chance; ``told`` on the other,
-    pointing the same way; ``rises`` is whether a unit is higher where the label is."""
+    """Scores of all units: ``chosen`` on the selection half (at least chance), ``told`` on the evaluation half with the
+    same sign; ``rises`` is True for units that increase with the label."""
 
     chosen: Float[Tensor, "width"]
     told: Float[Tensor, "width"]
@@ -41,45 +40,45 @@ class UnitScores:
 
     @property
     def order(self) -> list[int]:
-        """The units, the best on the first half first."""
+        """Unit indices, best first, by the selection half."""
         return self.chosen.argsort(descending=True, stable=True).tolist()
 
     @property
     def best(self) -> float:
-        """What the unit that is chosen reaches on the other half."""
+        """Score of the selected unit on the evaluation half."""
         return float(self.told[self.order[0]])
 
 
 def ranks(values: Float[Tensor, "rows width"]) -> Float[Tensor, "rows width"]:
-    """The rank of each value in its column, from 1 on; equal values share the mean of their ranks."""
-    ordered, places = values.T.contiguous().sort(-1)
+    """Rank of each value in its column, from 1; ties get the mean of their ranks."""
+    ordered, indices = values.T.contiguous().sort(-1)
     count = ordered.shape[-1]
-    positions = torch.arange(count).expand_as(ordered)
+    index = torch.arange(count).expand_as(ordered)
     differs = ordered[:, 1:] != ordered[:, :-1]
     edge = torch.ones_like(differs[:, :1])
-    first = positions.where(torch.cat([edge, differs], 1), 0).cummax(-1).values
-    last = positions.where(torch.cat([differs, edge], 1), count - 1).flip(-1).cummin(-1).values.flip(-1)
-    return torch.zeros(ordered.shape, dtype=torch.float64).scatter_(-1, places, (first + last).double() / 2 + 1).T
+    first = index.where(torch.cat([edge, differs], 1), 0).cummax(-1).values
+    last = index.where(torch.cat([differs, edge], 1), count - 1).flip(-1).cummin(-1).values.flip(-1)
+    return torch.zeros(ordered.shape, dtype=torch.float64).scatter_(-1, indices, (first + last).double() / 2 + 1).T
 
 
 def area_under_curve(values: Float[Tensor, "rows width"], labels: Float[Tensor, "rows"]) -> Float[Tensor, "width"]:
-    """The AUC of each column: how often a position of label 1 has the higher value of a pair with one of label 0, ties
-    counted half (Mann–Whitney's U over all pairs)."""
+    """AUC of each column: the probability that a position with label 1 has a higher value than one with label 0, ties
+    counted half (Mann–Whitney's U over all pairs). Raises ValueError if only one label occurs."""
     positive = labels > 0.5
     ones, zeros = int(positive.sum()), int((~positive).sum())
     if not ones or not zeros:
-        raise ValueError(f"of {len(labels)} positions {ones} have the label and {zeros} have not: an AUC compares the "
-                         f"two")
+        raise ValueError(f"{ones} of {len(labels)} positions have label 1 and {zeros} label 0; an AUC needs both")
     return (ranks(values)[positive].sum(0) - ones * (ones + 1) / 2) / (ones * zeros)
 
 
 def rank_correlation(values: Float[Tensor, "rows width"], labels: Float[Tensor, "rows"]) -> Float[Tensor, "width"]:
-    """Spearman's correlation of each column with the labels; 0 for a column that never changes."""
+    """Spearman correlation of each column with the labels; 0 for a constant column. Raises ValueError if all labels
+    are equal."""
     if len(labels) < 2 or bool((labels == labels[0]).all()):
-        raise ValueError(f"{len(labels)} positions all have the same label: nothing can go along with it")
-    one, other = (ranked - ranked.mean(0) for ranked in (ranks(values), ranks(labels[:, None])))
-    size = (one.square().sum(0) * other.square().sum(0)).sqrt()
-    return (one * other).sum(0) / size.where(size > 0, 1)
+        raise ValueError(f"all {len(labels)} positions have the same label; a correlation needs different ones")
+    x, y = (ranked - ranked.mean(0) for ranked in (ranks(values), ranks(labels[:, None])))
+    scale = (x.square().sum(0) * y.square().sum(0)).sqrt()
+    return (x * y).sum(0) / scale.where(scale > 0, 1)
 
 
 AUC = Measure("AUC", area_under_curve, 0.5)
@@ -87,7 +86,7 @@ SPEARMAN = Measure("rank correlation", rank_correlation, 0.0)
 
 
 def unit_scores(choosing: Sample, telling: Sample, measure: Measure) -> UnitScores:
-    """Score every unit on both halves; which way it points is settled on the first."""
+    """Score every unit on both halves, with the sign chosen on the first."""
     first, second = (measure.of(half.values, half.labels) - measure.chance for half in (choosing, telling))
     rises = first >= 0
     return UnitScores(measure.chance + first.abs(), measure.chance + torch.where(rises, second, -second), rises)
@@ -95,8 +94,8 @@ def unit_scores(choosing: Sample, telling: Sample, measure: Measure) -> UnitScor
 
 def word_means(words: Int[Tensor, "rows"], labels: Float[Tensor, "rows"], other: Int[Tensor, "query"],
                ) -> Float[Tensor, "query"]:
-    """What a word alone tells of its label: the mean label that it has among ``words``, for each of the ``other``; the
-    mean of all for one that does not stand there."""
+    """Word-identity baseline: the mean label among ``words`` of each word in ``other``, or the overall mean if the word
+    does not occur there."""
     size = int(max(words.max(), other.max())) + 1
     sums = torch.zeros(size, dtype=labels.dtype).index_add_(0, words, labels)
     counts = torch.zeros(size, dtype=labels.dtype).index_add_(0, words, torch.ones_like(labels))

@@ -1,7 +1,7 @@
-"""Looking inside a model, and reaching in, without editing it.
+"""Record and change activations of a model without editing it.
 
-A module names the tensors worth seeing by passing them through a `HookPoint`. ``watch`` records what passes;
-``intervene`` changes it on its way. A model of ``transformers`` is given hook points for as long as either lasts.
+A module exposes tensors by passing them through a `HookPoint`. ``watch`` records them; ``intervene`` replaces them. A
+model of ``transformers`` gets temporary hook points.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,9 +15,9 @@ from plmlab.layers.hooks import Change, HookPoint, InTurn, hook_points
 
 
 class ActivationRecord(Mapping[str, Tensor]):
-    """What passed through the hook points of a model, by name, e.g. ``seen["layers.0.attention.weights"]``.
+    """Recorded activations by hook point name, e.g. ``seen["layers.0.attention.weights"]``.
 
-    A point that was passed several times gives its last tensor; ``calls(name)`` gives all, in order.
+    If a hook point was called several times, this is the last tensor; ``calls(name)`` returns all of them in order.
     """
 
     def __init__(self, names: list[str]) -> None:
@@ -33,10 +33,10 @@ class ActivationRecord(Mapping[str, Tensor]):
         return sum(1 for _ in self)
 
     def calls(self, name: str) -> list[Tensor]:
-        """Every tensor that passed through one point."""
+        """All tensors recorded at one hook point. Raises KeyError if there are none."""
         if not self._calls.get(name):
             known = ", ".join(self) or "none: was the model called inside the `with`?"
-            raise KeyError(f"nothing was seen at {name!r}. Seen: {known}")
+            raise KeyError(f"nothing was recorded at {name!r}. Recorded: {known}")
         return self._calls[name]
 
     def matching(self, pattern: str) -> list[Tensor]:
@@ -44,18 +44,18 @@ class ActivationRecord(Mapping[str, Tensor]):
         return [self[name] for name in self if fnmatchcase(name, pattern)]
 
     def attention(self, kind: str = "attention") -> list[Float[Tensor, "batch head query key"]]:
-        """The attention weights, one tensor a layer; ``kind`` is the attention's name in its layer
-        (``"attention"``, or ``"cross_attention"`` in a decoder)."""
+        """The attention weights, one tensor per layer; ``kind`` is the module's name in its layer (``"attention"``, or
+        ``"cross_attention"`` in a decoder)."""
         return [self[name] for name in self if name.split(".")[-2:] == [kind, "weights"]]
 
     def hidden(self) -> list[Float[Tensor, "batch time model"]]:
-        """The residual stream: the embedded input, then the output of each layer."""
+        """The residual stream: the embeddings, then the output of each layer."""
         return [self[name] for name in self if name.split(".")[-1] in ("embedded", "hidden")]
 
 
 @contextmanager
 def hooked(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
-    """The hook points of a model: its own, or those that a model of ``transformers`` is given while this lasts."""
+    """The hook points of a model: its own, or temporary ones for a model of ``transformers``."""
     points = hook_points(model)
     if points:
         yield points
@@ -68,11 +68,11 @@ def hooked(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
 
 @contextmanager
 def watch(model: nn.Module, *patterns: str) -> Iterator[ActivationRecord]:
-    """Record what passes through the model's hook points while the ``with`` lasts.
+    """Context manager that records activations at the model's hook points.
 
-    ``patterns`` choose points by name (``"layers.*.attention.weights"``); without any, all are watched.
-    The tensors keep their gradients' history. Where an ``intervene`` is also open, its result is recorded.
-    A point of a shared layer has a name for each passage: each name records its own.
+    ``patterns`` select hook points by name (``"layers.*.attention.weights"``); by default all are recorded. The tensors
+    keep their autograd graph. Inside an ``intervene``, the replaced activation is recorded. A hook point of a shared
+    layer has one name per call, and each name records its own call. Raises KeyError if a pattern matches nothing.
     """
     with hooked(model) as points:
         chosen = _choose(points, patterns or ("*",))
@@ -90,11 +90,11 @@ def watch(model: nn.Module, *patterns: str) -> Iterator[ActivationRecord]:
 
 @contextmanager
 def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]:
-    """Change what passes through the model's hook points while the ``with`` lasts.
+    """Context manager that replaces activations at the model's hook points.
 
-    ``changes`` maps a name, or a pattern of names, to a function from the tensor to its replacement, e.g.
-    ``{"layers.0.attention.weights": ablate_heads(2)}``. A point of a shared layer is changed at the passages whose
-    names are meant.
+    ``changes`` maps a hook point name or pattern to a function from the activation to its replacement, e.g.
+    ``{"layers.0.attention.weights": ablate_heads(2)}``. In a shared layer, only the calls with matching names are
+    changed. Raises KeyError if a pattern matches nothing.
     """
     with hooked(model) as points:
         placed: list[tuple[HookPoint, Change]] = []
@@ -112,7 +112,7 @@ def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]
 
 
 def _names_of(points: Mapping[str, HookPoint]) -> dict[HookPoint, list[str]]:
-    """Each point with its names, in the order in which a pass meets them."""
+    """Each hook point with its names, in call order."""
     names: dict[HookPoint, list[str]] = {}
     for name, point in points.items():
         names.setdefault(point, []).append(name)
@@ -128,7 +128,7 @@ def _nothing(tensor: Tensor) -> None:
 
 
 def ablate_heads(*heads: int) -> Change:
-    """An intervention on attention weights, or on heads' outputs: these heads contribute nothing."""
+    """Intervention that ablates heads: sets their attention weights, or their outputs, to zero."""
     def change(tensor: Float[Tensor, "batch head query _"]) -> Float[Tensor, "batch head query _"]:
         changed = tensor.clone()
         changed[:, list(heads)] = 0
@@ -139,5 +139,5 @@ def ablate_heads(*heads: int) -> Change:
 def _choose(points: Mapping[str, HookPoint], patterns: tuple[str, ...]) -> dict[str, HookPoint]:
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in points):
-            raise KeyError(f"no point of this model is called {pattern!r}. It has: {', '.join(points) or 'none'}")
+            raise KeyError(f"no hook point of this model matches {pattern!r}. It has: {', '.join(points) or 'none'}")
     return {name: p for name, p in points.items() if any(fnmatchcase(name, pattern) for pattern in patterns)}

@@ -1,4 +1,4 @@
-"""Labs: widgets that let one idea be turned by hand, a folder each. Each is loaded when it is first asked for."""
+"""Labs: interactive widgets, one idea each, one folder each. A lab is imported lazily, on first access."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -89,5 +89,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in MODULES:
-        raise AttributeError(f"there is no lab {name!r}; there are {', '.join(__all__)}")
+        raise AttributeError(f"there is no lab {name!r}; the labs are {', '.join(__all__)}")
     return getattr(importlib.import_module(f"{__name__}.{MODULES[name]}"), name)

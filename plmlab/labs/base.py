@@ -1,4 +1,4 @@
-"""The base of every lab: one look, one way to say what went wrong, and a page that needs no kernel."""
+"""The base class of all labs: common appearance, error reporting, and export to a page that needs no kernel."""
 
 import html
 import re
@@ -18,7 +18,7 @@ from plmlab.text.printable import printable
 
 Theme = Literal["light", "dark"]
 
-# JupyterLab's own neutrals, for a page that stands outside JupyterLab.
+# JupyterLab's neutral colours, needed by pages outside JupyterLab.
 THEMES: dict[Theme, dict[str, str]] = {
     "light": {},
     "dark": {
@@ -31,19 +31,19 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsaf
 
 
 def differing(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[str]:
-    """The names whose values are not those of then."""
+    """The names in ``now`` whose values differ from those in ``then``, or are missing there."""
     return {name for name, value in now.items() if name not in then or value != then[name]}
 
 
 def snake_case(name: str) -> str:
-    """``MaskLab`` → ``mask_lab``: what the files of a lab are called that a reader saves."""
+    """Convert a class name to snake case, ``MaskLab`` → ``mask_lab``, as the base name of saved files."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 @dataclass(frozen=True)
 class Change:
-    """The inputs that changed: ``drawn``, since what is drawn was computed; ``tried``, since computing was last tried,
-    whether or not it failed."""
+    """The names of the inputs that changed: ``drawn`` since the last successful computation (the one on the screen),
+    ``tried`` since the last attempt, successful or not."""
 
     drawn: AbstractSet[str]
     tried: AbstractSet[str]
@@ -51,29 +51,29 @@ class Change:
 
 @dataclass(frozen=True)
 class Computed:
-    """What follows from a lab's inputs: synchronised ``traits``, and attributes that are ``kept`` beside them. All of
-    it is taken over at once."""
+    """The result of a computation: values of synchronised ``traits``, and other attributes in ``kept``. Both are set
+    together."""
 
     traits: dict[str, Any]
     kept: dict[str, Any] = field(default_factory=dict)
 
 
 class Lab(anywidget.AnyWidget):
-    """A widget that lets one idea be turned by hand.
+    """An interactive widget about one idea.
 
-    Python computes ``state``, a dict for JSON; JavaScript draws it and answers whatever needs no Python.
-    A subclass names its ``title``; in ``module`` the JavaScript file that draws it, named from this folder on, whose
-    default export is made with ``lab`` of ``shared/lab.js``; in ``styles``, where the lab has forms of its own, the
-    stylesheets that stand beside ``shared/lab.css``; in ``inputs`` the traits that its state hangs on, and in
-    ``compute`` how. Files are read when a lab is made: save, run the cell, see it.
+    Python computes ``state``, a JSON-serialisable dict; JavaScript draws it and handles every interaction that needs no
+    Python. A subclass sets ``title``; ``module``, the JavaScript file that draws it (path relative to this folder;
+    its default export is created with ``lab`` of ``shared/lab.js``); ``styles``, any stylesheets in addition to
+    ``shared/lab.css``; and ``inputs``, the traits that its state depends on. It implements ``compute``. The files are
+    read when a lab is created, so an edited file takes effect when the cell runs again.
 
     Attributes:
-        text: the reader's own sentence, as typed.
-        state: what is drawn.
-        message: an error or a note in the reader's words; "" for none.
-        stale: the message is an error, and what is drawn belongs to an earlier input.
-        max_tokens: how many tokens are drawn at most.
-        file_name: what a file is called that a reader saves of it, without its ending.
+        text: the sentence that the user typed.
+        state: the data that is drawn.
+        message: an error or a note for the user; "" if there is none.
+        stale: whether the message is an error and the drawing belongs to an earlier input.
+        max_tokens: the maximum number of tokens drawn.
+        file_name: the name of saved files, without extension.
     """
 
     title: str = "Lab"
@@ -109,13 +109,13 @@ class Lab(anywidget.AnyWidget):
         return snake_case(type(self).__name__)
 
     def compute(self, change: Change) -> Computed:
-        """What follows from the inputs: ``state``, and more where there is; a ValueError says in the reader's words why
-        nothing does. Sets nothing itself, but for what merely saves time."""
-        raise NotImplementedError(f"a {type(self).__name__} has inputs, and no way to compute what follows from them")
+        """Compute ``state`` and any other values from the inputs, without setting them (caches excepted). Raises
+        ValueError, with a message for the user, if the inputs are invalid."""
+        raise NotImplementedError(f"{type(self).__name__} declares inputs but does not implement compute()")
 
     def recompute(self) -> None:
-        """Compute anew what is drawn, if an input has changed since it was last tried; inputs that came together cost
-        once. Where that fails, the message says why, and what stood stands."""
+        """Recompute the state if an input has changed since the last attempt; inputs that change together trigger one
+        computation. If it fails, ``message`` gives the reason and the previous state stays."""
         now = {name: getattr(self, name) for name in self.inputs}
         if now == self._tried:
             return
@@ -131,31 +131,31 @@ class Lab(anywidget.AnyWidget):
 
     @contextmanager
     def reporting_errors(self) -> Iterator[None]:
-        """Turn an error inside the block into the lab's ``message``; the state that stood, stands."""
+        """Turn an error inside the block into the lab's ``message``; the previous state stays."""
         try:
             yield
         except ValueError as error:
             self.message, self.stale = str(error), True
         except Exception as error:
-            self.message = f"something in this lab went wrong ({type(error).__name__}: {error}); " \
-                           "what is drawn is from before"
+            self.message = f"An unexpected error occurred in this lab ({type(error).__name__}: {error}). " \
+                           "The previous result is still shown."
             self.stale = True
 
     def _answer(self, _: anywidget.AnyWidget, content: dict[str, Any], buffers: list[memoryview]) -> None:
-        """Send the page that a button in the browser asks for."""
+        """Send the HTML page that a button in the browser requests."""
         with self.reporting_errors():
             theme: Theme = "dark" if content.get("theme") == "dark" else "light"
             self.send({"page": content.get("page"), "html": self.html(theme)})
 
     def traits_for_page(self) -> dict[str, Any]:
-        """What the page must know: the synchronised traits of this lab by name, none of the widget's own."""
+        """The synchronised traits that the page needs, by name, without those of anywidget itself."""
         own = set(self.trait_names(sync=True)) - set(anywidget.AnyWidget.class_trait_names())
         return {name: value for name, value in self.get_state(sorted(own)).items() if not name.startswith("_")}
 
     def html(self, theme: Theme = "light") -> str:
-        """The lab as one HTML page that needs no kernel, no network and no other file.
+        """Export the lab as a self-contained HTML page that needs no kernel, no network and no other file.
 
-        All that JavaScript computes goes on working; the controls that need Python are switched off.
+        Everything that JavaScript computes keeps working; controls that need Python are disabled.
         """
         neutrals = " ".join(f"{name}: {value};" for name, value in THEMES[theme].items())
         return "\n".join([
@@ -173,29 +173,28 @@ class Lab(anywidget.AnyWidget):
         ])
 
     def picture(self, *, width: int = 960, theme: Theme = "light", scale: float = 2.0) -> bytes:
-        """The lab as PNG, ``width`` CSS pixels wide at most, ``scale`` pixels for each; a
-        LookupError says what is missing.
+        """Render the lab as a PNG, at most ``width`` CSS pixels wide, with ``scale`` device pixels per CSS pixel.
 
-        It is taken of ``html()`` in headless Chromium.
+        Takes a screenshot of ``html()`` in headless Chromium. Raises LookupError if Chromium or Playwright is missing.
         """
         from plmlab.labs.picture import pictures
         return pictures([self.html(theme)], width=width, scale=scale)[0]
 
-    def _repr_mimebundle_(self, **asked: Any) -> Any:
-        """The lab as a cell shows it. One that was closed, since no cell showed it any more, opens again."""
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """The lab as a cell's output. A lab that was closed because no cell displayed it is opened again."""
         if (shell := get_ipython()) is not None:
             cells_of(shell).showing.add(self)
         self.open()
-        return super()._repr_mimebundle_(**asked)
+        return super()._repr_mimebundle_(**options)
 
     def close(self) -> None:
-        """Close the lab, and take it off the page."""
+        """Close the lab and remove it from the page."""
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)
 
     def summary(self) -> str:
-        """A text that stands for the lab where no widget can be drawn; the title, unless a lab says more. It
-        tells the inputs of what is drawn, ``_drawn``, which may not be the traits that stand now."""
+        """A text summary, used where no widget can be drawn; by default the title. It describes the inputs of the
+        current drawing (``_drawn``), which may differ from the current traits."""
         return self.title
 
     def __repr__(self) -> str:

@@ -1,5 +1,7 @@
-"""Which labs the cells of a notebook show. ipywidgets keeps a widget, and with it all that the widget holds, until it
-is closed, and does not learn that its cell was run again; so a lab that no cell shows any more is closed here."""
+"""Track which notebook cells display which labs, and close labs that no cell displays any more.
+
+ipywidgets keeps every widget, with everything it references, alive until it is closed, and does not notice that the
+widget's cell was run again."""
 
 from functools import cache
 from typing import Any
@@ -9,9 +11,9 @@ from ipywidgets import Widget
 
 
 class Cells:
-    """The labs that each cell of a notebook showed when it ran last, by the cell's id.
+    """The labs that each notebook cell displayed on its last run, by cell id.
 
-    ``shell`` is IPython's; where it does not tell which cell runs, nothing is closed.
+    ``shell`` is the IPython shell; if it does not report the cell id, nothing is closed.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -24,7 +26,7 @@ class Cells:
         self.showing = WeakSet()
 
     def _end(self, result: Any) -> None:
-        """Close what the cell showed before, and no cell shows now."""
+        """Close the labs that this cell displayed on its previous run and that no cell displays now."""
         cell = result.info.cell_id
         if cell is None:
             return
@@ -34,7 +36,7 @@ class Cells:
             self._forget(lab)
 
     def _forget(self, lab: Widget) -> None:
-        """Let go of a lab as a cell's result, ``Out[3]`` and ``_3``."""
+        """Remove the references to a lab from the cell results, ``Out[3]`` and ``_3``."""
         results = self.shell.user_ns.get("_oh", {})
         for number in [number for number, result in results.items() if result is lab]:
             del results[number]
@@ -44,5 +46,5 @@ class Cells:
 
 @cache
 def cells_of(shell: Any) -> Cells:
-    """The cells that an IPython runs, watched from now on."""
+    """The cell tracker of an IPython shell, created and registered on the first call."""
     return Cells(shell)

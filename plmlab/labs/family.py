@@ -1,4 +1,4 @@
-"""The family tree of pretrained models as a figure: time to the right, a lane for each branch, lines of descent."""
+"""The family tree of pretrained models as a figure: time on the x axis, one lane per branch, lines of descent."""
 
 from itertools import groupby
 
@@ -13,7 +13,8 @@ LANE, ROW, GAP = 1.0, 0.34, 0.75
 
 
 def family_tree(first_year: float = 2017.9) -> go.Figure:
-    """Every model of the course from ``first_year`` on, beside older ones at the left edge; hover for its idea."""
+    """Plot every model of the course from ``first_year`` on, with older ones at the left edge; hovering shows each
+    model's main idea."""
     models = family()
     place = layout(models, first_year)
     figure = go.Figure()
@@ -34,7 +35,7 @@ def family_tree(first_year: float = 2017.9) -> go.Figure:
                           "chapter %{customdata[1]}<extra></extra>",
         )
     figure.update_layout(
-        title=f"Three years, {sum(m.year >= first_year for m in models)} models: nearly all grow out of BERT and GPT",
+        title=f"Three years, {sum(m.year >= first_year for m in models)} models: nearly all descend from BERT and GPT",
         height=560, margin={"l": 20, "r": 20, "t": 60, "b": 40}, plot_bgcolor="rgba(0,0,0,0)",
         paper_bgcolor="rgba(0,0,0,0)", font={"color": SOFT},
         legend={"orientation": "h", "y": 1.05, "title": {"text": "branch"}},
@@ -46,7 +47,8 @@ def family_tree(first_year: float = 2017.9) -> go.Figure:
 
 
 def layout(models: list[Relative], first_year: float) -> dict[str, tuple[float, float]]:
-    """A place for every model: x is its year, y its lane; models too close in time stand on rows of their own."""
+    """Coordinates (x, y) of every model by name: x is its year, y its lane; models too close in time get separate
+    rows."""
     place: dict[str, tuple[float, float]] = {}
     top = 0.0
     lanes = {branch: list(group) for branch, group in groupby(

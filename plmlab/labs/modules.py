@@ -1,8 +1,8 @@
-"""How the labs' JavaScript modules, which import one another, become the one module that a widget takes.
+"""Bundle the labs' JavaScript modules, which import one another, into the single module that anywidget requires.
 
-The files stay what they are: each keeps its own scope, and is named in the browser's console as on disk. What a lab
-sends holds their texts, and a few lines that hand them to the browser, each after those that it imports. What was
-handed over once is not handed over again: all labs on a page share a file, while its text is the same.
+The files stay separate modules: each keeps its own scope and its name in the browser's console. The bundle contains
+their source texts and a short loader that registers them as blob URLs, each after the modules it imports. Labs on the
+same page share a module as long as its text is identical.
 """
 
 import json
@@ -33,39 +33,41 @@ PAGE = "shared/page.js"
 
 
 def source(name: str) -> str:
-    """The text of a file of the labs, named from this folder on: ``"shared/lab.js"``."""
+    """Read a file of the labs, given its path relative to this folder: ``"shared/lab.js"``."""
     return (HERE / name).read_text(encoding="utf-8")
 
 
 def closure(entry: str) -> dict[str, str]:
-    """A module and all that it imports, by name, each after those that it imports itself; their imports name files
-    from this folder on, ``"plmlab:shared/lab.js"``. ValueError: modules import one another in a circle."""
-    found: dict[str, str] = {}
+    """Source texts, by name, of a module and everything it imports, in topological order (imports first). Import paths
+    are rewritten relative to this folder: ``"plmlab:shared/lab.js"``. Raises ValueError for circular imports, and for
+    an import without names."""
+    sources: dict[str, str] = {}
 
     def visit(name: str, above: tuple[str, ...]) -> None:
         if name in above:
-            raise ValueError(f"JavaScript modules import one another in a circle: {' → '.join((*above, name))}")
-        if name in found:
+            raise ValueError(f"circular import of JavaScript modules: {' → '.join((*above, name))}")
+        if name in sources:
             return
         text, folder = source(name), posixpath.dirname(name)
         if bare := BARE.search(text):
-            raise ValueError(f"{name} says {bare[0].strip()}: a module of a lab names what it imports")
+            raise ValueError(f"{name} contains {bare[0].strip()}: a lab's module has to import names, "
+                             "import { … } from …")
         for imported in IMPORT.finditer(text):
             visit(posixpath.normpath(posixpath.join(folder, imported[2])), (*above, name))
-        found[name] = IMPORT.sub(
+        sources[name] = IMPORT.sub(
             lambda m: f'{m[1]}"plmlab:{posixpath.normpath(posixpath.join(folder, m[2]))}";', text)
 
     visit(entry, ())
-    return found
+    return sources
 
 
 def widget_module(entry: str) -> str:
-    """One module that imports no file, and whose default export is that of ``entry``: what anywidget asks for."""
+    """A single module without file imports, with the default export of ``entry``, as anywidget requires."""
     return f"{_loader(entry, closure(entry))}export default lab;\n"
 
 
 def page_script(entry: str) -> str:
-    """A script that draws the lab of ``entry`` on the page that it stands in."""
+    """A script that draws the lab of ``entry`` on the page that contains the script."""
     loader = _loader(entry, closure(entry) | closure(PAGE))
     return f"{loader}const {{ default: drawAlone }} = await import(places[{json.dumps(PAGE)}]);\ndrawAlone(lab);\n"
 
@@ -75,7 +77,7 @@ def _loader(entry: str, files: dict[str, str]) -> str:
 
 
 def script_json(value: object) -> str:
-    """JSON that may stand inside a ``<script>``: nothing in it can end the script or open a comment. Bytes become
-    text in base64."""
+    """Serialise to JSON that is safe inside a ``<script>``: nothing in it can end the script or open a comment. Bytes
+    are encoded in base64."""
     text = json.dumps(value, ensure_ascii=False, default=lambda sent: b64encode(sent).decode())
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028")

@@ -1,8 +1,8 @@
-"""Pictures of labs, so that a notebook that nobody has opened still teaches.
+"""Store pictures of the labs in notebooks, so that a notebook is readable without being run.
 
     python -m plmlab.labs.picture notebooks/00_start_here.ipynb
 
-runs the notebook and stores it with a PNG in place of each lab's widget and each bertviz view, beside its text.
+runs the notebook and replaces each lab widget and each bertviz view by a PNG, next to its text representation.
 """
 
 import argparse
@@ -25,7 +25,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIMIT = 1_500_000
 MOST = (180_000, 130_000, 90_000, 60_000)
-"""Bytes a picture, at most: the fewer there are, the larger they may be."""
+"""Maximum size of a picture in bytes, tried in turn until the notebook is small enough."""
 
 COLLECT = """
 import json as _json
@@ -37,10 +37,10 @@ with open({path!r}, "w", encoding="utf-8") as _file:
 
 
 def browser_path() -> str:
-    """Where a Chromium is installed; a LookupError says how to get one."""
+    """Path of the installed Chromium. Raises LookupError, with instructions, if there is none."""
     if path := find_browser():
         return path
-    raise LookupError("no Chromium was found, and a lab's picture is taken in one: install it "
+    raise LookupError("Chromium, which renders the pictures of labs, was not found: install it "
                       "(Debian: apt install chromium), or open the notebook to see the lab itself")
 
 
@@ -48,8 +48,8 @@ def _shoot(pages: Sequence[str], width: int, scale: float) -> list[bytes]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
-        raise LookupError("the package playwright, which drives the browser that takes a lab's picture, is "
-                          "missing: pip install playwright") from error
+        raise LookupError("the package playwright, which controls the browser that renders the pictures of labs, "
+                          "is missing: pip install playwright") from error
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
         page = browser.new_page(viewport={"width": width + 24, "height": 900}, device_scale_factor=scale)
@@ -67,17 +67,17 @@ def _shoot(pages: Sequence[str], width: int, scale: float) -> list[bytes]:
 
 
 def pictures(pages: Sequence[str], *, width: int = 960, scale: float = 1.0) -> list[bytes]:
-    """A PNG of the lab on each page, ``width`` CSS pixels wide at most; a LookupError says what is missing.
+    """Render the lab on each HTML page as a PNG, at most ``width`` CSS pixels wide. Raises LookupError if Chromium or
+    Playwright is missing.
 
-    It runs in a thread of its own, because Playwright refuses to start where a notebook's event loop runs.
+    Runs in a separate thread, because Playwright refuses to start inside a notebook's event loop.
     """
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(_shoot, pages, width, scale).result()
 
 
 def lab_pages(notebook: Any, folder: Path, timeout: int) -> dict[str, str]:
-    """Run a notebook in place, ``timeout`` seconds a cell at most; returns the HTML page of
-    each lab by its widget's id."""
+    """Run a notebook in place, with at most ``timeout`` seconds per cell; return each lab's HTML page by widget id."""
     import nbformat
     from nbclient import NotebookClient
     with tempfile.TemporaryDirectory() as scratch:
@@ -93,36 +93,36 @@ def lab_pages(notebook: Any, folder: Path, timeout: int) -> dict[str, str]:
 
 
 def lab_outputs(notebook: Any) -> list[tuple[Any, str]]:
-    """Every output of a notebook that holds a widget, with the widget's id."""
+    """All outputs of a notebook that contain a widget, each with the widget's id."""
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", []) if WIDGET in out.get("data", {})]
     return [(out, out["data"][WIDGET]["model_id"]) for out in outputs]
 
 
 def view_outputs(notebook: Any) -> list[tuple[Any, str]]:
-    """Every output of a notebook that holds a view in a frame, such as bertviz's, with the page inside the frame."""
+    """All outputs of a notebook that contain a view in an iframe (bertviz), each with the page inside the iframe."""
     framed = [(out, re.search(r'<iframe class="plm-view".*? srcdoc="([^"]*)"', "".join(out["data"]["text/html"])))
               for cell in notebook.cells for out in cell.get("outputs", []) if "text/html" in out.get("data", {})]
     return [(out, unescape(found[1])) for out, found in framed if found]
 
 
 def light(png: bytes, most: int = MOST[0]) -> bytes:
-    """A PNG in 256 colours, which keep the colours of the roles apart, and made smaller until it has ``most`` bytes at
-    most, or two fifths of its width."""
+    """Compress a PNG: quantise it to 256 colours, which keeps the colours of the roles distinct, and shrink it until it
+    has at most ``most`` bytes or two fifths of its width."""
     from PIL import Image
     drawn = Image.open(io.BytesIO(png)).convert("RGB")
     for shrink in (1.0, 0.8, 0.65, 0.5, 0.4):
         size = (round(drawn.width * shrink), round(drawn.height * shrink))
-        kept = io.BytesIO()
-        drawn.resize(size, Image.Resampling.LANCZOS).quantize(256).save(kept, "PNG", optimize=True)
-        if len(kept.getvalue()) <= most:
+        buffer = io.BytesIO()
+        drawn.resize(size, Image.Resampling.LANCZOS).quantize(256).save(buffer, "PNG", optimize=True)
+        if len(buffer.getvalue()) <= most:
             break
-    return kept.getvalue()
+    return buffer.getvalue()
 
 
 def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
-    """Run a notebook and write it back with a picture for each lab and view, and no widget in it; returns how many.
+    """Run a notebook and save it with a picture instead of each lab and view; return the number of pictures.
 
-    A notebook of 1.5 MB or more is refused with a ValueError, and the file stays as it was.
+    Raises ValueError, and leaves the file unchanged, if the notebook would have 1.5 MB or more.
     """
     import nbformat
     notebook = nbformat.read(path, as_version=4)
@@ -143,17 +143,17 @@ def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
         if len(text.encode()) < LIMIT:
             break
     else:
-        raise ValueError(f"{path.name} would be {len(text.encode()) // 1000} kB with its {len(shown)} pictures, and "
-                         f"a stored notebook stays under {LIMIT // 1000} kB: show fewer labs, or smaller ones")
+        raise ValueError(f"{path.name} would have {len(text.encode()) // 1000} kB with its {len(shown)} pictures; "
+                         f"the limit for a stored notebook is {LIMIT // 1000} kB: show fewer labs, or smaller ones")
     path.write_text(text, encoding="utf-8")
     return len(shown)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line: give each notebook its pictures. Returns the exit status, 1 at the first that fails."""
+    """Command line: store the pictures in each notebook. Returns the exit status, 1 at the first failure."""
     parser = argparse.ArgumentParser(prog="python -m plmlab.labs.picture", description=__doc__)
     parser.add_argument("notebooks", nargs="+", type=Path)
-    parser.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take")
+    parser.add_argument("--timeout", type=int, default=600, help="maximum seconds per cell")
     chosen = parser.parse_args(arguments)
     for path in chosen.notebooks:
         try:

@@ -1,1 +1,1 @@
-"""One idea a file: hook points, attention, positions, the Transformer layer."""
+"""Building blocks, one idea per file: hook points, attention, positions, recurrent cells, the Transformer layer."""

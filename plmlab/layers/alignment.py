@@ -1,6 +1,6 @@
-"""Soft alignment (软对齐): a decoder's state scores every position of the source, and takes their weighted mean.
+"""Soft alignment (软对齐): a decoder state scores every source position and takes their weighted mean.
 
-The attention that came first: one head, no projections of values, a score that a variant names.
+The earliest form of attention: one head, no value projection, and a score function that each subclass defines.
 """
 
 from typing import ClassVar
@@ -15,16 +15,15 @@ from plmlab.visibility import AttentionMask
 
 
 class Alignment(nn.Module):
-    """Weights over the positions of the source, and what they pick; a variant says in ``score`` how well a state
-    matches a position.
+    """Attention weights over the source positions, and the context vector; subclasses define the ``score``.
 
-    All points are passed as attention with one head does: ``scores`` and ``weights`` are [batch, 1, query, key],
-    ``queries``, ``keys``, ``values`` and ``mixed`` [batch, 1, position, width].
+    The hook points have the shapes of single-head attention: ``scores`` and ``weights`` are [batch, 1, query, key],
+    ``queries``, ``keys``, ``values`` and ``mixed`` [batch, 1, time, width].
 
     Attributes:
-        scale: what the inner product of query and key is multiplied with to give the score; None where the score is no
+        scale: the factor that turns the inner product of query and key into the score; None if the score is not an
             inner product.
-        formula: the score, of a query q and a key k.
+        formula: the score as a formula of the query q and the key k.
     """
 
     scale: ClassVar[float | None] = None
@@ -37,38 +36,39 @@ class Alignment(nn.Module):
         self.scores, self.weights, self.mixed = HookPoint(), HookPoint(), HookPoint()
 
     def prepared(self, memory: Float[Tensor, "batch key width"]) -> Float[Tensor, "batch key width"]:
-        """The keys: what of the source the score reads. No state of the decoder is in it: it is made once a source."""
+        """Compute the keys from the source. They do not depend on the decoder state, so once per source is enough."""
         return memory
 
     def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
               ) -> Float[Tensor, "batch query key"]:
-        """How well each state of the decoder matches each position of the source."""
+        """Score each decoder state against each source position."""
         raise NotImplementedError
 
     def forward(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
                 memory: Float[Tensor, "batch key width"], attn_mask: AttentionMask,
                 ) -> Float[Tensor, "batch query width"]:
-        """The context (上下文向量) of each state: the mean of the ``memory``, weighed by the softmax of the scores."""
+        """Compute the context vectors (上下文向量): means of ``memory``, weighted by the softmax of the scores."""
+        # [batch, 1, query, width], [batch, 1, key, width], [batch, 1, key, width]
         q, k, v = self.queries(queries[:, None]), self.keys(keys[:, None]), self.values(memory[:, None])
-        scores = self.scores(self.score(q[:, 0], k[:, 0])[:, None])
+        scores = self.scores(self.score(q[:, 0], k[:, 0])[:, None])  # [batch, 1, query, key]
         mask = attn_mask.dense(queries.shape[1], keys.shape[1])
         weights = self.weights(masked_softmax(scores, None if mask is None else mask.to(scores.device)))
-        return self.mixed(weights @ v)[:, 0]
+        return self.mixed(weights @ v)[:, 0]  # [batch query width]
 
 
 class DotAlignment(Alignment):
-    """sᵀh (Luong et al. 2015, eq. 8, "dot"): no weights of its own."""
+    """sᵀh (Luong et al. 2015, eq. 8, "dot"): no parameters."""
 
     scale, formula = 1.0, "q·k"
 
     def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
               ) -> Float[Tensor, "batch query key"]:
-        """The inner products, not divided by √width as the Transformer's are."""
+        """Inner products, not divided by √width (unlike the Transformer's)."""
         return queries @ keys.transpose(1, 2)
 
 
 class GeneralAlignment(DotAlignment):
-    """sᵀWh (Luong et al. 2015, eq. 8, "general"): a matrix between the two spaces."""
+    """sᵀWh (Luong et al. 2015, eq. 8, "general"): a learned matrix between the two spaces."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
@@ -80,10 +80,9 @@ class GeneralAlignment(DotAlignment):
 
 
 class AdditiveAlignment(Alignment):
-    """vᵀ tanh(W s + U h) (Bahdanau et al. 2015, §A.1.2; Luong et al. call it "concat"): a small network compares the
-    two."""
+    """vᵀ tanh(W s + U h) (Bahdanau et al. 2015, §A.1.2; "concat" in Luong et al.): scored by a one-layer network."""
 
-    formula = "vᵀ tanh(W q + k), of a small network that compares the two"
+    formula = "vᵀ tanh(W q + k), a small feed-forward network"
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
@@ -96,5 +95,6 @@ class AdditiveAlignment(Alignment):
 
     def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
               ) -> Float[Tensor, "batch query key"]:
-        """The network's output for each pair."""
-        return self.vote(torch.tanh(self.state(queries)[:, :, None] + keys[:, None]))[..., 0]
+        """Score each pair with the network."""
+        pairs = self.state(queries)[:, :, None] + keys[:, None]  # [batch query key width]
+        return self.vote(torch.tanh(pairs))[..., 0]

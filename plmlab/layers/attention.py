@@ -1,4 +1,4 @@
-"""Attention (注意力): every query looks at the keys it may see, and takes a weighted mean of their values."""
+"""Attention (注意力): every query attends to its visible keys and takes a weighted mean of their values."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -20,62 +20,61 @@ from plmlab.visibility import AttentionMask
 def scaled_dot_product(
     q: Float[Tensor, "*batch query width"], k: Float[Tensor, "*batch key width"],
 ) -> Float[Tensor, "*batch query key"]:
-    """How well each query matches each key: qᵀk/√d_k (Vaswani et al. 2017, eq. 1)."""
+    """Scaled dot-product scores, qᵀk/√d_k (Vaswani et al. 2017, eq. 1)."""
     return q @ k.transpose(-2, -1) / sqrt(q.shape[-1])
 
 
 def masked_softmax(
     scores: Float[Tensor, "*batch query key"], attn_mask: Bool[Tensor, "*#batch query key"] | None,
 ) -> Float[Tensor, "*batch query key"]:
-    """The softmax over the keys that a query may look at; a query that may look nowhere gets zeros."""
+    """Softmax over the keys that a query can attend to; a query that can attend to no key gets all zeros."""
     if attn_mask is None:
         return scores.softmax(-1)
-    hidden = scores.masked_fill(~attn_mask, float("-inf"))
-    return hidden.softmax(-1).masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
+    masked = scores.masked_fill(~attn_mask, float("-inf"))
+    return masked.softmax(-1).masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
 
 
 @dataclass
 class Cache:
-    """The keys and values of what was read before, so that it need not be read again."""
+    """Key–value cache: the keys and values of earlier positions, so that they need not be recomputed."""
 
     k: Float[Tensor, "batch head time width"] | None = None
     v: Float[Tensor, "batch head time width"] | None = None
 
     @property
     def time(self) -> int:
-        """How many positions are remembered."""
+        """Number of cached positions."""
         return 0 if self.k is None else self.k.shape[2]
 
     def extend(self, k: Float[Tensor, "batch head new width"], v: Float[Tensor, "batch head new width"],
                ) -> tuple[Float[Tensor, "batch head time width"], Float[Tensor, "batch head time width"]]:
-        """Remember new keys and values; returns all."""
+        """Append new keys and values. Returns all keys and values."""
         self.k = k if self.k is None else torch.cat([self.k, k], dim=2)
         self.v = v if self.v is None else torch.cat([self.v, v], dim=2)
         return self.k, self.v
 
     def forget(self, last: int) -> None:
-        """Remember the last so many positions no longer."""
+        """Drop the ``last`` most recent positions."""
         if self.k is not None and self.v is not None:
             self.k, self.v = self.k[:, :, :-last], self.v[:, :, :-last]
 
     def select(self, rows: Tensor) -> None:
-        """Keep these rows of the batch, in this order (a beam search drops some and doubles others)."""
+        """Keep these batch rows, in this order (beam search drops some and duplicates others)."""
         if self.k is not None and self.v is not None:
             self.k, self.v = self.k[rows], self.v[rows]
 
 
 Bias = Float[Tensor, "#batch #head query key"]
-"""What is added to scores."""
+"""A bias added to the attention scores."""
 
 
 @dataclass(frozen=True)
 class RelativePositions:
-    """How the queries of a batch stand to its keys, for an attention whose score asks for that (`XLNetAttention`).
+    """Relative position and segment of queries and keys, for scores that depend on them (`XLNetAttention`).
 
     Attributes:
-        same_segment: whether a query and a key are of one segment.
-        positions: the position of each query, counted as the keys are; None: they are the last of the keys, in their
-            order.
+        same_segment: True where query and key belong to the same segment.
+        positions: index of each query among the keys; None if the queries are the last keys, in order.
     """
 
     same_segment: Bool[Tensor, "batch query key"]
@@ -83,21 +82,21 @@ class RelativePositions:
 
 
 class MultiHeadAttention(nn.Module):
-    """Multi-head attention (Vaswani et al. 2017, §3.2.2), from x to itself or across to a ``memory``.
+    """Multi-head attention (Vaswani et al. 2017, §3.2.2): self-attention, or cross-attention to a ``memory``.
 
-    Fused, unless its ``scores`` or ``weights`` are watched; both ways agree. A variant with a ``score`` of its
-    own is never fused; ``relative`` goes to such a score, and means nothing to any other. ``bias`` is added to each
-    score, whatever it is. ``width`` is that of a head, d_k, if it is not model / heads.
+    Uses PyTorch's fused kernel unless its ``scores`` or ``weights`` are being recorded; both paths agree. A subclass
+    that overrides ``score`` is never fused; ``relative`` is passed to that score and ignored by the default one.
+    ``bias`` is added to every score. ``width`` is the width of a head, d_k (default: model / heads).
     """
 
     scale: float | None = None
-    """What qᵀk is multiplied by; None: 1/√d_k."""
+    """Factor applied to qᵀk; None means 1/√d_k."""
 
     def __init__(self, model: int, heads: int, *, dropout: float = 0.0, bias: bool = True, width: int | None = None,
                  ) -> None:
         super().__init__()
         if width is None and model % heads:
-            raise ValueError(f"a width of {model} cannot be split into {heads} heads of equal width")
+            raise ValueError(f"the model width ({model}) must be divisible by the number of heads ({heads})")
         self.heads, self.dropout = heads, dropout
         inner = heads * (width or model // heads)
         self.q = nn.Linear(model, inner, bias=bias)
@@ -109,7 +108,7 @@ class MultiHeadAttention(nn.Module):
 
     @classmethod
     def of(cls, shape: LayerShape) -> Self:
-        """That of a layer of this shape."""
+        """Build the attention of a layer of this shape."""
         return cls(shape.model, shape.heads, dropout=shape.attention_dropout, bias=shape.bias, width=shape.width)
 
     def forward(
@@ -117,10 +116,10 @@ class MultiHeadAttention(nn.Module):
         memory: Float[Tensor, "batch key model"] | None = None, cache: Cache | None = None,
         bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch query model"]:
-        """One step of looking; with a ``cache``, x is what comes after all that it remembers."""
-        q = self.queries(self._split(self.q(x)))
+        """Attend from x to itself or to the ``memory``; with a ``cache``, x continues the cached positions."""
+        q = self.queries(self._split(self.q(x)))  # [batch head query width]
         if memory is None:
-            k, v = self._split(self.k(x)), self._split(self.v(x))
+            k, v = self._split(self.k(x)), self._split(self.v(x))  # [batch head key width]
             if cache is not None:
                 k, v = cache.extend(k, v)
         elif cache is not None and cache.k is not None and cache.v is not None:
@@ -129,6 +128,7 @@ class MultiHeadAttention(nn.Module):
             k, v = self._split(self.k(memory)), self._split(self.v(memory))
             if cache is not None:
                 cache.extend(k, v)
+        # [batch head query width]
         mixed = self.mixed(self.attend(q, self.keys(k), self.values(v), attn_mask, bias, relative))
         return self.out(rearrange(mixed, "batch head query width -> batch query (head width)"))
 
@@ -136,7 +136,7 @@ class MultiHeadAttention(nn.Module):
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
         relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
-        """How well each query matches each key."""
+        """Score each query against each key."""
         return scaled_dot_product(q, k) if self.scale is None else q @ k.mT * self.scale
 
     def attend(
@@ -144,7 +144,7 @@ class MultiHeadAttention(nn.Module):
         v: Float[Tensor, "batch head key width"], attn_mask: AttentionMask,
         bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query width"]:
-        """softmax(QKᵀ/√d_k + bias + mask) V, in every head at once (eq. 1)."""
+        """softmax(QKᵀ/√d_k + bias + mask) V, in all heads in parallel (eq. 1)."""
         if self.scores.open or self.weights.open or type(self).score is not MultiHeadAttention.score:
             return self.weigh(q, k, attn_mask, bias, relative) @ v
         return fused_attention(q, k, v, attn_mask, self.dropout if self.training else 0.0, bias, self.scale)
@@ -153,8 +153,8 @@ class MultiHeadAttention(nn.Module):
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
         attn_mask: AttentionMask, bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
-        """The weights, written down: softmax(QKᵀ/√d_k + bias + mask)."""
-        scores = self.score(q, k, relative)
+        """Compute the attention weights explicitly: softmax(QKᵀ/√d_k + bias + mask)."""
+        scores = self.score(q, k, relative)  # [batch head query key]
         scores = self.scores(scores if bias is None else scores + bias)
         mask = attn_mask.dense(q.shape[2], k.shape[2])
         weights = self.weights(masked_softmax(scores, None if mask is None else mask.to(q.device)))
@@ -165,7 +165,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class UnscaledAttention(MultiHeadAttention):
-    """Attention whose scores are qᵀk, not divided by √d_k (T5; its weights begin smaller instead)."""
+    """Attention with unscaled scores qᵀk, not divided by √d_k (T5, which initializes its weights smaller instead)."""
 
     scale = 1.0
 
@@ -175,7 +175,7 @@ def fused_attention(
     v: Float[Tensor, "batch head key width"], attn_mask: AttentionMask, dropout: float, bias: Bias | None = None,
     scale: float | None = None,
 ) -> Float[Tensor, "batch head query width"]:
-    """PyTorch's own kernel, which never writes the weights down; a mask is built only where one is needed."""
+    """PyTorch's fused kernel, which never materializes the weights; a dense mask is built only if needed."""
     query, key = q.shape[2], k.shape[2]
     if attn_mask.only_causal and query == key and bias is None:
         return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=query > 1, scale=scale)
@@ -196,10 +196,10 @@ def masked_kernel(
     mask: Bool[Tensor, "#batch #head query key"] | Float[Tensor, "#batch #head query key"] | None, dropout: float,
     scale: float | None = None,
 ) -> Float[Tensor, "batch head query width"]:
-    """PyTorch's own kernel with a mask, or with numbers to add to the scores; but not cuDNN's.
+    """PyTorch's fused kernel with a Boolean mask or an additive one, excluding the cuDNN backend.
 
-    That one, the first choice on an H100 or H200 from torch 2.11 on, gives gradients that are not finite where a query
-    sees nothing and the number of keys is 64 more than a multiple of 128 (PyTorch's issue 196678).
+    cuDNN, the first choice on an H100 or H200 from torch 2.11 on, gives non-finite gradients if a query can attend to
+    no key and the number of keys is 64 more than a multiple of 128 (PyTorch issue 196678).
     """
     with sdpa_kernel(WITHOUT_CUDNN) if q.is_cuda and mask is not None else nullcontext():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)

@@ -1,6 +1,6 @@
-"""A word's vector out of its characters: convolutions (卷积) of several widths, the largest of each filter, highways.
+"""Character CNN: convolutions (卷积) of several widths, max-pooling and highway layers; characters → word vector.
 
-Kim et al. (2016); here in the form and with the names of ELMo (Peters et al. 2018).
+Kim et al. (2016), in the form and with the names of ELMo (Peters et al. 2018).
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from torch import Tensor, nn
 from plmlab.layers.hooks import HookPoint
 
 Filters = Sequence[Sequence[int]]
-"""Width of a filter in characters, and how many there are of this width."""
+"""(width in characters, number of filters) for each filter width."""
 ELMO: Filters = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
-"""The 2,048 filters of the released ELMo."""
+"""The 2,048 filters of the released ELMo model."""
 
 
 class Highway(nn.Module):
-    """A gate between a layer and its input (Srivastava et al. 2015, eq. 3): t∘ReLU(V x + b) + (1 − t)∘x with
-    t = σ(W x + a). It begins nearly closed, a = −2, so that x comes through."""
+    """Highway layer (Srivastava et al. 2015, eq. 3): t∘ReLU(V x + b) + (1 − t)∘x with the transform gate
+    t = σ(W x + a). The gate is initialized nearly closed (a = −2), so that x passes through."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -28,24 +28,24 @@ class Highway(nn.Module):
         nn.init.constant_(self.gate.bias, -2.0)
         self.opened = HookPoint()
 
-    def forward(self, x: Float[Tensor, "*positions width"]) -> Float[Tensor, "*positions width"]:
-        """As much of the layer as the gate lets through, and of the input as it does not."""
+    def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
+        """Mix the transformed input and the input itself with the gate."""
         t = self.opened(self.gate(x).sigmoid())
         return t * self.transform(x).relu() + (1 - t) * x
 
 
 class CharCNN(nn.Module):
-    """Characters → filters → the largest place of each → highways → a projection.
+    """Character embeddings → convolutions → max-pooling over the word → highway layers → projection.
 
-    Points: ``found`` is the largest activation of each filter, [positions, filters].
+    Hook points: ``found`` is the max-pooled activation of each filter, [batch · time, filters].
 
     Args:
-        codes: how many character codes there are; code 0 has the vector 0.
-        embedding: the width of a character's vector.
+        codes: number of character codes; code 0 (padding) has the zero vector.
+        embedding: size of a character embedding.
         filters: (width, count) of the convolutions.
-        highways: how many highway layers follow.
-        width: the width of a word's vector.
-        activation: what bounds a filter's largest sum; ELMo takes the positive part.
+        highways: number of highway layers.
+        width: size of a word vector.
+        activation: applied to the max-pooled sums; ReLU by default, as in ELMo.
     """
 
     def __init__(self, codes: int, embedding: int, filters: Filters, highways: int, width: int,
@@ -60,15 +60,17 @@ class CharCNN(nn.Module):
         self.projection = nn.Linear(total, width)
 
     def forward(self, codes: Int[Tensor, "batch time character"]) -> Float[Tensor, "batch time width"]:
-        """The vector of each word."""
-        found = torch.cat([self.activation(sums.amax(-1)) for sums in self.sums(codes.flatten(0, 1))], -1)
-        words = self.projection(self.highways(self.found(found)))
+        """Compute the vector of each word."""
+        # [batch · time, filters]
+        pooled = torch.cat([self.activation(sums.amax(-1)) for sums in self.sums(codes.flatten(0, 1))], -1)
+        words = self.projection(self.highways(self.found(pooled)))  # [batch · time, width]
         return rearrange(words, "(batch time) width -> batch time width", batch=len(codes))
 
     def sums(self, codes: Int[Tensor, "words character"]) -> list[Float[Tensor, "words _ _"]]:
-        """What the filters of each width make of every place of a word, [words, filters, places]: a filter of width w
-        at place p reads the characters p to p + w − 1. ValueError for words shorter than the widest filter."""
+        """Convolution outputs for each filter width, [words, filters, offsets]: a filter of width w at offset p covers
+        the characters p to p + w − 1. Raises ValueError if the words are shorter than the widest filter."""
         if codes.shape[1] < self.widest:
-            raise ValueError(f"words of {codes.shape[1]} codes were given, and the widest filter reads {self.widest}")
-        read = rearrange(self.characters(codes), "words character model -> words model character")
-        return [convolution(read) for convolution in self.convolutions]
+            raise ValueError(f"words have {codes.shape[1]} character codes, but the widest filter spans {self.widest}; "
+                             "pad the words to at least that length")
+        embedded = rearrange(self.characters(codes), "words character model -> words model character")
+        return [convolution(embedded) for convolution in self.convolutions]

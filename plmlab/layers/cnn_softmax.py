@@ -1,9 +1,9 @@
-"""A softmax whose words are spelled: a character CNN makes the vector that a word is said by (Józefowicz et al. 2016,
-"Exploring the limits of language modeling", §3.2).
+"""CNN softmax: a character CNN computes the output embedding of each word (Józefowicz et al. 2016, "Exploring the
+limits of language modeling", §3.2).
 
-The logits z go through exp and are divided by their sum, as in any softmax; what is new is where a word's vector comes
-from. A full softmax has a row of its own for each word. Here no word has one, so that the number of weights does not
-grow with the vocabulary; or a short one, the correction.
+A full softmax has an output embedding (a row of the matrix) for each word. Here the embedding is computed from the
+word's spelling, so that the number of parameters does not grow with the vocabulary; optionally each word has a short
+correction vector.
 """
 
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ from plmlab.layers.charcnn import CharCNN
 class CNNSoftmax(nn.Module):
     """z_w = hᵀ CNN(characters of w).
 
-    ``cnn`` shows vectors as long as h. The bias of its last layer adds the same to the logits of all words, and so
+    The output of ``cnn`` has the size of h. The bias of its last layer adds the same amount to all logits and so
     changes no probability.
     """
 
@@ -24,35 +24,35 @@ class CNNSoftmax(nn.Module):
         super().__init__()
         self.cnn = cnn
 
-    def forward(self, hidden: Float[Tensor, "*positions model"], codes: Int[Tensor, "vocab character"],
-                ) -> Float[Tensor, "*positions vocab"]:
-        """The logits of all words whose spellings are given, a row each."""
+    def forward(self, hidden: Float[Tensor, "*batch model"], codes: Int[Tensor, "vocab character"],
+                ) -> Float[Tensor, "*batch vocab"]:
+        """Logits of all words; ``codes`` has one row of character codes per word."""
         return F.linear(hidden, self.vectors(codes))
 
     def vectors(self, codes: Int[Tensor, "vocab character"]) -> Float[Tensor, "vocab model"]:
-        """What a hidden state is multiplied with, a row for each word."""
+        """Output embeddings, one row per word."""
         return self.cnn(codes[None].long())[0]
 
 
 class CorrectedCNNSoftmax(CNNSoftmax):
-    """z_w = hᵀ CNN(characters of w) + hᵀ M corr_w: a few numbers of its own can tell a word from those that are spelled
-    alike.
+    """z_w = hᵀ CNN(characters of w) + hᵀ M corr_w: a learned correction separates words with similar spellings.
 
-    ``corrections`` [vocab, correction] are the corr_w, all 0 at first, so that it begins as a `CNNSoftmax`; ``matrix``
-    is M, [model, correction]. The paper takes 128 numbers a word. ValueError where the correction has none.
+    ``corrections`` [vocab, correction] holds the corr_w, initialized to 0 so that training starts from a plain
+    `CNNSoftmax`; ``matrix`` is M, [model, correction]. The paper uses 128-dimensional corrections. Raises ValueError
+    if ``correction`` is below 1.
     """
 
     def __init__(self, cnn: CharCNN, vocab: int, correction: int) -> None:
         super().__init__(cnn)
         if correction < 1:
-            raise ValueError(f"a correction of {correction} numbers was asked for; give at least 1, or take a "
-                             "CNNSoftmax, which has none")
+            raise ValueError(f"correction={correction}: give a size of at least 1, or use a CNNSoftmax, which has "
+                             "no correction")
         self.corrections = nn.Parameter(cnn.projection.weight.new_zeros(vocab, correction))
         self.matrix = nn.Linear(correction, cnn.projection.out_features, bias=False)
 
     def vectors(self, codes: Int[Tensor, "vocab character"]) -> Float[Tensor, "vocab model"]:
-        """What the CNN makes of each word, and its correction. ValueError for another number of words."""
+        """Output embeddings with their corrections. Raises ValueError if ``codes`` has another number of words."""
         if len(codes) != len(self.corrections):
-            raise ValueError(f"the spellings of {len(codes)} words were given, and there are corrections for "
+            raise ValueError(f"codes has {len(codes)} words, but there are corrections for "
                              f"{len(self.corrections)}")
         return super().vectors(codes) + self.matrix(self.corrections)

@@ -1,7 +1,7 @@
-"""Hook points: named places that a tensor passes through, where a model can be looked into and reached into.
+"""Hook points: named modules in a forward pass where activations can be recorded or changed.
 
-A module names the tensors worth seeing by passing them through a `HookPoint`. As long as nobody watches or intervenes
-(`plmlab.interpret`), it does nothing, and attention takes its fused path.
+A module exposes a tensor by passing it through a `HookPoint`, the identity unless a callback is registered
+(`plmlab.interpret`). Without callbacks, attention takes its fused path.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,25 +11,25 @@ from typing import Any
 from torch import Tensor, nn
 
 Change = Callable[[Tensor], Tensor]
-"""An intervention: what becomes of a tensor on its way; the shape stays."""
+"""An intervention: maps an activation to its replacement, of the same shape."""
 
 
 class InTurn:
-    """A change, or a record, that is another one at each passage, in turn.
+    """Cycle through several callbacks, one per forward pass through a shared layer.
 
-    A layer that is shared is passed once under each of its names.
+    A shared layer runs once for each of its names.
     """
 
     def __init__(self, changes: Sequence[Callable[[Tensor], Any]]) -> None:
         self.changes = cycle(changes)
 
     def __call__(self, tensor: Tensor) -> Any:
-        """What the change whose turn it is makes of the tensor."""
+        """Call the next callback on the tensor."""
         return next(self.changes)(tensor)
 
 
 class HookPoint(nn.Module):
-    """A named place that a tensor passes through."""
+    """Identity module; callbacks replace (``changes``) or record (``records``) a tensor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,21 +38,21 @@ class HookPoint(nn.Module):
 
     @property
     def open(self) -> bool:
-        """Whether anybody looks or reaches in here."""
+        """Whether any callback is registered."""
         return bool(self.changes or self.records)
 
     def forward(self, tensor: Tensor) -> Tensor:
-        """The tensor itself, or what the interventions make of it. ValueError for one that gives no tensor, or one of
-        another shape."""
+        """Apply the interventions, then the records. Raises ValueError if an intervention returns something other than
+        a tensor, or changes the shape."""
         for change in self.changes:
             changed = change(tensor)
             if not isinstance(changed, Tensor):
                 raise ValueError(f"an intervention returned a {type(changed).__name__}, not a tensor; end the function "
-                                 "with return, and to change nothing return the tensor that it was given")
+                                 "with return; to change nothing, return its argument")
             if changed.shape != tensor.shape:
                 raise ValueError(
-                    f"an intervention was given a tensor of shape {tuple(tensor.shape)} and returned one of "
-                    f"{tuple(changed.shape)}; it must keep the shape"
+                    f"an intervention changed the shape from {tuple(tensor.shape)} to {tuple(changed.shape)}; "
+                    "it must return a tensor of the same shape"
                 )
             tensor = changed
         for record in self.records:
@@ -61,6 +61,6 @@ class HookPoint(nn.Module):
 
 
 def hook_points(model: nn.Module) -> dict[str, HookPoint]:
-    """The hook points of a model by name, in the order of its modules; one that is shared has several names."""
+    """The hook points of a model by name, in module order; a shared hook point appears under each of its names."""
     return {name: module for name, module in model.named_modules(remove_duplicate=False)
             if isinstance(module, HookPoint)}

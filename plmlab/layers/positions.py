@@ -1,4 +1,4 @@
-"""Where a token stands (位置编码), added to its vector. Positions in the scores are in `relative`."""
+"""Absolute positional encodings (位置编码), added to the token embeddings. For relative positions, see `relative`."""
 
 import torch
 from jaxtyping import Float, Int
@@ -7,16 +7,19 @@ from torch import Tensor, nn
 
 def sinusoid(position_ids: Int[Tensor, "*batch time"], model: int, base: float = 10_000.0,
              ) -> Float[Tensor, "*batch time model"]:
-    """sin(p/base^{2i/d}) in dimension 2i, cos of the same in 2i + 1 (Vaswani et al. 2017, §3.5)."""
+    """Sinusoidal encoding: sin(p/base^{2i/d}) in dimension 2i, the cosine in 2i + 1 (Vaswani et al. 2017, §3.5).
+
+    Raises ValueError if ``model`` is odd.
+    """
     if model % 2:
-        raise ValueError(f"sines and cosines come in pairs: the width must be even, {model} was given")
+        raise ValueError(f"sines and cosines come in pairs: the width must be even, got {model}")
     even = torch.arange(0, model, 2, device=position_ids.device, dtype=torch.float64)
     angles = position_ids[..., None].double() / base ** (even / model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(torch.get_default_dtype())
 
 
 class Sinusoidal(nn.Module):
-    """The sinusoid as a table that is not learned. It is cheap to extend, so no text is too long."""
+    """Sinusoidal encodings as a fixed table, extended as needed, so that any text length works."""
 
     table: Float[Tensor, "time model"]
 
@@ -26,7 +29,7 @@ class Sinusoidal(nn.Module):
         self.register_buffer("table", sinusoid(torch.arange(512), model, base), persistent=False)
 
     def forward(self, position_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
-        """The vector of each position; of one before 0, with its sines turned round."""
+        """Encoding of each position; a negative position has its sines negated."""
         farthest = position_ids.abs()
         longest = int(farthest.max()) + 1
         if longest > len(self.table):
@@ -38,13 +41,13 @@ class Sinusoidal(nn.Module):
 
 
 class LearnedPositions(nn.Embedding):
-    """A vector for each position, learned like a word's (BERT, GPT)."""
+    """Learned absolute position embeddings (BERT, GPT)."""
 
     def forward(self, position_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
-        """The vector of each position; a ValueError where the text is longer than the table."""
+        """Embedding of each position. Raises ValueError if the text is longer than the table."""
         if position_ids.shape[1] > self.num_embeddings <= (last := int(position_ids.max())):
             raise ValueError(
-                f"a text of {last + 1} tokens is too long: the model has learned "
-                f"{self.num_embeddings} positions; shorten the text, or build a model with more"
+                f"a text of {last + 1} tokens is too long: the model has learned {self.num_embeddings} positions; "
+                "shorten the text, or build a model with more"
             )
         return super().forward(position_ids)

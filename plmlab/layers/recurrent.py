@@ -1,8 +1,8 @@
-"""Recurrence (循环): a cell steps over a text, and carries a state from step to step.
+"""Recurrence (循环): a cell runs over a text and carries a state from time step to time step.
 
-One recurrence for all; the variant is its cell (`plmlab.layers.cells`). Fused unless watched: where nobody looks, and
-PyTorch has a kernel for the cell, that kernel makes all steps on the same weights; under ``watch`` or ``intervene`` the
-written-out cell steps, and passes its points once a step.
+The loop is the same for all recurrent networks; they differ in the cell (`plmlab.layers.cells`). If PyTorch has a
+kernel for the cell, that kernel runs all time steps on the same weights. Under ``watch`` or ``intervene`` the Python
+cell runs instead, so that each hook point is passed once per time step.
 """
 
 import warnings
@@ -21,11 +21,11 @@ from plmlab.layers.hooks import HookPoint
 warnings.filterwarnings("ignore", "LSTM with projections is not supported with oneDNN")
 
 LayerStates = tuple[Float[Tensor, "passage batch _"], ...]
-"""The states of all layers and directions, ordered as in PyTorch: layer 0 from the left, from the right, layer 1 …"""
+"""The states of all layers and directions in PyTorch's order: layer 0 forward, layer 0 backward, layer 1 …"""
 
 
 class RecurrentLayer(nn.Module):
-    """A cell that steps from the left, and if there are two, another from the right; what both show, side by side."""
+    """One recurrent layer: a forward cell and, optionally, a backward cell; their outputs are concatenated."""
 
     cells: Sequence[Cell]
 
@@ -36,108 +36,117 @@ class RecurrentLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time inputs"], real: Bool[Tensor, "batch time"] | None,
                 states: list[State]) -> tuple[Float[Tensor, "batch time width"], list[State]]:
-        """What the cells show at each step, and their states after the last; at padding, where ``real`` is False, a
-        state waits, and zeros are shown."""
-        shown, last = [], []
-        for turned, (cell, state) in enumerate(zip(self.cells, states, strict=True)):
-            read, steps = cell.read(x), range(x.shape[1])
-            at: list[Tensor] = [x] * x.shape[1]
-            for step in reversed(steps) if turned else steps:
-                after = cell.step(read[:, step], state)
+        """Run the cells over the text. Returns the outputs and the last states.
+
+        At padding, where ``real`` is False, the state is carried over unchanged and the output is zero.
+        """
+        outputs, last = [], []
+        for backward, (cell, state) in enumerate(zip(self.cells, states, strict=True)):
+            projected, steps = cell.read(x), range(x.shape[1])  # W x + b for all steps, [batch time rows]
+            hidden: list[Tensor] = [x] * x.shape[1]
+            for t in reversed(steps) if backward else steps:
+                new_state = cell.step(projected[:, t], state)
                 if real is not None:
-                    here = real[:, step, None]
-                    after = tuple(torch.where(here, new, old) for new, old in zip(after, state, strict=True))
-                    at[step] = after[0] * here
+                    is_real = real[:, t, None]
+                    new_state = tuple(torch.where(is_real, new, old)
+                                      for new, old in zip(new_state, state, strict=True))
+                    hidden[t] = new_state[0] * is_real
                 else:
-                    at[step] = after[0]
-                state = after
-            shown.append(torch.stack(at, 1))
+                    hidden[t] = new_state[0]
+                state = new_state
+            outputs.append(torch.stack(hidden, 1))  # [batch time width of the cell]
             last.append(state)
-        return self.hidden(torch.cat(shown, -1)), last
+        return self.hidden(torch.cat(outputs, -1)), last
 
 
 class Recurrent(nn.Module):
-    """Layers of a recurrence: each reads what the one below shows.
+    """A stack of recurrent layers, like ``torch.nn.LSTM`` but with any cell.
 
     Args:
-        cell: the class of its cells.
-        inputs: the width of what is read.
-        hidden: the width of a state.
-        layers: how many stand one above the other.
-        bidirectional: whether each layer steps from the right too, with weights of its own.
-        dropout: the share of numbers that is dropped between two layers in training.
-        choices: what else the cell takes, such as an LSTM's ``projected``.
+        cell: class of the cells.
+        inputs: input size.
+        hidden: size of the hidden state.
+        layers: number of layers.
+        bidirectional: adds a backward cell with its own weights to each layer.
+        dropout: dropout probability between layers in training.
+        choices: further arguments of the cell, such as ``projected`` of an LSTM.
     """
 
     loops_over_text = True
-    """It may go through a text in a Python loop (`plmlab.train.compiling`)."""
+    """May loop over the time steps in Python, so it is not compiled (`plmlab.train.compiling`)."""
 
     def __init__(self, cell: type[Cell], inputs: int, hidden: int, layers: int = 1, *, bidirectional: bool = False,
                  dropout: float = 0.0, **choices: Any) -> None:
         super().__init__()
         if layers < 1:
-            raise ValueError(f"a recurrence has at least one layer; {layers} were asked for")
+            raise ValueError(f"layers={layers}: a recurrent network needs at least one layer")
         self.bidirectional, self.dropout = bidirectional, dropout
         stack: list[RecurrentLayer] = []
         for _ in range(layers):
-            cells = [cell(inputs, hidden, **choices) for _ in range(1 + bidirectional)]
-            stack.append(RecurrentLayer(cells))
-            inputs = sum(one.width for one in cells)
+            built = [cell(inputs, hidden, **choices) for _ in range(1 + bidirectional)]
+            stack.append(RecurrentLayer(built))
+            inputs = sum(cell.width for cell in built)
         self.layers: Sequence[RecurrentLayer] = nn.ModuleList(stack)  # type: ignore[assignment]
         self.width = inputs
 
     @property
     def cells(self) -> list[Cell]:
-        """All cells, in the order of their states."""
+        """All cells, in the order of the carried states."""
         return [cell for layer in self.layers for cell in layer.cells]
 
     @property
     def written_out(self) -> bool:
-        """Whether the cells themselves step: somebody looks or reaches in, or PyTorch has no kernel for them."""
+        """Whether the Python cells run: a hook point has a callback, or PyTorch has no kernel for the cell."""
         return self.cells[0].kernel is None or any(
             point.open for point in self.modules() if isinstance(point, HookPoint))
 
     def forward(self, x: Float[Tensor, "batch time inputs"], lengths: Int[Tensor, "batch"] | None = None,
                 carried: LayerStates | None = None) -> tuple[Float[Tensor, "batch time width"], LayerStates]:
-        """What the last layer shows at each step, zeros at padding; and the states after each text's last step.
+        """Run all layers. Returns the last layer's outputs (zero at padding) and the final states of each text.
 
-        ``lengths``: how many steps of each text are no padding, at least one; all where it is not given. ``carried``
-        are the states to begin with, zeros where it is not given.
+        Args:
+            x: the inputs.
+            lengths: number of real (non-padding) time steps in each text, at least one; by default all.
+            carried: initial states; zeros by default.
+
+        Raises ValueError if ``lengths`` or the shapes of ``carried`` do not fit.
         """
         if lengths is not None and not ((lengths > 0) & (lengths <= x.shape[1])).all():
-            raise ValueError(f"texts of {lengths.tolist()!s:.80} steps were given in a batch of {x.shape[1]}: each "
-                             f"must have at least one, and at most {x.shape[1]}")
+            raise ValueError(f"lengths={lengths.tolist()!s:.80}: each must be at least 1 and at most "
+                             f"{x.shape[1]}, the number of time steps in the batch")
         zeros = tuple(torch.stack(vectors) for vectors in zip(*(cell.zero(x) for cell in self.cells), strict=True))
         if carried is None:
             carried = zeros
         elif [vectors.shape for vectors in carried] != [vectors.shape for vectors in zeros]:
-            raise ValueError(f"states of {_sizes(carried)} were given to begin with; here they are {_sizes(zeros)} "
-                             "(passages, texts, width)")
+            raise ValueError(f"the initial states have the shapes {_sizes(carried)}; expected {_sizes(zeros)} "
+                             "(layers × directions, batch, width)")
         return self._step(x, lengths, carried) if self.written_out else self._fused(x, lengths, carried)
 
     def _step(self, x: Tensor, lengths: Tensor | None, carried: LayerStates) -> tuple[Tensor, LayerStates]:
         real = None if lengths is None else torch.arange(x.shape[1], device=x.device) < lengths[:, None]
         states, last = list(zip(*(vectors.unbind() for vectors in carried), strict=True)), []
-        for place, layer in enumerate(self.layers):
-            if place:
+        for index, layer in enumerate(self.layers):
+            if index:
                 x = F.dropout(x, self.dropout, self.training)
             count = len(layer.cells)
-            x, after = layer(x, real, states[place * count:(place + 1) * count])
-            last += after
+            x, new_states = layer(x, real, states[index * count:(index + 1) * count])
+            last += new_states
         return x, tuple(torch.stack(vectors) for vectors in zip(*last, strict=True))
 
     def _fused(self, x: Tensor, lengths: Tensor | None, carried: LayerStates) -> tuple[Tensor, LayerStates]:
-        how = (True, len(self.layers), self.dropout if self.training else 0.0, self.training, self.bidirectional)
+        options = (True, len(self.layers), self.dropout if self.training else 0.0, self.training, self.bidirectional)
         flat, kernel = [weight for cell in self.cells for weight in cell.flat], self.cells[0].kernel
         assert kernel is not None
         if lengths is None:
-            shown, *last = kernel(x, carried if len(carried) > 1 else carried[0], flat, *how, True)
-            return shown, tuple(last)
+            outputs, *last = kernel(x, carried if len(carried) > 1 else carried[0], flat, *options, True)
+            return outputs, tuple(last)
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        begin = tuple(vectors[:, packed.sorted_indices] for vectors in carried)
-        shown, *last = kernel(packed.data, packed.batch_sizes, begin if len(begin) > 1 else begin[0], flat, *how)
-        shown = pad_packed_sequence(PackedSequence(shown, *packed[1:]), batch_first=True, total_length=x.shape[1])[0]
-        return shown, tuple(vectors[:, packed.unsorted_indices] for vectors in last)
+        initial = tuple(vectors[:, packed.sorted_indices] for vectors in carried)
+        flat_outputs, *last = kernel(packed.data, packed.batch_sizes, initial if len(initial) > 1 else initial[0], flat,
+                                     *options)
+        outputs = pad_packed_sequence(PackedSequence(flat_outputs, *packed[1:]), batch_first=True,
+                                      total_length=x.shape[1])[0]
+        return outputs, tuple(vectors[:, packed.unsorted_indices] for vectors in last)
 
 
 def _sizes(carried: LayerStates) -> str:

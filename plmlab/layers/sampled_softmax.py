@@ -1,4 +1,4 @@
-"""What a word is told apart from: from all others (softmax), or from some that were drawn (negative sampling, NCE)."""
+"""Losses for word vectors: full softmax, negative sampling, and noise-contrastive estimation (NCE)."""
 
 from math import log
 
@@ -8,38 +8,38 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 SHARED_NEGATIVES = 16
-"""So many words are drawn a text, and weighed as if each pair had drawn its own."""
+"""Number of negative samples shared by all pairs of a text."""
 
 
 def noise_distribution(counts: Float[Tensor, "vocab"], power: float = 0.75) -> Float[Tensor, "vocab"]:
-    """What negatives are drawn from: the counts to the power ¾, as shares (Mikolov et al. 2013b, §2.2).
+    """Noise distribution for negative sampling: normalized counts to the power ¾ (Mikolov et al. 2013b, §2.2).
 
-    A ValueError for counts below 0 or that are all 0.
+    Raises ValueError if a count is negative or all counts are 0.
     """
     if bool((counts < 0).any()) or not bool((counts > 0).any()):
-        raise ValueError("noise is drawn by the words' counts: none may be below 0, and one must be above")
+        raise ValueError("the noise distribution needs word counts of at least 0, one of them above 0")
     raised = torch.where(counts > 0, counts.double() ** power, 0.0)
     return (raised / raised.sum()).to(counts.dtype)
 
 
 class WordLoss(nn.Module):
-    """The mean loss of pairs, each a vector and the word that it must say.
+    """Base class: mean loss over (context vector, target word) pairs.
 
-    Asked with the ``scores`` of the pairs, vector · word, with the ``targets``, the ids of their words; and with the
-    vectors that said them: ``hidden``, of which each stands in so many ``pairs``. ``output`` has each word's vector.
-    It is made for so many words in all, and so many ``negatives`` a pair; a loss that draws none needs neither.
+    Args of ``forward``: ``scores``, the inner products of the pairs; ``targets``, the ids of the target words;
+    ``hidden``, the context vectors, and ``pairs``, the number of pairs that each of them belongs to; ``output``, the
+    output embeddings. ``vocab`` and ``negatives`` (negative samples per pair) matter only to losses that sample.
     """
 
     def __init__(self, vocab: int, negatives: int) -> None:
         super().__init__()
 
     def set_noise(self, counts: Float[Tensor, "vocab"]) -> None:
-        """How often each word stands in the text, for a loss that draws words by it."""
+        """Set the word counts that define the noise distribution; ignored by losses that do not sample."""
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
-                hidden: Float[Tensor, "text position model"], pairs: Float[Tensor, "text position"],
+                hidden: Float[Tensor, "text time model"], pairs: Float[Tensor, "text time"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
-        """The mean over the pairs, in nats; 0 where there is none."""
+        """Compute the mean loss over the pairs, in nats; 0 if there are none."""
         raise NotImplementedError
 
 
@@ -47,17 +47,18 @@ class FullSoftmax(WordLoss):
     """−log p(word), over the whole vocabulary (Mikolov et al. 2013b, eq. 2)."""
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
-                hidden: Float[Tensor, "text position model"], pairs: Float[Tensor, "text position"],
+                hidden: Float[Tensor, "text time model"], pairs: Float[Tensor, "text time"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
-        """Mean −log softmax(scores), in nats."""
+        """Compute the mean of −log softmax(scores), in nats."""
         return (((hidden @ output.T).logsumexp(-1) * pairs).sum() - scores.sum()) / max(len(scores), 1)
 
 
 class NegativeSampling(WordLoss):
-    """−log σ(score), and −log σ(−score) of ``negatives`` words drawn from the noise (Mikolov et al. 2013b, eq. 4).
+    """−log σ(score), and −log σ(−score) of ``negatives`` noise words (Mikolov et al. 2013b, eq. 4).
 
-    The pairs of a text share `SHARED_NEGATIVES` words (Ji et al. 2016), each weighed ``negatives``/`SHARED_NEGATIVES`;
-    in the paper each pair draws its own, and the mean is the same. The noise is even until it is set (``set_noise``).
+    The pairs of a text share `SHARED_NEGATIVES` negative samples (Ji et al. 2016), each weighted by
+    ``negatives``/`SHARED_NEGATIVES`; in the paper each pair has its own samples. The expected loss is the same. The
+    noise distribution is uniform until ``set_noise`` is called.
     """
 
     noise: Tensor
@@ -68,28 +69,29 @@ class NegativeSampling(WordLoss):
         self.register_buffer("noise", torch.full((vocab,), 1 / vocab))
 
     def set_noise(self, counts: Float[Tensor, "vocab"]) -> None:
-        """From now on negatives are drawn by these counts."""
+        """Set the noise distribution from these word counts."""
         self.noise.copy_(noise_distribution(counts))
 
     def shift(self, words: Int[Tensor, "*words"]) -> Float[Tensor, "*words"] | float:
-        """What is taken from a score before it is judged: nothing."""
+        """Amount subtracted from a score before the sigmoid: 0."""
         return 0.0
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
-                hidden: Float[Tensor, "text position model"], pairs: Float[Tensor, "text position"],
+                hidden: Float[Tensor, "text time model"], pairs: Float[Tensor, "text time"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
-        """Mean over the pairs of the sum over their 1 + ``negatives`` decisions, in nats."""
-        drawn = torch.multinomial(self.noise, len(hidden) * SHARED_NEGATIVES,
-                                  replacement=True).unflatten(0, (-1, SHARED_NEGATIVES))
-        against = hidden @ F.embedding(drawn, output).transpose(1, 2) - self.shift(drawn[:, None])
-        refused = (F.softplus(against).mean(-1) * pairs).sum()
-        return (F.softplus(self.shift(targets) - scores).sum() + self.negatives * refused) / max(len(scores), 1)
+        """Compute the mean over the pairs of the summed loss of their 1 + ``negatives`` binary decisions, in nats."""
+        # [text drawn], then [text time drawn]
+        sampled = torch.multinomial(self.noise, len(hidden) * SHARED_NEGATIVES,
+                                    replacement=True).unflatten(0, (-1, SHARED_NEGATIVES))
+        noise_scores = hidden @ F.embedding(sampled, output).transpose(1, 2) - self.shift(sampled[:, None])
+        noise_loss = (F.softplus(noise_scores).mean(-1) * pairs).sum()
+        return (F.softplus(self.shift(targets) - scores).sum() + self.negatives * noise_loss) / max(len(scores), 1)
 
 
 class NCE(NegativeSampling):
-    """Noise-contrastive estimation: a score is log p of the word, and judged against the noise's own chance to draw it,
-    log k q (Gutmann and Hyvärinen 2010; Mnih and Teh 2012)."""
+    """Noise-contrastive estimation: negative sampling with the scores, estimates of log p(word), corrected by log k q,
+    the log expected count under the noise distribution q (Gutmann and Hyvärinen 2010; Mnih and Teh 2012)."""
 
     def shift(self, words: Int[Tensor, "*words"]) -> Float[Tensor, "*words"] | float:
-        """log k q(word)."""
+        """Amount subtracted from a score before the sigmoid: log k q(word)."""
         return self.noise[words].log() + log(self.negatives)

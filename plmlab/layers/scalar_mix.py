@@ -1,4 +1,4 @@
-"""ELMo's vector for a task: a model's layers, each with a weight that the task learns (Peters et al. 2018, eq. 1)."""
+"""ELMo's scalar mix: a task-specific learned weighting of a model's layers (Peters et al. 2018, eq. 1)."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ EPSILON = 1e-12
 
 
 class ScalarMix(nn.Module):
-    """γ Σⱼ sⱼ hⱼ with s = softmax(w): at first the mean of the layers, γ = 1.
+    """γ Σⱼ sⱼ hⱼ with s = softmax(w): initialized to the mean of the layers (w = 0, γ = 1).
 
-    ``normed``: each layer is first brought to mean 0 and variance 1. In the authors' code these are taken over all
-    numbers of all real positions of a batch, not position by position as in layer normalisation; so it is here.
+    With ``normed``, each layer is first normalized to mean 0 and variance 1. As in the authors' code, these statistics
+    are taken over all dimensions and all real positions of a batch, not per position as in layer normalization.
 
-    Points: ``shares`` are s, [layer].
+    Hook points: ``shares`` is s, [layer].
     """
 
     def __init__(self, layers: int, normed: bool = False) -> None:
@@ -27,21 +27,21 @@ class ScalarMix(nn.Module):
         self.shares = HookPoint()
 
     def softmax(self) -> Float[Tensor, "layer"]:
-        """s, which adds up to 1."""
+        """The mixing weights s, which sum to 1."""
         return self.weights.softmax(0)
 
     def forward(self, layers: Sequence[Float[Tensor, "batch time width"]],
                 real: Bool[Tensor, "batch time"] | None = None) -> Float[Tensor, "batch time width"]:
-        """The mix at each position; ``real`` says which positions are no padding. ValueError for another number of
-        layers."""
+        """Mix the layers; ``real`` is False at padding. Raises ValueError if the number of layers is different."""
         if len(layers) != len(self.weights):
-            raise ValueError(f"{len(layers)} layers were given to a mix of {len(self.weights)}")
+            raise ValueError(f"expected {len(self.weights)} layers to mix, got {len(layers)}")
+        # [layer batch time width]
         stacked = torch.stack([centred(layer, real) for layer in layers] if self.normed else list(layers))
         return self.gamma * torch.einsum("l,lbtw->btw", self.shares(self.softmax()), stacked)
 
 
-def centred(layer: Float[Tensor, "*positions width"], real: Bool[Tensor, "*positions"] | None = None,
-            ) -> Float[Tensor, "*positions width"]:
-    """A layer whose numbers at real positions have mean 0 and variance 1 together."""
+def centred(layer: Float[Tensor, "*batch width"], real: Bool[Tensor, "*batch"] | None = None,
+            ) -> Float[Tensor, "*batch width"]:
+    """Normalize a layer to mean 0 and variance 1 over all dimensions of all real positions."""
     counted = layer if real is None else layer[real]
     return (layer - counted.mean()) / (counted.var(correction=0) + EPSILON).sqrt()

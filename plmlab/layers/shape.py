@@ -1,4 +1,4 @@
-"""The shape of a Transformer's layer."""
+"""Hyperparameters of a Transformer layer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ from torch import nn
 
 @dataclass(frozen=True)
 class LayerShape:
-    """What two layers of one kind may differ in. ``inner`` is the feed-forward width, d_ff; ``width`` that of a head,
-    d_k, model / heads if None; ``norm(model, eps=eps)`` makes a norm; without ``bias``, no linear layer has one."""
+    """Hyperparameters of a layer. ``inner`` is the feed-forward width, d_ff; ``width`` is the width of a head, d_k
+    (default: model / heads); ``norm(model, eps=eps)`` builds a normalization layer; ``bias=False`` removes all linear
+    biases."""
 
     model: int
     heads: int

@@ -1,4 +1,4 @@
-"""A stack of Transformer layers on embeddings: what BERT, GPT, and the Transformer's encoder and decoder are."""
+"""Embeddings and a stack of Transformer layers: the body of BERT, GPT, and the Transformer's encoder and decoder."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,8 +13,8 @@ from plmlab.layers.transformer import PostNorm, Residual, TransformerLayer
 
 
 class TokenEmbeddings(nn.Module):
-    """A token's vector, dropped out. A subclass adds what else a position begins with. The vectors are its own, or the
-    ``token`` vectors of a whole model."""
+    """Token embeddings with dropout; subclasses add position or segment embeddings. ``token`` shares an existing
+    embedding matrix."""
 
     def __init__(self, config: Any, token: nn.Embedding | None = None) -> None:
         super().__init__()
@@ -22,17 +22,16 @@ class TokenEmbeddings(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with."""
+        """Compute the input embedding of each position."""
         return self.dropout(self.token(batch.tokens))
 
 
 class Stack(nn.Module):
-    """Embeddings, layers, and what norms the last one's output.
+    """Embeddings, layers, and a final normalization (in pre-norm stacks).
 
-    A variant names other classes for its parts: the embeddings, the layers, their residual (which has the norm) or
-    their attention; or makes its `stack` of layers otherwise, or adds a `bias` to all scores. Its config may be one of
-    its own that tells ``vocab``, ``model``, ``layers``, ``dropout`` and the ``shape`` of a layer. ``token`` are the
-    vectors of tokens that it has in common with another stack.
+    Subclasses replace the classes of the embeddings, layers, residual connections (with their norm) or attention,
+    override `stack`, or add a `bias` to all scores. The config can be of any class that has ``vocab``, ``model``,
+    ``layers``, ``dropout`` and the ``shape`` of a layer. ``token`` is an embedding matrix shared with another stack.
     """
 
     embeddings_class: type[TokenEmbeddings] = TokenEmbeddings
@@ -49,19 +48,19 @@ class Stack(nn.Module):
         self.final_norm = self.residual_class.final_norm(config.shape)
 
     def stack(self) -> nn.ModuleList:
-        """The layers, from the lowest on."""
+        """Build the layers, from bottom to top."""
         return nn.ModuleList(self.layer_class(self.config.shape, self.residual_class, self.attention_class)
                              for _ in range(self.config.layers))
 
     def bias(self, batch: Batch, caches: Sequence[Any]) -> Float[Tensor, "#batch head query key"] | None:
-        """What is added to the self-attention's scores, in all layers alike; behind what ``caches`` remember."""
+        """Bias added to the self-attention scores of every layer; the batch continues the cached positions."""
         return None
 
     def all_hidden_states(self, batch: Batch, caches: Sequence[Any] | None = None, *across: Any,
                 ) -> Iterator[Float[Tensor, "batch time model"]]:
-        """The embedding of each position, and what one layer after the other makes of it.
+        """Yield the embeddings, then the hidden states of each layer.
 
-        ``caches``, one a layer, are what was read before; ``across`` is what else each layer is given.
+        ``caches``: one key–value cache per layer; ``across``: further arguments of every layer.
         """
         caches = [None] * len(self.layers) if caches is None else caches
         x, bias = self.embedded(self.embeddings(batch)), self.bias(batch, caches)
@@ -72,7 +71,7 @@ class Stack(nn.Module):
 
     def hidden_states(self, batch: Batch, caches: Sequence[Any] | None = None, *across: Any,
                   ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position, normed where the stack has a final norm."""
+        """Final hidden states, normalized if the stack has a final norm."""
         for x in self.all_hidden_states(batch, caches, *across):  # noqa: B007
             pass
         return self.final_norm(x)

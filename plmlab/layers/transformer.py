@@ -1,4 +1,4 @@
-"""The Transformer layer: look around, then think, each with a residual and a norm (Vaswani et al. 2017, §3.1)."""
+"""The Transformer layer: attention and feed-forward, each with a residual and a norm (Vaswani et al. 2017, §3.1)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,12 +30,12 @@ class FeedForward(nn.Module):
         self.inner = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch time model"]:
-        """The same function of each position's vector."""
-        return self.down(self.inner(self.activation(self.up(x))))
+        """Apply the same network at every position."""
+        return self.down(self.inner(self.activation(self.up(x))))  # model → inner → model
 
 
 class Residual(nn.Module):
-    """A residual connection around a sublayer, with dropout and one norm; where the norm stands is the subclass's."""
+    """Residual connection around a sublayer, with dropout and one norm; subclasses define where the norm is applied."""
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
@@ -44,47 +44,47 @@ class Residual(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
-        """The sublayer ``f`` with its residual and its norm."""
+        """Apply the sublayer ``f`` with residual connection and norm."""
         raise NotImplementedError
 
     @staticmethod
     def final_norm(shape: LayerShape) -> nn.Module:
-        """What norms the output of the last layer."""
+        """Normalization of the last layer's output."""
         raise NotImplementedError
 
 
 class PostNorm(Residual):
-    """LayerNorm(x + f(x)): the original order; the norm stands on the residual path, and the last output is normed."""
+    """Post-norm, LayerNorm(x + f(x)), as in the original Transformer: every sublayer output is normalized."""
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
-        """The sublayer ``f`` with its residual and its norm."""
+        """Apply the sublayer ``f`` with residual connection and norm."""
         return self.norm(x + self.dropout(f(x)))
 
     @staticmethod
     def final_norm(shape: LayerShape) -> nn.Module:
-        """None is needed."""
+        """The identity, because the last output is already normalized."""
         return nn.Identity()
 
 
 class PreNorm(Residual):
-    """x + f(LayerNorm(x)): the residual path runs free from end to end, and is normed there (GPT-2)."""
+    """Pre-norm, x + f(LayerNorm(x)): the residual path is never normalized, except at its end (GPT-2)."""
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
-        """The sublayer ``f`` with its residual and its norm."""
+        """Apply the sublayer ``f`` with residual connection and norm."""
         return x + self.dropout(f(self.norm(x)))
 
     @staticmethod
     def final_norm(shape: LayerShape) -> nn.Module:
-        """A norm of its own."""
+        """One more norm, after the last layer."""
         return shape.norm(shape.model, eps=shape.eps)
 
 
 class TransformerLayer(nn.Module):
     """Self-attention and feed-forward: the layer of the encoder, of BERT, and, under a causal mask, of GPT.
 
-    ``residual`` and ``attention`` are the classes that it is built of; a model names its own.
+    ``residual`` and ``attention`` are the classes of its parts.
     """
 
     def __init__(self, shape: LayerShape, residual: type[Residual] = PostNorm,
@@ -98,13 +98,13 @@ class TransformerLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time model"], attn_mask: AttentionMask, cache: Cache | None = None,
                 bias: Bias | None = None) -> Float[Tensor, "batch time model"]:
-        """The next layer's vector of each position. With a ``cache``, x holds only the positions that are new."""
+        """Compute the layer's hidden states. With a ``cache``, x holds only the new positions."""
         x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, cache=cache, bias=bias))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
 
 class DecoderLayer(TransformerLayer):
-    """A layer that also looks across, at what the encoder made of the source."""
+    """Decoder layer: self-attention, cross-attention to the encoder's output, feed-forward."""
 
     cross_attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
@@ -119,9 +119,10 @@ class DecoderLayer(TransformerLayer):
         memory: Float[Tensor, "batch source model"], memory_mask: AttentionMask,
         cache: tuple[Cache, Cache] | None = None, bias: Bias | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """The next layer's vector of each target position: self-attention, attention to the encoder's ``memory`` where
-        ``memory_mask`` allows, feed-forward. Of the two caches, one holds what was written before, one the memory's
-        keys."""
+        """Compute the layer's hidden states; cross-attention to ``memory`` is restricted by ``memory_mask``.
+
+        ``cache``: one cache for the previous target positions and one for the keys and values of the memory.
+        """
         own, cross = cache or (None, None)
         x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, cache=own, bias=bias))
         x = self.cross_attention_residual(x, lambda h: self.cross_attention(h, memory_mask, memory, cross))

@@ -1,1 +1,1 @@
-"""One system a file, read from top to bottom; each registers what it reads, how, and what pretrains it."""
+"""The models, one system per file; each file registers the model's input format and its pretraining."""

@@ -1,4 +1,4 @@
-"""What a model reads and writes, and how a plain text becomes what it reads, with nothing hidden from it."""
+"""Model architectures: the input format of each kind of model, and how an unmasked plain text is converted to it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,17 +15,17 @@ from plmlab.text.vocabulary import Vocabulary
 T = TypeVar("T")
 
 REACH = 5
-"""How far a model of a window looks in a plain text."""
+"""Radius of the context window (word2vec) when the input is a plain text."""
 
 ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyExample]
 
 
 class InfillingDecoder(Protocol):
-    """Who fills the blanks of some texts, one after the other: an `AutoregressiveModel` of what stands in them."""
+    """Decoding protocol for blank infilling: an `AutoregressiveModel` that generates the blanks of texts in turn."""
 
     @property
     def model(self) -> Any:
-        """The model."""
+        """The model that generates the blanks."""
 
     @property
     def vocab(self) -> Vocabulary:
@@ -36,24 +36,32 @@ class InfillingDecoder(Protocol):
         """[START] of the first blank of each text, [batch 1]."""
 
     def start(self) -> Any:
-        """The texts read, no blank begun."""
+        """Encode the texts; no blank has been started."""
 
     def step(self, tokens: Tensor, state: Any) -> Tensor:
-        """Read ``tokens`` [batch time] after what ``state`` holds, and give the logits of the next, [batch vocab+1].
+        """Append ``tokens`` [batch time] to ``state`` and return the logits of the next token, [batch vocab+1].
 
-        While blanks are left, [END] of one is named [START] of the next; what [START] has itself is the last column.
+        While blanks remain, the column of [START] holds the model's logit of [END], because the end of one blank starts
+        the next. The model's own logit of [START] is in the last column.
         """
 
     def logprobs(self, fillings: Sequence[Sequence[Sequence[int]]]) -> Tensor:
-        """For each text log p(fillings, in its order), in nats, [batch]."""
+        """log p(fillings) of each text in its filling order, in nats, [batch]."""
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """A kind of model. ``example(tokens, second, vocab)`` is what it reads of a text, or of two; a ValueError where it
-    reads another number of texts. ``gaps`` is how it is asked for hidden words; None where it can't be. ``masks``: of a
-    model that was pretrained under several, the name of each → what is read of a text under it. ``filler(model, texts,
-    vocab, orders)`` fills the blanks of texts word by word; None where a model cannot say how long a blank is."""
+    """The input format of a kind of model.
+
+    Attributes:
+        name: the kind of model.
+        example: ``example(tokens, second, vocab)`` makes the Example of one text, or of two. Raises ValueError if the
+            model takes a different number of texts.
+        gaps: makes the input for predicting masked tokens; None if the model cannot predict them.
+        masks: the name of each attention mask → ``example`` under that mask, if the model was pretrained with several.
+        filler: ``filler(model, texts, vocab, orders)`` generates the blanks of texts token by token. None if the model
+            cannot predict the length of a blank.
+    """
 
     name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
@@ -63,15 +71,15 @@ class Architecture:
 
 
 def only_one(second: object, way: str = "from left to right") -> None:
-    """A ValueError where a model that reads one text is given two; ``way`` is how it reads it."""
+    """Raise ValueError if a ``second`` text is given to a model that takes one; ``way`` is its reading direction."""
     if second is not None:
-        raise ValueError(f"this model reads one text {way}, and two were given; leave the second away")
+        raise ValueError(f"this model takes one text, read {way}, but two were given; omit the second text")
 
 
 def needed(second: T | None) -> T:
-    """The second of two texts; a ValueError where an encoder-decoder is given one."""
+    """Return the second text of an encoder-decoder. Raises ValueError if only one text is given."""
     if second is None:
-        raise ValueError("an encoder-decoder reads two texts: give the second, which its decoder reads")
+        raise ValueError("an encoder-decoder takes two texts, but one was given; give the decoder's text as the second")
     return second
 
 
@@ -81,7 +89,7 @@ def _decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabul
 
 
 def _two_way(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> BidirectionalExample:
-    only_one(second, "from both ends")
+    only_one(second, "in both directions")
     return bidirectional_lm(tokens, vocab=vocab, rng=Random(0))
 
 
@@ -95,18 +103,18 @@ def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab:
 
 
 ENCODER = Architecture("encoder", cls_first, mlm_input)
-"""[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; everyone sees everyone (BERT)."""
+"""[CLS] A [SEP], or [CLS] A [SEP] B [SEP], with full bidirectional attention (BERT)."""
 XLNET_ENCODER = Architecture("encoder", cls_last, plm_input)
-"""A [SEP] [CLS], or A [SEP] B [SEP] [CLS]; everyone sees everyone (XLNet)."""
+"""A [SEP] [CLS], or A [SEP] B [SEP] [CLS], with full bidirectional attention (XLNet)."""
 DECODER = Architecture("decoder", _decoder)
-"""[START] A, from left to right, by attention (GPT)."""
+"""[START] A, left to right, with causal attention (GPT)."""
 RECURRENT = Architecture("recurrent", _decoder)
-"""[START] A, from left to right, by a state that is carried along (a recurrent language model)."""
+"""[START] A, left to right, with a recurrent state (a recurrent language model)."""
 BIDIRECTIONAL_RECURRENT = Architecture("two-way recurrent", _two_way)
-"""[START] A, from left to right, and A [END], from right to left, by a state each (ELMo)."""
+"""[START] A, left to right, and A [END], right to left, with one recurrent state per direction (ELMo)."""
 WINDOW = Architecture("window", _window)
-"""A, each position with its neighbours, in no order (word2vec)."""
+"""A, each token with the tokens in its context window, as a bag of words (word2vec)."""
 ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)
-"""A [END] to the encoder, [START] B to the decoder, which looks at the encoder's positions (the Transformer)."""
+"""A [END] for the encoder, [START] B for the decoder, which cross-attends to the encoder's states (the Transformer)."""
 RECURRENT_SEQ2SEQ = Architecture("recurrent pair", _encoder_decoder)
-"""The same two texts, and nothing but a state between them (seq2seq without attention)."""
+"""The same two texts, connected only by the encoder's final state (seq2seq without attention)."""

@@ -1,9 +1,10 @@
-"""BERT (Devlin et al. 2019): a Transformer encoder that sees both sides, pretrained on what is hidden from it.
+"""BERT (Devlin et al. 2019): a bidirectional Transformer encoder, pretrained by masked language modelling and
+next-sentence prediction.
 
-What differs from the paper: weights begin from a normal distribution that is not cut off at two deviations; positions
-are selected anew each time a text is read (the authors drew ten versions of it); a text without a second segment may
-stand in a batch, and is asked for no next sentence. As in the authors' code and not in the paper: the norm of the
-embeddings, the layer before the output of the masked words, and the pooler.
+Differences from the paper: weights are initialised from a normal distribution that is not truncated at two standard
+deviations; masking is dynamic, with new positions selected each time a text is used (the authors prepared ten versions
+of each text); a batch may contain texts without a second segment, which have no next-sentence target. In the authors'
+code but not in the paper: the LayerNorm of the embeddings, the transform before the masked-token output, the pooler.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from plmlab.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class BERTConfig:
-    """The size of a BERT. ``time`` is the number of positions that it learns, ``segments`` that of sentences."""
+    """Configuration of a BERT; ``time`` is the number of learned positions, ``segments`` of segment embeddings."""
 
     vocab: int
     time: int = 128
@@ -44,7 +45,7 @@ class BERTConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """Trains in seconds on two cores. Too small to overfit in that time, so it needs no dropout."""
+        """A model that trains in seconds on two CPU cores. It is too small to overfit in that time: no dropout."""
         return cls(vocab, time, dropout=0.0, attention_dropout=0.0)
 
     @classmethod
@@ -54,13 +55,13 @@ class BERTConfig:
 
     @property
     def shape(self) -> LayerShape:
-        """Of each layer."""
+        """Shape of each layer."""
         return LayerShape(self.model, self.heads, self.inner, self.activation, self.dropout,
                           self.attention_dropout, self.eps)
 
 
 class Embeddings(TokenEmbeddings):
-    """What a token is, plus where it stands, plus which sentence it is of: added, normed, dropped out (§3, fig. 2)."""
+    """Sum of token, position and segment embeddings, followed by LayerNorm and dropout (§3, fig. 2)."""
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__(config)
@@ -69,15 +70,15 @@ class Embeddings(TokenEmbeddings):
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with."""
+        """Input embedding of each position."""
         x = self.token(batch.tokens) + self.position(batch.position_ids[:, 0]) + self.segment(batch.segments)
         return self.dropout(self.norm(x))
 
 
 @model("bert", BERTConfig, ENCODER)
 class BERT(Stack):
-    """The encoder: a vector for each position, and one for the whole from that of [CLS]. A variant names other parts,
-    as a `Stack` may."""
+    """BERT encoder: one hidden state per position, and a pooled vector for the text, from [CLS]. A variant may replace
+    its parts, as in any `Stack`."""
 
     config: BERTConfig
     embeddings_class: type[TokenEmbeddings] = Embeddings
@@ -88,29 +89,29 @@ class BERT(Stack):
         self.apply(initialise)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position."""
+        """Final hidden states, one per position."""
         return self.hidden_states(batch)
 
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
-        """tanh(W h_[CLS]): one vector for the text."""
+        """Pooled output of the text: tanh(W h_[CLS])."""
         return self.pooler(hidden[:, 0]).tanh()
 
     def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:
-        """One vector for each text of a batch, for what is said of the text as a whole."""
+        """Pooled output: one vector per text, for text-level tasks."""
         return self.pool(self(batch))
 
 
 def at_last_position(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
-    """The vector of each text's last position, wherever its padding stands."""
-    positions = torch.arange(batch.size[1], device=hidden.device)
-    last = torch.where(batch.padding_mask, positions, 0).amax(1)
+    """Hidden state of the last real token of each text, with padding on either side."""
+    index = torch.arange(batch.size[1], device=hidden.device)
+    last = torch.where(batch.padding_mask, index, 0).amax(1)  # [batch]
     return hidden[torch.arange(len(last), device=last.device), last]
 
 
 @model("bert-pretraining", BERTConfig, ENCODER,
        Pretraining("bert", masked, Tokenizer.wordpiece, added=2, pairs=next_sentence))
 class BERTPretraining(nn.Module):
-    """BERT with the two heads of its pretraining: the hidden word, and whether B follows A (§3.1)."""
+    """BERT with its two pretraining heads: masked language model and next-sentence prediction (§3.1)."""
 
     encoder_class: type[BERT] = BERT
 
@@ -127,27 +128,27 @@ class BERTPretraining(nn.Module):
             initialise(head)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of the token that belongs into each position."""
+        """Token logits at every position."""
         return self.token_logits(self.encoder(batch))
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """A layer, its activation and norm, then the embedding's own weights as classifier, with a bias."""
-        named = self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden)))
-        return F.linear(named, self.encoder.embeddings.token.weight, self.bias)
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Masked-LM head: linear layer, activation and LayerNorm, then the tied embedding matrix with a bias."""
+        transformed = self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden)))
+        return F.linear(transformed, self.encoder.embeddings.token.weight, self.bias)
 
     def next_sentence_logits(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch 2"]:
-        """The logits of B following A (0) and of B being a stranger (1)."""
+        """Next-sentence logits: B follows A (0), B is a random sentence (1)."""
         return self.next_sentence(self.encoder.pool(hidden))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over the selected positions of −log p(token); plus the mean of −log p of the label ``next_sentence`` (0:
-        B follows A, 1: B is a stranger) over the texts that have one.
+        """Masked-LM loss plus next-sentence loss: the mean of −log p(token) over the target positions, and the mean of
+        −log p(label) over the texts with a label ``next_sentence`` (0: B follows A, 1: B is a random sentence).
 
-        Only the selected positions are named: 85 % of the softmax is never computed.
+        Logits are computed at the target positions only, which saves 85 % of the output softmax.
         """
         hidden = self.encoder(batch)
-        asked = batch.targets != IGNORE
-        loss = F.cross_entropy(self.token_logits(hidden[asked]), batch.targets[asked])
+        is_target = batch.targets != IGNORE
+        loss = F.cross_entropy(self.token_logits(hidden[is_target]), batch.targets[is_target])  # [target vocab]
         if "next_sentence" in batch.labels:
             follows = batch.labels["next_sentence"]
             total = F.cross_entropy(self.next_sentence_logits(hidden), follows, ignore_index=IGNORE, reduction="sum")

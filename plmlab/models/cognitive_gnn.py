@@ -1,12 +1,13 @@
-"""System 2 of CogQA (Ding et al. 2019, §3.3–3.4): what was read at each node is passed along the edges, and the answer
-is chosen among the nodes.
+"""System 2 of CogQA (Ding et al. 2019, §3.3–3.4): a graph neural network that passes the node representations along the
+edges and selects the answer among the nodes.
 
-Two readings of the adjacency. The paper's Δ = σ((AD⁻¹)ᵀ σ(XW₁)) has in D the column sums of A, so a node that nobody
-leads to divides by 0; here such a column stays zero, and the node hears nothing. The authors' code has 2I + A in the
-place of A: every node hears itself twice as loudly as each of those before it, and no column is empty.
+There are two versions of the adjacency matrix. In the paper's Δ = σ((AD⁻¹)ᵀ σ(XW₁)), D holds the column sums of A, so a
+node without incoming edges would divide by 0; here such a column stays zero, and the node receives no message. The
+authors' code has 2I + A instead of A: every node has a self-loop with twice the weight of an incoming edge, and no
+column is empty.
 
-As in the authors' code and not in the paper: Δ itself is not bent once more, both rounds share their weights, no layer
-has a bias, and a norm stands between the two layers of a predictor.
+As in the authors' code but not in the paper: no activation function is applied to Δ itself, both rounds share their
+weights, no layer has a bias, and there is a LayerNorm between the two layers of a predictor.
 """
 
 import torch
@@ -20,7 +21,7 @@ ROUNDS = 2
 
 
 class GraphLayer(nn.Module):
-    """X′ = σ(XW₂ + Δ), Δ = Pᵀ σ(XW₁): what a node was, and what those before it pass on; P tells how much of it."""
+    """One round of message passing: X′ = σ(XW₂ + Δ), Δ = Pᵀ σ(XW₁), where P is the normalised adjacency matrix."""
 
     def __init__(self, model: int) -> None:
         super().__init__()
@@ -31,13 +32,13 @@ class GraphLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "node model"], shares: Float[Tensor, "node node"]
                 ) -> Float[Tensor, "node model"]:
-        """The nodes after a round; ``shares[i, j]`` is how much of what i says j hears."""
+        """Updated node representations; ``shares[i, j]`` is the weight of i's message to j."""
         delta = shares.T @ self.messages(F.gelu(self.passed_on(x)))
         return self.updated(F.gelu(self.retained(x) + delta))
 
 
 class Predictor(nn.Module):
-    """Two layers, from a vector to one number: what the paper calls a fully connected network (全连接网络)."""
+    """A two-layer MLP from a vector to a logit; the paper's "fully connected network" (全连接网络)."""
 
     def __init__(self, model: int, dropout: float) -> None:
         super().__init__()
@@ -45,15 +46,15 @@ class Predictor(nn.Module):
                                     nn.LayerNorm(model), nn.Dropout(dropout), nn.Linear(model, 1, bias=False))
 
     def forward(self, x: Float[Tensor, "row model"]) -> Float[Tensor, "row"]:
-        """The logit of each row."""
+        """One logit per row."""
         return self.layers(x).squeeze(-1)
 
 
 class CognitiveGNN(nn.Module):
-    """The graph network with its three predictors, by the paper's adjacency.
+    """The graph network and its three predictors, with the paper's adjacency.
 
-    ``answer`` says of each node how likely it is the answer of a special question. ``either_or`` and ``yes_no`` compare
-    two nodes by the difference of what was read there, and see nothing of the graph.
+    ``answer`` scores each node as the answer to a special question. ``either_or`` and ``yes_no`` compare two nodes by
+    the difference of their representations from System 1, and do not use the graph.
     """
 
     def __init__(self, model: int, dropout: float) -> None:
@@ -63,11 +64,12 @@ class CognitiveGNN(nn.Module):
 
     @staticmethod
     def shares(edges: Float[Tensor, "node node"]) -> Float[Tensor, "node node"]:
-        """AD⁻¹: what each node hears, in equal shares from those before it; nothing where there are none."""
+        """AD⁻¹: each node receives the mean of its predecessors' messages; a node without predecessors receives
+        none."""
         return edges / edges.sum(0).clamp(min=1)
 
     def forward(self, x: Float[Tensor, "node model"], edges: Bool[Tensor, "node node"]) -> Float[Tensor, "node"]:
-        """The logit of each node, after two rounds. Graphs side by side are one graph, in which they do not meet."""
+        """Logit of each node after two rounds. Several graphs are given as one graph without edges between them."""
         shares = self.shares(edges.to(x.dtype))
         for _ in range(ROUNDS):
             x = self.layer(x, shares)
@@ -75,10 +77,10 @@ class CognitiveGNN(nn.Module):
 
 
 class SelfLoopGNN(CognitiveGNN):
-    """The same by the adjacency of the authors' code, in which each node hears itself too."""
+    """The same with the adjacency of the authors' code, which has self-loops."""
 
     @staticmethod
     def shares(edges: Float[Tensor, "node node"]) -> Float[Tensor, "node node"]:
-        """(2I + A) with columns that add up to 1."""
+        """2I + A, normalised so that each column sums to 1."""
         loops = edges + 2 * torch.eye(len(edges), dtype=edges.dtype, device=edges.device)
         return loops / loops.sum(0)

@@ -1,10 +1,11 @@
-"""How CogQA's graph grows (Ding et al. 2019, algorithm 1): the nodes at its frontier are read, what System 1 points at
-becomes new nodes, the sentences where they were found go along as clues, and so on until the frontier is empty.
+"""Expansion of CogQA's graph (Ding et al. 2019, algorithm 1): System 1 reads the nodes at the frontier, the spans that
+it predicts become new nodes, the sentences in which they were found are passed on to them as clues, and this is
+repeated until the frontier is empty.
 
-As in the authors' code a whole frontier is read at once. Where no paragraph has given an answer, the likeliest one that
-was below the threshold is taken, of all paragraphs (theirs: the last frontier is read again, with a lower threshold).
-What is compared differs too: of each of the two that a question names, the node on the way from it whose paragraph
-points most surely at an answer (theirs: the two nodes with the most spans).
+As in the authors' code, a whole frontier is processed at once. If no paragraph gives an answer, the most likely span
+below the threshold is taken, over all paragraphs (theirs: the last frontier is read again with a lower threshold). The
+compared nodes differ, too. Each of the two entities that a question names is represented by the node reachable from it
+whose paragraph gives the most confident answer (theirs: the two nodes with the most spans).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,23 +30,23 @@ Ids = Sequence[int]
 
 
 class Pages(Protocol):
-    """The texts that a question is answered from, one a title, all as ids."""
+    """The corpus that a question is answered from: one page per title, as token ids."""
 
     def named(self, question: Ids) -> Sequence[str]:
-        """The titles that stand in a question, in its order."""
+        """The titles that occur in a question, in order of occurrence."""
 
     def find(self, words: Ids) -> str | None:
-        """The title that these words are; None where nothing is called so."""
+        """The title with exactly these tokens; None if there is none."""
 
     def sentences(self, title: str) -> Sequence[Ids]:
-        """The sentences of the page with this title; none where there is no such page."""
+        """The sentences of the page with this title; empty if there is no such page."""
 
     def spelled(self, words: Ids) -> str:
-        """The words as a person reads them."""
+        """The tokens as readable text."""
 
 
 class Clue(NamedTuple):
-    """A sentence in which a node was found: of the page with that ``title``, by its number."""
+    """A sentence in which a node was found: the page's ``title`` and the index of the sentence."""
 
     title: str
     sentence: int
@@ -53,9 +54,16 @@ class Clue(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeReading:
-    """What System 1 made of a node when it was read last: the ``clues`` that came with it, what it was given, the spans
-    that it points at as ``hops`` and ``answers``, the likeliest ``answer`` even if it is below the threshold, and
-    ``semantics``, what the node is to System 2 (of length model)."""
+    """System 1's latest reading of a node.
+
+    Attributes:
+        clues: the clues in the input.
+        read: the input, truncated to the maximum length.
+        hops: the spans predicted as next hops.
+        answers: the spans predicted as answers.
+        likeliest: the most likely answer span, even if it is below the threshold.
+        semantics: the node representation for System 2, [model].
+    """
 
     clues: tuple[Clue, ...]
     read: NodeInput
@@ -66,38 +74,42 @@ class NodeReading:
 
     @property
     def best_margin(self) -> float:
-        """The margin of the likeliest answer; −inf where there is no paragraph."""
+        """Margin of the most likely answer; −inf if there is no paragraph."""
         return self.likeliest.margin if self.likeliest else -torch.inf
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """A graph half grown. ``graph`` is a networkx.DiGraph over titles, or over the words of an answer that has no page;
-    a node has ``hop`` (it is read to go on) and ``answer`` (it was pointed at as one), an edge its ``clue``, and the
-    ``margin`` with which System 1 has pointed at an answer, None where it has not. ``frontier`` is what is to be read
-    next; ``visits`` holds what was read."""
+    """A partially expanded graph.
+
+    ``graph`` is a networkx.DiGraph. Its nodes are titles, or the words of an answer that has no page. A node has the
+    attributes ``hop`` (it is expanded) and ``answer`` (it was predicted as an answer); an edge has its ``clue`` and the
+    ``margin`` of System 1's answer, None if its target was not predicted as an answer. ``frontier`` holds the nodes to
+    read next, ``visits`` those that were read.
+    """
 
     graph: "networkx.DiGraph"
     frontier: tuple[str, ...]
     visits: Mapping[str, NodeReading]
 
     def clues(self, node: str) -> tuple[Clue, ...]:
-        """The sentences in which a node was found, in the order in which they were: clues[x, G]."""
+        """The sentences in which a node was found, in order of discovery: clues[x, G]."""
         return tuple(Clue(*edge["clue"]) for _, _, edge in self.graph.in_edges(node, data=True))
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The nodes that were pointed at as answers."""
+        """The nodes that were predicted as answers."""
         return tuple(node for node, answer in self.graph.nodes(data="answer") if answer)
 
 
 @dataclass(frozen=True)
 class CogQASearch:
-    """A question that is answered by a CogQA, step by step: ``start()``, then ``step(state)`` while
-    ``state.frontier``; or all of them by ``states()``. A state is never changed, so one can go back.
+    """Answers a question with a CogQA, step by step: ``start()``, then ``step(state)`` while ``state.frontier`` is not
+    empty; or all states from ``states()``. A step returns a new state and leaves the old one unchanged.
 
-    ``max_hops`` and ``max_answers`` spans are followed from a node, up to ``max_nodes`` nodes in all. ``forbidden``
-    holds nodes, and edges as pairs, that may not come into the graph. ``clues=False`` lets no clue go along.
+    From each node at most ``max_hops`` hop spans and ``max_answers`` answer spans are followed, up to ``max_nodes``
+    nodes in total. ``forbidden`` holds nodes, and edges as pairs, that must not enter the graph. With ``clues=False``
+    no clues are passed on.
     """
 
     model: CogQA
@@ -113,7 +125,7 @@ class CogQASearch:
 
     @cached_property
     def named(self) -> tuple[str, ...]:
-        """The titles that the question names, in its order, each once: where the graph begins."""
+        """The initial nodes: the titles in the question, in order of occurrence, without duplicates."""
         names = [name for name in dict.fromkeys(self.pages.named(self.question)) if name not in self.forbidden]
         return tuple(names[:self.max_nodes])
 
@@ -122,7 +134,7 @@ class CogQASearch:
         return next(self.model.parameters()).device
 
     def start(self) -> SearchState:
-        """What the question names, nothing read."""
+        """The initial state: the titles in the question, none of them read."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -131,19 +143,19 @@ class CogQASearch:
         return SearchState(graph, tuple(graph), {})
 
     def states(self) -> Iterator[SearchState]:
-        """The start, and what each step makes of it, until nothing is left to read."""
+        """The initial state and the state after each step, until the frontier is empty."""
         state = self.start()
         yield state
         while state.frontier:
             yield (state := self.step(state))
 
     def finished(self) -> SearchState:
-        """The graph when nothing is left to read."""
+        """The fully expanded graph."""
         *_, last = self.states()
         return last
 
     def step(self, state: SearchState) -> SearchState:
-        """Read the frontier, and go on to what was found."""
+        """Read the frontier and add the predicted spans to the graph."""
         visits = {**state.visits, **self._read(state)}
         graph, frontier = state.graph.copy(), list[str]()
         for node in state.frontier:
@@ -154,32 +166,32 @@ class CogQASearch:
 
     @torch.no_grad()
     def _read(self, state: SearchState) -> dict[str, NodeReading]:
-        """Each node of the frontier as System 1 reads it, all of them at once."""
+        """Process all nodes of the frontier with System 1, as one batch."""
         if not state.frontier:
             return {}
         clues = [state.clues(node) if self.clues else () for node in state.frontier]
-        read = [self.fit_to_length(node, some) for node, some in zip(state.frontier, clues, strict=True)]
-        batch = Batch.of([one.example(self.vocab) for one in read], pad=self.vocab.need("pad"))
+        inputs = [self.fit_to_length(node, own) for node, own in zip(state.frontier, clues, strict=True)]
+        batch = Batch.of([given.example(self.vocab) for given in inputs], pad=self.vocab.need("pad"))
         logits, semantics = self.model.read(batch.to(self._device))
-        found = {}
-        for node, some, one, row, meaning in zip(state.frontier, clues, read, logits.cpu(), semantics.cpu(),
+        visits = {}
+        for node, own, given, row, vector in zip(state.frontier, clues, inputs, logits.cpu(), semantics.cpu(),
                                                  strict=True):
             hop_starts, hop_ends, starts, ends = row.unbind(-1)
-            likeliest = best_spans(starts, ends, one.sentence_spans, 1, allow=torch.inf)
-            found[node] = NodeReading(
-                some, one, tuple(best_spans(hop_starts, hop_ends, one.sentence_spans, self.max_hops)),
-                tuple(best_spans(starts, ends, one.sentence_spans, self.max_answers)), likeliest[0] if likeliest
+            likeliest = best_spans(starts, ends, given.sentence_spans, 1, allow=torch.inf)
+            visits[node] = NodeReading(
+                own, given, tuple(best_spans(hop_starts, hop_ends, given.sentence_spans, self.max_hops)),
+                tuple(best_spans(starts, ends, given.sentence_spans, self.max_answers)), likeliest[0] if likeliest
                 else None,
-                meaning)
-        return found
+                vector)
+        return visits
 
     def fit_to_length(self, node: str, clues: Sequence[Clue]) -> NodeInput:
-        """The question, what goes along, and the page of a node, as far as the model has positions for it."""
+        """System 1's input for a node: question, clues and page, truncated to the model's maximum length."""
         return fit_to_length(self.question, [self.pages.sentences(clue.title)[clue.sentence] for clue in clues],
                       self.pages.sentences(node), self.model.encoder.config.time)
 
     def _follow(self, graph: "networkx.DiGraph", node: str, visit: NodeReading) -> Iterator[str]:
-        """Put what a node points at into the graph; what has to be read for that, now or again."""
+        """Add the spans predicted at a node to the graph. Yields the nodes to read or reread next."""
         for span in visit.hops:
             title = self.pages.find(visit.read.words(span.start, span.end))
             if title is not None and self._link(graph, node, title, span, hop=True):
@@ -189,33 +201,33 @@ class CogQASearch:
                 yield self._name(visit, span)
 
     def _name(self, visit: NodeReading, span: FoundSpan) -> str:
-        """The title that a span is, or its words where nothing is called so."""
+        """The title that a span matches, or its text if there is no such title."""
         words = visit.read.words(span.start, span.end)
         return self.pages.find(words) or self.pages.spelled(words)
 
     def _link(self, graph: "networkx.DiGraph", source: str, target: str, span: FoundSpan, hop: bool = False,
               answer: bool = False) -> bool:
-        """Let an edge lead to a node, new or old; whether the node is to be read, now or again."""
+        """Add an edge, and its target if that is new. Returns whether the target has to be read or reread."""
         if source == target or self.forbidden & {target, (source, target)}:
             return False
         if target not in graph:
             if len(graph) >= self.max_nodes:
                 return False
             graph.add_node(target, hop=False, answer=False)
-        known = graph.nodes[target]
-        news = (source, target) not in graph.edges or (hop and not known["hop"])
-        known["hop"], known["answer"] = known["hop"] or hop, known["answer"] or answer
+        attributes = graph.nodes[target]
+        changed = (source, target) not in graph.edges or (hop and not attributes["hop"])
+        attributes["hop"], attributes["answer"] = attributes["hop"] or hop, attributes["answer"] or answer
         if (source, target) not in graph.edges:
             graph.add_edge(source, target, clue=Clue(source, span.sentence), margin=None)
         if answer:
             graph.edges[source, target]["margin"] = span.margin
-        return news
+        return changed
 
     def _fallback_answer(self, state: SearchState) -> SearchState:
-        """The same with the likeliest answer of all nodes in it, though it is below the threshold; to be read next. If
-        its edge is there already, the next likeliest is taken too."""
+        """Add the most likely answer of all nodes although it is below the threshold; it is the next frontier. If its
+        edge already exists, the next most likely one is added as well."""
         graph = state.graph.copy()
-        for node, visit in sorted(state.visits.items(), key=lambda one: -one[1].best_margin):
+        for node, visit in sorted(state.visits.items(), key=lambda item: -item[1].best_margin):
             if visit.likeliest and graph.nodes[node]["hop"]:
                 name = self._name(visit, visit.likeliest)
                 if self._link(graph, node, name, visit.likeliest, answer=True):
@@ -224,7 +236,7 @@ class CogQASearch:
 
     @torch.no_grad()
     def scores(self, state: SearchState) -> dict[str, float]:
-        """System 2's logit of each node that was read: of being the answer of a special question."""
+        """System 2's logit of each node that was read, as the answer to a special question."""
         nodes = [node for node in state.graph if node in state.visits]
         if not nodes:
             return {}
@@ -233,8 +245,8 @@ class CogQASearch:
 
     @torch.no_grad()
     def chance(self, state: SearchState) -> float | None:
-        """Of a comparison: the chance of the second of two, or of yes; None where there are no two to compare, and of a
-        special question."""
+        """Probability of the second of two entities, or of yes, in a comparison question. None for a special question,
+        or if there are not two nodes to compare."""
         compared = self.comparison_pair(state) if self.kind != "special" else ()
         if len(compared) < 2:
             return None
@@ -243,24 +255,25 @@ class CogQASearch:
         return float(predictor((one - other)[None]).sigmoid())
 
     def comparison_pair(self, state: SearchState) -> tuple[str, ...]:
-        """For each of the first two nodes of the question, the node on the way from it that says what is compared."""
+        """The nodes to compare: the node with the most confident answer among those reachable from each of the first
+        two entities in the question."""
         import networkx
 
         starts = [node for node in self.named if node in state.visits][:2]
-        found = []
+        nodes = []
         for start in starts:
             hops = [node for node in (start, *networkx.descendants(state.graph, start))
                     if node in state.visits and state.graph.nodes[node]["hop"]]
-            found.append(max(hops, key=lambda node: state.visits[node].best_margin))
-        return tuple(found)
+            nodes.append(max(hops, key=lambda node: state.visits[node].best_margin))
+        return tuple(nodes)
 
     def answer(self, state: SearchState) -> str | None:
-        """What CogQA answers: the answer node that System 2 finds likeliest, one of the two that the question names, or
-        yes or no; None where it has nothing to say."""
+        """CogQA's answer: the answer node with System 2's highest logit, one of the two entities that the question
+        names, or yes or no; None if there is no candidate."""
         if self.kind == "special":
             scores = self.scores(state)
-            among = [node for node in state.answers if node in scores]
-            return max(among, key=scores.__getitem__) if among else None
+            candidates = [node for node in state.answers if node in scores]
+            return max(candidates, key=scores.__getitem__) if candidates else None
         chance = self.chance(state)
         if chance is None:
             return None
@@ -269,13 +282,13 @@ class CogQASearch:
         return self.named[int(chance > 0.5)]
 
     def likeliest(self, state: SearchState) -> str | None:
-        """What System 1 alone would answer: of all answers that were pointed at, that with the largest margin over
-        [CLS]; None where there is none."""
-        pointed = [(margin, node) for _, node, margin in state.graph.edges(data="margin") if margin is not None]
-        return max(pointed)[1] if pointed else None
+        """System 1's answer without System 2: the predicted answer with the largest margin over [CLS]; None if there is
+        none."""
+        predicted = [(margin, node) for _, node, margin in state.graph.edges(data="margin") if margin is not None]
+        return max(predicted)[1] if predicted else None
 
     def _edges(self, state: SearchState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
-        """Between which of these nodes System 2 passes messages."""
+        """Adjacency matrix for System 2's message passing between these nodes."""
         return edges_of(state.graph, nodes)
 
     def _semantics(self, state: SearchState, nodes: Sequence[str]) -> Float[Tensor, "node model"]:
@@ -283,7 +296,7 @@ class CogQASearch:
 
 
 def edges_of(graph: "networkx.DiGraph", nodes: Sequence[str]) -> Tensor:
-    """A between these nodes, [source target]."""
+    """Adjacency matrix A of these nodes, [source target]."""
     import networkx
 
     return torch.from_numpy(networkx.to_numpy_array(graph, nodes, weight=None) > 0)

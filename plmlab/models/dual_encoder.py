@@ -1,8 +1,8 @@
-"""A vector for a text, such that the inner product of two tells how well they go together: what REALM retrieves by
-(Guu et al. 2020, §3.1), warmed up as in Lee et al. (2019).
+"""Dual encoder for dense retrieval (Guu et al. 2020, §3.1): the relevance of a document to a query is the inner product
+of their vectors. It is pretrained with the inverse cloze task (Lee et al. 2019).
 
-What differs from the paper, as in the authors' code: statements and documents have one embedder in common (the paper
-writes a projection for each); what is projected is BERT's pooled [CLS]; and the result is normed.
+Differences from the paper, as in the authors' code: queries and documents share one embedder (the paper writes a
+projection for each); BERT's pooled [CLS] output is projected; and LayerNorm is applied to the result.
 """
 
 from dataclasses import asdict, dataclass, fields
@@ -24,19 +24,19 @@ from plmlab.weights import with_pretrained
 
 @dataclass(frozen=True)
 class DualEncoderConfig(BERTConfig):
-    """The size of a BERT, and the ``width`` of the vectors that are compared."""
+    """Configuration of a BERT, with the ``width`` of the embedding vectors."""
 
     width: int = 128
 
     @property
     def encoder(self) -> BERTConfig:
-        """The size of the BERT alone."""
+        """The configuration of the BERT alone."""
         return BERTConfig(**{field.name: getattr(self, field.name) for field in fields(BERTConfig)})
 
 
 @model("embedder", DualEncoderConfig, ENCODER)
 class DualEncoder(nn.Module):
-    """norm(W BERT_[CLS]): of a statement, [CLS] x [SEP], and of a document, [CLS] title [SEP] body [SEP]."""
+    """Dual encoder: norm(W BERT_[CLS]) of a query, [CLS] x [SEP], or of a document, [CLS] title [SEP] body [SEP]."""
 
     config: DualEncoderConfig
 
@@ -55,11 +55,11 @@ class DualEncoder(nn.Module):
         return with_pretrained(bert, cls(DualEncoderConfig(**asdict(bert.config), width=width)), "encoder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch width"]:
-        """The vector of each text."""
+        """The embedding of each text."""
         return self.dropout(self.norm(self.projection(self.encoder.pooled_output(batch))))
 
     def loss(self, batch: MatchingBatch) -> Float[Tensor, ""]:
-        """Mean over queries of −log p(its own document), the softmax being over all documents of the batch (Lee et al.
-        2019, eq. in §4)."""
-        scores = self(batch.queries) @ self(batch.documents).T
-        return F.cross_entropy(scores, torch.arange(len(scores), device=scores.device))
+        """Loss with in-batch negatives: the mean over queries of −log p(own document), with a softmax over all
+        documents of the batch (Lee et al. 2019, eq. in §4)."""
+        scores = self(batch.queries) @ self(batch.documents).T  # [query document]
+        return F.cross_entropy(scores, torch.arange(len(scores), device=scores.device))  # document i belongs to query i

@@ -1,10 +1,10 @@
-"""ELMo's bidirectional language model (双向语言模型; Peters et al. 2018): one LSTM reads a text from the left, another
-from the right, and neither sees what the other does.
+"""ELMo's bidirectional language model (biLM, 双向语言模型; Peters et al. 2018): a forward LSTM and a backward LSTM that
+do not see each other's states.
 
-Both read the same vectors of words, made of characters, and say words by the same softmax. What stands at a word's
-position is one vector a layer: layer 0 is the word's own, twice, layer j the two directions' states side by side. What
-differs from the authors' code: the loss is a full softmax over the vocabulary, theirs samples 8,192 words for each
-batch; each text begins with states of zeros in training, theirs goes on with the last batch's.
+Both directions share the character-based word embeddings and the softmax. Each token has one representation per layer:
+layer 0 is the word embedding, twice, and layer j the concatenation of the two directions' hidden states. Differences
+from the authors' code: the loss is a full softmax over the vocabulary instead of a sampled softmax with 8,192 words per
+batch; in training each text starts from zero states instead of the last states of the previous batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,11 +33,11 @@ ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 @dataclass(frozen=True)
 class BiLMConfig:
-    """The size of a bidirectional language model.
+    """Configuration of a bidirectional language model.
 
-    ``model`` is the width of a word's vector and of a direction's state; ``hidden`` that of an LSTM's memory, which is
-    projected to ``model``. ``clip``: memory and state stay within ±clip; None where nothing is cut. ``skip``: from the
-    second layer on what a layer reads is added to what it shows.
+    ``model`` is the width of a word embedding and of the hidden state of one direction; ``hidden`` is the width of the
+    LSTM's cell state, which is projected to ``model``. ``clip`` limits cell state and hidden state to ±clip; None for
+    no clipping. ``skip`` adds a residual connection around each layer from the second on.
     """
 
     model: int = 512
@@ -53,15 +53,15 @@ class BiLMConfig:
 
 @dataclass(frozen=True)
 class ELMoConfig(BiLMConfig):
-    """The same, and the words that it says: ``vocab`` of them, each read as ``longest`` codes."""
+    """A biLM with its softmax over ``vocab`` words; a word is the input as ``longest`` character codes."""
 
     vocab: int = field(kw_only=True)
     longest: int = LONGEST
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 0) -> Self:
-        """Trains in seconds on two cores. Nothing is clipped, so that PyTorch's kernels run. A state may be carried as
-        far as one likes: ``time`` is not needed."""
+        """A model that trains in seconds on two CPU cores. Without clipping, so that PyTorch's LSTM kernels can be
+        used. ``time`` is ignored: a recurrent model has no maximum length."""
         return cls(vocab=vocab, longest=20, model=32, hidden=64, clip=None, filters=SMALL, highways=1)
 
     @classmethod
@@ -72,7 +72,7 @@ class ELMoConfig(BiLMConfig):
 
 
 def lstm(config: BiLMConfig, inputs: int) -> Recurrent:
-    """One layer of one direction, which reads ``inputs`` numbers a position and shows ``config.model``."""
+    """One LSTM layer of one direction, with input width ``inputs`` and output width ``config.model``."""
     cell: type[Cell] = LSTMCell if config.clip is None else ClippedLSTMCell
     choices: dict[str, Any] = {} if config.clip is None else {"clip": config.clip}
     if config.model != config.hidden:
@@ -81,18 +81,18 @@ def lstm(config: BiLMConfig, inputs: int) -> Recurrent:
 
 
 def characters(config: BiLMConfig) -> CharCNN:
-    """What makes a word's vector, ``config.model`` numbers, of its characters. ValueError for an activation that there
-    is not."""
+    """The character CNN that embeds a word as ``config.model`` dimensions. Raises ValueError for an unknown
+    activation."""
     if config.activation not in ACTIVATIONS:
-        raise ValueError(f"an activation is one of {', '.join(ACTIVATIONS)}; {config.activation!r} was given")
+        raise ValueError(f"unknown activation {config.activation!r}; choose one of {', '.join(ACTIVATIONS)}")
     return CharCNN(CODES, config.embedding, config.filters, config.highways, config.model,
                    ACTIVATIONS[config.activation]())
 
 
 class LSTMStack(nn.Module):
-    """The LSTMs that read from one side, each what the one below shows.
+    """The stacked LSTM layers of one direction.
 
-    Points: ``layers.N.layers.0.hidden`` is what layer N shows, before what it has read is added.
+    Hook points: ``layers.N.layers.0.hidden`` is the output of layer N before the residual connection.
     """
 
     def __init__(self, config: BiLMConfig) -> None:
@@ -103,20 +103,20 @@ class LSTMStack(nn.Module):
     def forward(self, x: Float[Tensor, "batch time model"], lengths: Int[Tensor, "batch"] | None,
                 carried: Sequence[LayerStates] | None) -> tuple[list[Float[Tensor, "batch time model"]],
                                                                 list[LayerStates]]:
-        """What each layer shows at each position, and its states after the last."""
-        shown, last = [], []
-        for place, layer in enumerate(self.layers):
-            said, state = layer(x, lengths, None if carried is None else carried[place])
-            x = said + x if self.skip and place else said
-            shown.append(x)
-            last.append(state)
-        return shown, last
+        """Outputs of each layer at all time steps, and each layer's final state."""
+        outputs, final = [], []
+        for i, layer in enumerate(self.layers):
+            hidden, state = layer(x, lengths, None if carried is None else carried[i])
+            x = hidden + x if self.skip and i else hidden
+            outputs.append(x)
+            final.append(state)
+        return outputs, final
 
 
 class BiLM(nn.Module):
-    """Characters → a word's vector → from the left and from the right, layer by layer.
+    """Character CNN → word embeddings → forward and backward LSTM layers.
 
-    Points: ``embedded`` is the word's vector.
+    Hook points: ``embedded`` holds the word embeddings.
     """
 
     def __init__(self, config: BiLMConfig) -> None:
@@ -128,44 +128,44 @@ class BiLM(nn.Module):
 
     def forward(self, codes: Int[Tensor, "batch time character"], carried: "BiLMState | None" = None,
                 ) -> list[Float[Tensor, "batch time both"]]:
-        """One tensor a layer, from the word's own vector up, both directions side by side: from the left first. A
-        position of padding, whose codes are 0, shows zeros from layer 1 on. ``carried`` are the states that the last
-        batch has left; they go on."""
+        """One tensor per layer, starting with the word embeddings; each concatenates the forward and the backward
+        direction. Padding, whose codes are 0, has zero states from layer 1 on. ``carried`` holds the final states of
+        the previous batch and is updated in place."""
         return self.read(self.embedded(self.token(codes)), (codes > 0).any(-1), carried)
 
     def read(self, words: Float[Tensor, "batch time model"], real: Bool[Tensor, "batch time"],
              carried: "BiLMState | None" = None) -> list[Float[Tensor, "batch time both"]]:
-        """The same from the words' vectors; ``real`` says which positions are no padding."""
-        lengths = None if real.all() else real.sum(-1)
-        before = carried or BiLMState()
-        left, before.forwards = self.forwards(words, lengths, before.forwards)
-        right, before.backwards = self.backwards(reversed_padded(words, real), lengths, before.backwards)
-        return [torch.cat([words, words], -1), *(torch.cat([one, reversed_padded(other, real)], -1)
-                                                 for one, other in zip(left, right, strict=True))]
+        """`forward` from word embeddings; ``real`` is False at padding."""
+        lengths = None if real.all() else real.sum(-1)  # [batch]
+        state = carried or BiLMState()
+        forward, state.forwards = self.forwards(words, lengths, state.forwards)
+        backward, state.backwards = self.backwards(reversed_padded(words, real), lengths, state.backwards)
+        return [torch.cat([words, words], -1), *(torch.cat([left, reversed_padded(right, real)], -1)
+                                                 for left, right in zip(forward, backward, strict=True))]
 
 
 @dataclass
 class BiLMState:
-    """What a bidirectional language model carries from batch to batch: the states of all layers, a direction each; None
-    before the first."""
+    """Recurrent state of a bidirectional language model between batches: the states of all layers, per direction; None
+    before the first batch."""
 
     forwards: list[LayerStates] | None = None
     backwards: list[LayerStates] | None = None
 
     def reset(self) -> None:
-        """Forget all."""
+        """Reset both directions to the initial state."""
         self.forwards = self.backwards = None
 
 
 def reversed_padded(x: Float[Tensor, "batch time width"], real: Tensor) -> Float[Tensor, "batch time width"]:
-    """Each text with its real positions from the last to the first; padding stays where it is."""
-    places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
-    moved = torch.where(real, real.sum(-1, keepdim=True) - 1 - places, places)
-    return x.gather(1, moved[..., None].expand_as(x))
+    """Reverse each text in time; padding stays where it is."""
+    index = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
+    mirrored = torch.where(real, real.sum(-1, keepdim=True) - 1 - index, index)  # [batch time]
+    return x.gather(1, mirrored[..., None].expand_as(x))
 
 
 def set_spelling(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
-    """Tell an ELMo how the words of its vocabulary are spelled."""
+    """Set the character codes of an ELMo's vocabulary (`ELMo.set_spelling`)."""
     assert isinstance(model, ELMo)
     model.set_spelling(tokenizer)
 
@@ -173,10 +173,10 @@ def set_spelling(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int]
 @model("elmo", ELMoConfig, BIDIRECTIONAL_RECURRENT,
        Pretraining("elmo", bidirectional_lm, Tokenizer.words, added=2, prepare=set_spelling))
 class ELMo(nn.Module):
-    """A bidirectional language model with the softmax that trains it (Peters et al. 2018, §3.1).
+    """A bidirectional language model with its softmax for pretraining (Peters et al. 2018, §3.1).
 
-    ``codes`` [vocab, character] holds how each word is spelled; ``set_spelling`` fills it. What a task takes over is
-    ``bilm``, which reads any word there is.
+    ``codes`` [vocab character] holds the character codes of each word; ``set_spelling`` sets them. Downstream tasks use
+    ``bilm``, which embeds any word, also words outside the vocabulary.
     """
 
     bilm_class: type[BiLM] = BiLM
@@ -191,46 +191,46 @@ class ELMo(nn.Module):
         self.register_buffer("codes", torch.zeros(config.vocab, config.longest, dtype=torch.int16))
 
     def make_softmax(self, config: ELMoConfig) -> nn.Module:
-        """What makes logits of a hidden state."""
+        """The output layer, from a hidden state to logits."""
         return nn.Linear(config.model, config.vocab)
 
     def set_spelling(self, tokenizer: Tokenizer) -> None:
-        """Write down how each word of the vocabulary is spelled. [START] and [END] are the signs of a sentence's two
-        ends. ValueError for a vocabulary of another size."""
+        """Set the character codes of each word of the vocabulary. [START] and [END] have the codes of ELMo's
+        begin-of-sentence and end-of-sentence symbols. Raises ValueError for a vocabulary of another size."""
         if len(tokenizer) != self.config.vocab:
-            raise ValueError(f"a vocabulary of {len(tokenizer)} words was given to an ELMo of {self.config.vocab}")
+            raise ValueError(f"the tokenizer has {len(tokenizer)} words, but the ELMo has a vocabulary of "
+                             f"{self.config.vocab}; give the tokenizer that it was built for")
         vocab, longest = tokenizer.vocab, self.config.longest
-        signs = {vocab.need("start"): BEGIN_SENTENCE, vocab.need("end"): END_SENTENCE}
-        rows = [sign_codes(signs[i], longest) if i in signs else word_codes(word, longest)
+        bounds = {vocab.need("start"): BEGIN_SENTENCE, vocab.need("end"): END_SENTENCE}
+        rows = [sign_codes(bounds[i], longest) if i in bounds else word_codes(word, longest)
                 for i, word in enumerate(tokenizer.tokens(list(range(len(tokenizer)))))]
         self.codes.copy_(torch.tensor(rows))
 
     def forward(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both vocab"]:
-        """The logits of each position's prediction: of those that read from the left, then of those from the right.
-        Padding stands behind a text, where it changes none of its positions."""
+        """Logits of all predictions: those of the forward direction, then those of the backward direction. Padding is
+        on the right, where it does not affect the real tokens."""
         return self.token_logits(self.hidden_states(batch))
 
     def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
-        """What the last layer shows at each position, in the same order."""
-        words = self.words(torch.cat([batch.forwards.tokens, batch.backwards.tokens], 1))
+        """Outputs of the last layer, in the same order."""
+        words = self.words(torch.cat([batch.forwards.tokens, batch.backwards.tokens], 1))  # [batch 2·time model]
         sides = zip((self.bilm.forwards, self.bilm.backwards), words.chunk(2, 1), strict=True)
         return torch.cat([direction(x, None, None)[0][-1] for direction, x in sides], 1)
 
     def words(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
-        """The vectors of words of the vocabulary; each word that stands there is made once."""
-        used, places = tokens.unique(return_inverse=True)
-        return self.bilm.embedded(self.bilm.token(self.codes[used][None].long()))[0][places]
+        """Embeddings of words of the vocabulary; each distinct word is embedded only once."""
+        unique, inverse = tokens.unique(return_inverse=True)
+        return self.bilm.embedded(self.bilm.token(self.codes[unique][None].long()))[0][inverse]
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The logits of the next word, or of the one before, of a position with this hidden state: one softmax for
-        both."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Logits of the next word, or of the previous one, from a hidden state; both directions share the softmax."""
         return self.softmax(hidden)
 
     def loss(self, batch: BidirectionalBatch) -> Float[Tensor, ""]:
-        """Mean cross-entropy in nats a target, those of both directions."""
+        """Mean cross-entropy per target over both directions, in nats."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
-        """One tensor a layer, as `BiLM` gives them, of any words, known or not; each sentence has a position for its
-        begin before it and one for its end behind it."""
+        """The representations of all layers (`BiLM.forward`) for sentences of any words, in the vocabulary or not. Each
+        sentence is extended by a token for its begin and one for its end."""
         return self.bilm(batch_codes(sentences, self.config.longest))

@@ -1,13 +1,12 @@
-"""GLM (Du et al. 2022): BERT's network with the norm first and two positions a position, which fills blanks word by
-word.
+"""GLM (Du et al. 2022): a pre-norm BERT with two position ids per token, trained on autoregressive blank infilling.
 
-What it learns is `plmlab.objectives.blanks`. What the paper names as new against BERT (§2.2) is all that stands here:
-the norm before each sublayer, one linear output, GELU, and a second position. As in the authors' code, and not told in
-the paper: a norm at the end, none of the embeddings, GELU in its tanh form, residual projections that begin smaller, an
-output that is the embedding's own weights without a bias, and no segments.
+The objective is `plmlab.objectives.blanks`. This file holds what the paper lists as different from BERT (§2.2):
+pre-norm, a single linear output layer, GELU, and 2D positional encoding. As in the authors' code, and not stated in the
+paper: a final LayerNorm, no LayerNorm on the embeddings, the tanh approximation of GELU, residual projections with a
+smaller initialisation, an output layer tied to the embedding matrix without a bias, and no segments.
 
-Where it differs from the code: there is no [CLS], so that a text is summed up by [START] of a blank behind it, a
-position that pretraining knows (one of three ways that the code offers, and not its default).
+Difference from the code: there is no [CLS]. The pooled vector of a text is the state of [START] of a blank appended to
+it, a position that occurs in pretraining. The code has three options, of which this is not the default.
 """
 
 from dataclasses import dataclass
@@ -30,13 +29,12 @@ from plmlab.objectives.blanks import blank_behind, blank_infilling, blanks_of_pa
 from plmlab.text.tokenizers import Tokenizer
 
 GLM_ENCODER = Architecture("encoder", blank_behind, one_word_blanks, filler=BlankInfiller)
-"""A [MASK], or A [SEP] B [MASK], which everyone sees, and behind it [START] of the blank."""
+"""A [MASK], or A [SEP] B [MASK], visible to all positions, followed by [START] of the blank."""
 
 
 @dataclass(frozen=True)
 class GLMConfig(BERTConfig):
-    """The size of a GLM. ``time`` is the last position that it learns on either axis, from 0 on; there are no
-    segments."""
+    """Configuration of a GLM. ``time`` is the highest position id on either axis, from 0; there are no segments."""
 
     segments: int = 1
     activation: str = "gelu_tanh"
@@ -44,13 +42,14 @@ class GLMConfig(BERTConfig):
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's GLM-base: 109 million parameters. BERT's 30,522 pieces, [START] and [END] are filled up to a
-        multiple of 128 (the authors' code)."""
+        """The paper's GLM-base: 109 million parameters. The vocabulary, BERT's 30,522 subwords with [START] and [END],
+        is padded to a multiple of 128 (the authors' code)."""
         return cls(vocab=30_592, time=512, layers=12, model=768, heads=12, inner=3072)
 
 
 class GLMEmbeddings(TokenEmbeddings):
-    """What a token is, plus where it stands in Part A, plus where in its blank (§2.2.1); dropped out, not normed."""
+    """Sum of token, position and in-blank position embeddings (2D positional encoding, §2.2.1), with dropout and
+    without LayerNorm."""
 
     def __init__(self, config: GLMConfig) -> None:
         super().__init__(config)
@@ -59,24 +58,23 @@ class GLMEmbeddings(TokenEmbeddings):
         self.position_in_blank = LearnedPositions(config.time + 1, config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with; a ValueError where the batch does not tell two positions, and
-        where Part A or a blank is too long."""
+        """Input embedding of each position. Raises ValueError if the batch does not have two position ids per token, or
+        if Part A or a blank is too long."""
         if batch.position_ids.shape[1] != 2:
-            raise ValueError(f"a GLM reads two positions a position, and this batch has {batch.position_ids.shape[1]}; "
-                             f"make "
-                             "its Examples with plmlab.objectives.blanks")
-        place, in_blank = batch.position_ids.unbind(1)
-        for what, places in (("Part A", place), ("a blank, with its [START],", in_blank)):
-            if (positions := int(places.max())) > self.time:
-                raise ValueError(f"{what} has {positions} positions, and the model has learned {self.time} positions; "
-                                 f"shorten "
-                                 "it, or build a model with more")
-        return self.dropout(self.token(batch.tokens) + self.position(place) + self.position_in_blank(in_blank))
+            raise ValueError(f"a GLM takes two position ids per token, but this batch has "
+                             f"{batch.position_ids.shape[1]}; "
+                             "make its Examples with plmlab.objectives.blanks")
+        in_text, in_blank = batch.position_ids.unbind(1)
+        for what, ids in (("Part A", in_text), ("a blank, with its [START],", in_blank)):
+            if (length := int(ids.max())) > self.time:
+                raise ValueError(f"{what} has {length} tokens, but the model has only {self.time} positions; shorten "
+                                 "it, or build a model with a larger `time`")
+        return self.dropout(self.token(batch.tokens) + self.position(in_text) + self.position_in_blank(in_blank))
 
 
 @model("glm", GLMConfig, GLM_ENCODER)
 class GLM(Stack):
-    """The network: a vector for each position, of the text and of the blanks."""
+    """GLM without its output layer: one hidden state per position, of the text and of the blanks."""
 
     config: GLMConfig
 
@@ -89,22 +87,22 @@ class GLM(Stack):
         initialise_residuals(self, config.layers)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position, normed."""
+        """Final hidden states after the last LayerNorm, one per position."""
         return self.hidden_states(batch)
 
     def pool(self, hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
-        """The vector of each text's last position, which must say what fills the blank behind it (`blank_behind`)."""
+        """Hidden state of the last token of each text, [START] of the appended blank (`blank_behind`)."""
         return at_last_position(hidden, batch)
 
     def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:
-        """One vector for each text of a batch, for what is said of the text as a whole."""
+        """Pooled output: one vector per text, for text-level tasks."""
         return self.pool(self(batch), batch)
 
 
 @model("glm-pretraining", GLMConfig, GLM_ENCODER,
        Pretraining("glm", blank_infilling, Tokenizer.wordpiece, added=1, pairs=blanks_of_pair))
 class GLMPretraining(nn.Module):
-    """GLM with its output, the embedding's own weights and nothing else; `plmlab.models.infilling` fills with it."""
+    """GLM with its output layer: the tied embedding matrix. `plmlab.models.infilling` generates with it."""
 
     def __init__(self, config: GLMConfig) -> None:
         super().__init__()
@@ -112,14 +110,14 @@ class GLMPretraining(nn.Module):
         self.encoder = GLM(config)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of the word that each position must say."""
+        """Token logits at every position."""
         return self.token_logits(self.encoder(batch))
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The logits of the word that a position of a blank must say: hW_eᵀ."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Logits of the next token of a blank, from a hidden state: hW_eᵀ."""
         return F.linear(hidden, self.encoder.embeddings.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean of −log p(word) over all positions of blanks, [END] among the words, in nats (§2.1.1, eqs. 1 and 2)."""
-        asked = batch.targets != IGNORE
-        return F.cross_entropy(self.token_logits(self.encoder(batch)[asked]), batch.targets[asked])
+        """Mean of −log p(token) over all tokens of the blanks, including [END], in nats (§2.1.1, eqs. 1 and 2)."""
+        is_target = batch.targets != IGNORE
+        return F.cross_entropy(self.token_logits(self.encoder(batch)[is_target]), batch.targets[is_target])

@@ -1,4 +1,4 @@
-"""GPT (Radford et al. 2018) and GPT-2 (2019): a Transformer's layers under a causal mask, saying what comes next."""
+"""GPT (Radford et al. 2018) and GPT-2 (2019): Transformer layers with a causal mask that predict the next token."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -23,7 +23,7 @@ from plmlab.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class GPTConfig:
-    """The size of a GPT. ``time`` is the number of positions that it learns."""
+    """Configuration of a GPT; ``time`` is the number of learned positions."""
 
     vocab: int
     time: int = 64
@@ -35,23 +35,23 @@ class GPTConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 64) -> Self:
-        """Trains in seconds on two cores. Too small to overfit in that time, so it needs no dropout."""
+        """A model that trains in seconds on two CPU cores. It is too small to overfit in that time: no dropout."""
         return cls(vocab, time, dropout=0.0)
 
     @classmethod
     def base(cls) -> Self:
-        """GPT-2 small: 124 million parameters (GPT-1 is of the same size, with 512 positions and 40,478 pieces)."""
+        """GPT-2 small: 124 million parameters (GPT-1 has the same size, with 512 positions and 40,478 subwords)."""
         return cls(vocab=50_257, time=1024, layers=12, model=768, heads=12)
 
     @property
     def shape(self) -> LayerShape:
-        """Of each layer: four times as wide inside, GELU in its tanh form."""
+        """Shape of each layer: feed-forward width 4 · ``model``, tanh approximation of GELU."""
         return LayerShape(self.model, self.heads, 4 * self.model, "gelu_tanh", self.dropout, self.dropout, self.eps)
 
 
 @dataclass
 class GPTState:
-    """Texts half read, one a row: their tokens, and the keys and values that each layer made of them."""
+    """State of incremental decoding, one row per text: the tokens so far, and the key–value cache of each layer."""
 
     caches: list[Cache]
     tokens: Int[Tensor, "batch time"] | None = None
@@ -65,21 +65,21 @@ class GPTState:
 
 
 class Embeddings(TokenEmbeddings):
-    """A token's vector plus its position's (2018, eq. 2)."""
+    """Sum of token and position embeddings (2018, eq. 2)."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
         self.position = LearnedPositions(config.time, config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with."""
+        """Input embedding of each position."""
         return self.dropout(self.token(batch.tokens) + self.position(batch.position_ids[:, 0]))
 
 
 @model("gpt", GPTConfig, DECODER, Pretraining("gpt", causal, Tokenizer.bpe, stream=True))
 class GPT(Stack):
-    """GPT-1: the norm after each sublayer, none at the end; the output shares the embedding's weights. A variant names
-    other parts, as a `Stack` may."""
+    """GPT-1: post-norm layers without a final LayerNorm; the output layer is tied to the embedding matrix. A variant
+    may replace its parts, as in any `Stack`."""
 
     config: GPTConfig
     embeddings_class: type[TokenEmbeddings] = Embeddings
@@ -89,30 +89,30 @@ class GPT(Stack):
         self.apply(initialise)
 
     def forward(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each position's prediction; with ``caches``, the batch continues what they remember."""
+        """Next-token logits at every position; with ``caches``, the batch continues the cached tokens."""
         return self.token_logits(self.hidden_states(batch, caches))
 
     def hidden_states(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position, normed where the model has a final norm."""
+        """Final hidden states, one per position, after the final LayerNorm if the model has one."""
         return self.continued(batch, caches)
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The logits of the token that follows a position with this hidden state: hW_eᵀ (2018, eq. 2)."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Next-token logits from a hidden state: hW_eᵀ (2018, eq. 2)."""
         return F.linear(hidden, self.embeddings.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean cross-entropy in nats a target (2018, eq. 1)."""
+        """Mean cross-entropy per target, in nats (2018, eq. 1)."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def start(self) -> GPTState:
-        """The state of having read nothing."""
+        """An empty decoding state."""
         return GPTState([Cache() for _ in self.layers])
 
     def step(self, tokens: Int[Tensor, "batch time"], state: GPTState) -> Float[Tensor, "batch vocab"]:
-        """Read on after what ``state`` remembers, and give the logits of the token that comes next.
+        """Append ``tokens`` to ``state`` and return the logits of the next token.
 
-        Where the text outgrows the positions, all but its last half window is forgotten, and that is read anew
-        from position 0. What is read at once must fit: Learned raises a ValueError where it does not.
+        When the text exceeds the model's positions, only its last half window is kept and processed again from
+        position 0. Raises ValueError (from `LearnedPositions`) if ``tokens`` alone exceed the positions.
         """
         state.tokens = tokens if state.tokens is None else torch.cat([state.tokens, tokens], dim=1)
         if state.tokens.shape[1] > self.config.time > tokens.shape[1]:
@@ -125,7 +125,8 @@ class GPT(Stack):
 
 @model("gpt2", GPTConfig, DECODER, Pretraining("gpt2", causal, Tokenizer.bpe, stream=True))
 class GPT2(GPT):
-    """GPT-2 (Radford et al. 2019): a norm before each sublayer and at the end; residual projections start smaller."""
+    """GPT-2 (Radford et al. 2019): pre-norm layers with a final LayerNorm, and residual projections with a smaller
+    initialisation."""
 
     residual_class = PreNorm
 

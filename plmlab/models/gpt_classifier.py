@@ -1,7 +1,7 @@
-"""GPT fine-tuned to classify (Radford et al. 2018, §3.2): the answer is read off the last token.
+"""GPT fine-tuned for classification (Radford et al. 2018, §3.2): the class is predicted from the last token.
 
-Where it differs from the paper: its equations 4 and 5 add up log-probabilities over the whole data set; here, as in the
-authors' code, each part is a mean, over texts and over tokens.
+Difference from the paper: its equations 4 and 5 sum log-probabilities over the whole data set; here, as in the authors'
+code, each term is a mean, over texts and over tokens.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,14 @@ from plmlab.weights import with_pretrained
 
 @dataclass(frozen=True)
 class GPTClassifierConfig:
-    """The GPT, its class and its size, how many classes there are, the id of the extract token, and λ, the weight of
-    the language model's loss (0.5 in the paper)."""
+    """Configuration of a GPT classifier.
+
+    Attributes:
+        gpt: class and configuration of the GPT.
+        labels: the number of classes.
+        extract: the id of the extract token, [END].
+        auxiliary: λ, the weight of the auxiliary language-model loss (0.5 in the paper).
+    """
 
     gpt: ModelSpec
     labels: int = 2
@@ -35,7 +41,7 @@ class GPTClassifierConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 64) -> Self:
-        """On a tiny GPT-2."""
+        """A classifier on a tiny GPT-2."""
         return cls(ModelSpec(GPT2, GPTConfig.tiny(vocab, time)))
 
 
@@ -44,13 +50,13 @@ def _text(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary
 
 
 CLASSIFIER = Architecture("decoder", _text)
-"""[START] A [END], or [START] A [SEP] B [END]: the class is read off [END] (fig. 1)."""
+"""[START] A [END], or [START] A [SEP] B [END]: the class is predicted from [END] (fig. 1)."""
 
 
 @model("gpt-classifier", GPTClassifierConfig, CLASSIFIER)
 class GPTClassifier(nn.Module):
-    """A GPT, or a GPT-2, that classifies: softmax(h W_y), from what the last layer makes of the extract token (eq. 3).
-    """
+    """A GPT or GPT-2 with a classification head: softmax(h W_y), h the final hidden state of the extract token (eq.
+    3)."""
 
     def __init__(self, config: GPTClassifierConfig) -> None:
         super().__init__()
@@ -62,21 +68,21 @@ class GPTClassifier(nn.Module):
 
     @classmethod
     def from_pretrained(cls, gpt: GPT, labels: int = 2, *, extract: int = 6, auxiliary: float = 0.5) -> Self:
-        """A new output layer on a copy of a pretrained GPT, which itself stays as it is. ``extract`` is [END]."""
+        """A new output layer on a copy of a pretrained GPT, which stays unchanged. ``extract`` is the id of [END]."""
         return with_pretrained(gpt, cls(GPTClassifierConfig(ModelSpec.of(gpt), labels, extract, auxiliary)), "gpt")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
-        """The logits of each text's class."""
+        """Class logits of each text."""
         return self.classify(batch, self.gpt.hidden_states(batch))
 
     def classify(self, batch: Batch, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch label"]:
-        """The same, from what the last layer made of the texts."""
+        """Class logits from the final hidden states."""
         texts = torch.arange(len(hidden), device=hidden.device)
-        return self.output(self.dropout(hidden[texts, place_of(self.config.extract, batch)]))
+        return self.output(self.dropout(hidden[texts, place_of(self.config.extract, batch)]))  # one [model] per text
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """L = L_class + λ · L_words (eq. 5): mean of −log p(class) over texts, label ``class``; plus λ times that of
-        −log p(token) over targets."""
+        """L = L_class + λ · L_words (eq. 5): the mean over texts of −log p(class), with the label ``class``, plus λ
+        times the mean over targets of −log p(token)."""
         hidden = self.gpt.hidden_states(batch)
         loss = F.cross_entropy(self.classify(batch, hidden), label_of(batch, "class"), ignore_index=IGNORE)
         if self.config.auxiliary == 0:
@@ -86,9 +92,9 @@ class GPTClassifier(nn.Module):
 
 
 def place_of(token: int, batch: Batch) -> Int[Tensor, "batch"]:
-    """The position of each text where a token stands first; a ValueError where one lacks it."""
-    here = batch.tokens == token
-    if not here.any(1).all():
-        raise ValueError(f"a text lacks the token {token}, off which the class is read; "
-                         "plmlab.objectives.fine_tuning.extracted puts [END] there")
-    return here.int().argmax(1)
+    """Index of the first occurrence of a token in each text. Raises ValueError if a text does not contain it."""
+    is_token = batch.tokens == token
+    if not is_token.any(1).all():
+        raise ValueError(f"a text does not contain token {token}, from which the class is predicted; make the Examples "
+                         "with plmlab.objectives.fine_tuning.extracted, which appends [END]")
+    return is_token.int().argmax(1)

@@ -1,7 +1,8 @@
-"""Filling the blanks of texts with a GLM (Du et al. 2022, §2.1.1): one after the other, word by word, until [END].
+"""Blank infilling with a GLM (Du et al. 2022, §2.1.1): the blanks are generated one after another, token by token, each
+until [END].
 
-Part A is read once, to both sides; then one position of Part B after the other. Keys and values of all of it are kept,
-so that a blank is filled in sight of what was said in those before it.
+Part A is encoded once, with bidirectional attention; then Part B is generated autoregressively. The keys and values of
+both are cached, so that each blank is conditioned on the blanks generated before it.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,23 +26,29 @@ from plmlab.visibility import AttentionMask
 
 @runtime_checkable
 class SupportsInfilling(Protocol):
-    """A GLM with its output."""
+    """A GLM with its output layer."""
 
     training: bool
 
     @property
     def encoder(self) -> BERT:
-        """The network."""
+        """The GLM without its output layer."""
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The logits of the word that a position of a blank must say."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Logits of the next token of a blank, from a hidden state."""
 
 
 @dataclass
 class InfillingState:
-    """Blanks half filled, a text a row: what was read and said, as keys and values of each layer, and which of these
-    are real; the places of the [MASK]s in the order in which they are filled, 0 behind the last; how many blanks were
-    begun, and how many positions the last of them has."""
+    """State of partially generated blanks, one row per text.
+
+    Attributes:
+        caches: keys and values of Part A and of the tokens generated so far, one cache per layer.
+        real: which cached keys are not padding.
+        masks: the positions of the [MASK]s in filling order, padded with 0.
+        begun: the number of blanks that have been started.
+        inside: the number of tokens in the current blank, including [START].
+    """
 
     caches: list[Cache]
     real: Bool[Tensor, "batch key"]
@@ -59,15 +66,16 @@ class InfillingState:
 
 @dataclass(frozen=True)
 class BlankInfiller:
-    """A GLM that fills the blanks of texts, a [MASK] each, one after the other: what `plmlab.decode` asks of a model.
-    One text a prompt; ``greedy(filler, filler.prompt, vocab, length=20, banned=filler.banned)``.
+    """A GLM that generates the blanks of texts, one [MASK] each, in turn; an `AutoregressiveModel` for `plmlab.decode`.
+    One text per row of the prompt: ``greedy(filler, filler.prompt, vocab, length=20, banned=filler.banned)``.
 
-    ``texts`` are ids. ``orders`` gives for each text its blanks by their numbers, from 0, in the order in which they
-    are filled; from left to right if None. Decoding writes Part B as one text: where the network says [END] and blanks
-    are left, [START] of the next is written, and [END] behind the last alone. So [START] must not be banned, and
-    ``length`` is that of all blanks, with one more each; what reaches it leaves its last blank open, and perhaps others
-    not begun. ValueError for a text without a blank, an order that does not fit, a tokenizer without [MASK], [START] or
-    [END].
+    ``texts`` are token ids. ``orders`` gives the filling order of each text, as indices of its blanks from 0; left to
+    right if None. Part B is generated as one sequence: where the network predicts [END] and blanks remain, [START] of
+    the next blank is generated instead, and [END] only after the last blank. Therefore [START] must not be banned, and
+    ``length`` counts the tokens of all blanks, plus one per blank. A sequence cut off at ``length`` has an unfinished
+    blank, and perhaps others that were not started.
+
+    Raises ValueError for a text without a blank, an invalid order, or a tokenizer without [MASK], [START] or [END].
     """
 
     model: SupportsInfilling
@@ -77,11 +85,11 @@ class BlankInfiller:
 
     def __post_init__(self) -> None:
         if self.orders is not None and len(self.orders) != len(self.texts):
-            raise ValueError(f"orders for {len(self.orders)} texts were given, and there are {len(self.texts)}; give "
-                             "one for each")
+            raise ValueError(f"orders for {len(self.orders)} texts were given, but there are {len(self.texts)} texts; "
+                             "give one order per text")
         for row, (places, order) in enumerate(zip(self.places, self.fill_order, strict=True)):
             if not places:
-                raise ValueError(f"text {row} has no blank; put a [MASK] where words are to be filled in")
+                raise ValueError(f"text {row} has no blank; put a [MASK] where tokens are to be generated")
             check_order(order, len(places))
 
     @property
@@ -91,91 +99,100 @@ class BlankInfiller:
 
     @cached_property
     def places(self) -> list[list[int]]:
-        """Where each text has its blanks, counted from 1, as the first position counts."""
+        """Positions of the blanks of each text, counted from 1 like the first position id."""
         mask = self.vocab.need("mask")
-        return [[place for place, token in enumerate(text, 1) if token == mask] for text in self.texts]
+        return [[i for i, token in enumerate(text, 1) if token == mask] for text in self.texts]
 
     @property
     def fill_order(self) -> Sequence[Sequence[int]]:
-        """The blanks of each text by their numbers, in the order in which they are filled."""
+        """The filling order of each text: the indices of its blanks."""
         return [range(len(places)) for places in self.places] if self.orders is None else self.orders
 
     @property
     def prompt(self) -> Int[Tensor, "batch 1"]:
-        """[START] of the first blank of each text."""
+        """The [START] of the first blank of each text."""
         return torch.full((len(self.texts), 1), self.vocab.need("start"), device=self._device)
 
     @property
     def banned(self) -> Collection[int]:
-        """What decoding may not write: all special tokens but [START] and [END]."""
+        """Tokens that decoding must not generate: all special tokens except [START] and [END]."""
         return set(self.vocab.special) - {self.vocab.start, self.vocab.end}
 
     def start(self) -> InfillingState:
-        """Part A of each text read, each position seeing all of its own; no blank begun."""
-        read = Batch.of([blank_infilling(text, vocab=self.vocab, rng=Random(0), spans=()) for text in self.texts],
-                        pad=self.vocab.need("pad")).to(self._device)
+        """Encode Part A of each text with full attention; no blank has been started."""
+        part_a = Batch.of([blank_infilling(text, vocab=self.vocab, rng=Random(0), spans=()) for text in self.texts],
+                          pad=self.vocab.need("pad")).to(self._device)
         caches = [Cache() for _ in self.model.encoder.layers]
-        self.model.encoder.hidden_states(read, caches)
+        self.model.encoder.hidden_states(part_a, caches)
         masks = [[places[i] for i in order] for places, order in zip(self.places, self.fill_order, strict=True)]
-        most, nothing = max(map(len, masks)), torch.zeros(len(masks), dtype=torch.long, device=self._device)
-        return InfillingState(caches, read.padding_mask,
-                              torch.tensor([[*row, *[0] * (most - len(row))] for row in masks],
-                                                                 device=self._device), nothing, nothing)
+        most, zeros = max(map(len, masks)), torch.zeros(len(masks), dtype=torch.long, device=self._device)
+        padded = torch.tensor([[*row, *[0] * (most - len(row))] for row in masks], device=self._device)
+        return InfillingState(caches, part_a.padding_mask, padded, zeros, zeros)
 
     def step(self, tokens: Int[Tensor, "batch time"], state: InfillingState) -> Float[Tensor, "batch one_more"]:
-        """Read ``tokens`` after what ``state`` holds, and give the logits of the next one as decoding names it.
+        """Append ``tokens`` to ``state`` and return the logits of the next token, with the columns that decoding uses.
 
-        Behind the vocabulary there is one column more: that the network says [START], which is never right, and is not
-        to be written. ValueError where what is read does not begin with [START], or holds more of them than the text
-        has blanks, and where a blank grows longer than the model has positions.
+        Decoding generates all blanks as one sequence, in which [START] of the next blank replaces [END]::
+
+            input      [START]  a   b        [START]  c
+            network    a        b   [END]    c        [END]
+            decoding   a        b   [START]  c        [END]
+
+        While blanks remain, the column of [START] therefore holds the network's logit of [END], and the column of [END]
+        is −inf; in the last blank it is the other way round. The network's own logit of [START], which is never correct
+        and must not be generated, is in one extra column after the vocabulary.
+
+        Raises ValueError if the sequence does not begin with [START], if it has more [START]s than the text has blanks,
+        and if a blank is longer than the model's number of positions.
         """
         start, end = self.vocab.need("start"), self.vocab.need("end")
-        begins, position = tokens == start, torch.arange(tokens.shape[1], device=tokens.device)
-        begun = state.begun[:, None] + begins.cumsum(1)
-        blanks = (state.masks > 0).sum(1, keepdim=True)
+        is_start, index = tokens == start, torch.arange(tokens.shape[1], device=tokens.device)
+        begun = state.begun[:, None] + is_start.cumsum(1)  # number of the current blank, from 1, [batch time]
+        blanks = (state.masks > 0).sum(1, keepdim=True)  # [batch 1]
         if bool((begun < 1).any() | (begun > blanks).any()):
-            raise ValueError("each blank begins with [START], and a text has as many as it has [MASK]s; begin with the "
-                             "Filler's prompt, and let what is read hold no more [START]s than there are blanks")
-        inside = position + 1 - torch.where(begins, position, -state.inside[:, None]).cummax(1).values
-        seen = torch.cat([state.real, torch.ones_like(begins)], 1)
+            raise ValueError("each blank starts with one [START], and a text has one blank per [MASK]; start with the "
+                             "Filler's prompt, and give no more [START]s than there are blanks")
+        # distance to the last [START], from 1; −inside continues a blank that began in an earlier call
+        inside = index + 1 - torch.where(is_start, index, -state.inside[:, None]).cummax(1).values  # [batch time]
+        keys = torch.cat([state.real, torch.ones_like(is_start)], 1)  # [batch key]
         batch = Batch(tokens, torch.stack([state.masks.gather(1, begun - 1), inside], 1), torch.zeros_like(tokens),
-                      AttentionMask(causal=True, keys=seen), torch.full_like(tokens, IGNORE))
-        said = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])
-        state.real, state.begun, state.inside = seen, begun[:, -1], inside[:, -1]
-        more, never = state.begun < blanks[:, 0], torch.full_like(said[:, end], float("-inf"))
-        named = torch.cat([said, said[:, [start]]], 1)
-        named[:, start], named[:, end] = torch.where(more, said[:, end], never), torch.where(more, never, said[:, end])
-        return named
+                      AttentionMask(causal=True, keys=keys), torch.full_like(tokens, IGNORE))
+        logits = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])  # [batch vocab]
+        state.real, state.begun, state.inside = keys, begun[:, -1], inside[:, -1]
+        more, never = state.begun < blanks[:, 0], torch.full_like(logits[:, end], float("-inf"))
+        out = torch.cat([logits, logits[:, [start]]], 1)
+        out[:, start], out[:, end] = torch.where(more, logits[:, end], never), torch.where(more, never, logits[:, end])
+        return out
 
     def fillings(self, row: int, written: Sequence[int]) -> dict[int, list[int]]:
-        """What decoding has written for the text of that row, by the number of its blank; of those that were begun."""
-        found: list[list[int]] = [[]]
+        """The generated tokens ``written`` for text ``row``, by index of the blank; only blanks that were started."""
+        blanks: list[list[int]] = [[]]
         for token in written:
             if token == self.vocab.start:
-                found.append([])
+                blanks.append([])
             elif token != self.vocab.end:
-                found[-1].append(token)
-        return dict(zip(self.fill_order[row], found, strict=False))
+                blanks[-1].append(token)
+        return dict(zip(self.fill_order[row], blanks, strict=False))
 
     def filled(self, row: int, written: Sequence[int]) -> list[int]:
-        """The text of that row with what decoding has written in its blanks; one that was not begun is still [MASK]."""
-        words = {self.places[row][blank]: said for blank, said in self.fillings(row, written).items()}
-        return [word for place, token in enumerate(self.texts[row], 1) for word in words.get(place, [token])]
+        """Text ``row`` with the generated tokens ``written`` in its blanks; an unstarted blank remains [MASK]."""
+        words = {self.places[row][blank]: filling for blank, filling in self.fillings(row, written).items()}
+        return [word for i, token in enumerate(self.texts[row], 1) for word in words.get(i, [token])]
 
     def logprobs(self, fillings: Sequence[Sequence[Sequence[int]]]) -> Float[Tensor, "batch"]:
-        """For each text log p(fillings, in its order), [END] of each counted, in nats; read in one pass.
+        """log p(fillings) of each text in its filling order, including [END] of each blank, in nats; one forward pass.
 
-        ``fillings`` gives for each text the words of each blank, perhaps none, in the order of the text. ValueError
-        where a text has more or fewer blanks, or is left out.
+        ``fillings`` gives for each text the tokens of each blank, possibly none, in the order of the text. Raises
+        ValueError if the number of texts, or of blanks in a text, does not match.
         """
         if len(fillings) != len(self.texts):
-            raise ValueError(f"fillings of {len(fillings)} texts were given, and there are {len(self.texts)}; give "
-                             "those of each")
+            raise ValueError(f"fillings of {len(fillings)} texts were given, but there are {len(self.texts)} texts; "
+                             "give the fillings of every text")
         batch = Batch.of([infilled(text, words, order, self.vocab) for text, words, order
                           in zip(self.texts, fillings, self.fill_order, strict=True)],
                          pad=self.vocab.need("pad")).to(self._device)
-        logits = self.model.token_logits(self.model.encoder(batch)).transpose(1, 2)
-        return -F.cross_entropy(logits, batch.targets, ignore_index=IGNORE, reduction="none").sum(1)
+        logits = self.model.token_logits(self.model.encoder(batch)).transpose(1, 2)  # [batch vocab time]
+        return -F.cross_entropy(logits, batch.targets, ignore_index=IGNORE, reduction="none").sum(1)  # [batch]
 
     @property
     def _device(self) -> torch.device:

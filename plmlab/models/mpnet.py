@@ -1,8 +1,10 @@
-"""MPNet (Song et al. 2020): XLNet's order and two streams on BERT's layers, with masks that keep the places.
+"""MPNet (Song et al. 2020): XLNet's permuted order and two streams on BERT's layers, with position compensation by
+[MASK] tokens.
 
-Where it differs from the paper: single words are predicted, not whole words of several pieces; of the objective see
-`plmlab.objectives.masked_and_permuted`. As in the authors' code, and not told in the paper: T5's buckets of distances,
-added to the scores beside learned positions, and shared by all layers. There are no segments.
+Difference from the paper: single tokens are predicted, not whole words of several subwords. The objective is
+`plmlab.objectives.masked_and_permuted`. As in the authors' code, and not stated in the paper: T5's relative position
+buckets are added to the attention scores, in addition to learned positions, and shared by all layers. There are no
+segments.
 """
 
 from dataclasses import dataclass
@@ -27,14 +29,14 @@ from plmlab.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class MPNetConfig(BERTConfig):
-    """The size of an MPNet; ``buckets`` is how many groups of distances are told apart. All is one segment."""
+    """Configuration of an MPNet; ``buckets`` is the number of relative position buckets. There is only one segment."""
 
     segments: int = 1
     buckets: int = 32
 
 
 class MPNetEmbeddings(TokenEmbeddings):
-    """What a token is, plus where it stands; a mask stands where its word does."""
+    """Sum of token and position embeddings, with LayerNorm and dropout; a [MASK] has the position of its target."""
 
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)
@@ -42,13 +44,13 @@ class MPNetEmbeddings(TokenEmbeddings):
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with."""
+        """Input embedding of each position."""
         return self.dropout(self.norm(self.token(batch.tokens) + self.position(batch.position_ids[:, 0])))
 
 
 @model("mpnet", MPNetConfig, ENCODER)
 class MPNet(TwoStreamEncoder):
-    """The encoder. A query begins as its mask does, with [MASK] at the word's place."""
+    """MPNet encoder: the initial query vector of a target is the embedding of its [MASK], at the target's position."""
 
     embeddings_class = MPNetEmbeddings
 
@@ -59,19 +61,19 @@ class MPNet(TwoStreamEncoder):
 
     def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
                 ) -> Float[Tensor, "batch query model"]:
-        """What the content stream begins with at the masks."""
-        return x.gather(1, asked[..., None].expand(-1, -1, x.shape[-1]))
+        """Initial query vectors: the input embeddings of the [MASK] tokens."""
+        return x.gather(1, asked[..., None].expand(-1, -1, x.shape[-1]))  # [batch query model]
 
     def added(self, batch: Batch, positions: Int[Tensor, "batch query"]) -> Float[Tensor, "batch head query key"]:
-        """What is added to each score, by how far apart the positions are."""
-        places = batch.position_ids[:, 0].expand(batch.size)
-        return self.distance(places.gather(1, positions), places)
+        """Relative position bias of each query and key."""
+        ids = batch.position_ids[:, 0].expand(batch.size)  # [batch time]
+        return self.distance(ids.gather(1, positions), ids)
 
 
 @model("mpnet-pretraining", MPNetConfig, ENCODER,
        Pretraining("mpnet", masked_and_permuted, Tokenizer.wordpiece, added=2, pairs=without_nsp(masked_and_permuted)))
 class MPNetPretraining(TwoStreamPretraining):
-    """MPNet with BERT's output layers: a layer, its activation and norm, then the embedding's own weights."""
+    """MPNet with BERT's masked-LM head: linear layer, activation and LayerNorm, then the tied embedding matrix."""
 
     encoder_class = MPNet
 
@@ -81,6 +83,6 @@ class MPNetPretraining(TwoStreamPretraining):
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
         initialise(self.transform)
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The logits of the token that a vector of either stream stands for."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Token logits of hidden states of either stream."""
         return super().token_logits(self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden))))

@@ -1,8 +1,8 @@
-"""REALM (Guu et al. 2020): a masked language model that looks things up. A retriever says how likely each document
-helps, p(z|x); a reader says what is hidden, p(y|z,x), with one of them in sight. To raise p(y|x) = Σ_z p(z|x) p(y|z,x)
-teaches both, and nobody is told which document is the right one.
+"""REALM (Guu et al. 2020): a retrieval-augmented masked language model. The retriever assigns each document a
+probability p(z|x); the reader predicts the masked tokens from the query and one document, p(y|z,x). Maximising p(y|x) =
+Σ_z p(z|x) p(y|z,x) trains both, without labels for the relevant document.
 
-Where the embedder differs from the paper stands in `plmlab.models.dual_encoder`.
+`plmlab.models.dual_encoder` lists the embedder's differences from the paper.
 """
 
 from typing import Any, Self
@@ -23,7 +23,8 @@ from plmlab.weights import with_pretrained
 
 @model("realm", DualEncoderConfig, ENCODER)
 class REALM(nn.Module):
-    """Retriever and reader, learned together as the paper writes it: all hidden tokens come from one document."""
+    """REALM: retriever and reader, trained jointly as in the paper; all masked tokens of a query come from one
+    document."""
 
     config: DualEncoderConfig
 
@@ -35,37 +36,37 @@ class REALM(nn.Module):
 
     @classmethod
     def from_pretrained(cls, embedder: DualEncoder, reader: BERTPretraining) -> Self:
-        """On copies of a retriever and of a reader of the same size."""
+        """A REALM from copies of a retriever and of a reader of the same size."""
         return with_pretrained(embedder, with_pretrained(reader, cls(embedder.config), "reader"), "embedder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The reader's logits of the token that belongs into each position of [CLS] x [SEP] z [SEP]."""
+        """The reader's token logits at every position of [CLS] x [SEP] z [SEP]."""
         return self.reader(batch)
 
     def retrieved(self, batch: RetrievedBatch) -> Retrieved:
-        """What was retrieved for each statement, scored anew by f(x, z) = Embed(x) · Embed(z), through which the
-        retriever learns."""
+        """The retrieved documents of each query, rescored as f(x, z) = Embed(x) · Embed(z), so that gradients reach the
+        retriever."""
         return batch.scored(self.embedder(batch.queries), self.embedder(batch.documents))
 
     def token_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc token"]:
-        """log p(y_j|z,x) of each hidden token, in their order; 0 where there is no document, or no further token."""
-        positions = batch.targets != IGNORE
-        logits = self.reader.token_logits(self.reader.encoder(batch.reader_inputs)[positions])
-        said = logits.log_softmax(1).gather(1, batch.targets[positions][:, None])[:, 0]
-        places = batch.retrieved.doc_mask[..., None] & batch.target_mask[:, None]
-        return said.new_zeros(places.shape).masked_scatter(places, said)
+        """log p(y_j|z,x) of each masked token, in order; 0 for a missing document or token."""
+        is_target = batch.targets != IGNORE
+        logits = self.reader.token_logits(self.reader.encoder(batch.reader_inputs)[is_target])  # [target vocab]
+        logp = logits.log_softmax(1).gather(1, batch.targets[is_target][:, None])[:, 0]
+        real = batch.retrieved.doc_mask[..., None] & batch.target_mask[:, None]  # [query doc token]
+        return logp.new_zeros(real.shape).masked_scatter(real, logp)
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
-        """Mean over statements of −log Σ_z p(z|x) Π_j p(y_j|z,x), in nats."""
+        """Mean over queries of −log Σ_z p(z|x) Π_j p(y_j|z,x), in nats."""
         return -sequence_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch),
                                   batch.target_mask).mean()
 
 
 @model("realm-token", DualEncoderConfig, ENCODER)
 class TokenREALM(REALM):
-    """REALM as the authors' code learns it: each hidden token may come from another document."""
+    """REALM, marginal per token: as in the authors' code, each masked token may come from a different document."""
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
-        """Mean over hidden tokens of −log Σ_z p(z|x) p(y_j|z,x), in nats."""
-        each = token_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch), batch.target_mask)
-        return -each.sum() / batch.target_mask.sum()
+        """Mean over masked tokens of −log Σ_z p(z|x) p(y_j|z,x), in nats."""
+        logp = token_marginal(self.retrieved(batch).logprobs(), self.token_logprobs(batch), batch.target_mask)
+        return -logp.sum() / batch.target_mask.sum()

@@ -1,13 +1,13 @@
-"""REALM for open questions (开放域问答; Guu et al. 2020, §3.2; the reader is that of Lee et al. 2019): what was looked
-up holds the answer, and the reader points at it. Each span of a document has a score, from the vectors of its first and
-its last token. Several spans may spell the answer, in several documents, and all of them count.
+"""REALM for open-domain question answering (开放域问答; Guu et al. 2020, §3.2; the reader is that of Lee et al. 2019):
+the reader extracts the answer span from the retrieved documents. Each span of a document has a score, computed from the
+hidden states of its first and its last token. All spans that match the answer count, in all documents.
 
-The documents have been embedded before, and their vectors do not learn, as in the authors' code; the question's
-embedder does. There is no null document: nothing can be pointed at in it.
+As in the authors' code, the document embeddings are precomputed and fixed, and the question embedder is fine-tuned.
+There is no null document, because it contains no span.
 
-What differs from the authors' code: a span that cannot be has the score −∞, theirs −10,000. Their loss has a second
-term, −log p(a document with the answer) among the retriever's best 5000. They say the single likeliest span; `best`
-adds up all spans with the same tokens, as the formula does. Their batch is one question.
+Differences from the authors' code: an impossible span has the score −∞ instead of −10,000. Their loss has a second
+term, −log p(a document with the answer) among the retriever's top 5000. They predict the single most likely span;
+`best` sums over all spans with the same tokens, as the formula does. Their batch is one question.
 """
 
 from collections import defaultdict
@@ -39,15 +39,15 @@ from plmlab.weights import with_pretrained
 
 @dataclass(frozen=True)
 class REALMForOpenQAConfig(DualEncoderConfig):
-    """The size of a REALM; ``hidden`` units between the two ends of a span and its score; an answer has at most
-    ``longest`` tokens."""
+    """Configuration of a REALM for question answering: ``hidden`` is the number of hidden units of the span scorer,
+    ``longest`` the maximum length of an answer in tokens."""
 
     hidden: int = 256
     longest: int = 10
 
 
 class FoundAnswer(NamedTuple):
-    """An answer's tokens, and p(y|x)."""
+    """A predicted answer: its tokens, and p(y|x) as ``chance``."""
 
     tokens: tuple[int, ...]
     chance: float
@@ -55,8 +55,8 @@ class FoundAnswer(NamedTuple):
 
 @model("open-realm", REALMForOpenQAConfig, ENCODER)
 class REALMForOpenQA(nn.Module):
-    """Retriever and reader as the paper writes them: p(y|x) = Σ_z p(z|x) p(y|z,x), and p(y|z,x) ∝ Σ_s exp(MLP(s)) over
-    the spans s of z that spell y, a softmax over the spans of each document."""
+    """REALM for open-domain question answering: retriever and reader as in the paper, p(y|x) = Σ_z p(z|x) p(y|z,x), and
+    p(y|z,x) ∝ Σ_s exp(MLP(s)) over the spans s of z that match y, with a softmax over the spans of each document."""
 
     config: REALMForOpenQAConfig
 
@@ -75,94 +75,97 @@ class REALMForOpenQA(nn.Module):
     @classmethod
     def from_pretrained(cls, realm: REALM, hidden: int = REALMForOpenQAConfig.hidden,
                         longest: int = REALMForOpenQAConfig.longest) -> Self:
-        """A new layer for spans on copies of a pretrained retriever and reader."""
-        made = cls(REALMForOpenQAConfig(**asdict(realm.config), hidden=hidden, longest=longest))
-        return with_pretrained(realm.embedder, with_pretrained(realm.reader.encoder, made, "reader"), "embedder")
+        """A new span scorer on copies of a pretrained retriever and reader."""
+        model = cls(REALMForOpenQAConfig(**asdict(realm.config), hidden=hidden, longest=longest))
+        return with_pretrained(realm.embedder, with_pretrained(realm.reader.encoder, model, "reader"), "embedder")
 
     def retrieve(self, corpus: TextCorpus, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
                   most: int = TOP) -> QuestionBatch:
-        """Questions with the best documents for each, by the embedder of questions as it is now and the vectors that
-        the documents have in the ``corpus``. ``answers`` are the right ones of each question; none if left away."""
-        reads, device = corpus.retriever, next(self.parameters()).device
-        queries, pad = [query_input(one, (), reads.vocab) for one in questions], reads.vocab.need("pad")
+        """Batch of questions with the top ``most`` documents of each, from the current question embedder and the
+        document vectors of the ``corpus``. ``answers`` holds the correct answers of each question; none if omitted."""
+        retriever, device = corpus.retriever, next(self.parameters()).device
+        vocab = retriever.vocab
+        queries, pad = [query_input(question, (), vocab) for question in questions], vocab.need("pad")
         with torch.no_grad():
             found = corpus.index.search(self.embedder(Batch.of(queries, pad=pad).to(device)), most)
-        right = answers or [()] * len(questions)
-        readings = [answer_spans(questions[row], reads.body(corpus.documents[number]), right[row], vocab=reads.vocab)
+        gold = answers or [()] * len(questions)
+        readings = [answer_spans(questions[row], retriever.body(corpus.documents[number]), gold[row], vocab=vocab)
                     for row, number in found.pairs.tolist()]
         return QuestionBatch.of(queries, found, corpus.index.vectors(found.documents.tolist()), readings,
                                 pad=pad).to(device)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time longest"]:
-        """The score w·norm(ReLU(W_s h_i + W_e h_j)) of the span from position i to position j = i + n, at [:, i, n];
-        −inf where it does not lie in the document."""
+        """Span scores: w·norm(ReLU(W_s h_i + W_e h_j)) of the span from position i to position j = i + n is at [:, i,
+        n]; −inf if the span is not within the document."""
         hidden = self.reader(batch)
-        reach = self.config.longest
-        ends = F.pad(self.end(hidden), (0, 0, 0, reach - 1)).unfold(1, reach, 1)
-        both = self.start(hidden)[:, :, None] + rearrange(ends, "batch time hidden reach -> batch time reach hidden")
+        longest = self.config.longest
+        ends = F.pad(self.end(hidden), (0, 0, 0, longest - 1)).unfold(1, longest, 1)  # [batch time hidden longest]
+        both = self.start(hidden)[:, :, None] + rearrange(ends, "batch time hidden n -> batch time n hidden")
         text = (batch.segments == 1) & F.pad(batch.segments[:, 1:] == 1, (0, 1))  # without its [SEP]
-        spans = text[..., None] & F.pad(text, (0, reach - 1)).unfold(1, reach, 1)
-        return self.score(self.norm(both.relu()))[..., 0].masked_fill(~spans, -torch.inf)
+        inside = text[..., None] & F.pad(text, (0, longest - 1)).unfold(1, longest, 1)  # [batch time longest]
+        return self.score(self.norm(both.relu()))[..., 0].masked_fill(~inside, -torch.inf)
 
     def gold_span_mask(self, batch: Batch) -> Bool[Tensor, "batch time longest"]:
-        """Which of these spans spell an answer, by the label ``spans`` of `plmlab.objectives.open_domain_qa`."""
-        first, last = label_of(batch, "spans").unbind(-1)
-        span = (first != IGNORE) & (last - first < self.config.longest)
-        reading = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
-        found = torch.zeros(*batch.size, self.config.longest, dtype=torch.bool, device=first.device)
-        found[reading[span], first[span], (last - first)[span]] = True
-        return found
+        """Mask of the spans that match a correct answer, from the label ``spans`` of
+        `plmlab.objectives.open_domain_qa`."""
+        first, last = label_of(batch, "spans").unbind(-1)  # [row span] each
+        real = (first != IGNORE) & (last - first < self.config.longest)
+        row = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
+        mask = torch.zeros(*batch.size, self.config.longest, dtype=torch.bool, device=first.device)
+        mask[row[real], first[real], (last - first)[real]] = True
+        return mask
 
     def answers(self, batch: QuestionBatch) -> Bool[Tensor, "query doc span"]:
-        """Which spans of which documents spell a right answer to each question."""
+        """Mask of the spans that match a correct answer, by question and document."""
         return batch.retrieved.unflatten(self.gold_span_mask(batch.reader_inputs).flatten(1), False)
 
     def retrieved(self, batch: QuestionBatch) -> Retrieved:
-        """What was retrieved for each question, scored anew by Embed(x) · the vector of each document."""
+        """The retrieved documents of each question, rescored as Embed(x) · the document vector, with gradients."""
         return batch.scored(self.embedder(batch.queries), batch.documents)
 
     def log_joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
         """log p(z, s|x) = log p(z|x) + log p(s|z,x) of each span of each document."""
-        spans = self(batch.reader_inputs).flatten(1).log_softmax(1)
+        spans = self(batch.reader_inputs).flatten(1).log_softmax(1)  # [row time·longest]
         return self.retrieved(batch).logprobs()[..., None] + batch.retrieved.unflatten(spans, -torch.inf)
 
     def answer_logprobs(self, batch: QuestionBatch) -> Float[Tensor, "query"]:
-        """log p(y|x), all right answers together; −inf where no document holds one."""
-        right = self.answers(batch)
-        answered = right.any((1, 2))
-        found = self.log_joint(batch)[answered].masked_fill(~right[answered], -torch.inf).flatten(1).logsumexp(1)
-        return found.new_full(answered.shape, -torch.inf).masked_scatter(answered, found)
+        """log p(y|x), summed over all correct answers; −inf if no document contains one."""
+        gold = self.answers(batch)
+        answered = gold.any((1, 2))  # [query]
+        logp = self.log_joint(batch)[answered].masked_fill(~gold[answered], -torch.inf).flatten(1).logsumexp(1)
+        return logp.new_full(answered.shape, -torch.inf).masked_scatter(answered, logp)
 
     def loss(self, batch: QuestionBatch) -> Float[Tensor, ""]:
-        """Mean over questions of −log p(y|x), in nats; a question that no document answers adds 0."""
-        worth = self.answer_logprobs(batch)
-        return -worth.masked_fill(worth.isneginf(), 0).mean()
+        """Mean over questions of −log p(y|x), in nats; a question without an answer in its documents contributes 0."""
+        logp = self.answer_logprobs(batch)
+        return -logp.masked_fill(logp.isneginf(), 0).mean()
 
     @torch.no_grad()
     def best(self, batch: QuestionBatch, most: int = 1) -> list[list[FoundAnswer]]:
-        """For each question its likeliest answers, the likeliest first: p(y|x) is the sum over all spans, in all
-        documents, that spell it."""
+        """The ``most`` most likely answers to each question, in descending order; p(y|x) sums over all matching spans
+        in all documents."""
         log_joint, texts = self.log_joint(batch), batch.reader_inputs.tokens.tolist()
-        reading = batch.retrieved.unflatten(torch.arange(len(texts), device=log_joint.device), -1)
-        found = []
-        for row, documents in zip(log_joint, reading, strict=True):
-            chances: dict[tuple[int, ...], float] = defaultdict(float)
-            for document, span in (~row.isneginf()).nonzero().tolist():
+        rows = batch.retrieved.unflatten(torch.arange(len(texts), device=log_joint.device), -1)  # [query doc] → reading
+        answers = []
+        for logp, readings in zip(log_joint, rows, strict=True):
+            probabilities: dict[tuple[int, ...], float] = defaultdict(float)
+            for document, span in (~logp.isneginf()).nonzero().tolist():
                 first, more = divmod(span, self.config.longest)
-                text = texts[int(documents[document])]
-                chances[tuple(text[first:first + more + 1])] += float(row[document, span].exp())
-            best = sorted(chances.items(), key=lambda item: -item[1])[:most]
-            found.append([FoundAnswer(*one) for one in best])
-        return found
+                text = texts[int(readings[document])]
+                probabilities[tuple(text[first:first + more + 1])] += float(logp[document, span].exp())
+            best = sorted(probabilities.items(), key=lambda item: -item[1])[:most]
+            answers.append([FoundAnswer(*item) for item in best])
+        return answers
 
 
 @model("open-realm-one-softmax", REALMForOpenQAConfig, ENCODER)
 class OneSoftmaxREALMForOpenQA(REALMForOpenQA):
-    """The same as the authors' code fine-tunes it: a span's score and its document's are added, and one softmax goes
-    over all spans of all documents. So a document with many good spans counts for more than its own score says."""
+    """REALM for open-domain question answering, one softmax: as in the authors' code, the scores of a span and of its
+    document are added, and a single softmax is taken over all spans of all documents. A document with many high-scoring
+    spans therefore has more weight than its own score gives it."""
 
     def log_joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
-        """log p(z, s|x), from the sum of both scores."""
+        """log p(z, s|x), with a softmax over the sums of document score and span score."""
         spans = batch.retrieved.unflatten(self(batch.reader_inputs).flatten(1), -torch.inf)
-        scores = self.retrieved(batch).scores[..., None] + spans
+        scores = self.retrieved(batch).scores[..., None] + spans  # [query doc span]
         return scores.flatten(1).log_softmax(1).view_as(scores)

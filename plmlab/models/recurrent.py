@@ -1,9 +1,10 @@
-"""Recurrent language models (循环语言模型): a state is carried from word to word, and says which word comes next.
+"""Recurrent language models (循环语言模型): a hidden state is passed from time step to time step, and predicts the next
+token.
 
-One model, whose cell a variant names: Elman's RNN (Mikolov et al. 2010), the LSTM (Sundermeyer et al. 2012; Zaremba et
-al. 2014), the GRU. What differs from Zaremba et al.: the output shares the embedding's weights (Press and Wolf 2017);
-each window of a text begins with a state of zeros, where theirs goes on with the last one's; and weights begin as
-PyTorch's do, theirs evenly from −0.05 to 0.05.
+There is one model, with a cell class per variant: Elman's RNN (Mikolov et al. 2010), the LSTM (Sundermeyer et al. 2012;
+Zaremba et al. 2014), the GRU. Differences from Zaremba et al.: the output layer is tied to the embedding matrix (Press
+and Wolf 2017); each window of a text starts from a zero state instead of the last state of the previous window; and
+weights have PyTorch's default initialisation instead of a uniform one from −0.05 to 0.05.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from plmlab.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class RecurrentConfig:
-    """The size of a recurrent language model; ``model`` is the width of an embedding and of a state."""
+    """Configuration of a recurrent language model; ``model`` is the width of an embedding and of a hidden state."""
 
     vocab: int
     layers: int = 2
@@ -35,19 +36,19 @@ class RecurrentConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 0) -> Self:
-        """Trains in seconds on two cores. Too small to overfit in that time, so it needs no dropout. A state may be
-        carried as far as one likes: ``time`` is not needed."""
+        """A model that trains in seconds on two CPU cores. It is too small to overfit in that time: no dropout.
+        ``time`` is ignored: a recurrent model has no maximum length."""
         return cls(vocab, dropout=0.0)
 
     @classmethod
     def base(cls) -> Self:
-        """The "medium" LSTM of Zaremba et al. (§4.1), for the 10,000 words of the Penn Treebank."""
+        """The "medium" LSTM of Zaremba et al. (§4.1), with the 10,000-word vocabulary of the Penn Treebank."""
         return cls(vocab=10_000, layers=2, model=650)
 
 
 @dataclass
 class RecurrentState:
-    """Texts half read, one a row: the states of all layers, None before the first word."""
+    """State of incremental decoding, one row per text: the states of all layers, None before the first token."""
 
     carried: LayerStates | None = None
 
@@ -58,7 +59,7 @@ class RecurrentState:
 
 
 class RecurrentLanguageModel(nn.Module):
-    """What all have in common; a variant names its ``cell_class``."""
+    """Base class of the recurrent language models; a variant sets ``cell_class``."""
 
     cell_class: type[Cell]
 
@@ -74,53 +75,53 @@ class RecurrentLanguageModel(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each step's prediction. Padding stands behind a text, where it changes none of its steps."""
+        """Next-token logits at every time step. Padding is on the right, where it does not affect the real tokens."""
         return self.token_logits(self.hidden_states(batch))
 
     def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """What the last layer shows at each step."""
+        """Outputs of the last layer, one per time step."""
         return self.read(batch.tokens, None)[0]
 
     def read(self, tokens: Int[Tensor, "batch time"], carried: LayerStates | None,
              ) -> tuple[Float[Tensor, "batch time model"], LayerStates]:
-        """What the last layer shows at each step, after what is carried; and what is carried on."""
+        """Outputs of the last layer from the initial state ``carried``, and the final state."""
         hidden, carried = self.recurrent(self.embedded(self.dropout(self.token(tokens))), None, carried)
         return self.dropout(hidden), carried
 
-    def token_logits(self, hidden: Float[Tensor, "*steps model"]) -> Float[Tensor, "*steps vocab"]:
-        """The logits of the token that follows a step with this hidden state."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Next-token logits from a hidden state."""
         return F.linear(hidden, self.token.weight, self.bias)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean cross-entropy in nats a target."""
+        """Mean cross-entropy per target, in nats."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def start(self) -> RecurrentState:
-        """The state of having read nothing."""
+        """An empty decoding state."""
         return RecurrentState()
 
     def step(self, tokens: Int[Tensor, "batch time"], state: RecurrentState) -> Float[Tensor, "batch vocab"]:
-        """Read on after what ``state`` remembers, and give the logits of the token that comes next."""
+        """Append ``tokens`` to ``state`` and return the logits of the next token."""
         hidden, state.carried = self.read(tokens, state.carried)
         return self.token_logits(hidden[:, -1])
 
 
 @model("rnn-lm", RecurrentConfig, RECURRENT, Pretraining("rnn", causal, Tokenizer.bpe, stream=True))
 class RNNLanguageModel(RecurrentLanguageModel):
-    """Elman's cells."""
+    """RNN language model: a recurrent language model with Elman cells."""
 
     cell_class = RNNCell
 
 
 @model("lstm-lm", RecurrentConfig, RECURRENT, Pretraining("lstm", causal, Tokenizer.bpe, stream=True))
 class LSTMLanguageModel(RecurrentLanguageModel):
-    """LSTM cells."""
+    """LSTM language model: a recurrent language model with LSTM cells."""
 
     cell_class = LSTMCell
 
 
 @model("gru-lm", RecurrentConfig, RECURRENT, Pretraining("gru", causal, Tokenizer.bpe, stream=True))
 class GRULanguageModel(RecurrentLanguageModel):
-    """GRU cells, in PyTorch's form, which has a kernel."""
+    """GRU language model: a recurrent language model with GRU cells in PyTorch's form, which has a fused kernel."""
 
     cell_class = TorchGRUCell

@@ -1,4 +1,4 @@
-"""The list of models: each declares here, from its own file, what it is, how it reads a text and what pretrains it."""
+"""The model registry: each model file registers its type, configuration, input format and pretraining."""
 
 import importlib
 import pkgutil
@@ -17,22 +17,22 @@ Class = TypeVar("Class", bound=type[nn.Module])
 
 @dataclass(frozen=True)
 class Pretraining:
-    """How a model is pretrained, for ``plmlab pretrain``.
+    """How ``plmlab pretrain`` pretrains a model.
 
     Attributes:
-        name: what a person calls the model ("bert").
-        objective: what each text is made an Example by.
-        learn: learns the tokens, (texts, size) → Tokenizer.
-        added: how many tokens the objective adds to a text.
-        stream: whether it reads windows of one long stream, each position predicting the next token, and not text by
-            text.
-        pairs: what a pair of sentences is made an Example by, where a corpus has pairs (``next_sentence``); None for a
-            model that reads none.
-        likelihood: whether its loss is the mean −log p of what it must say, so that it has the objective's floor, and
-            a perplexity.
-        prepare: what a new model is told of its words and batches before it is trained, (model, tokenizer, batches) →
-            None.
-        asks: whether a batch has anything to predict, where that is not certain; a text of which none has is refused.
+        name: the model's name on the command line ("bert").
+        objective: makes an Example of each text.
+        learn: trains the tokenizer, (texts, size) → Tokenizer.
+        added: the number of special tokens that the objective adds to a text.
+        stream: whether to train on windows of one concatenated token stream, with next-token targets, instead of on
+            separate texts.
+        pairs: makes an Example of a pair of sentences if the corpus has pairs (``next_sentence``); None for a model
+            that takes none.
+        likelihood: whether the loss is the mean −log p of the targets, so that the objective's floor and perplexity
+            apply.
+        prepare: prepares a new model for its vocabulary and data before training, (model, tokenizer, batches) → None.
+        asks: whether a batch has any target, for objectives that do not guarantee one; a corpus without any target is
+            rejected.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Pretraining:
 
 @dataclass(frozen=True)
 class ModelType:
-    """A kind of model, as a checkpoint names it; ``model(config)`` makes a new one."""
+    """A registered model type, under the name used in checkpoints; ``model(config)`` builds a new model."""
 
     name: str
     config: Any
@@ -59,18 +59,18 @@ class ModelType:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model inside another one, as the config of the outer one holds it: its class and its config."""
+    """Class and configuration of a submodel, as stored in the configuration of the model that contains it."""
 
     model: type[nn.Module]
     config: Any
 
     @classmethod
     def of(cls, model: nn.Module) -> Self:
-        """That of a model in hand."""
+        """The specification of an existing model."""
         return cls(type(model), model.config)
 
     def build(self) -> Any:
-        """A new model, with random weights."""
+        """Build a new model with random weights."""
         return self.model(self.config)
 
 
@@ -79,50 +79,50 @@ MODELS: dict[str, ModelType] = {}
 
 def model(name: str, config: type, architecture: Architecture | None = None, pretraining: Pretraining | None = None,
           ) -> Callable[[Class], Class]:
-    """Register the class below: ``@model("gpt", GPTConfig, DECODER)`` above ``class GPT``. A model without an
-    ``architecture`` reads what its ``encoder`` reads. A ValueError where another class has that name already."""
+    """Class decorator that registers a model type: ``@model("gpt", GPTConfig, DECODER)``. A model without an
+    ``architecture`` has that of its ``encoder``. Raises ValueError if another class has the name."""
     def register(cls: Class) -> Class:
-        if name in MODELS and _place(MODELS[name].model) != _place(cls):
-            raise ValueError(f"a model type {name!r} is registered already, by {'.'.join(_place(MODELS[name].model))}; "
-                             "give another name")
+        if name in MODELS and _full_name(MODELS[name].model) != _full_name(cls):
+            raise ValueError(f"the model type {name!r} is already registered, by "
+                             f"{'.'.join(_full_name(MODELS[name].model))}; choose another name")
         MODELS[name] = ModelType(name, config, cls, architecture, pretraining)
         return cls
     return register
 
 
-def _place(cls: type) -> tuple[str, str]:
+def _full_name(cls: type) -> tuple[str, str]:
     return cls.__module__, cls.__qualname__
 
 
 def all_models() -> dict[str, ModelType]:
-    """All model types by name, once every file of ``plmlab.models`` has been loaded."""
-    rooms = importlib.import_module("plmlab.models")
-    for room in pkgutil.iter_modules(rooms.__path__):
-        importlib.import_module(f"plmlab.models.{room.name}")
+    """All model types by name; imports every module of ``plmlab.models``."""
+    package = importlib.import_module("plmlab.models")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"plmlab.models.{module.name}")
     return MODELS
 
 
 def model_type(name: str) -> ModelType:
-    """The model type of that name; a ValueError lists the names there are."""
+    """The model type with that name. Raises ValueError, which lists all names, if there is none."""
     if name not in MODELS:
         all_models()
     if name not in MODELS:
-        raise ValueError(f"there is no model type {name!r} here; there are {', '.join(sorted(MODELS))}")
+        raise ValueError(f"unknown model type {name!r}; choose one of {', '.join(sorted(MODELS))}")
     return MODELS[name]
 
 
 def pretrainable() -> dict[str, ModelType]:
-    """The model types that ``plmlab pretrain`` can make, by what a person calls them."""
+    """The model types that ``plmlab pretrain`` can train, by their name on the command line."""
     return {kind.pretraining.name: kind for kind in all_models().values() if kind.pretraining}
 
 
 def type_of(model: nn.Module) -> ModelType:
-    """The registered type of a model in hand; a ValueError for one of no registered class."""
+    """The registered type of a model. Raises ValueError if its class is not registered."""
     return registered(type(model))
 
 
 def registered(cls: type[nn.Module]) -> ModelType:
-    """The type as which a class is registered; a ValueError for a class that is not."""
+    """The registered type of a class. Raises ValueError if the class is not registered."""
     for kind in MODELS.values():
         if cls is kind.model:
             return kind
@@ -131,16 +131,16 @@ def registered(cls: type[nn.Module]) -> ModelType:
 
 
 def registered_base(cls: type[nn.Module]) -> ModelType:
-    """As what a class is registered, or the class that it varies; a ValueError where neither is."""
-    for above in cls.__mro__:
+    """The registered type of a class, or of its nearest registered base class. Raises ValueError if there is none."""
+    for base in cls.__mro__:
         for kind in MODELS.values():
-            if above is kind.model:
+            if base is kind.model:
                 return kind
-    raise ValueError(f"how a {cls.__name__} reads a plain text is not known here; give an Example made by "
-                     "its objective")
+    raise ValueError(f"neither {cls.__name__} nor a base class of it is a registered model type, so its input format "
+                     "is unknown; instead of a plain text, give an Example made by its objective")
 
 
 def architecture_of(model: nn.Module) -> Architecture:
-    """What a model in hand reads and writes: as its class is registered, or the class that it varies; of one that is
-    registered without, what its ``encoder`` does."""
+    """The architecture of a model: that of its class or of its nearest registered base class; that of its ``encoder``
+    if the type is registered without one."""
     return registered_base(type(model)).architecture or architecture_of(model.encoder)  # type: ignore[arg-type]

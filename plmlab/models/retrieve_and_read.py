@@ -1,5 +1,5 @@
-"""A REALM among its documents: what it looks up for a statement, what it says, and what each document had to do with
-that (Guu et al. 2020, §3)."""
+"""REALM at inference (Guu et al. 2020, §3): retrieve documents for a query, predict its masked tokens, and measure what
+each document contributes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,88 +22,89 @@ from plmlab.retrieval.retrieved import NULL, Retrieved
 from plmlab.text.tokenizers import Tokenizer
 
 TOP = 4
-"""So many documents are looked up, beside the null document."""
+"""Default number of documents to retrieve (top k), in addition to the null document."""
 NOTHING = Block("", 0, ())
-"""The null document."""
+"""The null document, which is empty."""
 
 
 @dataclass(frozen=True)
 class RetrieveAndRead:
-    """A model, and the documents that it looks things up in."""
+    """A REALM and the corpus that it retrieves from."""
 
     model: REALM
     corpus: TextCorpus
 
     @classmethod
     def of(cls, model: REALM, tokenizer: Tokenizer, documents: Sequence[Block] = ()) -> Self:
-        """A model among documents that its own embedder makes the vectors of."""
+        """A model with a corpus of ``documents``, embedded by the model's own embedder."""
         return cls(model, TextCorpus(TextRetriever(tokenizer, model.embedder), documents))
 
     def among(self, corpus: TextCorpus) -> Self:
-        """The same model among other documents."""
+        """The same model with another corpus."""
         return replace(self, corpus=corpus)
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """How model and corpus read a text."""
+        """The tokenizer of model and corpus."""
         return self.corpus.retriever.tokenizer
 
     def retrieve(self, queries: Sequence[Query], most: int = TOP) -> Retrieved:
-        """The ``most`` best documents for each statement, without those that are excluded for it."""
-        return self.corpus.search(queries, most, [one.excluded for one in queries])
+        """The top ``most`` documents for each query, without its excluded documents."""
+        return self.corpus.search(queries, most, [query.excluded for query in queries])
 
     def batch(self, queries: Sequence[Query], found: Retrieved) -> RetrievedBatch:
-        """The statements with documents, `NULL` among them or not, to be learned from."""
-        reads, blocks = self.corpus.retriever, {NULL: NOTHING} | self.corpus.documents
-        readings = [reader_input(queries[row].tokens, reads.body(blocks[number]), vocab=reads.vocab, rng=Random(0),
-                              hidden=queries[row].hidden) for row, number in found.pairs.tolist()]
-        return RetrievedBatch.of([*map(reads.query, queries)], found,
-                                 [reads.document(blocks[number]) for number in found.documents.tolist()], readings,
-                                 pad=reads.vocab.need("pad"))
+        """Training batch of queries with the documents ``found``, which may include `NULL`."""
+        retriever, blocks = self.corpus.retriever, {NULL: NOTHING} | self.corpus.documents
+        readings = [reader_input(queries[row].tokens, retriever.body(blocks[number]), vocab=retriever.vocab,
+                              rng=Random(0), hidden=queries[row].hidden) for row, number in found.pairs.tolist()]
+        return RetrievedBatch.of([*map(retriever.query, queries)], found,
+                                 [retriever.document(blocks[number]) for number in found.documents.tolist()], readings,
+                                 pad=retriever.vocab.need("pad"))
 
     @torch.no_grad()
     def read(self, queries: Sequence[Query], most: int = TOP, *, null: bool = True, temperature: float = 1.0,
              also: Sequence[Sequence[Ids]] | None = None) -> list[Reading]:
-        """What is made of each statement with the ``most`` best documents, and with the null document unless ``null``
-        is False. Scores are divided by the ``temperature`` before the softmax. ``also`` are answers, for each
-        statement, that are to be among its own."""
+        """Predict the masked tokens of each query with its top ``most`` documents, and with the null document unless
+        ``null`` is False. Retrieval scores are divided by ``temperature`` before the softmax. ``also`` holds
+        additional candidate answers to score for each query."""
         found = self.retrieve(queries, most)
         found = found.with_null() if null else found
         also = [()] * len(queries) if also is None else also
-        made, step = list[Reading](), max(1, ROWS // (most + 1))
+        readings, step = list[Reading](), max(1, ROWS // (most + 1))
         for first in range(0, len(queries), step):
-            some = slice(first, first + step)
-            batch = self._batch(queries[some], found[some])
-            made += self._made(queries[some], batch, self.model.retrieved(batch), temperature, also[some])
-        return made
+            chunk = slice(first, first + step)
+            batch = self._batch(queries[chunk], found[chunk])
+            readings += self._readings(queries[chunk], batch, self.model.retrieved(batch), temperature, also[chunk])
+        return readings
 
     @torch.no_grad()
     def read_with(self, query: Query, found: Retrieved) -> Reading:
-        """What is made of a statement with documents that another has found, by the scores that they have there."""
-        return self._made([query], self._batch([query], found), found, 1.0, [()])[0]
+        """Predict the masked tokens of a query with documents ``found`` by another retriever, using their scores."""
+        return self._readings([query], self._batch([query], found), found, 1.0, [()])[0]
 
     def _batch(self, queries: Sequence[Query], found: Retrieved) -> RetrievedBatch:
         self.model.eval()
         return self.batch(queries, found).to(next(self.model.parameters()).device)
 
-    def _made(self, queries: Sequence[Query], batch: RetrievedBatch, found: Retrieved, temperature: float,
-              also: Sequence[Sequence[Ids]]) -> list[Reading]:
-        """A `Reading` per statement, from log p of each token at each hidden position of all readings, one after the
-        other."""
+    def _readings(self, queries: Sequence[Query], batch: RetrievedBatch, found: Retrieved, temperature: float,
+                  also: Sequence[Sequence[Ids]]) -> list[Reading]:
+        """One `Reading` per query. The reader runs once; its log-probabilities at the masked positions of all (query,
+        document) pairs are then split by query."""
         hidden = self.model.reader.encoder(batch.reader_inputs)[batch.targets != IGNORE]
-        said = self.model.reader.token_logits(hidden).log_softmax(1).cpu()
+        logprobs = self.model.reader.token_logits(hidden).log_softmax(1).cpu()  # [pair·token vocab]
         found = found.to("cpu")
-        each = [found[row:row + 1] for row in range(len(queries))]
-        ends = accumulate((len(query.hidden) * len(one.numbers[0]) for query, one in zip(queries, each, strict=True)),
+        rows = [found[row:row + 1] for row in range(len(queries))]
+        ends = accumulate((len(query.hidden) * len(row.numbers[0]) for query, row in zip(queries, rows, strict=True)),
                           initial=0)
-        return [_reading(one, temperature, said[first:end].unflatten(0, (one.numbers.shape[1], -1)), more)
-                for one, (first, end), more in zip(each, pairwise(ends), also, strict=True)]
+        return [_reading(row, temperature, logprobs[first:end].unflatten(0, (row.numbers.shape[1], -1)), more)
+                for row, (first, end), more in zip(rows, pairwise(ends), also, strict=True)]
 
 
-def _reading(found: Retrieved, temperature: float, said: Float[Tensor, "doc token vocab"], also: Sequence[Ids],
+def _reading(found: Retrieved, temperature: float, logprobs: Float[Tensor, "doc token vocab"], also: Sequence[Ids],
              ) -> Reading:
-    answers = [*dict.fromkeys([*map(tuple, said.argmax(2).tolist()), *map(tuple, also)])]
-    each = torch.stack([said.gather(2, torch.tensor(answer).expand(len(said), -1)[..., None]).sum((1, 2))
-                        for answer in answers], 1).exp()
-    order = (found.probs(temperature)[0] @ each).argsort(descending=True, stable=True).tolist()
-    return Reading(found, temperature, tuple(answers[place] for place in order), each[:, order])
+    """The `Reading` of one query: the most likely answer with each document, and ``also``, by descending p(y|x)."""
+    answers = [*dict.fromkeys([*map(tuple, logprobs.argmax(2).tolist()), *map(tuple, also)])]
+    likelihoods = torch.stack([logprobs.gather(2, torch.tensor(answer).expand(len(logprobs), -1)[..., None]).sum((1, 2))
+                               for answer in answers], 1).exp()  # p(y|z,x), [doc answer]
+    order = (found.probs(temperature)[0] @ likelihoods).argsort(descending=True, stable=True).tolist()
+    return Reading(found, temperature, tuple(answers[i] for i in order), likelihoods[:, order])

@@ -1,10 +1,12 @@
-"""The four ways of fine-tuning BERT (Devlin et al. 2019, §4, fig. 4): a pretrained encoder and one new output layer.
+"""Task heads for the four kinds of fine-tuning in BERT (Devlin et al. 2019, §4, fig. 4): a pretrained encoder and one
+new output layer.
 
-Each head stands on any encoder: on BERT, on XLNet, MPNet or UniLM (of which fine-tuning reads the content stream alone,
-and no mask), on GLM, and on any variant.
+Each head works with any encoder: BERT, XLNet and MPNet (of which fine-tuning uses only the content stream), UniLM (with
+full attention), GLM, and any variant.
 
-Where they differ from the authors' code: no answer begins or ends in padding, which here takes no part in the softmax.
-XLNet's end of an answer is told where the answer begins, and a beam finds both; here neither end knows the other.
+Differences from the authors' code: an answer cannot begin or end in padding, which is excluded from the softmax. In
+XLNet's code the end of an answer is conditioned on its start, and both are found by beam search; here the two are
+predicted independently.
 """
 
 from dataclasses import dataclass
@@ -25,20 +27,20 @@ from plmlab.weights import with_pretrained
 
 @dataclass(frozen=True)
 class TaskHeadConfig:
-    """The encoder, its class and its size, and how many labels the output layer tells apart."""
+    """Class and configuration of the encoder, and the number of output labels."""
 
     encoder: ModelSpec
     labels: int = 2
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """On a tiny BERT."""
+        """A head on a tiny BERT."""
         return cls(ModelSpec(BERT, BERTConfig.tiny(vocab, time)))
 
 
 class TaskHead(nn.Module):
-    """What the heads have in common: the encoder, and the one layer that is new to it. It reads a text
-    laid out as its encoder reads one (`plmlab.models.registry.architecture_of`)."""
+    """Base class of the task heads: an encoder and one new output layer. Its input format is that of the encoder
+    (`plmlab.models.registry.architecture_of`)."""
 
     def __init__(self, config: Any) -> None:
         super().__init__()
@@ -50,75 +52,75 @@ class TaskHead(nn.Module):
 
     @classmethod
     def from_pretrained(cls, encoder: nn.Module, labels: int = 2) -> Self:
-        """A new output layer on a copy of a pretrained encoder, such as ``pretrained.encoder``, which itself stays as
-        it is, whatever is learned here. A ValueError for a model that is no encoder."""
+        """A new output layer on a copy of a pretrained encoder, such as ``pretrained.encoder``, which stays unchanged.
+        Raises ValueError if the model is not an encoder."""
         if not hasattr(encoder, "summary"):
-            raise ValueError(f"a {type(encoder).__name__} is no encoder that a {cls.__name__} can stand on; give one "
-                             "that has a vector for each token and one for the text, such as ``pretrained.encoder``")
+            raise ValueError(f"{cls.__name__} needs an encoder with a pooled output, but {type(encoder).__name__} has "
+                             "none; give an encoder without its pretraining head, such as ``pretrained.encoder``")
         return with_pretrained(encoder, cls(registered_base(cls).config(ModelSpec.of(encoder), labels)), "encoder")
 
 
 @model("sentence-classifier", TaskHeadConfig)
 class SentenceClassifier(TaskHead):
-    """One sentence, or a pair: what kind it is of, said from its summary, the vector of [CLS] (fig. 4 a, b)."""
+    """Sequence classification: the class of a sentence or a sentence pair, from the pooled output (fig. 4 a, b)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
-        """The logits of each text's class."""
+        """Class logits of each text."""
         return self.output(self.dropout(self.encoder.pooled_output(batch)))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over texts of −log p(class); label ``class``, one number a text."""
+        """Mean over texts of −log p(class); label ``class``, one per text."""
         return F.cross_entropy(self(batch), label_of(batch, "class"), ignore_index=IGNORE)
 
 
 @model("token-classifier", TaskHeadConfig)
 class TokenClassifier(TaskHead):
-    """Classifier of tokens, such as names: each token's tag, said from its own vector (fig. 4 d)."""
+    """Token classification, such as named-entity recognition: a tag per token, from its hidden state (fig. 4 d)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time label"]:
-        """The logits of each position's tag."""
+        """Tag logits at every position."""
         return self.output(self.dropout(self.encoder(batch)))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over tagged positions of −log p(tag); label ``tags``, one number a position, IGNORE where there is no
-        tag."""
+        """Mean over tagged positions of −log p(tag); label ``tags``, one per position, IGNORE where there is none."""
         return F.cross_entropy(self(batch).flatten(0, 1), label_of(batch, "tags").flatten(), ignore_index=IGNORE)
 
 
 @model("span-classifier", TaskHeadConfig)
 class SpanClassifier(TaskHead):
-    """Classifier of spans, for question answering: where in the text the answer begins and where it ends (fig. 4 c)."""
+    """Extractive question answering: start and end of the answer span in the text (fig. 4 c)."""
 
     def __init__(self, config: Any) -> None:
         if config.labels != 2:
-            raise ValueError(f"labels={config.labels}: a span has two ends, so labels must be 2")
+            raise ValueError(f"labels={config.labels}: a span has a start and an end, so labels must be 2")
         super().__init__(config)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 2"]:
-        """The logits S·T_t of the answer beginning at a position and E·T_t of it ending there; −inf at padding."""
+        """Start logits S·T_t and end logits E·T_t of the answer at every position; −inf at padding."""
         return self.output(self.encoder(batch)).masked_fill(~batch.padding_mask[..., None], float("-inf"))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over texts of −log p(start) and −log p(end), halved; labels ``start`` and ``end``, a position a text
-        (the last position of the answer, not the one behind it), IGNORE where there is no answer."""
+        """Average of the mean −log p(start) and the mean −log p(end) over texts; labels ``start`` and ``end``, one
+        position per text (``end`` is the last token of the answer, inclusive), IGNORE where there is no answer."""
         start, end = self(batch).unbind(-1)
         return (F.cross_entropy(start, label_of(batch, "start"), ignore_index=IGNORE)
                 + F.cross_entropy(end, label_of(batch, "end"), ignore_index=IGNORE)) / 2
 
     def best(self, batch: Batch, longest: int = 30) -> Int[Tensor, "batch 2"]:
-        """Start and end of the likeliest span, of at most ``longest`` positions: max S·T_i + E·T_j over j ≥ i (§4.2).
+        """Start and (inclusive) end of the best span of at most ``longest`` tokens: max S·T_i + E·T_j over j ≥ i
+        (§4.2).
 
-        Only positions of the text can be chosen, not of the question: of segment 1, or of 0 where that is all there is.
+        The span lies in the text, not in the question: in segment 1, or in segment 0 if there is only one segment.
         """
         return best_span(self(batch), batch.segments == (batch.segments == 1).any(1, keepdim=True), longest)
 
 
 def best_span(logits: Float[Tensor, "batch time 2"], text: Bool[Tensor, "batch time"], longest: int,
               ) -> Int[Tensor, "batch 2"]:
-    """First and last position of the span with the highest sum of start and end logit, of at most ``longest``
-    positions, all in the ``text``."""
+    """First and last position of the span with the highest sum of start and end logit, of at most ``longest`` tokens,
+    within the mask ``text``."""
     logits = logits.masked_fill(~text[..., None], -torch.inf)
-    scores = logits[:, :, None, 0] + logits[:, None, :, 1]
-    spans = torch.ones_like(scores, dtype=torch.bool).triu().tril(longest - 1)
+    scores = logits[:, :, None, 0] + logits[:, None, :, 1]  # [batch start end]
+    spans = torch.ones_like(scores, dtype=torch.bool).triu().tril(longest - 1)  # start ≤ end < start + longest
     best = scores.masked_fill(~spans, -torch.inf).flatten(1).argmax(1)
     return torch.stack([best // scores.shape[2], best % scores.shape[2]], 1)

@@ -1,5 +1,5 @@
-"""A retriever of texts: one network for queries and documents, as in REALM, or a network for each, as in DPR (Karpukhin
-et al. 2020)."""
+"""Dense text retriever: a shared encoder for queries and documents, as in REALM, or one encoder for each, as in DPR
+(Karpukhin et al. 2020)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -17,14 +17,15 @@ from plmlab.retrieval.corpus import Corpus
 from plmlab.text.tokenizers import Tokenizer
 
 ROWS = 64
-"""The number of texts in a batch."""
+"""Batch size (texts per forward pass)."""
 
 
 class TextRetriever:
-    """Makes vectors of queries, [CLS] x [SEP], and of documents, [CLS] title [SEP] text [SEP].
+    """Embeds queries, [CLS] x [SEP], and documents, [CLS] title [SEP] text [SEP].
 
-    The networks take a `Batch` and give one vector per text, such as `plmlab.models.dual_encoder.DualEncoder`; their
-    ``config.width`` is the size of a vector. One network makes both unless another one is given for documents.
+    A network maps a `Batch` to one vector per text, such as `plmlab.models.dual_encoder.DualEncoder`; its
+    ``config.width`` is the dimension of the vectors. ``query_network`` also embeds the documents unless
+    ``document_network`` is given.
     """
 
     def __init__(self, tokenizer: Tokenizer, query_network: nn.Module, document_network: nn.Module | None = None,
@@ -35,27 +36,27 @@ class TextRetriever:
 
     @property
     def width(self) -> int:
-        """The size of a vector."""
+        """The dimension of the embeddings."""
         return self.document_network.config.width
 
     def queries(self, queries: Sequence[Query]) -> Float[Tensor, "query width"]:
-        """A vector for each query, without a gradient."""
+        """Embed queries, without gradients."""
         return self._vectors(self.query_network, [*map(self.query, queries)])
 
     def documents(self, documents: Sequence[Block]) -> Float[Tensor, "document width"]:
-        """A vector for each document, without a gradient."""
+        """Embed documents, without gradients."""
         return self._vectors(self.document_network, [*map(self.document, documents)])
 
     def query(self, query: Query) -> Example:
-        """What the query network reads."""
+        """The input of the query network."""
         return query_input(query.tokens, query.hidden, self.vocab)
 
     def _document(self, document: Block) -> Example:
-        """What the document network reads."""
+        """The input of the document network."""
         return pair_input(self._ids(document.title), self.body(document), self.vocab)
 
     def _body(self, document: Block) -> Ids:
-        """The text of a document without its title, as ids."""
+        """The text of a document without its title, as token ids."""
         return self._ids(document.text)
 
     def _ids(self, text: str) -> Ids:
@@ -65,12 +66,12 @@ class TextRetriever:
     def _vectors(self, network: nn.Module, examples: Sequence[Example]) -> Float[Tensor, "text width"]:
         network.eval()
         device = next(network.parameters()).device
-        made = [network(Batch.of(examples[first:first + ROWS], pad=self.vocab.need("pad")).to(device))
-                for first in range(0, len(examples), ROWS)]
-        return torch.cat(made) if made else torch.empty(0, self.width)
+        vectors = [network(Batch.of(examples[first:first + ROWS], pad=self.vocab.need("pad")).to(device))
+                   for first in range(0, len(examples), ROWS)]
+        return torch.cat(vectors) if vectors else torch.empty(0, self.width)
 
 
 class TextCorpus(Corpus[Query, Block]):
-    """Blocks of text and their retriever."""
+    """A corpus of text blocks with its retriever."""
 
     retriever: TextRetriever

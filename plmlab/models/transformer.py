@@ -1,8 +1,8 @@
-"""The Transformer (Vaswani et al. 2017): an encoder that reads, a decoder that writes what it reads across.
+"""The Transformer (Vaswani et al. 2017): an encoder, and a decoder that cross-attends to the encoder's outputs.
 
-Where it differs from the paper: the projections of attention have biases, which its equations (§3.2.2) do not show, and
-the authors' later code and ``nn.MultiheadAttention`` have.
-Masks, label smoothing (0.1), shared embeddings and the factor √d are the paper's.
+Difference from the paper: the attention projections have biases, which its equations (§3.2.2) do not show but the
+authors' later code and ``nn.MultiheadAttention`` have. Masks, label smoothing (0.1), shared embeddings and the factor
+√d are those of the paper.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from plmlab.visibility import AttentionMask
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The size of an encoder-decoder; source and target share one vocabulary."""
+    """Configuration of an encoder-decoder Transformer; source and target share one vocabulary."""
 
     vocab: int
     layers: int = 2
@@ -37,8 +37,8 @@ class TransformerConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """Trains in seconds on two cores; no text is too long for it. Too small to overfit in that time, so it needs no
-        dropout."""
+        """A model that trains in seconds on two CPU cores, without a maximum length. It is too small to overfit in that
+        time: no dropout."""
         return cls(vocab, dropout=0.0, smoothing=0.0)
 
     @classmethod
@@ -49,35 +49,35 @@ class TransformerConfig:
 
     @property
     def shape(self) -> LayerShape:
-        """Of each layer: ReLU inside; the paper drops out sublayers and embeddings, not attention weights."""
+        """Shape of each layer: ReLU; as in the paper, dropout on sublayers and embeddings, not on attention weights."""
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0)
 
 
 class Embeddings(TokenEmbeddings):
-    """Token vectors times √d, plus sinusoids (§3.4, §3.5)."""
+    """Token embeddings times √d, plus sinusoidal positional encoding (§3.4, §3.5)."""
 
     def __init__(self, config: Any, token: nn.Embedding | None = None) -> None:
         super().__init__(config, token)
         self.position = Sinusoidal(config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with."""
+        """Input embedding of each position."""
         x = self.token(batch.tokens) * self.token.embedding_dim**0.5
         return self.dropout(x + self.position(batch.position_ids[:, 0]))
 
 
 class Encoder(Stack):
-    """N layers of looking and thinking."""
+    """Stack of N layers: self-attention and feed-forward network."""
 
     embeddings_class: type[TokenEmbeddings] = Embeddings
 
     def forward(self, source: Batch) -> Float[Tensor, "batch key model"]:
-        """What the encoder makes of each position of the source: the decoder's memory."""
+        """Encoder output at each position of the source: the decoder's memory."""
         return self.hidden_states(source)
 
 
 class Decoder(Stack):
-    """N layers that look back at what was written, across at what was read, and think."""
+    """Stack of N layers: causal self-attention, cross-attention and feed-forward network."""
 
     embeddings_class: type[TokenEmbeddings] = Embeddings
     layer_class = DecoderLayer
@@ -86,13 +86,14 @@ class Decoder(Stack):
         self, target: Batch, memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
         caches: list[tuple[Cache, Cache]] | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """What the decoder makes of each position of the target."""
+        """Decoder output at each position of the target."""
         return self.hidden_states(target, caches, memory, memory_mask)
 
 
 @dataclass
 class TransformerState:
-    """A target half written: the source as read, and what the decoder remembers of its own words."""
+    """Decoding state of a partially generated target: the encoder output (``memory``), and the decoder's key–value
+    caches, (self-attention, cross-attention) per layer."""
 
     memory: Float[Tensor, "batch key model"]
     memory_mask: AttentionMask
@@ -109,8 +110,8 @@ class TransformerState:
 
 @model("transformer", TransformerConfig, ENCODER_DECODER)
 class Transformer(nn.Module):
-    """The encoder-decoder: one matrix embeds the source, embeds the target and names the output (§3.4). A variant names
-    another encoder and decoder, whose parts are other ones, as those of a `Stack` may be."""
+    """Encoder–decoder Transformer: one embedding matrix is shared by source, target and output layer (§3.4). A variant
+    may set other encoder and decoder classes, with other parts, as in any `Stack`."""
 
     encoder_class: type[Encoder] = Encoder
     decoder_class: type[Decoder] = Decoder
@@ -127,25 +128,25 @@ class Transformer(nn.Module):
         nn.init.normal_(self.token.weight, std=config.model**-0.5)
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of each target position's prediction."""
+        """Next-token logits at every position of the target."""
         return self.token_logits(self.decoder(batch.target, self.encoder(batch.source), batch.cross))
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The logits of the token that a position of the decoder stands for: hW_eᵀ."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Next-token logits from a decoder output: hW_eᵀ."""
         return F.linear(hidden, self.token.weight)
 
     def loss(self, batch: PairBatch) -> Float[Tensor, ""]:
-        """Mean cross-entropy in nats a target, against smoothed labels (§5.4)."""
+        """Mean cross-entropy per target token with label smoothing (§5.4), in nats."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
                                label_smoothing=self.config.smoothing)
 
     def start(self, source: Batch) -> TransformerState:
-        """Read the source, and be ready to write."""
+        """Encode the source; returns the initial decoding state."""
         empty = [(Cache(), Cache()) for _ in self.decoder.layers]
         return TransformerState(self.encoder(source), AttentionMask(keys=source.visible.keys), empty)
 
     def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
-        """Write on after what ``state`` remembers, and give the logits of the token that comes next."""
+        """Append ``tokens`` to ``state`` and return the logits of the next token."""
         target = Batch.continuing(tokens, state.caches[0][0].time)
         hidden = self.decoder(target, state.memory, state.memory_mask, state.caches)
         return self.token_logits(hidden[:, -1])

@@ -1,9 +1,10 @@
-"""Transformer-XL (Dai et al. 2019): a GPT that reads a text segment by segment and remembers what it read.
+"""Transformer-XL (Dai et al. 2019): a GPT with segment-level recurrence, which attends to a memory of previous
+segments.
 
-Where it differs from the paper: the softmax is over the whole vocabulary, not adaptive, so that the released weights of
-WikiText-103 can't be loaded; a training batch is a text of several segments, whose memory is empty at its beginning,
-and makes one update, where the authors' memory goes on from update to update; there is no dropout inside the
-feed-forward, none on the last layer's output. Of its attention, see `plmlab.layers.relative`.
+Differences from the paper: the softmax is over the whole vocabulary, not adaptive, so the released WikiText-103 weights
+cannot be loaded; each training update is computed on a text of several segments with an initially empty memory, whereas
+the authors carry the memory from update to update; there is no dropout inside the feed-forward network or on the output
+of the last layer. For the attention see `plmlab.layers.relative`.
 """
 
 from copy import deepcopy
@@ -31,20 +32,20 @@ from plmlab.visibility import AttentionMask, Visibility
 
 @dataclass(frozen=True)
 class TransformerXLConfig:
-    """The size of a Transformer-XL.
+    """Configuration of a Transformer-XL.
 
     Attributes:
-        segment: how many positions are read at once.
-        memory: how many positions before the segment each layer remembers.
-        inner: the feed-forward's width.
-        same_length: each position looks at the last ``memory`` positions, itself among them; else at its whole memory
-            and at its segment up to itself.
-        clamp: distances beyond it count as it; None: all distances are told apart.
-        spread: the standard deviation of the weights at the beginning; None: 1/√model. The authors' 0.02, at widths of
-            410 and more, leaves a small model standing still for long.
+        segment: length of a segment in tokens.
+        memory: length of each layer's memory in tokens.
+        inner: width of the feed-forward network.
+        same_length: whether each position attends to the last ``memory`` positions, including itself; otherwise
+            to the whole memory and to the segment up to itself.
+        clamp: maximum relative distance; larger ones are clamped to it. None for no limit.
+        spread: standard deviation of the initial weights; None for 1/√model. With the authors' 0.02, meant for widths
+            of 410 and more, a small model hardly learns at first.
 
     Raises:
-        ValueError: lengths that leave a position nothing to look at.
+        ValueError: if a length would leave a position with nothing to attend to.
     """
 
     vocab: int
@@ -64,44 +65,44 @@ class TransformerXLConfig:
         for name, least in (("segment", 1), ("memory", int(self.same_length)), ("clamp", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
-                raise ValueError(f"{name} is {value}; give a whole number, {least} or more"
+                raise ValueError(f"{name} is {value}; give a whole number of at least {least}"
                                  + (", or None for no limit" if name == "clamp" else ""))
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """Reads texts of ``time`` positions in four segments, with a memory of two. Trains in seconds on two cores. Too
-        small to overfit in that time, so it needs no dropout."""
+        """A model that trains in seconds on two CPU cores. A text of ``time`` tokens is split into four segments; the
+        memory holds two. The model is too small to overfit in that time: no dropout."""
         segment = -(-time // 4)
         return cls(vocab, segment, memory=2 * segment, dropout=0.0)
 
     @classmethod
     def base(cls) -> Self:
-        """The standard model of WikiText-103: 16 layers, segments and memory of 150 words."""
+        """The standard model for WikiText-103: 16 layers, segment and memory length 150."""
         return cls(vocab=267_735, segment=150, memory=150, layers=16, model=410, heads=10, inner=2100,
                    spread=0.02)
 
     @property
     def shape(self) -> LayerShape:
-        """Of each layer: ReLU inside; sublayers are dropped out, attention weights are not."""
+        """Shape of each layer: ReLU; dropout on sublayers, not on attention weights."""
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0, eps=self.eps)
 
 
 class TransformerXLEmbeddings(TokenEmbeddings):
-    """A token's vector times √d. It is told no position."""
+    """Token embeddings times √d, without positional encoding."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with."""
+        """Input embedding of each position."""
         return self.dropout(self.token(batch.tokens) * self.token.embedding_dim**0.5)
 
 
 class RecurrentLayer(TransformerLayer):
-    """A layer whose queries are the segment's, and whose keys and values are the memory's too."""
+    """A layer whose queries are from the segment, and whose keys and values are from memory and segment."""
 
     def forward(  # type: ignore[override]
         self, x: Float[Tensor, "batch time model"], attn_mask: AttentionMask, cache: Memory | None = None,
         bias: Bias | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """The next layer's vector of each position of the segment, which the memory, ``cache``, then holds."""
+        """Layer output at each position of the segment; the layer's input ``x`` is appended to the memory ``cache``."""
         extended = nn.Identity() if cache is None else cache.extend
         x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, extended(h), bias=bias))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
@@ -109,7 +110,7 @@ class RecurrentLayer(TransformerLayer):
 
 @dataclass
 class TransformerXLState:
-    """Texts half read: what each layer remembers of them."""
+    """Decoding state: each layer's memory of the tokens so far."""
 
     memories: list[Memory]
 
@@ -122,15 +123,15 @@ class TransformerXLState:
 @model("transformer-xl", TransformerXLConfig, DECODER,
        Pretraining("transformer-xl", causal, Tokenizer.bpe, stream=True))
 class TransformerXL(GPT):
-    """A text of any length is read in segments of ``config.segment`` positions, each with the memory of those before
-    it."""
+    """Transformer-XL: a text of any length is processed in segments of ``config.segment`` tokens, each with a memory of
+    the previous ones."""
 
     embeddings_class: type[TokenEmbeddings] = TransformerXLEmbeddings
     layer_class = RecurrentLayer
     attention_class = TransformerXLAttention
     config: TransformerXLConfig  # type: ignore[assignment]
     loops_over_text = True
-    """Segments are read in a Python loop (`plmlab.train.compiling`)."""
+    """Whether the model loops over segments in Python, and is therefore not compiled (`plmlab.train.compiling`)."""
 
     def __init__(self, config: TransformerXLConfig) -> None:
         super().__init__(config)
@@ -141,51 +142,51 @@ class TransformerXL(GPT):
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position.
+        """Final hidden states, one per position.
 
-        ``memories``, one a layer, are what was read before, and then hold this batch too; without, nothing was. A batch
-        with a mask of its own (`visibility`) is read in one pass, and nothing is remembered. ValueError where that mask
-        lets a position look ahead, and for such a batch with ``memories``.
+        ``memories``, one per layer, are the memories of the previous tokens and are updated with this batch; None for
+        empty ones. A batch with its own attention mask (`visibility`) is processed in one pass, without memories.
+        Raises ValueError if its mask allows attention to later positions, or if ``memories`` are given with it.
         """
         if not batch.visible.only_causal:
             if memories is not None:
-                raise ValueError("a batch with a mask of its own is read in one pass, without memories; give it no "
-                                 "mask, or no memories")
-            looks = batch.visible.dense(batch.size[1], batch.size[1])
-            if looks is None or bool(looks.triu(1).any()):
-                raise ValueError("a Transformer-XL reads texts from left to right, and this batch lets a position look "
-                                 "ahead; make it with the objective causal")
-            return self.continued(batch)
-        memories = memories or self.start().memories
-        return torch.cat([self.continued(self.following(tokens, memories[0].time), memories)
+                raise ValueError("a batch with its own attention mask is processed in one pass, without memories; omit "
+                                 "the mask or the memories")
+            allowed = batch.visible.dense(batch.size[1], batch.size[1])
+            if allowed is None or bool(allowed.triu(1).any()):
+                raise ValueError("a Transformer-XL is a left-to-right model, but this batch's mask allows attention to "
+                                 "later positions; make the batch with the objective causal")
+            return super().hidden_states(batch)
+        memories, read = memories or self.start().memories, super().hidden_states
+        return torch.cat([read(self.following(tokens, memories[0].time), memories)
                           for tokens in batch.tokens.split(self.config.segment, dim=1)], dim=1)
 
     def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
-        """A segment that follows ``before`` remembered positions, with its mask."""
+        """The batch of a segment that follows ``before`` tokens in memory, with its attention mask."""
         segment = Batch.continuing(tokens, before)
         if not self.config.same_length:
             return segment
-        last = Visibility.last(before + tokens.shape[1], self.config.memory).dense()[before:]
+        last = Visibility.last(before + tokens.shape[1], self.config.memory).dense()[before:]  # [time before+time]
         return replace(segment, visible=AttentionMask(pairs=last[None]))
 
     def visibility(self, time: int) -> Visibility:
-        """Who may look at whom in a text of so many positions: what segments and memory come to. In one pass under this
-        mask all vectors are the same. (Gradients are not: there they flow into what is remembered.)"""
+        """The attention mask over a text of ``time`` tokens that is equivalent to segments and memory. One pass with it
+        gives the same hidden states, but not the same gradients, which also flow into the memory."""
         if self.config.same_length:
             return Visibility.last(time, self.config.memory)
         return Visibility.segmented(time, self.config.segment, self.config.memory)
 
     def start(self) -> TransformerXLState:  # type: ignore[override]
-        """The state of having read nothing."""
+        """An empty decoding state."""
         return TransformerXLState([Memory(self.config.memory) for _ in self.layers])
 
     def step(self, tokens: Int[Tensor, "batch time"], state: TransformerXLState,  # type: ignore[override]
              ) -> Float[Tensor, "batch vocab"]:
-        """Read on after what ``state`` remembers, and give the logits of the token that comes next."""
+        """Append ``tokens`` to ``state`` and return the logits of the next token."""
         return self.token_logits(self.hidden_states(Batch.continuing(tokens, 0), state.memories)[:, -1])
 
     def remembering(self, **changes: Any) -> Self:
-        """The same weights, shared, in a model of another ``segment``, ``memory``, ``same_length`` or ``clamp``."""
+        """A model that shares these weights, with another ``segment``, ``memory``, ``same_length`` or ``clamp``."""
         other = deepcopy(self, {id(weight): weight for weight in self.parameters()})
         other.config = replace(self.config, **changes)
         other._clamp()

@@ -1,4 +1,4 @@
-"""What XLNet and MPNet share: an encoder that reads with one stream and guesses with another, and its pretraining."""
+"""Two-stream encoder (XLNet, MPNet), with a content stream and a query stream, and its pretraining."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,41 +17,43 @@ from plmlab.visibility import AttentionMask
 
 
 class TwoStreamEncoder(BERT):
-    """A BERT whose batches may have a ``query_stream_mask``: then the positions that are asked have a query stream too.
+    """A BERT with an optional query stream: in a batch with ``query_stream_mask``, each target position also has a
+    query.
 
-    Both streams pass the same layers. Without ``query_stream_mask``, as in fine-tuning, there is the content stream
-    alone. A model tells what its queries begin with, and either what is added to scores or how queries stand to keys.
+    Both streams pass through the same layers. Without ``query_stream_mask``, as in fine-tuning, there is only the
+    content stream. A subclass defines the initial query vectors, and either a bias that is added to the attention
+    scores or the relative positions of queries and keys.
     """
 
     layer_class = TwoStreamLayer
 
     def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
                 ) -> Float[Tensor, "batch query model"]:
-        """What the query stream begins with at the positions ``asked``; x is what the content stream begins with."""
+        """Initial query vectors g⁽⁰⁾ at the target positions ``asked``; ``x`` are the initial content vectors h⁽⁰⁾."""
         raise NotImplementedError
 
     def added(self, batch: Batch, positions: Int[Tensor, "batch query"]) -> Bias | None:
-        """What is added to the scores of the queries at ``positions`` for all keys of the batch."""
+        """Bias added to the attention scores of the queries at ``positions`` over all keys; None for no bias."""
         return None
 
     def relative(self, batch: Batch, positions: Int[Tensor, "batch query"],
                  remembered: int) -> RelativePositions | None:
-        """How the queries at ``positions`` stand to all keys, ``remembered`` ones first."""
+        """Positions of the queries at ``positions`` relative to all keys, the ``remembered`` keys first; None if
+        unused."""
         return None
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position: the query stream of one that is asked, the content stream of all
-        others."""
+        """Final hidden states: of the query stream at target positions, of the content stream elsewhere."""
         return self.read(batch, [None] * len(self.layers))
 
     def read(self, batch: Batch, memories: Sequence[Memory | None]) -> Float[Tensor, "batch time model"]:
-        """The same, behind what ``memories``, one a layer, hold: everybody sees all of that."""
+        """`forward` after ``memories``, one per layer, to which every position can attend."""
         time, x = batch.size[1], self.embedded(self.embeddings(batch))
         asked = asked_positions(batch)
         remembered = 0 if memories[0] is None else memories[0].time
-        place = torch.arange(time, device=x.device).expand(len(x), -1)
-        x = torch.cat([x, self.queries(x, asked)], 1)
-        positions = torch.cat([place, asked], 1)
+        index = torch.arange(time, device=x.device).expand(len(x), -1)
+        x = torch.cat([x, self.queries(x, asked)], 1)  # [batch time+query model]
+        positions = torch.cat([index, asked], 1)  # [batch time+query]: where in the text each row of x is
         bias, relative = self.added(batch, positions), self.relative(batch, positions, remembered)
         attn_mask = both_streams(batch, asked, remembered)
         for layer, memory in zip(self.layers, memories, strict=True):
@@ -60,34 +62,36 @@ class TwoStreamEncoder(BERT):
             return x
         content, query = x[:, :time], x[:, time:]
         rows = asked[..., None].expand_as(query)
-        guessed = (batch.targets.gather(1, asked) != IGNORE)[..., None]
-        return content.scatter(1, rows, torch.where(guessed, query, content.gather(1, rows)))
+        is_target = (batch.targets.gather(1, asked) != IGNORE)[..., None]  # False where `asked` was only filled up
+        # each query state replaces the content state at its target; non-targets get their own content state back
+        return content.scatter(1, rows, torch.where(is_target, query, content.gather(1, rows)))  # [batch time model]
 
 
 def asked_positions(batch: Batch) -> Int[Tensor, "batch query"]:
-    """The positions with a target, in their order, as many in every row; where a row has fewer, others fill it up. None
-    where the batch has no query stream."""
-    asked = batch.targets != IGNORE
-    count = 0 if batch.query_stream_mask is None else int(asked.sum(1).max())
-    return (~asked).long().argsort(dim=1, stable=True)[:, :count]
+    """Indices of the target positions of each row, in ascending order. Rows with fewer targets than the longest one are
+    filled up with non-target positions. Without a query stream the result has no columns."""
+    is_target = batch.targets != IGNORE
+    count = 0 if batch.query_stream_mask is None else int(is_target.sum(1).max())
+    return (~is_target).long().argsort(dim=1, stable=True)[:, :count]  # stable sort: targets first, in order
 
 
 def both_streams(batch: Batch, asked: Int[Tensor, "batch query"], remembered: int) -> AttentionMask:
-    """Who may look at whom: a row for each position of the content stream, then for each that is ``asked``."""
+    """Attention mask of both streams: a row per content position, then one per query in ``asked``; columns are the
+    ``remembered`` keys, visible to all, then the content positions."""
     size, time = batch.size
     rows = batch.visible.dense(time, time)
     if rows is None:
         rows = torch.ones(1, 1, time, time, dtype=torch.bool, device=asked.device)
-    rows = rows[:, 0].expand(size, -1, -1)
+    rows = rows[:, 0].expand(size, -1, -1)  # [batch time time]
     if batch.query_stream_mask is not None:
-        guessing = batch.query_stream_mask.dense(time, time)
-        assert guessing is not None, "a query stream without a mask sees its own answer"
-        rows = torch.cat([rows, guessing[:, 0].gather(1, asked[..., None].expand(-1, -1, time))], 1)
-    return AttentionMask(pairs=F.pad(rows, (remembered, 0), value=True))
+        query_mask = batch.query_stream_mask.dense(time, time)
+        assert query_mask is not None, "a query stream without a mask would see its own target"
+        rows = torch.cat([rows, query_mask[:, 0].gather(1, asked[..., None].expand(-1, -1, time))], 1)
+    return AttentionMask(pairs=F.pad(rows, (remembered, 0), value=True))  # [batch time+query remembered+time]
 
 
 class TwoStreamPretraining(nn.Module):
-    """An encoder of two streams, and its output layer: the embedding's own weights, with a bias."""
+    """A two-stream encoder with its output layer: the tied embedding matrix, with a bias."""
 
     encoder_class: type[TwoStreamEncoder]
 
@@ -98,15 +102,14 @@ class TwoStreamPretraining(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocab))
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of the token that belongs into each position; at positions that are not asked, read off their
-        content."""
+        """Token logits at every position: from the query stream at targets, from the content stream elsewhere."""
         return self.token_logits(self.encoder(batch))
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The logits of the token that a vector of either stream stands for: hW_eᵀ + b."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Token logits of hidden states of either stream: hW_eᵀ + b."""
         return F.linear(hidden, self.encoder.embeddings.token.weight, self.bias)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over the asked positions of −log p(token), in nats."""
-        asked = batch.targets != IGNORE
-        return F.cross_entropy(self.token_logits(self.encoder(batch)[asked]), batch.targets[asked])
+        """Mean of −log p(token) over the target positions, in nats."""
+        is_target = batch.targets != IGNORE
+        return F.cross_entropy(self.token_logits(self.encoder(batch)[is_target]), batch.targets[is_target])

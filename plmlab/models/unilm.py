@@ -1,9 +1,11 @@
-"""UniLM (Dong et al. 2019): BERT's network under four masks; it reads as BERT does, and writes as an encoder-decoder.
+"""UniLM (Dong et al. 2019): BERT's network, pretrained with four attention masks, so that it both encodes text like
+BERT and generates text like an encoder-decoder.
 
-Of the network nothing is new but six segments for two, which tell under which mask it reads. What it learns is
-`plmlab.objectives.prefix`; see there, too, what was never published and is inferred. Where it differs from the paper:
-it begins from random weights and not from BERT's, as a comparison at equal tokens asks for. As in the authors' code, a
-position that writes shows [MASK], and its keys and values are thrown away once its word is known.
+The only change to the network is six segment embeddings instead of two, which indicate the mask. The objective is
+`plmlab.objectives.prefix`, which also lists the details that were not published and are inferred. Difference from the
+paper: training starts from random weights instead of BERT's, so that models can be compared at an equal number of
+tokens. As in the authors' code, the input at a position to be generated is [MASK], whose keys and values are discarded
+once the token has been predicted.
 """
 
 from collections.abc import Sequence
@@ -29,39 +31,45 @@ from plmlab.visibility import AttentionMask
 
 UNILM_ENCODER = Architecture("encoder", cls_first, mlm_input,
                        {name: partial(unmasked_input, mask) for name, mask in MASKS.items()})
-"""[CLS] A [SEP], or [CLS] A [SEP] B [SEP], as BERT; or under another of the four masks."""
+"""[CLS] A [SEP], or [CLS] A [SEP] B [SEP], with full attention as in BERT, or with another of the four masks."""
 
 
 @dataclass(frozen=True)
 class UniLMConfig(BERTConfig):
-    """The size of a UniLM: BERT's, with a segment for each side of each mask."""
+    """Configuration of a UniLM: BERT's, with a segment for each part of the text under each mask."""
 
     segments: int = 6
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's size (§2.6), that of BERT-large, cased: 334 million parameters. The authors released a smaller
-        one, too."""
+        """The paper's model (§2.6), with the size of BERT-large, cased: 334 million parameters. The authors also
+        released a smaller one."""
         return cls(vocab=28_996, time=512, layers=24, model=1024, heads=16, inner=4096)
 
 
 @model("unilm", UniLMConfig, UNILM_ENCODER)
 class UniLM(BERT):
-    """The encoder, which is the decoder too."""
+    """UniLM without its heads: one network, used as encoder and as decoder."""
 
 
 @model("unilm-pretraining", UniLMConfig, UNILM_ENCODER,
        Pretraining("unilm", mask_mixture, Tokenizer.wordpiece, added=3, pairs=mask_mixture_pair))
 class UniLMPretraining(BERTPretraining):
-    """UniLM with BERT's two heads; `UniLMDecoder` writes with it."""
+    """UniLM with BERT's two pretraining heads: `UniLMDecoder` generates with it."""
 
     encoder_class = UniLM
 
 
 @dataclass
 class UniLMState:
-    """Targets half written, one a row: what was read and written, as keys and values of each layer; which of these are
-    real, where the next position stands, and whether [START] was given."""
+    """Decoding state of partially generated targets, one per row.
+
+    Attributes:
+        caches: keys and values of the source and of the tokens generated so far, one cache per layer.
+        real: which cached keys are not padding.
+        place: the position id of the next token.
+        begun: whether [START] has been given.
+    """
 
     caches: list[Cache]
     real: Bool[Tensor, "batch key"]
@@ -77,12 +85,12 @@ class UniLMState:
 
 @dataclass(frozen=True)
 class UniLMDecoder:
-    """A UniLM that writes after the sources of a batch, [CLS] A [SEP] each (`source_alone`): what `plmlab.decode` asks
-    of a model. One row of source a prompt.
+    """Sequence-to-sequence generation with a UniLM, as an `AutoregressiveModel` for `plmlab.decode`. Each row of the
+    prompt has one row of ``source``, [CLS] A [SEP] (`source_alone`).
 
-    The network has no [START] and no [END]: it begins behind the source's [SEP], and ends with another. As decoding
-    knows it, a prompt begins with [START], which is not read, and what the network says as [SEP] is said as [END].
-    ValueError for a tokenizer that lacks one of these.
+    The network has no [START] and no [END]: generation begins after the source's [SEP] and ends with another [SEP]. For
+    decoding, a prompt begins with [START], which is not part of the network's input, and the logits of [SEP] and [END]
+    are swapped. Raises ValueError for a tokenizer that lacks one of these.
     """
 
     model: UniLMPretraining
@@ -95,30 +103,30 @@ class UniLMDecoder:
         return self.model.training
 
     def start(self) -> UniLMState:
-        """The sources read, each position seeing all of its own; nothing written."""
+        """Encode the sources with full attention; no target token yet."""
         real = self.source.padding_mask
         caches = [Cache() for _ in self.model.encoder.layers]
         self.model.encoder.hidden_states(self.source, caches)
         return UniLMState(caches, real, real.sum(1))
 
     def step(self, tokens: Int[Tensor, "batch time"], state: UniLMState) -> Float[Tensor, "batch vocab"]:
-        """Read ``tokens`` after what ``state`` holds, and give the logits of the next one: those at a [MASK] behind
-        them, which is forgotten then."""
-        read = tokens if state.begun else tokens[:, 1:]
-        asked = torch.cat([read, torch.full_like(tokens[:, :1], self.vocab.need("mask"))], 1)
-        new = torch.arange(asked.shape[1], device=asked.device)
-        seen = torch.cat([state.real, torch.ones_like(asked, dtype=torch.bool)], 1)
-        batch = Batch(asked, (state.place[:, None] + new)[:, None], torch.full_like(asked, TARGET),
-                      AttentionMask(causal=True, keys=seen), torch.full_like(asked, IGNORE))
-        logits = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])
-        state.real, state.place, state.begun = seen[:, :-1], state.place + read.shape[1], True
+        """Append ``tokens`` to ``state`` and return the logits of the next token, predicted at a [MASK] appended to
+        them, which is then removed from the caches."""
+        new = tokens if state.begun else tokens[:, 1:]  # without [START]
+        inputs = torch.cat([new, torch.full_like(tokens[:, :1], self.vocab.need("mask"))], 1)  # [batch new+1]
+        offsets = torch.arange(inputs.shape[1], device=inputs.device)
+        keys = torch.cat([state.real, torch.ones_like(inputs, dtype=torch.bool)], 1)  # [batch key]
+        batch = Batch(inputs, (state.place[:, None] + offsets)[:, None], torch.full_like(inputs, TARGET),
+                      AttentionMask(causal=True, keys=keys), torch.full_like(inputs, IGNORE))
+        logits = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])  # [batch vocab]
+        state.real, state.place, state.begun = keys[:, :-1], state.place + new.shape[1], True
         for cache in state.caches:
-            cache.forget(1)
+            cache.forget(1)  # the [MASK]
         ends = [self.vocab.need("sep"), self.vocab.need("end")]
         logits[:, ends] = logits[:, ends[::-1]]
         return logits
 
 
 def source_batch(sources: Sequence[Sequence[int]], vocab: Vocabulary) -> Batch:
-    """The sources of a `UniLMDecoder`, from their tokens."""
+    """Batch of sources for a `UniLMDecoder`, from their token ids."""
     return Batch.of([source_alone(source, vocab) for source in sources], pad=vocab.need("pad"))

@@ -1,8 +1,9 @@
-"""Word2vec (Mikolov et al. 2013a, 2013b): a vector for each word, learned by saying a word from its neighbours.
+"""Word2vec (Mikolov et al. 2013a, 2013b): word embeddings, trained by predicting a word from its context, or its
+context from the word.
 
-What differs from the authors' code: updates are of many sentences at once, by Adam, where theirs is a step of plain
-gradient descent for each pair; the pairs of a text share their negatives, so that ``negatives`` weighs them; frequent
-words are thinned out, if at all, by whoever draws the text (``plmlab.vectors.windows``).
+Differences from the authors' code: updates are made with Adam on batches of many sentences instead of plain SGD on
+each pair; the pairs of a text share their negative samples, so ``negatives`` is a weight; subsampling of frequent words
+is left to the data (``plmlab.vectors.windows``).
 """
 
 from collections.abc import Callable
@@ -21,12 +22,12 @@ from plmlab.objectives import window
 from plmlab.text.tokenizers import Tokenizer
 
 COUNTED = 200
-"""The noise is told by the words of so many batches."""
+"""Number of batches whose words are counted to estimate the noise distribution."""
 
 
 @dataclass(frozen=True)
 class Word2VecConfig:
-    """The size of a word2vec: how many words, how many numbers a vector, how many negatives a pair."""
+    """Configuration of a word2vec: vocabulary size, embedding dimension, negative samples per pair."""
 
     vocab: int
     model: int = 100
@@ -34,18 +35,19 @@ class Word2VecConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 0) -> Self:
-        """Trains in seconds on two cores. There is nothing as long as a text in it: ``time`` is not needed."""
+        """A model that trains in seconds on two CPU cores. ``time`` is ignored: no parameter depends on text length."""
         return cls(vocab, model=50)
 
     @classmethod
     def base(cls) -> Self:
-        """The published vectors of Google News: 3 million words and phrases (Mikolov et al. 2013b)."""
+        """The size of the published Google News vectors: 3 million words and phrases (Mikolov et al. 2013b)."""
         return cls(vocab=3_000_000, model=300)
 
 
 class Word2Vec(nn.Module):
-    """What both have in common: ``token`` has the vectors that are kept, ``output`` those of the words to be said. A
-    variant says what predicts; its ``loss_class`` is what a word is told apart from."""
+    """Base class of skip-gram and CBOW: ``token`` holds the input vectors, which are the resulting embeddings,
+    ``output`` the output vectors of the predicted words. ``loss_class`` is the training loss, such as negative
+    sampling."""
 
     loss_class: type[WordLoss] = NegativeSampling
 
@@ -58,25 +60,25 @@ class Word2Vec(nn.Module):
         nn.init.zeros_(self.output.weight)
         self.word_loss: WordLoss = self.loss_class(config.vocab, config.negatives)
 
-    def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """The score of every word."""
+    def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
+        """Scores of all words: inner products with the output vectors."""
         return hidden @ self.output.weight.T
 
 
 def seen(batch: Batch) -> Bool[Tensor, "batch query key"]:
-    """Which positions each position sees that has a word to say."""
-    looks = batch.visible.dense(batch.size[1], batch.size[1])
-    assert looks is not None
-    return looks[:, 0] & (batch.targets != IGNORE)[:, :, None]
+    """Mask of the (target, context) pairs: the context words of each target position."""
+    allowed = batch.visible.dense(batch.size[1], batch.size[1])  # [batch 1 query key]
+    assert allowed is not None
+    return allowed[:, 0] & (batch.targets != IGNORE)[:, :, None]
 
 
 def has_pairs(batch: Batch) -> bool:
-    """Whether any word of a batch sees another, from which it is predicted: not in texts of one word each."""
+    """Whether a batch has any (target, context) pair; texts of a single word have none."""
     return bool(seen(batch).any())
 
 
 def set_noise_distribution(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
-    """Count the words of the first batches, so that a model's negatives are drawn by them."""
+    """Set the noise distribution, from which negatives are sampled, from the word counts of the first batches."""
     assert isinstance(model, Word2Vec)
     counts = torch.zeros(model.config.vocab)
     for batch in map(batches, range(COUNTED)):
@@ -85,59 +87,60 @@ def set_noise_distribution(model: nn.Module, tokenizer: Tokenizer, batches: Call
 
 
 def pretraining(name: str) -> Pretraining:
-    """How a variant of that name is pretrained."""
+    """The `Pretraining` of a variant."""
     return Pretraining(name, window, Tokenizer.words, likelihood=False, prepare=set_noise_distribution, asks=has_pairs)
 
 
 @model("skip-gram", Word2VecConfig, WINDOW, pretraining("skip-gram"))
 class SkipGram(Word2Vec):
-    """Each word by itself says each word that sees it (Mikolov et al. 2013a, §3.2)."""
+    """Skip-gram: each word predicts every word in whose context it is, separately (Mikolov et al. 2013a, §3.2)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The scores that each position's word gives to the words near it."""
+        """Scores of all words as context words of the word at each position."""
         return self.token_logits(self.token(batch.tokens))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """The mean over the pairs, in nats."""
-        looks, hidden, said = seen(batch), self.token(batch.tokens), batch.targets.clamp(min=0)
-        scores = (self.output(said) @ hidden.transpose(1, 2))[looks]
-        targets = said[:, :, None].expand_as(looks)[looks]
-        return self.word_loss(scores, targets, hidden, looks.sum(1).float(), self.output.weight)
+        """Mean loss per (target, context) pair, in nats."""
+        pairs, hidden, words = seen(batch), self.token(batch.tokens), batch.targets.clamp(min=0)
+        scores = (self.output(words) @ hidden.transpose(1, 2))[pairs]  # [batch target context] → [pair]
+        targets = words[:, :, None].expand_as(pairs)[pairs]
+        return self.word_loss(scores, targets, hidden, pairs.sum(1).float(), self.output.weight)
 
 
 @model("cbow", Word2VecConfig, WINDOW, pretraining("cbow"))
 class CBOW(Word2Vec):
-    """The mean of the words around says the word between (Mikolov et al. 2013a, §3.1)."""
+    """CBOW, continuous bag of words: the mean of the context vectors predicts the centre word (Mikolov et al. 2013a,
+    §3.1)."""
 
     def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The mean of the vectors that each position sees; zeros where it sees none."""
+        """Mean of the context vectors of each target position; zeros without context."""
         return self.mean(batch, seen(batch))
 
-    def mean(self, batch: Batch, looks: Bool[Tensor, "batch query key"]) -> Float[Tensor, "batch query model"]:
-        """The mean of the vectors of the positions that each position ``looks`` at; zeros where it looks at none."""
-        weights = looks.to(self.token.weight.dtype)
+    def mean(self, batch: Batch, context: Bool[Tensor, "batch query key"]) -> Float[Tensor, "batch query model"]:
+        """Mean of the vectors in the mask ``context`` of each position; zeros without context."""
+        weights = context.to(self.token.weight.dtype)
         return weights @ self.token(batch.tokens) / weights.sum(-1, keepdim=True).clamp(min=1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The scores of each position's prediction."""
+        """Scores of all words at every position."""
         return self.token_logits(self.hidden_states(batch))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """The mean over the positions that see a word, in nats."""
-        looks = seen(batch)
-        asked, hidden = looks.any(-1), self.mean(batch, looks)
-        targets = batch.targets[asked]
-        scores = (hidden[asked] * self.output(targets)).sum(-1)
-        return self.word_loss(scores, targets, hidden, asked.float(), self.output.weight)
+        """Mean loss over the target positions that have context, in nats."""
+        context = seen(batch)
+        is_target, hidden = context.any(-1), self.mean(batch, context)
+        targets = batch.targets[is_target]
+        scores = (hidden[is_target] * self.output(targets)).sum(-1)  # [target]
+        return self.word_loss(scores, targets, hidden, is_target.float(), self.output.weight)
 
 
 class SoftmaxSkipGram(SkipGram):
-    """Skip-gram as first written: each word told apart from all others."""
+    """Skip-gram with the full softmax of its first formulation."""
 
     loss_class = FullSoftmax
 
 
 class NCESkipGram(SkipGram):
-    """Skip-gram by noise-contrastive estimation: its scores are log-probabilities."""
+    """Skip-gram with noise-contrastive estimation, whose scores are log-probabilities."""
 
     loss_class = NCE

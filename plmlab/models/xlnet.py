@@ -1,11 +1,12 @@
-"""XLNet (Yang et al. 2019): a Transformer-XL of both sides that says the words of a text in any order, by two streams.
+"""XLNet (Yang et al. 2019): a bidirectional Transformer-XL, pretrained as a permutation language model with two-stream
+attention.
 
-Where it differs from the paper: a text is read whole, not in the two halves of 512 positions, so that no memory is
-carried from one to the next in pretraining; sentences are not read from the right too ("bidirectional data"). Of the
-objective see `plmlab.objectives.permuted`, of the attention `plmlab.layers.relative`. A query that sees nothing, as the
-first of an order without a memory, gets zeros; in ``transformers`` it attends to every position alike, its own answer
-among them, so that the two models differ there (and in all that builds on it). As in the authors' code: the norm's ε,
-GELU, u and v in each layer of its own.
+Differences from the paper: a text is processed as a whole, not as two halves of 512 tokens, so no memory is carried
+between them in pretraining; sentences are not also read right to left ("bidirectional data"). The objective is
+`plmlab.objectives.permuted`, the attention `plmlab.layers.relative`. The attention output of a query without any
+visible key, such as the first of a factorization order without memory, is zero; in ``transformers`` it attends
+uniformly to all positions, including its own target, so the two models differ there and in everything computed from it.
+As in the authors' code: the ε of LayerNorm, GELU, and separate u and v in each layer.
 """
 
 from collections.abc import Sequence
@@ -34,8 +35,8 @@ from plmlab.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class XLNetConfig:
-    """The size of an XLNet. ``inner`` is the feed-forward's width, ``memory`` how many positions a memory holds, None:
-    all that it was told. No text is too long."""
+    """Configuration of an XLNet, which has no maximum length. ``inner`` is the width of the feed-forward network,
+    ``memory`` the length of each layer's memory in tokens, None for no limit."""
 
     vocab: int
     layers: int = 4
@@ -48,25 +49,25 @@ class XLNetConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """Trains in seconds on two cores; its memory holds ``time`` positions. Too small to overfit in that time, so it
-        needs no dropout."""
+        """A model that trains in seconds on two CPU cores, with a memory of ``time`` tokens. It is too small to overfit
+        in that time: no dropout."""
         return cls(vocab, dropout=0.0, memory=time)
 
     @classmethod
     def base(cls) -> Self:
-        """XLNet-Base: of BERT-base's size, with 32,000 pieces."""
+        """XLNet-Base: the size of BERT-base, with 32,000 subwords."""
         return cls(vocab=32_000, layers=12, model=768, heads=12, inner=3072)
 
     @property
     def shape(self) -> LayerShape:
-        """Of each layer."""
+        """Shape of each layer."""
         return LayerShape(self.model, self.heads, self.inner, "gelu", self.dropout, self.dropout, self.eps)
 
 
 @model("xlnet", XLNetConfig, XLNET_ENCODER)
 class XLNet(TwoStreamEncoder):
-    """The encoder. Its query stream begins with one trained vector, w, at every position: it knows where it stands by
-    its attention alone."""
+    """XLNet encoder: all initial query vectors are one trained vector w, so a query knows its position only through the
+    relative attention."""
 
     embeddings_class = TokenEmbeddings
     attention_class = XLNetAttention
@@ -78,41 +79,41 @@ class XLNet(TwoStreamEncoder):
 
     def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
                 ) -> Float[Tensor, "batch query model"]:
-        """g⁽⁰⁾ = w (eq. in §2.3)."""
+        """Initial query vectors, g⁽⁰⁾ = w (eq. in §2.3)."""
         return self.embeddings.dropout(self.query.expand(*asked.shape, -1))
 
     def relative(self, batch: Batch, positions: Int[Tensor, "batch query"], remembered: int) -> RelativePositions:
-        """Where each query stands, and which keys are of its segment; what is remembered is of segment 0."""
-        keys = F.pad(batch.segments, (remembered, 0))
-        in_a_row = positions.shape[1] == batch.size[1]
-        return RelativePositions(batch.segments.gather(1, positions)[..., None] == keys[:, None],
+        """Position of each query, and which keys are in the same segment; tokens in memory belong to segment 0."""
+        keys = F.pad(batch.segments, (remembered, 0))  # [batch remembered+time]
+        in_a_row = positions.shape[1] == batch.size[1]  # content stream only: queries are consecutive
+        return RelativePositions(batch.segments.gather(1, positions)[..., None] == keys[:, None],  # [batch query key]
                                  None if in_a_row else positions + remembered)
 
     def forward(self, batch: Batch, memories: Sequence[Memory] | None = None) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position, behind what ``memories`` hold; they then hold this batch too.
+        """Final hidden states after ``memories``, one per layer, which are updated with this batch.
 
-        A memory takes up the content stream: give a batch whose order ends within it.
+        A memory stores the content stream: give a batch whose factorization order covers only its own tokens.
         """
         return self.read(batch, memories or [None] * len(self.layers))
 
     def start(self) -> list[Memory]:
-        """A memory for each layer that holds nothing yet."""
+        """An empty memory for each layer."""
         return [Memory(self.config.memory) for _ in self.layers]
 
     def pool(  # type: ignore[override]
         self, hidden: Float[Tensor, "batch time model"], batch: Batch,
     ) -> Float[Tensor, "batch model"]:
-        """tanh(W h_[CLS]): one vector for the text. [CLS] is its last position; padding may stand on either side."""
+        """Pooled output of the text: tanh(W h_[CLS]). [CLS] is the last real token; padding may be on either side."""
         return self.pooler(at_last_position(hidden, batch)).tanh()
 
     def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:
-        """One vector for each text of a batch, for what is said of the text as a whole."""
+        """Pooled output: one vector per text, for text-level tasks."""
         return self.pool(self(batch), batch)
 
 
 @model("xlnet-pretraining", XLNetConfig, XLNET_ENCODER,
        Pretraining("xlnet", permuted_targets, Tokenizer.wordpiece, added=2, pairs=without_nsp(permuted_targets)))
 class XLNetPretraining(TwoStreamPretraining):
-    """XLNet with its output layer: which word stands at a position, said from the query stream."""
+    """XLNet with its output layer: target tokens are predicted from the query stream."""
 
     encoder_class = XLNet

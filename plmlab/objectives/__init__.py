@@ -1,4 +1,4 @@
-"""Objectives: pure functions from tokens to an Example. What is damaged, who sees whom, where each stands."""
+"""Objectives: pure functions from tokens to an Example. Each sets corruption, attention mask and targets."""
 
 from plmlab.objectives.bidirectional_lm import bidirectional_lm
 from plmlab.objectives.blanks import blank_infilling, document_infilling, sentence_infilling

@@ -1,15 +1,16 @@
-"""Autoregressive blank infilling (自回归填空): whole spans become blanks, which are filled one after the other (GLM).
+"""Autoregressive blank infilling (自回归填空): whole spans become blanks, which are generated in turn (GLM).
 
-Part A is the text with one [MASK] for each span; Part B holds the spans in shuffled order, each begun by [START], and
-[END] is the last that is said of each. Part A is read to both sides and does not tell how long a blank is; what was
-filled in is seen by what is filled in later. Each position has two positions: its place in Part A, counted from 1,
-which in Part B is that of its [MASK]; and its place in its blank, [START] being 1, which in Part A is 0.
+Part A is the text with one [MASK] per span. Part B holds the spans in shuffled order, each prefixed with [START]; the
+last target of each span is [END]. Part A attends bidirectionally and does not reveal the length of a blank; each span
+attends to Part A and to the spans generated before it. Every token has two position ids. The first is its position in
+Part A, counted from 1; in Part B it is the position of the corresponding [MASK]. The second is the position within the
+blank, 1 for [START]; in Part A it is 0.
 
-Where it differs from the authors' code: that puts [CLS] before a text and an end of text behind it, hides neither, and
-counts both in the share to hide, which it rounds down ([CLS] has position 0 there, so that words have the positions
-that they have here); it throws a text away that the drawn spans do not fit; its sentences end where a token holds a
-full stop or the like; a blank of a document and one of a sentence have a [MASK] of their own kind; the texts of a batch
-hide as much of a document, and where that reaches the end, the end of the text is said in the place of [END].
+Differences from the authors' code: it adds [CLS] before a text and an end-of-text token after it, masks neither, and
+includes both in the length that the rate applies to, rounding down ([CLS] has position 0 there, so that words have the
+same positions as here); it discards a text if the sampled spans do not fit; it ends a sentence at any token that
+contains a full stop or similar punctuation; document and sentence blanks have [MASK] tokens of their own; all texts of
+a batch mask the same amount of a document, and if a blank reaches the end, the end-of-text token replaces [END].
 """
 
 from bisect import bisect_left
@@ -29,33 +30,33 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import RangeRule, Rule, Visibility
 
 MEAN, LONGEST = 3, 39
-"""Spans are as long as Poisson(3) says where it says neither 0 nor more than 39 (§2.1.1 and the code): 3.16
-words in the mean."""
+"""Span lengths follow Poisson(3), truncated to 1–39 (§2.1.1 and the code); the mean is 3.16 words."""
 ENDS = tuple(accumulate(MEAN ** length / factorial(length) for length in range(1, LONGEST + 1)))
-"""The weights of lengths up to 1, 2, …, added up."""
+"""Cumulative (unnormalized) probabilities of the span lengths 1, 2, …."""
 TO_THE_END = 0.5
-"""So often the one span of a document reaches its end (the authors' code; the paper does not say)."""
-RATE = Choice("rate", "share of words to hide", 0.15, 0.05, 0.6, 0.05)
+"""Probability that the span of a document extends to its end (from the authors' code; not in the paper)."""
+RATE = Choice("rate", "share of words to mask", 0.15, 0.05, 0.6, 0.05)
 Span = tuple[int, int]
-"""Where a span begins in the text, and behind which word it ends, as in a slice."""
+"""Start and end of a span in the text, as in a slice (the end is exclusive)."""
 
 
 @objective(
     title="blank infilling (GLM)", chinese="自回归填空", paper="Du et al. 2022, §2.1.1, fig. 2", choices=(RATE,),
-    question="Hide more, until there are two blanks or more. What does the second see of the first, and what does "
-             "either know of how long it is?",
-    answer="The second sees the words of the first; of two of BERT's masks neither knows what is said at the other. Of "
-           "its length a blank knows nothing: there is one [MASK] for all of it, and [END] must be said.",
+    question="Mask more words, until there are two blanks or more. What does the second blank see of the first, and "
+             "what does either know about its own length?",
+    answer="The second blank attends to the words of the first, whereas BERT predicts two masked tokens "
+           "independently. A blank does not know its length: one [MASK] stands for all of it, and the model has to "
+           "predict [END].",
 )
 def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = 0.15,
                     spans: Sequence[Span] | None = None, order: Sequence[int] | None = None) -> Example:
-    """The text with blanks, then the blanks, filled in a random order; each position of a blank says its next word.
+    """Part A, the text with blanks, then Part B, the spans in random order, predicted token by token.
 
-    Spans are drawn until ``rate`` of the words are hidden, or no other fits; between two stands a word at least. A
-    length that no longer fits is not drawn.
+    Spans are sampled until ``rate`` of the words are masked or no further span fits; at least one word remains between
+    two spans. Lengths that no longer fit are not sampled.
 
-    ``spans`` gives the spans (begin, end), in the order of the text; () hides nothing. They may touch, and each has a
-    [MASK] of its own. ``order`` gives the spans by their numbers in the order in which they are filled.
+    ``spans`` sets the spans (begin, end), in text order; () masks nothing. They may touch; each has its own [MASK].
+    ``order`` lists the indices of the spans in the order in which they are filled.
     """
     _check_text(tokens)
     if spans is None:
@@ -65,15 +66,15 @@ def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
 
 
 @objective(
-    title="blank infilling, a document (GLM)", chinese="文档级填空", paper="Du et al. 2022, §2.1.2",
-    question="Draw again, until the blank reaches the end of the text. Whose mask is this?",
-    answer="That of a prefix language model: what stands before the blank is read to both sides, and the rest is "
-           "written from left to right. With nothing before the blank it is GPT's, with a [MASK] in sight.",
+    title="document-level blank infilling (GLM)", chinese="文档级填空", paper="Du et al. 2022, §2.1.2",
+    question="Draw again, until the blank reaches the end of the text. Which kind of model has this mask?",
+    answer="A prefix language model: the text before the blank is encoded bidirectionally, and the rest is generated "
+           "from left to right. With nothing before the blank it is GPT's mask, plus one visible [MASK].",
 )
 def document_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, span: Span | None = None) -> Example:
-    """As `blank_infilling`, with one span, half of the text to all of it, each length as likely.
+    """`blank_infilling` with a single span; its length is uniform between half of the text and all of it.
 
-    Half of the time it reaches the end, else it stands anywhere. ``span`` gives it.
+    With probability ½ the span extends to the end of the text; otherwise its start is uniform. ``span`` sets the span.
     """
     _check_text(tokens)
     if span is None:
@@ -85,26 +86,26 @@ def document_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
 
 
 @objective(
-    title="blank infilling, sentences (GLM)", chinese="句子级填空", paper="Du et al. 2022, §2.1.2",
-    question="Whole sentences are hidden. What is left to read of a text that is one sentence?",
-    answer="Nothing but a [MASK]: all of it is written from nothing. Of a longer text the sentences around are left, "
-           "and what is learned is to write one that fits in there.",
+    title="sentence-level blank infilling (GLM)", chinese="句子级填空", paper="Du et al. 2022, §2.1.2",
+    question="Whole sentences are masked. What remains of a text that has only one sentence?",
+    answer="Only a [MASK]: the whole sentence is generated without any context. In a longer text the surrounding "
+           "sentences remain, and the model learns to generate one that fits between them.",
 )
 def sentence_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = 0.15,
                        sentences: Sequence[int] | None = None, select: Sequence[int] | None = None,
                        order: Sequence[int] | None = None) -> Example:
-    """As `blank_infilling`, with whole sentences for spans, drawn until ``rate`` of the words are hidden.
+    """`blank_infilling` with whole sentences as spans, sampled until ``rate`` of the words are masked.
 
-    ``sentences`` tells how many words each sentence has; where it is not given, the text is one. Sentences that stand
-    side by side have a [MASK] each. ``select`` gives the hidden sentences by their numbers, and ``order`` the order in
-    which they are filled, the first of the text among the hidden being 0.
+    ``sentences`` gives the number of words of each sentence; by default the text is one sentence. Adjacent masked
+    sentences have one [MASK] each. ``select`` sets the indices of the masked sentences. ``order`` is the order in which
+    they are filled; it counts the masked sentences only, from 0, in text order.
     """
     check_rate(rate)
     _check_text(tokens)
     lengths = [len(tokens)] if sentences is None else list(sentences)
     if sum(lengths) != len(tokens) or min(lengths) < 1:
-        raise ValueError(f"sentences of {lengths!s:.80} words are told, and the text has {len(tokens)} words; give for "
-                         "each sentence how many it has, one at least")
+        raise ValueError(f"sentences={lengths!s:.80}: the lengths must sum to the {len(tokens)} words of the text, and "
+                         "each sentence needs at least one word")
     whole = list(pairwise(accumulate(lengths, initial=0)))
     if select is None:
         select, hidden = [], 0
@@ -114,21 +115,21 @@ def sentence_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
             select.append(sentence)
             hidden += lengths[sentence]
     elif not set(select) <= set(range(len(whole))):
-        raise ValueError(f"sentences {list(select)!s:.80} are to be hidden; the text has {len(whole)}, counted from 0")
+        raise ValueError(f"select={list(select)!s:.80}: the text has {len(whole)} sentences, counted from 0")
     return blank_infilling(tokens, vocab=vocab, rng=rng, spans=[whole[i] for i in sorted(set(select))], order=order)
 
 
 def blanks_of_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
                    rate: float = 0.15) -> Example:
-    """A pair as `blank_infilling` reads it: one text, where B follows A; where B is a stranger, A alone."""
+    """`blank_infilling` of a sentence pair: the concatenation if B follows A, otherwise A alone."""
     return blank_infilling([*first, *(second if follows else ())], vocab=vocab, rng=rng, rate=rate)
 
 
 def blank_behind(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
-    """A text, or two with [SEP] between them, nothing hidden, and a blank behind: … [MASK], and [START] to fill it.
+    """A text, or two joined by [SEP], unmasked, with a blank appended: … [MASK], and [START] to fill it.
 
-    Segments, which label the texts and are not read: A is 0, B is 1, each with the [SEP] or [MASK] behind it; [START]
-    is 2.
+    The segments only label the texts; GLM does not use them. A is 0, B is 1, each with the [SEP] or [MASK] after it;
+    [START] is 2.
     """
     whole = _run_together(tokens, second, vocab)
     example = _infilled(whole, [(len(whole), len(whole))], [0], vocab)
@@ -140,44 +141,44 @@ def blank_behind(tokens: Sequence[int], second: Sequence[int] | None, vocab: Voc
 
 def one_word_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
                     ) -> tuple[Example, list[int]]:
-    """Each hidden word is a blank of its own, which sees Part A and no other blank:
+    """Mask each hidden word as a separate blank that attends to Part A only; see
     `plmlab.objectives.layouts.ClozeInput`.
 
-    The words are said at the [START] of each; two texts are read with [SEP] between them. So many words stand side by
-    side as there are [MASK]s, which in pretraining a [MASK] does not tell.
+    Each word is predicted at its [START]; two texts are joined by [SEP]. Here each [MASK] stands for exactly one word,
+    unlike in pretraining, where a [MASK] does not reveal the number of words.
     """
     whole = _run_together(tokens, second, vocab)
-    for place in hidden:
-        whole[place - 1] = vocab.need("mask")
-    read, asked = len(whole), len(hidden)
-    together = part_a_and_b(read, [1] * asked)
+    for index in hidden:
+        whole[index - 1] = vocab.need("mask")
+    length, count = len(whole), len(hidden)
+    sequential = part_a_and_b(length, [1] * count)
     example = Example(
-        tokens=torch.tensor([*whole, *[vocab.need("start")] * asked]),
-        position_ids=torch.tensor([[*range(1, read + 1), *hidden], [0] * read + [1] * asked]),
-        segments=torch.zeros(read + asked, dtype=torch.long),
-        visible=replace(together, rules=together.rules[:2],
-                        otherwise="{query} knows nothing of {key}: each blank is asked by itself."),
-        targets=torch.full((read + asked,), IGNORE),
+        tokens=torch.tensor([*whole, *[vocab.need("start")] * count]),
+        position_ids=torch.tensor([[*range(1, length + 1), *hidden], [0] * length + [1] * count]),
+        segments=torch.zeros(length + count, dtype=torch.long),
+        visible=replace(sequential, rules=sequential.rules[:2],
+                        otherwise="{key} is hidden from {query}: each blank is predicted independently."),
+        targets=torch.full((length + count,), IGNORE),
     )
-    return example, list(range(read, read + asked))
+    return example, list(range(length, length + count))
 
 
 def infilled(text: Sequence[int], fillings: Sequence[Sequence[int]], order: Sequence[int], vocab: Vocabulary,
               ) -> Example:
-    """A text with a [MASK] for each blank, and the words that fill each, perhaps none, in the order of the text.
+    """Build the Example of a text with one [MASK] per blank and the words that fill each, in text order.
 
-    ``order`` gives the blanks by their numbers in the order in which they are filled. ValueError where there are more
-    or fewer fillings than blanks.
+    A filling may be empty. ``order`` lists the indices of the blanks in the order in which they are filled. Raises
+    ValueError if the number of fillings differs from the number of blanks.
     """
     mask = vocab.need("mask")
     if len(fillings) != (blanks := list(text).count(mask)):
-        raise ValueError(f"fillings of {len(fillings)} blanks were given, and the text has {blanks}, a [MASK] each; "
-                         "give the words of each, in the order of the text")
+        raise ValueError(f"got fillings for {len(fillings)} blanks, but the text has {blanks} ([MASK] tokens); "
+                         "give the words of each, in text order")
     check_order(order, blanks)
-    left = iter(fillings)
+    remaining = iter(fillings)
     whole, spans = list[int](), list[Span]()
     for token in text:
-        words = next(left) if token == mask else [token]
+        words = next(remaining) if token == mask else [token]
         if token == mask:
             spans.append((len(whole), len(whole) + len(words)))
         whole += words
@@ -185,69 +186,70 @@ def infilled(text: Sequence[int], fillings: Sequence[Sequence[int]], order: Sequ
 
 
 def draw_spans(count: int, rate: float, rng: Random) -> list[Span]:
-    """Spans of a text of ``count`` words, in its order, as the authors draw them: lengths, then places, a word between
-    two."""
+    """Sample spans for a text of ``count`` words, as the authors do: first lengths, then starts, with at least one word
+    between two spans. Returns them in text order."""
     check_rate(rate)
     lengths, hidden = list[int](), 0
     while hidden < rate * count and (room := count - hidden - len(lengths)) > 0:
         ends = ENDS[:room]
         lengths.append(bisect_left(ends, rng.random() * ends[-1]) + 1)
         hidden += lengths[-1]
-    places = sorted(randint(rng, count - hidden - len(lengths) + 2) for _ in lengths)
-    spans, behind = list[Span](), 0
-    for place, length in zip(places, shuffled(rng, lengths), strict=True):
-        spans.append((behind + place, behind + place + length))
-        behind += length + 1
+    gaps = sorted(randint(rng, count - hidden - len(lengths) + 2) for _ in lengths)
+    spans, offset = list[Span](), 0
+    for gap, length in zip(gaps, shuffled(rng, lengths), strict=True):
+        spans.append((offset + gap, offset + gap + length))
+        offset += length + 1
     return spans
 
 
 def check_order(order: Sequence[int], blanks: int) -> None:
-    """A ValueError where an order of filling does not name each of so many blanks once."""
+    """Raise ValueError unless ``order`` is a permutation of the indices of the blanks."""
     if sorted(order) != list(range(blanks)):
-        raise ValueError(f"order is {list(order)!s:.80}, and there are blanks {list(range(blanks))}; give the number "
-                         "of each once")
+        raise ValueError(f"order={list(order)!s:.80}: give each of the blanks {list(range(blanks))} exactly "
+                         "once")
 
 
 def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
-    """Who may look at whom among so many positions of Part A and, in Part B, blanks of so many positions each."""
+    """Attention mask of ``read`` positions in Part A and, in Part B, blanks of the given lengths."""
     time = read + sum(blanks)
-    place, everyone = torch.arange(time), torch.ones(time, dtype=torch.bool)
-    in_a, in_b = place < read, place >= read
+    index, all_true = torch.arange(time), torch.ones(time, dtype=torch.bool)
+    in_a, in_b = index < read, index >= read
     begins = [begin for begin, length in zip(accumulate(blanks, initial=read), blanks, strict=False)
               for _ in range(length)]
     return Visibility((
-        Rule.between("Part A", "{key} is in Part A, which everyone may read.", everyone, in_a),
-        RangeRule.of("before it in its blank", "{key} is there by the time it is the turn of {query}: a blank is "
-                                               "filled "
-                   "from left to right.", torch.tensor([time] * read + begins), place),
-        Rule("blanks filled before", "the blank of {key} is filled by the time it is the turn of {query}.", in_b, in_b,
-             place, place, unless="{key} is filled in after {query}: to see it would be to see what is to be said."),
-    ), otherwise="{query} is in Part A, which is read before any blank is filled.")
+        Rule.between("Part A", "{key} is in Part A, which every position can attend to.", everyone, in_a),
+        RangeRule.of("earlier in the same blank", "{key} is at or before {query} in its blank, which is filled from "
+                                                  "left "
+                   "to right.", torch.tensor([time] * read + begins), place),
+        Rule("blanks filled earlier", "the blank of {key} is filled before the blank of {query}.", in_b, in_b,
+             place, place, unless="{key} is generated after {query}: attending to it would leak the answer."),
+    ), otherwise="{query} is in Part A, which is encoded before any blank is filled.")
 
 
 def _infilled(tokens: Sequence[int], spans: Sequence[Span], order: Sequence[int], vocab: Vocabulary) -> Example:
-    """Part A and Part B; the spans, some of them perhaps empty, in the order of the text, are filled in ``order``."""
+    """Build Part A and Part B; ``spans`` are in text order and may be empty, ``order`` is the order of filling."""
     mask, start, end = (vocab.need(name) for name in ("mask", "start", "end"))
-    read, masks, behind = list[int](), list[int](), 0
+    part_a, masks, end_of_last = list[int](), list[int](), 0
     for begin, stop in spans:
-        read += [*tokens[behind:begin], mask]
-        masks.append(len(read))
-        behind = stop
-    read += tokens[behind:]
+        part_a += [*tokens[end_of_last:begin], mask]
+        masks.append(len(part_a))
+        end_of_last = stop
+    part_a += tokens[end_of_last:]
     blanks = [list(tokens[slice(*spans[i])]) for i in order]
-    places = [masks[i] for i, blank in zip(order, blanks, strict=True) for _ in (start, *blank)]
-    inside = [place for blank in blanks for place in range(1, len(blank) + 2)]
+    # the two position ids of Part B: that of the [MASK], and the one within the blank
+    of_mask = [masks[i] for i, blank in zip(order, blanks, strict=True) for _ in (start, *blank)]
+    within_blank = [i for blank in blanks for i in range(1, len(blank) + 2)]
     return Example(
-        tokens=torch.tensor([*read, *(token for blank in blanks for token in (start, *blank))]),
-        position_ids=torch.tensor([[*range(1, len(read) + 1), *places], [0] * len(read) + inside]),
-        segments=torch.zeros(len(read) + len(inside), dtype=torch.long),
-        visible=part_a_and_b(len(read), [len(blank) + 1 for blank in blanks]),
-        targets=torch.tensor([IGNORE] * len(read) + [token for blank in blanks for token in (*blank, end)]),
+        tokens=torch.tensor([*part_a, *(token for blank in blanks for token in (start, *blank))]),
+        position_ids=torch.tensor([[*range(1, len(part_a) + 1), *of_mask], [0] * len(part_a) + within_blank]),
+        segments=torch.zeros(len(part_a) + len(within_blank), dtype=torch.long),
+        visible=part_a_and_b(len(part_a), [len(blank) + 1 for blank in blanks]),
+        targets=torch.tensor([IGNORE] * len(part_a) + [token for blank in blanks for token in (*blank, end)]),
     )
 
 
 def _ordered(spans: Sequence[Span], order: Sequence[int] | None, rng: Random) -> Sequence[int]:
-    """The numbers of the spans, in the order in which they are filled."""
+    """The indices of the spans in the order of filling, sampled unless given."""
     if order is None:
         return shuffled(rng, range(len(spans)))
     check_order(order, len(spans))
@@ -255,17 +257,17 @@ def _ordered(spans: Sequence[Span], order: Sequence[int] | None, rng: Random) ->
 
 
 def _run_together(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> list[int]:
-    """One text, or two with [SEP] between them."""
+    """One text, or two joined by [SEP]."""
     return [*tokens, *([vocab.need("sep"), *second] if second else [])]
 
 
 def _check_text(tokens: Sequence[int]) -> None:
     if not len(tokens):
-        raise ValueError("the text is empty, so that nothing can be hidden of it; give one word or more")
+        raise ValueError("the text is empty, so nothing can be masked; give at least one word")
 
 
 def _check_spans(spans: Sequence[Span], count: int) -> None:
-    ends = [0, *(place for span in spans for place in span), count]
+    ends = [0, *(end for span in spans for end in span), count]
     if ends != sorted(ends) or any(begin == stop for begin, stop in spans):
-        raise ValueError(f"spans are {list(spans)!s:.80}, and the text has {count} words; give (begin, end) as in a "
-                         "slice, in the order of the text, none empty and none over another")
+        raise ValueError(f"spans={list(spans)!s:.80} in a text of {count} words: give (begin, end) as in a slice, in "
+                         "text order, not empty and not overlapping")

@@ -1,5 +1,5 @@
-"""A question of several hops as CogQA is trained on it (Ding et al. 2019, §3.4): what is read at each node of its
-graph, who was found from whom, and which node, or which of two outcomes, is the answer."""
+"""Training examples of CogQA (Ding et al. 2019, §3.4): a multi-hop question with its cognitive graph, the input at each
+node, the edges, and the answer (a node, or one of two outcomes)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,16 +13,17 @@ from torch import Tensor
 from plmlab.example import Batch, Example
 
 Kind = Literal["special", "either-or", "yes-no"]
-"""What is asked: which node (who, where, when), which of two, or whether something holds of two."""
+"""Type of question: which node (who, where, when), which of two nodes, or whether a statement about two is true."""
 
 
 @dataclass(frozen=True)
 class CognitiveExample:
-    """A question. ``nodes`` is what is read at each node, ``edges`` go by their numbers, from the node where something
-    was read to the one that was found there.
+    """A question with its cognitive graph.
 
-    Of a special question ``asked`` is (the node that is the answer,). Of the others it is (one node, the other, the
-    outcome): 1 for the second of two, or for yes.
+    ``nodes`` are the inputs of the nodes. ``edges`` (source, target) are pairs of node indices; the target was found in
+    the source's paragraph. ``asked`` is (answer node,) for a special question. For the other kinds it is (first node,
+    second node, outcome), with outcome 1 for the second node or for yes. Raises ValueError if a tuple has the wrong
+    length or a node does not exist.
     """
 
     nodes: tuple[Example, ...]
@@ -31,33 +32,33 @@ class CognitiveExample:
     asked: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        wanted = 1 if self.kind == "special" else 3
-        if len(self.asked) != wanted:
-            raise ValueError(f"{self.asked!s:.80} was given as what is asked; a {self.kind} question asks {wanted} "
-                             "numbers: (answer,), or (one node, the other, 0 or 1)")
+        expected = 1 if self.kind == "special" else 3
+        if len(self.asked) != expected:
+            raise ValueError(f"asked={self.asked!s:.80}: a {self.kind} question needs {expected} numbers: (answer,) or "
+                             "(first node, second node, 0 or 1)")
         inside = [*self.asked[:2], *(end for edge in self.edges for end in edge)]
         if not all(0 <= node < len(self.nodes) for node in inside):
-            raise ValueError(f"nodes {sorted(set(inside))!s:.80} are named, and there are {len(self.nodes)}, counted "
-                             "from 0")
+            raise ValueError(f"node indices {sorted(set(inside))!s:.80} are used, but the {len(self.nodes)} nodes "
+                             "count from 0")
 
 
 def adjacency(edges: Iterable[tuple[int, int]], nodes: int) -> Bool[Tensor, "source target"]:
-    """A: true from a node to each that was found from it. An edge that stands twice counts once. ValueError for one
-    from or to a node that is not there."""
-    found = torch.zeros(nodes, nodes, dtype=torch.bool)
+    """Adjacency matrix A, True from a node to each node found from it; duplicate edges count once. Raises ValueError if
+    an edge has a node that does not exist."""
+    matrix = torch.zeros(nodes, nodes, dtype=torch.bool)
     for source, target in edges:
         if not (0 <= source < nodes and 0 <= target < nodes):
-            raise ValueError(f"an edge goes from node {source} to node {target}, and the nodes are 0 to {nodes - 1}")
-        found[source, target] = True
-    return found
+            raise ValueError(f"an edge goes from node {source} to node {target}, but the nodes are 0 to {nodes - 1}")
+        matrix[source, target] = True
+    return matrix
 
 
 @dataclass(frozen=True)
 class CognitiveBatch:
-    """Several questions: all of their nodes in one reading, all of their graphs as one whose parts do not meet.
+    """A batch of questions: all nodes in one `Batch`, all graphs in one disconnected graph.
 
-    ``question`` is the number of the question that a node belongs to, ``answers`` the answer of each special question;
-    ``either_or`` and ``yes_no`` are rows of (one node, the other, outcome).
+    ``question`` is the index of the question that a node belongs to; ``answers`` are the answer nodes of the special
+    questions; ``either_or`` and ``yes_no`` have rows of (first node, second node, outcome).
     """
 
     reading: Batch
@@ -69,7 +70,7 @@ class CognitiveBatch:
 
     @classmethod
     def of(cls, examples: Sequence[CognitiveExample], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id that fills the shorter texts up."""
+        """Collate; ``pad`` is the id of the padding token."""
         sizes = [len(example.nodes) for example in examples]
         first = [0, *accumulate(sizes)]
         edges = [(begin + source, begin + target) for example, begin in zip(examples, first, strict=False)
@@ -86,10 +87,10 @@ class CognitiveBatch:
 
     @property
     def targets(self) -> Int[Tensor, "node time"]:
-        """No position predicts a token."""
+        """All IGNORE: no token is predicted."""
         return self.reading.targets
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Copy to a device."""
         return replace(self, reading=self.reading.to(device), **{name: getattr(self, name).to(device) for name in (
             "edges", "question", "answers", "either_or", "yes_no")})

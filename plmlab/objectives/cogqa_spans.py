@@ -1,9 +1,9 @@
-"""What CogQA's System 1 reads of a node, and what it is asked (Ding et al. 2019, §3.2–3.4, fig. 2): [CLS] question
-[SEP] clues [SEP] is segment 0, the node's paragraph segment 1. Nothing is hidden; where to go on, and what may be the
-answer, are spans of the paragraph.
+"""Input and labels of CogQA's System 1 for one node (Ding et al. 2019, §3.2–3.4, fig. 2): [CLS] question [SEP] clues
+[SEP] is segment 0, the node's paragraph is segment 1. Nothing is masked; next hops and answer candidates are spans of
+the paragraph.
 
-The authors' code ends each sentence of a paragraph with [SEP] and gives it a segment of its own; here, as in the paper,
-there are two segments, and one [SEP] behind each clue and behind the paragraph.
+The authors' code ends each sentence of a paragraph with [SEP] and gives it its own segment; here, as in the paper,
+there are two segments, and one [SEP] after each clue and after the paragraph.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,11 @@ Span = tuple[int, int]
 def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], paragraph: Sequence[int],
                      hops: Sequence[Span] | None = None, answers: Sequence[Span] | None = None, *,
                      vocab: Vocabulary) -> Example:
-    """The Example of one node; label ``pointers``, [time 4] of 0 and 1: where hops start and end (their last
-    positions), and where answers do.
+    """Build the Example of one node; label ``pointers``, [time 4] of 0 and 1: starts and ends of hops and of answers.
 
-    ``hops`` and ``answers`` are ``paragraph[start:end]``. Where there are none, () is given, and [CLS] is to be pointed
-    at for both ends (the negatives of §3.4.1); with None, or without a paragraph, nothing is asked, and all are 0.
-    ValueError for a span that does not lie in the paragraph.
+    ``hops`` and ``answers`` are ``paragraph[start:end]``; the label marks a span's last token as its end. For () the
+    target of both ends is [CLS] (the negative examples of §3.4.1). For None, or without a paragraph, there is no target
+    and the columns are 0. Raises ValueError if a span is not within the paragraph.
     """
     before = list(chain(question, *([vocab.need("sep"), *clue] for clue in clues)))
     example = cls_first(before, paragraph, vocab)
@@ -37,8 +36,8 @@ def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], pa
     for column, spans in ((0, hops), (2, answers)):
         for start, end in spans or ():
             if not 0 <= start < end <= len(paragraph):
-                raise ValueError(f"a span was given as paragraph[{start}:{end}], and the paragraph has "
-                                 f"{len(paragraph)} tokens; give 0 ≤ start < end ≤ its length")
+                raise ValueError(f"a span is paragraph[{start}:{end}], but the paragraph has {len(paragraph)} "
+                                 "tokens; give 0 ≤ start < end ≤ its length")
             first = len(before) + 2 + start
             pointers[first, column] = pointers[first + end - start - 1, column + 1] = 1
         if paragraph and spans is not None and not spans:
@@ -48,8 +47,8 @@ def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], pa
 
 @dataclass(frozen=True)
 class NodeInput:
-    """What is read of a node as far as there are positions for it: the ``question``, some of its ``clues``, and the
-    first of its paragraph's ``sentences``; all as ids."""
+    """Input of a node, truncated to the model's positions: the ``question``, some of its ``clues``, and the first
+    ``sentences`` of its paragraph; all as token ids."""
 
     question: tuple[int, ...]
     clues: tuple[tuple[int, ...], ...]
@@ -57,17 +56,17 @@ class NodeInput:
 
     def example(self, vocab: Vocabulary, hops: Sequence[Span] | None = None, answers: Sequence[Span] | None = None,
                 ) -> Example:
-        """`hops_and_answers` of it, the spans in its paragraph."""
+        """Build the Example with `hops_and_answers`; the spans refer to the truncated paragraph."""
         return hops_and_answers(self.question, self.clues, [*chain(*self.sentences)], hops, answers, vocab=vocab)
 
     @property
     def sentence_spans(self) -> list[Span]:
-        """The positions of each sentence: of its first word, and of what stands behind its last."""
+        """Span of each sentence in the input, as in a slice."""
         first = len(self.question) + sum(len(clue) + 1 for clue in self.clues) + 2
         return [*pairwise(accumulate(map(len, self.sentences), initial=first))]
 
     def words(self, start: int, end: int) -> tuple[int, ...]:
-        """What stands in the positions ``start`` to ``end``, without the last, of the paragraph."""
+        """Token ids of the paragraph at the input positions ``start`` to ``end`` (exclusive)."""
         first = self.sentence_spans[0][0]
         return tuple(chain(*self.sentences))[start - first:end - first]
 
@@ -75,18 +74,17 @@ class NodeInput:
 def fit_to_length(question: Sequence[int], clues: Sequence[Sequence[int]], sentences: Sequence[Sequence[int]],
                   time: int,
            ) -> NodeInput:
-    """What of it fits into so many positions: the question; clues, the first ones first, as long as half of the
-    positions are left; then whole sentences, from the first on. ValueError where the question leaves no room for a
-    word."""
+    """Truncate a node's input to ``time`` positions: the question; clues, in order, while half of the positions remain
+    free; then whole sentences, in order. Raises ValueError if the question leaves no room for a word."""
     room = time - len(question) - 3
     if room < 1:
-        raise ValueError(f"the question has {len(question)} tokens, and the model {time} positions: ask in fewer words")
-    kept: list[tuple[int, ...]] = []
+        raise ValueError(f"the question has {len(question)} tokens, the model {time} positions; shorten the question")
+    fitting: list[tuple[int, ...]] = []
     for clue in clues:
         if room - len(clue) - 1 < time // 2:
             break
         room -= len(clue) + 1
-        kept.append(tuple(clue))
+        fitting.append(tuple(clue))
     ends = accumulate(map(len, sentences))
-    return NodeInput(tuple(question), tuple(kept),
-                  tuple(tuple(one) for one, end in zip(sentences, ends, strict=True) if end <= room))
+    return NodeInput(tuple(question), tuple(fitting),
+                  tuple(tuple(text) for text, end in zip(sentences, ends, strict=True) if end <= room))

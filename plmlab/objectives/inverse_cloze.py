@@ -1,5 +1,5 @@
-"""The inverse cloze task (逆完形填空; Lee et al. 2019, §4): from which block is a sentence? It needs no labels, and
-warms up REALM's retriever."""
+"""The inverse cloze task (逆完形填空; Lee et al. 2019, §4): find the block that a sentence comes from. It needs no
+labels and pretrains REALM's retriever (warm start)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from plmlab.objectives.reader_inputs import Ids, pair_input
 from plmlab.text.vocabulary import Vocabulary
 
 REMOVED = 0.9
-"""So often the sentence is taken out of its block. Once in ten it stays, and to know its words again is enough."""
+"""Probability of removing the sentence from its block. In the other 10 %, word overlap is enough to find the block."""
 
 
 class InverseCloze(NamedTuple):
@@ -30,33 +30,33 @@ class InverseCloze(NamedTuple):
 
 def inverse_cloze(title: Ids, sentences: Sequence[Ids], *, vocab: Vocabulary, rng: Random, removed: float = REMOVED,
                   ) -> InverseCloze:
-    """One of a block's sentences, drawn, and the block, mostly without it. Out of a block of one sentence it is never
-    taken (the authors leave the example out where it would be). ValueError for a block without any."""
+    """Sample one sentence of a block as the query; the block usually lacks it. From a block of one sentence it is never
+    removed (the authors drop such an example). Raises ValueError if the block has no sentence."""
     if not sentences:
-        raise ValueError("a block without a sentence was given; a query is one of its sentences")
-    drawn = randint(rng, len(sentences))
-    out = rng.random() < removed and len(sentences) > 1
-    rest = [one for place, one in enumerate(sentences) if not (out and place == drawn)]
-    return InverseCloze(cls_first(sentences[drawn], None, vocab), pair_input(title, [*chain(*rest)], vocab))
+        raise ValueError("the block has no sentences; the query is sampled from them, so give at least one")
+    chosen = randint(rng, len(sentences))
+    remove = rng.random() < removed and len(sentences) > 1
+    rest = [sentence for i, sentence in enumerate(sentences) if not (remove and i == chosen)]
+    return InverseCloze(cls_first(sentences[chosen], None, vocab), pair_input(title, [*chain(*rest)], vocab))
 
 
 @dataclass(frozen=True)
 class MatchingBatch:
-    """Texts of two sides; the i-th of the one belongs to the i-th of the other, and to no other."""
+    """Matching queries and documents: query i matches document i; the other documents are in-batch negatives."""
 
     queries: Batch
     documents: Batch
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[Example, Example]], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id that fills the shorter texts up."""
+        """Collate; ``pad`` is the id of the padding token."""
         return cls(Batch.of([query for query, _ in pairs], pad=pad), Batch.of([other for _, other in pairs], pad=pad))
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """No position predicts a token."""
+        """All IGNORE: no token is predicted."""
         return self.queries.targets
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Copy to a device."""
         return replace(self, queries=self.queries.to(device), documents=self.documents.to(device))

@@ -1,4 +1,4 @@
-"""The masked language model: say what stood under the masks (掩码语言模型)."""
+"""The masked language model: predict the original tokens at the masked positions (掩码语言模型)."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -14,11 +14,11 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Visibility
 
 Corruption = Callable[[int, Vocabulary, Random], int]
-"""``corrupt(token, vocab, rng)`` is what a position shows that must say its token."""
+"""``corrupt(token, vocab, rng)`` returns the input token at a position whose target is ``token``."""
 
 
 def bert_80_10_10(token: int, vocab: Vocabulary, rng: Random) -> int:
-    """[MASK] eight times in ten, a random word once, the token itself once (Devlin et al. 2019, §3.1)."""
+    """[MASK] with probability 80 %, a random word 10 %, the token itself 10 % (Devlin et al. 2019, §3.1)."""
     mask, dice = vocab.need("mask"), rng.random()
     if dice < 0.8:
         return mask
@@ -26,12 +26,12 @@ def bert_80_10_10(token: int, vocab: Vocabulary, rng: Random) -> int:
 
 
 def always_mask(token: int, vocab: Vocabulary, rng: Random) -> int:
-    """[MASK], always; nothing is drawn."""
+    """Always [MASK]; ``rng`` is not used."""
     return vocab.need("mask")
 
 
 def always_mask_same_draws(token: int, vocab: Vocabulary, rng: Random) -> int:
-    """[MASK], always, after drawing what ``bert_80_10_10`` draws: the same texts and positions come after it."""
+    """Always [MASK], but consume the random numbers of ``bert_80_10_10``, so that later draws are the same."""
     bert_80_10_10(token, vocab, rng)
     return vocab.need("mask")
 
@@ -40,21 +40,21 @@ def always_mask_same_draws(token: int, vocab: Vocabulary, rng: Random) -> int:
     title="masked language model (BERT)",
     chinese="掩码语言模型",
     paper="Devlin et al. 2019, §3.1",
-    choices=(Choice("rate", "share of positions to predict", 0.15, 0.05, 0.6, 0.05),),
-    question="Two words must be said. May the position of the one look at the position of the other?",
-    answer="Yes, everyone sees everyone. But all it finds there is [MASK], so each guess is made "
-           "without knowing the other: the independence assumption of BERT.",
+    choices=(Choice("rate", "proportion of tokens to predict", 0.15, 0.05, 0.6, 0.05),),
+    question="Two tokens are to be predicted. Can one target position attend to the other?",
+    answer="Yes, every position attends to every other. But all it finds there is [MASK], so each token is predicted "
+           "without knowing the other: BERT's independence assumption.",
 )
 def masked(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
     select: Sequence[int] | None = None, corrupt: Corruption = bert_80_10_10,
 ) -> Example:
-    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; some positions are selected, and all that are selected are predicted.
+    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; some tokens are selected, corrupted and predicted.
 
-    As in BERT's own code, ``round(rate · time)`` positions are selected, at least one, never a special token.
-    ``corrupt`` says what a selected position shows. Positions count from 0.
+    As in BERT's own code, ``round(rate · time)`` tokens are selected, at least one, never a special token. ``corrupt``
+    returns the input token at a selected position. Positions count from 0.
 
-    ``select`` gives the selected positions instead of drawing them.
+    ``select`` sets the selected positions instead of sampling them.
     """
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
@@ -66,11 +66,11 @@ def masked(
         chosen = sorted(shuffled(rng, candidates)[: max(1, round(rate * len(whole)))])
     else:
         chosen = sorted(select)
-    shown, targets = apply_masking(whole, chosen, vocab=vocab, rng=rng, corrupt=corrupt)
+    corrupted, targets = apply_masking(whole, chosen, vocab=vocab, rng=rng, corrupt=corrupt)
     segments = torch.zeros(len(whole), dtype=torch.long)
     segments[len(first):] = 1
     return Example(
-        tokens=shown,
+        tokens=corrupted,
         position_ids=torch.arange(len(whole))[None],
         segments=segments,
         visible=Visibility.full(len(whole)),
@@ -80,15 +80,15 @@ def masked(
 
 def apply_masking(whole: Sequence[int], chosen: Sequence[int], *, vocab: Vocabulary, rng: Random,
          corrupt: Corruption) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
-    """What a text shows whose ``chosen`` positions are to be said, and what each position must say."""
-    shown, targets = list(whole), [IGNORE] * len(whole)
+    """Corrupt the ``chosen`` positions. Returns the corrupted token ids and the targets, both [time]."""
+    corrupted, targets = list(whole), [IGNORE] * len(whole)
     for t in chosen:
         targets[t] = whole[t]
-        shown[t] = corrupt(whole[t], vocab, rng)
-    return torch.tensor(shown), torch.tensor(targets)
+        corrupted[t] = corrupt(whole[t], vocab, rng)
+    return torch.tensor(corrupted), torch.tensor(targets)
 
 
 def check_rate(rate: float) -> None:
-    """A ValueError for what is no share of positions to predict."""
+    """Raise ValueError unless 0 < ``rate`` ≤ 1."""
     if not 0 < rate <= 1:
-        raise ValueError(f"rate is the share of positions to predict, above 0 and at most 1; {rate} was given")
+        raise ValueError(f"rate={rate}: the proportion to predict must be above 0 and at most 1")

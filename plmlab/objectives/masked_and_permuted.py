@@ -1,4 +1,4 @@
-"""Masked and permuted at once (掩码加排列): XLNet's order, with BERT's masks where a word is still to come (MPNet)."""
+"""Masked and permuted language model (掩码加排列): XLNet's factorization order plus BERT's masks (MPNet)."""
 
 from collections.abc import Sequence
 from random import Random
@@ -20,46 +20,46 @@ from plmlab.visibility import Rule, Visibility
     chinese="掩码与排列语言模型",
     paper="Song et al. 2020, §2.3, fig. 2",
     choices=(Choice("rate", "share of positions to predict", 0.15, 0.05, 0.6, 0.05),),
-    question="Two words are to be said, one after the other. What does the second see of the first, and what the first "
-             "of the second?",
-    answer="The second sees the word that came first. The first sees a [MASK] where the second will stand: it knows "
-           "that a word is missing there, and so, how long the sentence is. Of each place every position sees exactly "
-           "one: "
-           "the word, or its mask.",
+    question="Two words are predicted one after the other. What does the second see of the first, and what does the "
+             "first see of the second?",
+    answer="The second attends to the word that was predicted first. The first attends to a [MASK] at the position of "
+           "the second: it knows that a word is missing there, and therefore how long the sentence is. For each "
+           "position, every query sees either the word or its mask, never both.",
 )
 def masked_and_permuted(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
     predict: Sequence[int] | None = None, corrupt: Corruption = bert_80_10_10,
 ) -> Example:
-    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], and behind it a mask for each word that is predicted, in their order.
+    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], followed by one mask per predicted word, in the order of prediction.
 
-    ``round(rate · time)`` positions are predicted, one at least, never a special token. The text itself is whole; the
-    masks stand behind it, at the positions of their words, and have them as targets. The mask of z_t sees, in the query
-    stream (``query_stream_mask``), all that is not predicted, the words of z_1 … z_{t−1}, and the masks of z_t and all
-    later ones: each position once, as a word or as a mask (position compensation). ``corrupt`` says what stands in a
-    mask's place; as in BERT's text, it may be another word, or the word itself. Positions count from 0.
+    ``round(rate · time)`` words are predicted, at least one, never a special token. The text itself is unmasked; the
+    masks are appended, have the position ids of their words and these words as targets. In the query stream
+    (``query_stream_mask``) the mask of z_t attends to everything that is not predicted, to the words z_1 … z_{t−1}, and
+    to the masks of z_t and all later words. It thus sees each position once, as a word or as a mask (position
+    compensation). ``corrupt`` replaces the [MASK]; as in BERT, it may give a random word or the word itself. Positions
+    count from 0.
 
-    ``predict`` gives the positions of the text that are predicted, in their order.
+    ``predict`` sets the predicted positions of the text, in the order of prediction.
 
-    Where it differs from the authors' code: that writes the words in the order in which they are said; here they stay
-    where they are, which no position can tell.
+    Difference from the authors' code: it permutes the words into the order of prediction; here they keep their place,
+    which is equivalent.
     """
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
     whole = [cls, *tokens, sep, *([*pair, sep] if pair else [])]
-    words = [position for position in range(len(whole)) if position not in (0, len(tokens) + 1, len(whole) - 1)]
+    words = [i for i in range(len(whole)) if i not in (0, len(tokens) + 1, len(whole) - 1)]
     if predict is None:
         predict = shuffled(rng, words)[:max(1, round(rate * len(whole)))]
     elif not set(predict) <= set(words) or len(set(predict)) < len(predict):
-        raise ValueError(f"predict is {list(predict)!s:.80}; give positions of words, 1 to {len(whole) - 2}, each once")
+        raise ValueError(f"predict={list(predict)!s:.80}: give positions of words, 1 to {len(whole) - 2}, each once")
     chosen = list(predict)
-    masks = [corrupt(whole[position], vocab, rng) for position in chosen]
-    place, answers = torch.arange(len(whole)), torch.tensor(whole)[chosen]
+    masks = [corrupt(whole[i], vocab, rng) for i in chosen]
+    index, answers = torch.arange(len(whole)), torch.tensor(whole)[chosen]
     segment = torch.tensor([0] * (len(tokens) + 2) + ([1] * (len(pair) + 1) if pair else []))
     content, query = _streams(len(whole), chosen)
     return Example(
         tokens=torch.tensor([*whole, *masks]),
-        position_ids=torch.cat([place, place[chosen]])[None],
+        position_ids=torch.cat([index, index[chosen]])[None],
         segments=torch.cat([segment, segment[chosen]]),
         visible=content,
         targets=torch.cat([torch.full((len(whole),), IGNORE), answers]),
@@ -68,36 +68,37 @@ def masked_and_permuted(
 
 
 def _streams(time: int, predict: Sequence[int]) -> tuple[Visibility, Visibility]:
-    """Who may look at whom in the content stream, and in the query stream, over a text and its masks."""
-    said, count = list(predict), len(predict)
+    """Attention masks of the content stream and of the query stream, over a text and its appended masks."""
+    predicted, count = list(predict), len(predict)
     context, words, masks = (torch.zeros(time + count, dtype=torch.bool) for _ in range(3))
-    context[:time], words[said], masks[time:] = True, True, True
+    context[:time], words[predicted], masks[time:] = True, True, True
     context &= ~words
     rank = torch.zeros(time + count, dtype=torch.long)
-    rank[said] = rank[time:] = torch.arange(count)
+    rank[predicted] = rank[time:] = torch.arange(count)  # [time + count], order of prediction
     content = (
-        _given(context | words | masks, context),
-        _said(words, words, rank, rank),
-        _to_come(words, masks, rank + 1, rank),
-        Rule.between("masks", "{key} keeps a place: {query} knows that a word is missing there.", context | masks,
-                     masks),
+        _context(context | words | masks, context),
+        _predicted_before(words, words, rank, rank),
+        _later_masks(words, masks, rank + 1, rank),
+        Rule.between("masks", "{key} marks a position: {query} knows that a word is missing.", context | masks,
+                     context | masks, masks),
     )
     query = (_given(masks, context), _said(masks, words, rank - 1, rank), _to_come(masks, masks, rank, rank))
-    return (Visibility(content, otherwise="{query} is not predicted, so that it may see no answer: it sees the mask."),
-            Visibility(query, otherwise="only the masks ask for a word: {query} is in the content stream alone."))
+    return (Visibility(content, otherwise="{query} is not predicted and must not see a target: it sees the mask."),
+            Visibility(query, otherwise="only masks have a query stream: {query} has a content stream only."))
 
 
-def _given(queries: Bool[Tensor, "time"], context: Bool[Tensor, "time"]) -> Rule:
-    return Rule.between("context", "{key} is not predicted, and everybody sees it.", queries, context)
+def _context(queries: Bool[Tensor, "time"], context: Bool[Tensor, "time"]) -> Rule:
+    return Rule.between("context", "{key} is not predicted, and is visible everywhere.", queries, context)
 
 
-def _said(queries: Bool[Tensor, "time"], words: Bool[Tensor, "time"], last: Int[Tensor, "time"],
+def _predicted_before(queries: Bool[Tensor, "time"], words: Bool[Tensor, "time"], last: Int[Tensor, "time"],
           rank: Int[Tensor, "time"]) -> Rule:
-    return Rule("said before", "{key} has been said by the time it is the turn of {query}.", queries, words, last, rank,
-                unless="{key} is still to be said when it is the turn of {query}: its mask is seen instead.")
+    return Rule("predicted earlier", "{key} has been predicted by the step of {query}.", queries, words, last, rank,
+                unless="{key} has not been predicted by the step of {query}: its mask is visible instead.")
 
 
-def _to_come(queries: Bool[Tensor, "time"], masks: Bool[Tensor, "time"], first: Int[Tensor, "time"],
+def _later_masks(queries: Bool[Tensor, "time"], masks: Bool[Tensor, "time"], first: Int[Tensor, "time"],
              rank: Int[Tensor, "time"]) -> Rule:
-    return Rule("masks of what is to come", "{key} keeps the place of a word that is still to be said.", queries, masks,
-                -first, -rank, unless="the word of this {key} has been said: it is seen itself.")
+    return Rule("masks of later targets", "{key} marks the position of a word that is still to be predicted.", queries,
+                masks, -first, -rank,
+                unless="the word of this {key} has been predicted: the word itself is visible instead.")

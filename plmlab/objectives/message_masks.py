@@ -1,7 +1,8 @@
-"""Who hears whom in System 2 of CogQA (Ding et al. 2019, §3.3), as an Example: a position a node, in the order in which
-the nodes were found. A query hears a key, by the two readings of the adjacency that `plmlab.models.cognitive_gnn` has.
+"""Message passing in System 2 of CogQA (Ding et al. 2019, §3.3), shown as an Example: one position per node, in the
+order in which the nodes were found. A query receives messages from the visible keys, under the two definitions of the
+adjacency in `plmlab.models.cognitive_gnn`.
 
-What a node hears is Δ, what those before it pass on; what it was itself, XW₂, it keeps in either reading.
+The messages of its predecessors make up Δ; the node's own term XW₂ is kept under both definitions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,11 +19,12 @@ from plmlab.visibility import PairsRule, Visibility
 
 def in_neighbours(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
                   edges: Iterable[tuple[int, int]]) -> Example:
-    """By the paper's A: a node hears the pages that it was found on; one that only the question names hears nobody.
+    """The paper's A: a node receives messages from the nodes on whose pages it was found; a node named only in the
+    question receives none.
 
-    ``tokens`` stand for the nodes, each once; ``edges`` go from a page to what was found there, both by their tokens,
-    and one that lacks an end is left out. Nothing is drawn at random, nothing is to be predicted. ValueError where
-    there is no node, or where one stands twice.
+    ``tokens`` are the ids of the nodes, each once; ``edges`` are (page, node found there) pairs of these ids. Edges
+    with an unknown end are ignored. ``rng`` is not used and there are no targets. Raises ValueError if there is no node
+    or a node is repeated.
     """
     position = {token: number for number, token in enumerate(tokens)}
     if not tokens or len(position) < len(tokens):
@@ -30,7 +32,7 @@ def in_neighbours(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
                          f"once")
     within = [(position[source], position[target]) for source, target in edges if source in position
               and target in position]
-    rule = PairsRule.of("found from it", "{query} was found on the page of {key}.", adjacency(within, len(position)).T)
+    rule = PairsRule.of("in-neighbours", "{query} was found on the page of {key}.", adjacency(within, len(position)).T)
     ids = torch.tensor(tokens)
     return Example(ids, torch.arange(len(ids))[None], torch.zeros_like(ids), Visibility(
         (rule,), otherwise="{query} was not found on the page of {key}."), torch.full_like(ids, IGNORE))
@@ -38,10 +40,9 @@ def in_neighbours(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
 
 def in_neighbours_and_self(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, edges: Iterable[tuple[int, int]],
                          ) -> Example:
-    """By the 2I + A of the authors' code: the same, and each node hears itself. Of ``tokens`` and ``edges`` see
-    `in_neighbours`."""
+    """The authors' code, 2I + A: `in_neighbours` plus a self-loop at each node. The arguments are the same."""
     example = in_neighbours(tokens, vocab=vocab, rng=rng, edges=edges)
-    itself = PairsRule.of("itself", "2I + A: each node hears itself, twice as loudly as each page that it was found "
-                                    "on.",
+    itself = PairsRule.of("self-loop", "2I + A: each node receives its own message, with twice the weight of "
+                       "each page on which it was found.",
                        torch.eye(len(tokens), dtype=torch.bool))
     return replace(example, visible=replace(example.visible, rules=(*example.visible.rules, itself)))

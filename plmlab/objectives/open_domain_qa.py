@@ -1,5 +1,5 @@
-"""Questions whose answer stands somewhere in what was retrieved, nobody says in which document (Lee et al. 2019, §3;
-Guu et al. 2020, §3.2): what REALM is fine-tuned on."""
+"""Open-domain question answering (Lee et al. 2019, §3; Guu et al. 2020, §3.2), REALM's fine-tuning task: the answer is
+a span of some retrieved document; it is not given which."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,31 +15,31 @@ from plmlab.text.vocabulary import Vocabulary
 
 
 def answer_spans(question: Ids, document: Ids, answers: Sequence[Ids], *, vocab: Vocabulary) -> Example:
-    """[CLS] question [SEP] document [SEP], nothing hidden; label ``spans``, [span 2], the first and the last position
-    of every place where one of the answers stands in the document.
+    """[CLS] question [SEP] document [SEP], unmasked; label ``spans``, [span 2], the first and last position of every
+    occurrence of an answer in the document.
 
-    Any of the ``answers`` is right. They may overlap, and stand nowhere. ValueError for a document or an answer without
-    a token: there is nothing to point at in the null document.
+    Every one of the ``answers`` is correct. Occurrences may overlap, and there may be none. Raises ValueError if the
+    document (for example the null document) or an answer is empty.
     """
     if not document:
-        raise ValueError("a document without a token was given, in which no answer can stand; leave it away, the null "
-                         "document too")
+        raise ValueError("the document is empty and cannot contain an answer; leave it out (also the null "
+                         "document)")
     if not all(answers):
-        raise ValueError("an answer without a token was given; leave it away")
+        raise ValueError("an answer is empty; leave it out")
     before, text = len(question) + 2, [*document]
     spans = sorted({(before + start, before + start + len(answer) - 1) for answer in answers
                     for start in range(len(text) - len(answer) + 1) if text[start:start + len(answer)] == [*answer]})
-    found = torch.tensor(spans, dtype=torch.long).view(-1, 2)
-    return replace(pair_input(question, document, vocab), labels={"spans": found})
+    occurrences = torch.tensor(spans, dtype=torch.long).view(-1, 2)
+    return replace(pair_input(question, document, vocab), labels={"spans": occurrences})
 
 
 class QuestionBatch(RetrievedBatch):
-    """Questions with what was retrieved for each, and `answer_spans` for each pair; the vectors of the documents were
-    made before, and do not learn."""
+    """Questions with their retrieved documents and one `answer_spans` Example per pair; the document vectors are
+    precomputed and frozen."""
 
     documents: Float[Tensor, "document width"]
 
     @property
     def targets(self) -> Int[Tensor, "row time"]:
-        """No position predicts a token."""
+        """All IGNORE: no token is predicted."""
         return self.queries.targets

@@ -1,4 +1,4 @@
-"""The list of objectives: how each is called, by a person and by a lab's controls."""
+"""The registry of objectives, with their titles and the settings that labs and the command line offer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from plmlab.example import AnyExample
 
 @dataclass(frozen=True)
 class Choice:
-    """A number that an objective lets one choose, with the range that makes sense."""
+    """A numeric setting of an objective, with its default and its useful range."""
 
     name: str
     title: str
@@ -20,14 +20,14 @@ class Choice:
 
 
 Make = TypeVar("Make", bound=Callable[..., AnyExample])
-"""What every objective is: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``, a pure function; or
-``-> BidirectionalExample``, of a text read from both ends; or ``(source, target, *, …) -> PairExample``, of two texts.
-Tokens are a sequence of ids: a `plmlab.text.Text`, where the source knows its words, sentences or entities."""
+"""Signature of an objective, a pure function: ``(tokens, *, vocab: Vocabulary, rng: Random, **choices) -> Example``; or
+``-> BidirectionalExample`` for a bidirectional language model; or ``(source, target, *, …) -> PairExample`` for two
+texts. Tokens are a sequence of ids: a `plmlab.text.Text` if the source knows its words, sentences or entities."""
+
 
 @dataclass(frozen=True)
 class Objective:
-    """An objective as a reader meets it: its names, its paper, what can be chosen, how many texts it takes, and what
-    the ``second`` of two is."""
+    """A registered objective: names, paper, settings, number of input texts, and what the ``second`` text is."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class Objective:
     question: str = ""
     answer: str = ""
     texts: int = 1
-    second: str = "what the decoder writes"
+    second: str = "the decoder's text"
 
 
 OBJECTIVES: dict[str, Objective] = {}
@@ -47,9 +47,9 @@ OBJECTIVES: dict[str, Objective] = {}
 def objective(*, title: str, chinese: str, paper: str, choices: tuple[Choice, ...] = (),
               question: str = "", answer: str = "", texts: int = 1, second: str = Objective.second,
               ) -> Callable[[Make], Make]:
-    """Register the function below under its own name.
+    """Decorator that registers an objective under the function's name.
 
-    ``question`` and ``answer`` are the guess that the Mask Lab invites before it reveals.
+    ``question`` and ``answer`` are shown in the Mask Lab: the user guesses before the answer is revealed.
     """
     def register(make: Make) -> Make:
         name = make.__name__

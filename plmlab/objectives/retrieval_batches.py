@@ -1,4 +1,4 @@
-"""Statements or questions with what was retrieved for each, side by side: what REALM is trained on."""
+"""Training batches of REALM: queries (masked statements or questions) with their retrieved documents."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ Ids = tuple[int, ...]
 
 
 class Query(NamedTuple):
-    """A statement, the places of its hidden tokens, and the numbers of documents that may not be looked up for it."""
+    """A statement, the indices of its masked tokens, and the ids of documents that must not be retrieved for it."""
 
     tokens: Ids
     hidden: tuple[int, ...]
@@ -24,10 +24,10 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True)
 class RetrievedBatch:
-    """What the retriever reads of statements, what was ``retrieved`` for them, and what is read of each pair.
+    """The retriever's queries, the documents ``retrieved`` for them, and the reader's input for each pair.
 
-    ``documents`` has a row for each of `Retrieved.documents`: what the retriever reads of it, or a vector that was made
-    before and does not learn. The ``reader_inputs`` have a row for each of `Retrieved.pairs`.
+    ``documents`` has one row per document of `Retrieved.documents`: the retriever's input, or a precomputed vector
+    without gradient. ``reader_inputs``, the reader's inputs, have one row per pair of `Retrieved.pairs`.
     """
 
     queries: Batch
@@ -39,33 +39,34 @@ class RetrievedBatch:
     def of(cls, queries: Sequence[Example], retrieved: Retrieved,
            documents: Sequence[Example] | Float[Tensor, "document width"], readings: Sequence[Example], *,
            pad: int) -> Self:
-        """Collate; ``pad`` is the id that fills the shorter texts up. ValueError where a query has no document, or
-        where there is not one reading for each pair."""
+        """Collate; ``pad`` is the id of the padding token. Raises ValueError if a query has no document, or if there is
+        not exactly one reading per pair."""
         counts = retrieved.doc_mask.sum(1)
         if len(counts) != len(queries) or not bool(counts.all()) or int(counts.sum()) != len(readings):
-            raise ValueError(f"{int(counts.sum())} documents came with {len(readings)} readings for {len(queries)} "
-                             "queries; give a reading for each document, and one document at least for each query")
+            raise ValueError(f"got {int(counts.sum())} documents and {len(readings)} readings for {len(queries)} "
+                             "queries; give one reading per document, and at least one document per query")
         return cls(Batch.of(queries, pad=pad), retrieved[:],
                    documents if isinstance(documents, Tensor) else Batch.of(documents, pad=pad),
                    Batch.of(readings, pad=pad))
 
     @property
     def target_mask(self) -> Bool[Tensor, "query token"]:
-        """As many true ones in a row as tokens of the statement are hidden."""
-        hidden = self.retrieved.unflatten((self.reader_inputs.targets != IGNORE).sum(1), 0).amax(1)
-        return torch.arange(int(hidden.max()), device=hidden.device) < hidden[:, None]
+        """Mask of real targets, [query token]; queries have different numbers of masked tokens."""
+        # masked tokens per query, [query]: the same for all of its documents
+        counts = self.retrieved.unflatten((self.reader_inputs.targets != IGNORE).sum(1), 0).amax(1)
+        return torch.arange(int(counts.max()), device=counts.device) < counts[:, None]
 
     @property
     def targets(self) -> Int[Tensor, "row time"]:
-        """What each position of the readings must say."""
+        """Targets of the readings."""
         return self.reader_inputs.targets
 
     def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "document width"]) -> Retrieved:
-        """What was retrieved, scored by the vectors of the queries and of the documents, through which both learn."""
+        """Score the retrieved documents with differentiable query and document vectors."""
         rows = torch.searchsorted(self.retrieved.documents, self.retrieved.numbers)
         return self.retrieved.scored(queries, documents[rows])
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Copy to a device."""
         return replace(self, queries=self.queries.to(device), retrieved=self.retrieved.to(device),
                        documents=self.documents.to(device), reader_inputs=self.reader_inputs.to(device))

@@ -1,4 +1,4 @@
-"""The window of word2vec: say each word from the words around it (上下文窗口)."""
+"""The context window of word2vec (上下文窗口): predict each word from its neighbours."""
 
 from collections.abc import Sequence
 from random import Random
@@ -13,28 +13,30 @@ from plmlab.visibility import Visibility
 
 
 @objective(
-    title="words in a window (word2vec)",
+    title="context window (word2vec)",
     chinese="上下文窗口",
     paper="Mikolov et al. 2013a, §3",
-    choices=(Choice("window", "words on each side, at most", 5.0, 1.0, 10.0, 1.0),),
-    question="The window is 5. Why does a position often look less far?",
-    answer="Each position draws its own reach, from 1 to the window. So a near word is read more often than a far one.",
+    choices=(Choice("window", "maximum window size", 5.0, 1.0, 10.0, 1.0),),
+    question="The maximum window size is 5. Why is the window often smaller?",
+    answer="For each position the window size is sampled uniformly from 1 to the maximum, so that nearby words are "
+           "used as context more often than distant ones.",
 )
 def window(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, window: float = 5.0,
            reach: Sequence[int] | None = None) -> Example:
-    """Each position must say its own word, and looks at its neighbours: those at most its reach away, never itself.
+    """Each position predicts its own word from the neighbours within its window, never from itself.
 
-    A reach is drawn for each position, from 1 to ``window``; ``reach`` gives them instead. Nothing is added to the
-    text. Positions count from 0, though a model of this objective need not read them. CBOW says the word from the mean
-    of what it sees, skip-gram from each word that it sees by itself.
+    A window size is sampled for each position, uniform from 1 to ``window``; ``reach`` sets the sizes instead. No
+    special tokens are added. Positions count from 0, but a model may ignore them. CBOW predicts the word from the mean
+    of the context vectors, skip-gram from each context word separately. Raises ValueError for an empty text, a
+    ``window`` below 1, or a wrong ``reach``.
     """
     if not tokens:
-        raise ValueError("a window needs a word to stand around; the text has none")
+        raise ValueError("the text is empty; give at least one word")
     if window < 1:
-        raise ValueError(f"a window of {window:g} holds no neighbour; give 1 or more")
-    drawn = [1 + randint(rng, int(window)) for _ in tokens] if reach is None else list(reach)
-    if len(drawn) != len(tokens) or min(drawn) < 0:
-        raise ValueError(f"reach is a whole number from 0 up for each of {len(tokens)} words; {drawn!s:.80} was given")
-    read = torch.tensor(tokens)
-    return Example(read, torch.arange(len(read))[None], torch.zeros_like(read), Visibility.window(torch.tensor(drawn)),
-                   read)
+        raise ValueError(f"window={window:g}: a window without neighbours; give 1 or more")
+    sizes = [1 + randint(rng, int(window)) for _ in tokens] if reach is None else list(reach)
+    if len(sizes) != len(tokens) or min(sizes) < 0:
+        raise ValueError(f"reach={sizes!s:.80}: give one integer of at least 0 for each of the {len(tokens)} words")
+    inputs = torch.tensor(tokens)
+    return Example(inputs, torch.arange(len(inputs))[None], torch.zeros_like(inputs),
+                   Visibility.window(torch.tensor(sizes)), inputs)

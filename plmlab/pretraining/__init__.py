@@ -1,4 +1,4 @@
-"""``plmlab pretrain``: a tokenizer and a model trained from nothing on a text, kept as a checkpoint."""
+"""``plmlab pretrain``: train a tokenizer and a model from scratch on a text, and save them as a checkpoint."""
 
 from plmlab.pretraining.plan import Plan
 from plmlab.pretraining.run import pretrain, resume

@@ -1,4 +1,4 @@
-"""What a plan trains on and is judged by: tokens of a text, laid down in the run's folder, or the Small World."""
+"""Training and held-out data of a plan: a text, tokenized into files of the run's folder, or the Small World."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -19,26 +19,26 @@ from plmlab.text.wikipedia_links import linked_paragraphs
 from plmlab.world.probability.floors import Floor
 
 HASH = "corpus.sha256"
-"""The file of a run that holds the hash of the texts whose tokens were laid down."""
+"""The file in a run's folder with the hash of the corpus that was tokenized."""
 HUB = "hub:"
-"""What the name of a data set on the hub begins with."""
+"""Prefix of a data set's name on the Hugging Face Hub."""
 LETTERS_TO_LEARN_FROM = 50_000_000
-"""A tokenizer is learned from so many characters of the training text, its first."""
+"""Number of characters at the beginning of the training text that the tokenizer is trained on."""
 HELD_OUT_BATCHES = 20
-"""How many batches of held-out Examples a model that reads text by text is judged on."""
+"""Number of held-out batches for the evaluation of a model that is trained on separate texts."""
 HELD_OUT_TOKENS = 500_000
-"""How many tokens of the held-out stream a model is judged on, at most."""
+"""Maximum number of held-out tokens for the evaluation of a model that is trained on a token stream."""
 MANY = 100_000
-"""Of more texts than that, the laying down of their tokens shows its progress."""
+"""Number of texts above which tokenization shows a progress bar."""
 WORLD, BILINGUAL = "world", "world-bilingual"
-"""The corpora of the Small World: its English; and its English and its Chinese, half and half."""
+"""The corpora of the Small World: its English text, or half English and half Chinese."""
 WORLD_HELD_OUT = 2000
-"""How many test sentences of the Small World a model is judged on, rounded up to whole batches."""
+"""Number of test sentences of the Small World for evaluation, rounded up to whole batches."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a model is trained on and judged by; the held-out text's floor is known where it is the Small World's."""
+    """Tokenizer, training batches and held-out data of a run; the floor is known only for the Small World."""
 
     tokenizer: Tokenizer
     batches: Any
@@ -47,17 +47,17 @@ class Material:
 
 
 def material(plan: Plan, run: Path) -> Material:
-    """What the plan's corpus holds, its tokens in the folder ``run``, where they are found again."""
+    """Load the plan's corpus; its tokens are stored in the folder ``run`` and reused from there."""
     if plan.corpus in (WORLD, BILINGUAL):
         return from_world(plan)
-    how = plan.kind.pretraining
-    assert how is not None
-    return from_texts(plan, how, texts(plan.corpus), run)
+    pretraining = plan.kind.pretraining
+    assert pretraining is not None
+    return from_texts(plan, pretraining, texts(plan.corpus), run)
 
 
 def texts(corpus: str) -> Callable[[], Iterable[str]]:
-    """The texts of a corpus, to be gone through as often as need be: the paragraphs of the Wikipedia sample or of a
-    reader's .txt, the records of a .jsonl, or a data set of the hub ("hub:name")."""
+    """A function that returns a new iterator over the texts of a corpus: the paragraphs of the Wikipedia sample or of a
+    .txt file, the records of a .jsonl file, or a data set on the Hugging Face Hub ("hub:name")."""
     if corpus == "wikipedia":
         return linked_paragraphs
     if corpus.startswith(HUB):
@@ -67,151 +67,159 @@ def texts(corpus: str) -> Callable[[], Iterable[str]]:
     return lambda: each(corpus)
 
 
-def from_texts(plan: Plan, how: Pretraining, whole: Callable[[], Iterable[str]], run: Path) -> Material:
-    """The beginning of a text to train on, its end to judge by, in tokens learned from the former.
+def from_texts(plan: Plan, pretraining: Pretraining, read_texts: Callable[[], Iterable[str]], run: Path) -> Material:
+    """Split a corpus into a training part (its beginning) and a held-out part (its end), and tokenize both.
 
-    The text is gone through piece by piece and its tokens are read from a file, so that neither need fit into memory.
-    ValueError where it is not the text that the run began with.
+    The tokenizer is trained on the training part, unless the run already has one.
+
+    The corpus is streamed and its tokens are read from a file, so neither has to fit into memory. Raises ValueError if
+    the corpus has changed since the run began, or if it gives the objective nothing to predict.
     """
     file = run / "tokenizer.json"
-    count, mark = counted(whole())
+    count, corpus_hash = counted(read_texts())
     cut = divided(count, plan.held_out)
-    unchanged(plan, mark, run)
+    unchanged(plan, corpus_hash, run)
     if not file.is_file():
-        learned = how.learn(_first_letters(islice(whole(), cut)), plan.vocab)
-        learned.save(run)
+        pretraining.learn(_first_characters(islice(read_texts(), cut)), plan.vocab).save(run)
     tokenizer = Tokenizer.load(file)
 
     def train() -> Iterator[str]:
-        return islice(whole(), cut)
+        return islice(read_texts(), cut)
 
     def rest() -> Iterator[str]:
-        return islice(whole(), cut, None)
+        return islice(read_texts(), cut, None)
 
-    if how.stream:
+    if pretraining.stream:
         stream, held_out = (laid_down(TokenStream, run / name, part, tokenizer, progress=count > MANY)
                             for name, part in (("train.bin", train), ("held_out.bin", rest)))
-        judged = TokenStream(held_out.ids[:HELD_OUT_TOKENS])
+        evaluated = TokenStream(held_out.ids[:HELD_OUT_TOKENS])
         return Material(tokenizer, stream.windows(plan.batch, plan.time, plan.seed),
-                        Sequential(judged, plan.batch, plan.time))
-    longest = plan.time - how.added
+                        Sequential(evaluated, plan.batch, plan.time))
+    longest = plan.time - pretraining.added
     pieces, others = (laid_down(Pieces, run / name, part, tokenizer, longest, progress=count > MANY)
                       for name, part in (("train.bin", train), ("held_out.bin", rest)))
-    draw = examples_of(others, tokenizer.vocab, how.objective, plan.batch, plan.seed + 1)
-    batches = examples_of(pieces, tokenizer.vocab, how.objective, plan.batch, plan.seed, **plan.choices)
+    draw = examples_of(others, tokenizer.vocab, pretraining.objective, plan.batch, plan.seed + 1)
+    batches = examples_of(pieces, tokenizer.vocab, pretraining.objective, plan.batch, plan.seed, **plan.choices)
     last = [draw(i) for i in range(HELD_OUT_BATCHES)]
     for name, drawn in (("training", map(batches, range(HELD_OUT_BATCHES))), ("held-out", last)):
-        if how.asks and not any(map(how.asks, drawn)):
-            raise ValueError(f"the {name} text gives a {plan.model} nothing to predict: no paragraph drawn for "
-                             f"{HELD_OUT_BATCHES} batches has two words. Give longer paragraphs")
+        if pretraining.asks and not any(map(pretraining.asks, drawn)):
+            raise ValueError(f"the {name} text gives {plan.model} nothing to predict: in {HELD_OUT_BATCHES} batches, "
+                             "no paragraph has two words. Use a text with longer paragraphs")
     return Material(tokenizer, batches, last)
 
 
 def counted(texts: Iterable[str]) -> tuple[int, bytes]:
-    """How many texts there are, and a hash of them all, in hexadecimal."""
-    count, told = 0, hashlib.sha256()
+    """The number of texts, and a SHA-256 hash of all of them, in hexadecimal."""
+    count, digest = 0, hashlib.sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
-        told.update(b"%d " % len(data) + data)
+        digest.update(b"%d " % len(data) + data)
         count += 1
-    return count, told.hexdigest().encode()
+    return count, digest.hexdigest().encode()
 
 
-def unchanged(plan: Plan, mark: bytes, run: Path) -> None:
-    """Keep the hash of a corpus with a run that begins; of another text, no tokens that no model has read are left.
-    ValueError where a model has read another text."""
-    kept = run / HASH
-    if kept.is_file() and kept.read_bytes() != mark:
+def unchanged(plan: Plan, corpus_hash: bytes, run: Path) -> None:
+    """Store the hash of the corpus in a new run, deleting tokens of another corpus on which no model has been trained.
+
+    Raises ValueError if the run's model has been trained on another corpus.
+    """
+    path = run / HASH
+    if path.is_file() and path.read_bytes() != corpus_hash:
         if plan.resume or (run / FILE).is_file():
             raise ValueError(f"the corpus {plan.corpus} has changed since {plan.resume or run} was trained on it. To "
-                             "go on with that training, bring the old text back; to train a new model on the new "
-                             "text, give another --out, without --resume. What was trained is as it was")
+                             "continue that training, restore the old text; to train a new model on the new text, "
+                             "give another --out, without --resume. The trained model has not been changed")
         clear(run)
-    if not kept.is_file():
+    if not path.is_file():
         run.mkdir(parents=True, exist_ok=True)
-        replace(kept, mark)
+        replace(path, corpus_hash)
 
 
-def laid_down(kind: Any, path: Path, whole: Callable[[], Iterable[str]], tokenizer: Tokenizer, *more: int,
+def laid_down(kind: Any, path: Path, read_texts: Callable[[], Iterable[str]], tokenizer: Tokenizer, *more: int,
               progress: bool) -> Any:
-    """The tokens in a file of the run, written now unless a complete one of these tokens is there; what a killed
-    attempt left goes."""
+    """Open the run's file of tokens, or write it if there is no complete one with this tokenizer.
+
+    Unfinished files of an interrupted attempt are deleted.
+    """
     try:
         return kind.open(path, tokenizer, *more)
     except ValueError:
-        for left in path.parent.glob(f".{path.name}.*.unfinished"):
-            left.unlink()
-        return kind.build(whole(), tokenizer, path, *more, progress=progress)
+        for unfinished in path.parent.glob(f".{path.name}.*.unfinished"):
+            unfinished.unlink()
+        return kind.build(read_texts(), tokenizer, path, *more, progress=progress)
 
 
 def divided(count: int, held_out: float) -> int:
-    """How many of so many texts are trained on; the rest, one at least, is held out. ValueError for a single text."""
+    """The number of training texts among ``count``; the rest, at least one, is held out. Raises ValueError for a single
+    text."""
     cut = count - max(1, round(held_out * count))
     if cut < 1:
-        raise ValueError("the corpus is a single paragraph: nothing of it can be held out to judge by; "
-                         "set its paragraphs apart by blank lines")
+        raise ValueError("the corpus is a single paragraph, so that no text can be held out for evaluation; "
+                         "separate its paragraphs with blank lines")
     return cut
 
 
-def _first_letters(whole: Iterable[str]) -> Iterator[str]:
-    """The texts up to `LETTERS_TO_LEARN_FROM`."""
-    letters = 0
-    for text in whole:
+def _first_characters(texts: Iterable[str]) -> Iterator[str]:
+    """The first texts, up to `LETTERS_TO_LEARN_FROM` characters."""
+    characters = 0
+    for text in texts:
         yield text
-        letters += len(text)
-        if letters >= LETTERS_TO_LEARN_FROM:
+        characters += len(text)
+        if characters >= LETTERS_TO_LEARN_FROM:
             return
 
 
 def from_world(plan: Plan) -> Material:
-    """New sentences of the full Small World for every step, to be judged by the English of its plain test; a token a
-    word."""
+    """New sentences of the full Small World at every step, evaluated on English sentences of its test split, with one
+    token per word. Raises ValueError if ``time`` is too short for its longest sentence."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
     from plmlab.world.datasets.tokenizer import build_bilingual_tokenizer, build_world_tokenizer
 
-    how, whole = plan.kind.pretraining, world.full()
-    assert how is not None
-    longest = whole.automaton().longest
-    needed = longest + max(2, how.added)
+    pretraining, small_world = plan.kind.pretraining, world.full()
+    assert pretraining is not None
+    longest = small_world.automaton().longest
+    needed = longest + max(2, pretraining.added)
     if plan.time < needed:
-        raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words, and needs "
-                         f"{needed} positions")
-    tokenizer = build_bilingual_tokenizer(whole) if plan.corpus == BILINGUAL else build_world_tokenizer(whole,
-                                                                                                        ["english"])
-    held_out = sentence_batches(whole, "test", tokenizer, how.objective, plan.batch, plan.seed + 1)
+        raise ValueError(f"--time is {plan.time}; the Small World's longest sentence has {longest} words and needs "
+                         f"--time {needed}")
+    bilingual = plan.corpus == BILINGUAL
+    tokenizer = build_bilingual_tokenizer(small_world) if bilingual else build_world_tokenizer(small_world, ["english"])
+    held_out = sentence_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1)
+    floor = (small_world.floor(pretraining.objective, split="test", sentences=WORLD_HELD_OUT)
+             if pretraining.likelihood else None)
     return Material(tokenizer, world_batches(plan, tokenizer),
-                    [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))],
-                    whole.floor(how.objective, split="test", sentences=WORLD_HELD_OUT) if how.likelihood else None)
+                    [held_out(i) for i in range(-(-WORLD_HELD_OUT // plan.batch))], floor)
 
 
 def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
-    """What a plan reads of the full Small World, a batch a step: `world_texts` under its objective."""
-    how = plan.kind.pretraining
-    assert how is not None
+    """The plan's batches of the full Small World, one per step: `world_texts` with the plan's objective."""
+    pretraining = plan.kind.pretraining
+    assert pretraining is not None
     chosen: dict[str, Any] = dict(plan.choices)
-    return world_texts(partial(how.objective, **chosen), how.pairs and partial(how.pairs, **chosen), tokenizer,
-                       batch=plan.batch, accumulate=plan.accumulate, time=plan.time, seed=plan.seed,
+    pairs = pretraining.pairs and partial(pretraining.pairs, **chosen)
+    return world_texts(partial(pretraining.objective, **chosen), pairs, tokenizer, batch=plan.batch,
+                       accumulate=plan.accumulate, time=plan.time, seed=plan.seed,
                        bilingual=plan.corpus == BILINGUAL)
 
 
 def world_texts(objective: Callable[..., Any], pairs: Callable[..., Any] | None, tokenizer: Tokenizer, *, batch: int,
                 accumulate: int, time: int, seed: int, bilingual: bool) -> Callable[[int], Any]:
-    """Texts of the full Small World, a batch a step.
+    """Batches of texts of the full Small World, one per step.
 
-    Where ``pairs`` is what a pair is made an Example by, one text in eight is a pair of segments of articles, as long
-    as ``time`` lets it be: nearly half of what is read (``mixed_batches``). Of the batches of an update, each has texts
-    of like length (``bucketed``).
+    ``pairs`` is an objective for segment pairs. If it is given, one text in eight is a pair of segments of articles, as
+    long as ``time`` permits, which amounts to nearly half of the tokens (``mixed_batches``). Within an update, texts of
+    similar length are batched together (``bucketed``).
     """
     from plmlab import world
     from plmlab.world.datasets.batches import bilingual_batches, mixed_batches, pair_batches, sentence_batches
     from plmlab.world.datasets.segments import segment_pairs
 
-    whole, rows = world.full(), -(-batch // 8) if pairs else 0
+    small_world, rows = world.full(), -(-batch // 8) if pairs else 0
     sentences = bilingual_batches if bilingual else sentence_batches
-    batches = sentences(whole, "train", tokenizer, objective, batch - rows, seed)
+    batches = sentences(small_world, "train", tokenizer, objective, batch - rows, seed)
     if pairs:
         drawn = partial(segment_pairs, longest=time - 3, bilingual=bilingual)
-        batches = mixed_batches(pair_batches(whole, "train", tokenizer, rows, seed, objective=pairs, draw_pairs=drawn),
-                                batches)
+        pair_rows = pair_batches(small_world, "train", tokenizer, rows, seed, objective=pairs, draw_pairs=drawn)
+        batches = mixed_batches(pair_rows, batches)
     return bucketed(batches, accumulate)

@@ -1,4 +1,4 @@
-"""A plan carried out: prepared and saved by one process, trained by all; interrupted, it goes on where it stopped."""
+"""Run a plan: one process prepares the data and saves, all processes train; an interrupted run can be continued."""
 
 import shlex
 import shutil
@@ -23,26 +23,26 @@ from plmlab.weights import load_tensors, weights
 from plmlab.world.probability.floors import Floor
 
 LAYING_DOWN = timedelta(days=2)
-"""So long the other processes wait while the first lays down the tokens; torch's own patience is some minutes."""
+"""How long the other processes wait while the first one writes the tokens; torch's default is a few minutes."""
 COMPILE: dict[str, bool | Literal["auto"]] = {"auto": "auto", "yes": True, "no": False}
 
 
 def pretrain(plan: Plan) -> str:
-    """Carry the plan out, or go on with it where it was interrupted; what came of it, in a sentence.
+    """Run the plan, or continue its interrupted run, and return a one-sentence summary.
 
-    ValueError where its run goes on as another one since, for more steps or to another ``out``.
+    Raises ValueError if the run has since been continued with more steps or another ``out``.
     """
     if (plan.run / FILE).is_file() and Plan.resumed(plan.run, {}) != plan:
-        raise ValueError(f"the run in {plan.run} was told anew since, by --resume; go on with it by "
+        raise ValueError(f"the options of the run in {plan.run} were changed by --resume; continue it with "
                          f"plmlab pretrain --resume {shlex.quote(str(plan.run))}")
     return carry_out(plan, plan.run, longer=bool(plan.resume))
 
 
 def resume(folder: str, changes: Mapping[str, Any]) -> str:
-    """Go on with the interrupted run in ``folder``, for more steps or to another ``out``; or train the finished
-    checkpoint there longer, as `Plan.longer` says. What came of it.
+    """Continue the interrupted run in ``folder``, optionally with more steps or another ``out``; or train the finished
+    checkpoint in it further, as described in `Plan.longer`. Returns a one-sentence summary.
 
-    ValueError where the folder holds neither, or where what is told anew would make it another run.
+    Raises ValueError if the folder contains neither, or if a change is not allowed.
     """
     if (Path(folder) / WEIGHTS).is_file():
         return pretrain(Plan.longer(Path(folder), changes))
@@ -50,43 +50,43 @@ def resume(folder: str, changes: Mapping[str, Any]) -> str:
 
 
 def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
-    """Carry the plan out with its run kept in ``run``; what came of it, in a sentence.
+    """Run the plan with its run folder ``run`` and return a one-sentence summary.
 
-    ``longer``: the run may have been planned for fewer steps. Of several processes (``accelerate launch``) the first
-    prepares and saves, and all others say "".
+    ``longer``: the run may have been planned for fewer steps. With several processes (``accelerate launch``) the first
+    one prepares the data and saves; the others return "".
     """
     from accelerate import Accelerator, InitProcessGroupKwargs
 
     processes = Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=LAYING_DOWN)])
     with processes.main_process_first():
-        read = prepared(plan, run, first=processes.is_main_process)
+        data = prepared(plan, run, first=processes.is_main_process)
         if processes.is_main_process:
             plan.save(run)
     torch.manual_seed(plan.seed)
-    model = build(plan, len(read.tokenizer))
-    how = plan.kind.pretraining
-    if how and how.prepare:
-        how.prepare(model, read.tokenizer, read.batches)
+    model = build(plan, len(data.tokenizer))
+    pretraining = plan.kind.pretraining
+    if pretraining and pretraining.prepare:
+        pretraining.prepare(model, data.tokenizer, data.batches)
     if plan.resume and not RunStates(run).states():
         load_tensors(model, weights(load(plan.resume)[0]))
         if processes.is_main_process:
-            warnings.warn(f"{plan.resume} holds weights without the state of their training: the optimiser starts "
-                          f"anew, and --steps {plan.steps} counts from here", stacklevel=3)
+            warnings.warn(f"{plan.resume} contains weights without a training state: the optimizer starts "
+                          f"from its initial state, and --steps {plan.steps} counts from here", stacklevel=3)
     history = fit(
-        model, read.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
+        model, data.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
         accumulate=plan.accumulate, precision=plan.precision,  # type: ignore[arg-type]
-        compile=COMPILE[plan.compile], evaluate=read.held_out, evaluate_every=plan.save_every,
+        compile=COMPILE[plan.compile], evaluate=data.held_out, evaluate_every=plan.save_every,
         save_to=run, save_every=plan.save_every, resume="longer" if longer else True, show=True,
-        floor=read.floor.mean if read.floor else None,
+        floor=data.floor.mean if data.floor else None,
     )
-    told = ending(plan, run, model, read, history) if processes.is_main_process else ""
+    summary = ending(plan, run, model, data, history) if processes.is_main_process else ""
     processes.wait_for_everyone()
-    return told
+    return summary
 
 
 def prepared(plan: Plan, run: Path, *, first: bool) -> Material:
-    """The plan's material. The ``first`` process copies what a checkpoint keeps of its training. A ValueError for a
-    plan that can't be carried out leaves no run."""
+    """The plan's tokenizer and data. The ``first`` process also copies the training state of a checkpoint to continue.
+    Raises ValueError for a plan that can't be run, and then removes a new run folder."""
     try:
         if first and plan.resume and not RunStates(run).states():
             begin(plan, run)
@@ -96,13 +96,13 @@ def prepared(plan: Plan, run: Path, *, first: bool) -> Material:
             shutil.rmtree(run, ignore_errors=True)
         if isinstance(problem, ValueError):
             raise
-        raise ValueError(f"the run could not be written to {run} ({problem.strerror or problem}); give --out a folder "
-                         "that you may write to, on a disk with room") from problem
+        raise ValueError(f"the run could not be written to {run} ({problem.strerror or problem}); give an --out in a "
+                         "writable folder, on a disk with free space") from problem
 
 
 def begin(plan: Plan, run: Path) -> None:
-    """Copy into a run what it goes on with of a finished checkpoint: the tokenizer; the hash of the corpus and the
-    state, where that is kept. ValueError where the planned model can't have its weights."""
+    """Copy the tokenizer of a finished checkpoint into a new run, and the corpus hash and training state, if present.
+    Raises ValueError if the checkpoint's weights do not fit the planned model."""
     checkpoint = Path(plan.resume)
     model, tokenizer = load(checkpoint)
     load_tensors(build(plan, len(tokenizer)), weights(model))
@@ -114,27 +114,29 @@ def begin(plan: Plan, run: Path) -> None:
               {name: (checkpoint / name).read_bytes() for name in STATE})
 
 
-def ending(plan: Plan, run: Path, model: nn.Module, read: Material, history: History) -> str:
-    """Save the model of a run that is complete, and say how the run ended."""
+def ending(plan: Plan, run: Path, model: nn.Module, data: Material, history: History) -> str:
+    """Save the checkpoint if the run is complete, and return a one-sentence summary."""
     if history.ended != "completed":
-        return f"{history.reason}; the same command goes on from there, its state is in {run}"
-    how = plan.kind.pretraining
-    assert how is not None
-    kept = [run / HASH, *(RunStates(run).of(plan.steps) / name for name in STATE)]
+        return f"{history.reason}; the same command continues the run, whose state is in {run}"
+    pretraining = plan.kind.pretraining
+    assert pretraining is not None
+    extra = [run / HASH, *(RunStates(run).of(plan.steps) / name for name in STATE)]
     try:
-        save(plan.out, model, read.tokenizer, command=plan.command,
-             figures=figures(history, read.floor, likelihood=how.likelihood),
-             beside={file.name: file.read_bytes() for file in kept if file.is_file()})
+        save(plan.out, model, data.tokenizer, command=plan.command,
+             figures=figures(history, data.floor, likelihood=pretraining.likelihood),
+             beside={file.name: file.read_bytes() for file in extra if file.is_file()})
     except OSError as problem:
         raise ValueError(f"the checkpoint could not be written to {plan.out} ({problem.strerror or problem}); nothing "
-                         f"is lost: the run is in {run}, and the same command writes it again") from problem
+                         f"is lost: the run is in {run}, and the same command tries again") from problem
     shutil.rmtree(run, ignore_errors=True)
-    return "; ".join([history.finding(), *beside_floor(history, read.floor), f"the checkpoint is in {plan.out}"])
+    return "; ".join([history.finding(), *beside_floor(history, data.floor), f"the checkpoint is in {plan.out}"])
 
 
 def build(plan: Plan, vocab: int) -> nn.Module:
-    """A new model of the planned size; a feed-forward is four times as wide as the model, a memory that is projected
-    twice."""
+    """A new model of the planned size.
+
+    Feed-forward layers are four times as wide as the model, the cell state of an LSTM with projection twice as wide.
+    """
     kind = plan.kind
     size = {"layers": plan.layers, "model": plan.width, "heads": plan.heads, "inner": 4 * plan.width,
             "hidden": 2 * plan.width}
@@ -144,23 +146,23 @@ def build(plan: Plan, vocab: int) -> nn.Module:
 
 
 def beside_floor(history: History, floor: Floor | None) -> list[str]:
-    """The held-out loss beside its floor, in a phrase; nothing where no floor is known."""
+    """The held-out loss compared with its floor, as a list of one phrase; empty if the floor is not known."""
     if floor is None:
         return []
     loss = history.validation[-1][1]
-    return [f"the held-out loss is {loss:.4f}, and its floor {floor}{' (exact)' if floor.exact else ''}: "
+    return [f"the held-out loss is {loss:.4f}, its floor {floor}{' (exact)' if floor.exact else ''}: "
             f"{loss / floor.mean - 1:+.1%}"]
 
 
 def figures(history: History, floor: Floor | None = None, *, likelihood: bool = True) -> dict[str, float | str]:
-    """The numbers that go into the checkpoint's README, by name; ``likelihood``: the loss is −log p of tokens."""
+    """The results for the checkpoint's README, by name. ``likelihood``: the loss is an NLL of tokens."""
     held_out = history.validation[-1][1]
-    reached: dict[str, float | str] = {"held-out loss": held_out}
+    results: dict[str, float | str] = {"held-out loss": held_out}
     if likelihood:
-        reached = {"held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out)}
+        results = {"held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out)}
     if floor:
-        reached["floor of the held-out text"] = str(floor)
-    return reached | {
+        results["floor of the held-out text"] = str(floor)
+    return results | {
         "steps": str(len(history.losses)), "positions read, padding included": f"{history.tokens:,}",
         "seconds": f"{history.seconds:.0f}", "device": history.device, "precision": history.precision,
     }

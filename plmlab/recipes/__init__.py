@@ -1,9 +1,9 @@
-"""Recipes: what needs several seeds, sizes or minutes is computed once, by committed code, and recorded.
+"""Recipes: results that need several seeds, sizes or minutes are computed once, by committed code, and recorded.
 
-A recipe is a module ``studies/chNN/recipe.py`` of the course's folder, beside the package, for chapter NN, with a
-function ``main(parts) -> dict`` that gives its numbers, mostly those of a `Study` (``plmlab.recipes.study``). What
-takes long it computes through ``parts`` (:class:`Parts`), which keeps what is done: the same command goes on after a
-stop. The chapter draws what was recorded and re-runs one point live.
+A recipe is a module ``studies/chNN/recipe.py`` in the course's folder, next to the package, for chapter NN. Its
+function ``main(parts) -> dict`` returns the chapter's numbers, mostly those of a `Study` (``plmlab.recipes.study``).
+Long computations go through ``parts`` (:class:`Parts`), which stores each result: the same command resumes after an
+interruption. The chapter plots what was recorded and repeats one run live.
 """
 
 import importlib
@@ -53,23 +53,23 @@ RECORDED_PACKAGES = ("plmlab", "torch", "tokenizers", "transformers", "accelerat
 
 
 def chapters() -> list[str]:
-    """The chapters that have a recipe: their numbers, two digits each."""
+    """The two-digit numbers of the chapters that have a recipe."""
     return chapters_with("recipe", ROOT / "studies")
 
 
 def run(chapter: str, results: Path | None = None) -> Path:
-    """Compute a chapter's recipe and record it in ``results/NN.json``, which is returned.
+    """Compute a chapter's recipe and record it in ``results/NN.json``; returns the path.
 
-    ``results`` is the course's ``data/results`` unless another folder is given; until all is computed, the parts that
-    are lie there in ``NN.parts.jsonl``. ValueError if there is no such recipe, with those that there are.
+    ``results`` defaults to the course's ``data/results``; until everything is computed, finished parts are stored there
+    in ``NN.parts.jsonl``. Raises ValueError, with the available recipes, if the chapter has none.
     """
     if chapter not in chapters():
-        there = ", ".join(chapters()) or "none yet"
-        raise ValueError(f"there is no recipe for chapter {chapter!r}; there is one for: {there}")
+        available = ", ".join(chapters()) or "none yet"
+        raise ValueError(f"there is no recipe for chapter {chapter!r}; available recipes: {available}")
     results = results or DATA / "results"
     parts = Parts(results / f"{chapter}.parts.jsonl")
     if str(ROOT) not in sys.path:
-        sys.path.append(str(ROOT))  # the studies stand beside the package, and so in no environment
+        sys.path.append(str(ROOT))  # the studies are outside the package, so they are not installed
     recipe = importlib.import_module(f"studies.ch{chapter}.recipe")
     path = record(chapter, recipe.main(parts), parts.seconds, results)
     parts.path.unlink(missing_ok=True)
@@ -78,9 +78,9 @@ def run(chapter: str, results: Path | None = None) -> Path:
 
 
 def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Path) -> Path:
-    """Write a chapter's numbers to ``results/NN.json``, with the device, the seconds, the versions and
-    the date; returns the path."""
-    told = {
+    """Write a chapter's numbers to ``results/NN.json``, with the device, the seconds, package versions and the date;
+    returns the path."""
+    entry = {
         "chapter": chapter, "numbers": dict(numbers), "device": device(), "seconds": round(seconds, 1),
         "versions": {"python": platform.python_version()}
         | {name: metadata.version(name) for name in RECORDED_PACKAGES},
@@ -88,20 +88,21 @@ def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Pa
     }
     results.mkdir(parents=True, exist_ok=True)
     path = results / f"{chapter}.json"
-    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(entry, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
 
 
 def device() -> str:
-    """What the numbers were computed on, in words: the GPU's name, or the CPU."""
+    """The device of the computation, as text: the GPU's name, or the CPU."""
     import torch
     return torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU, one thread a part"
 
 
 def recorded(chapter: str, results: Path | None = None) -> dict[str, Any]:
-    """What was recorded for a chapter: ``numbers``, and ``device``, ``seconds``, ``versions`` and ``date``. ValueError
-    with the command that records it if nothing was."""
+    """The recorded results of a chapter: ``numbers``, and ``device``, ``seconds``, ``versions`` and ``date``. Raises
+    ValueError, with the command that computes them, if there are none."""
     path = (results or DATA / "results") / f"{chapter}.json"
     if not path.is_file():
-        raise ValueError(f"nothing is recorded for chapter {chapter!r}; `plmlab recipe {chapter}` computes it")
+        raise ValueError(f"no results are recorded for chapter {chapter!r}; compute them with "
+                         f"`plmlab recipe {chapter}`")
     return json.loads(path.read_text(encoding="utf-8"))

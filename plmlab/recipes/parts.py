@@ -1,4 +1,4 @@
-"""The parts of a recipe: computed side by side, each kept as soon as it is done, so that a stop loses little."""
+"""A resumable job cache: parts of a recipe run in parallel, and each result is saved as soon as it is computed."""
 
 import hashlib
 import inspect
@@ -18,16 +18,16 @@ Task = tuple[Any, ...]
 
 
 class Parts:
-    """What a recipe has computed so far, in a file of one JSON line a part.
+    """The results of a recipe's parts so far, in a JSON Lines file with one line per part.
 
-    ``parts(function, tasks)`` is {task: function(*task)}. ``function`` stands in a module, or is a `Study`'s, and gives
-    what JSON can hold; tasks are tuples of numbers, strings, booleans and None. What an earlier run has left is not
-    computed again, as long as the source of the function's module, and of those that a study's functions stand in, is
-    the same (other modules are not looked at: delete the file if they changed what counts). The rest is computed in
-    ``processes`` processes of one thread, the parts in no fixed order; an exception in one ends the run, and what is
-    done stays. With ``processes=0`` all is computed here.
+    ``parts(function, tasks)`` returns {task: function(*task)}. ``function`` is defined in a module, or is a method of a
+    `Study`, and returns what JSON can represent; tasks are tuples of numbers, strings, booleans and None. A result from
+    an earlier run is reused as long as the source of the function's module is unchanged and, for a study, that of the
+    modules that define its functions. Other modules are not checked: delete the file if a relevant change was made
+    there. The other tasks are computed in ``processes`` single-threaded processes, in no fixed order; an exception in
+    one ends the run, and finished parts stay. With ``processes=0`` everything is computed in the calling process.
 
-    ``seconds`` is the time that the parts took on the clock, earlier runs included.
+    ``seconds`` is the wall-clock time spent on the parts, earlier runs included.
     """
 
     def __init__(self, path: Path, processes: int = 2) -> None:
@@ -38,22 +38,22 @@ class Parts:
             try:
                 key, value, earlier = json.loads(line)
             except ValueError:
-                continue  # a stop cut it short
+                continue  # truncated by an interruption
             self.done[key] = value
         self._began = time.monotonic() - earlier
 
     @property
     def folder(self) -> Path:
-        """Where parts may leave what JSON can't hold, such as weights; it goes when all is recorded."""
+        """Folder for what JSON cannot represent, such as weights; deleted when the recipe is recorded."""
         return self.path.with_suffix("")
 
     @property
     def seconds(self) -> float:
-        """Seconds on the clock since the recipe was begun, those between two runs left out."""
+        """Wall-clock seconds since the recipe was started, without the time between runs."""
         return time.monotonic() - self._began
 
     def __call__(self, function: Callable[..., Any], tasks: Sequence[Task]) -> dict[Task, Any]:
-        """Task → what the function gives for it."""
+        """Task → the function's result for it."""
         key = _keys(function)
         keys = {task: key(task) for task in tasks}
         missing = {task: key for task, key in keys.items() if key not in self.done}
@@ -88,7 +88,7 @@ class Parts:
 
 
 def _keys(function: Callable[..., Any]) -> Callable[[Task], str]:
-    """Task → what it is filed under: the function's name, the task, and a hash of the code that computes it."""
+    """Task → its key in the cache: the function's name, the task, and a hash of the source code."""
     module, study = inspect.getmodule(function), getattr(function, "__self__", None)
     source = (inspect.getsource(module) if module else "") + getattr(study, "source", "")
     code = hashlib.sha256(source.encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""The learning rate of an arm: the best of a grid, at no edge of it; and the runs at the best of a few."""
+"""Learning-rate search: the best rate of a grid, which must not be at its edge, and the runs with it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
@@ -12,16 +12,17 @@ from plmlab.recipes.statistics import seed_statistics
 Given = ParamSpec("Given")
 Arm = tuple[Any, ...]
 LR_GRID = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
-"""The rates that a grid is made of: 0.00001, 0.00003, 0.0001 … 3."""
+"""Learning rates that grids consist of: 0.00001, 0.00003, 0.0001 … 3."""
 
 Scores = dict[float, float]
 
 
 def none_if_diverged(score: Callable[Given, float]) -> Callable[Given, float | None]:
-    """The score of a run, None where it diverged: no rate that diverges with any pilot seed is ever the best one."""
+    """Decorator: the score of a run, or None if it diverged. A rate that diverges for any pilot seed is never chosen.
+    """
     @wraps(score)
     def scored(*args: Given.args, **options: Given.kwargs) -> float | None:
-        from plmlab.train import Diverged  # where it is used: a recipe that trains nothing starts without torch
+        from plmlab.train import Diverged  # imported here, so that a recipe without training does not import torch
         try:
             return score(*args, **options)
         except Diverged:
@@ -30,60 +31,61 @@ def none_if_diverged(score: Callable[Given, float]) -> Callable[Given, float | N
 
 
 def rates_tried(scores: Scores) -> list[tuple[float, float | None]]:
-    """The rates that were tried with their scores, or their losses, as they are recorded: None where a pilot diverged,
-    for JSON has no infinity."""
+    """The rates tried with their scores or losses, as they are recorded: None if a pilot run diverged, because JSON has
+    no infinity."""
     return [(lr, score if isfinite(score) else None) for lr, score in scores.items()]
 
 
 def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]) -> tuple[float, Scores]:
-    """The rate with the highest score, and the score of every rate that was tried.
+    """The learning rate with the highest score, and the score of every rate tried.
 
-    ``score`` gives {rate: score}; ``first`` are the rates to begin with, neighbours on the `LR_GRID`. While the best
-    stands at an edge, the grid grows there by one rate. Of rates that tie, the one in the middle is taken.
-    ValueError where the ladder ends.
+    ``score`` returns {rate: score}; ``first`` is the initial grid, neighbours on the `LR_GRID`. While the best rate is
+    at an edge of the grid, the grid is extended there by one rate. Among rates with equal scores the middle one is
+    taken. Raises ValueError if the best rate is at the end of the ladder.
     """
-    told = score(first)
+    scores = score(first)
     while True:
-        grid = sorted(told)
-        tied = [rate for rate in grid if told[rate] == max(told.values())]
+        grid = sorted(scores)
+        tied = [rate for rate in grid if scores[rate] == max(scores.values())]
         best = tied[len(tied) // 2]
         if best not in (grid[0], grid[-1]):
-            return best, {rate: told[rate] for rate in grid}
+            return best, {rate: scores[rate] for rate in grid}
         place = LR_GRID.index(best) + (-1 if best == grid[0] else 1)
         if not 0 <= place < len(LR_GRID):
-            raise ValueError(f"the best learning rate, {best:g}, is the last of the ladder: what is scored?")
-        told |= score([LR_GRID[place]])
+            raise ValueError(f"the best learning rate, {best:g}, is the last of the ladder; check the score function")
+        scores |= score([LR_GRID[place]])
 
 
 def pilot_score(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int], *arm: Any,
             ) -> Callable[[Sequence[float]], Scores]:
-    """What `tune_learning_rate` asks of an arm: rate → the mean over pilot seeds of ``score(*arm, rate, seed)``, −∞
-    where one of them is None."""
+    """The score function of a variant for `tune_learning_rate`: rate → the mean over pilot seeds of ``score(*arm, rate,
+    seed)``, −∞ if one of them is None."""
     def scored(rates: Sequence[float]) -> Scores:
-        told = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
-        values = {rate: [told[*arm, rate, seed] for seed in seeds] for rate in rates}
-        return {rate: -inf if None in found else mean(found) for rate, found in values.items()}
+        results = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
+        by_rate = {rate: [results[*arm, rate, seed] for seed in seeds] for rate in rates}
+        return {rate: -inf if None in values else mean(values) for rate, values in by_rate.items()}
     return scored
 
 
 def tune_learning_rates(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int],
                grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
-    """Arm → its `tune_learning_rate` over pilot seeds; ``grids``: arm → the rates to begin with, all of which are tried
-    side by side before any grid grows."""
+    """Variant → its `tune_learning_rate` over pilot seeds. ``grids``: variant → its initial grid; all grids are
+    evaluated in parallel before any is extended."""
     parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])
     return {arm: tune_learning_rate(pilot_score(parts, score, seeds, *arm), grid) for arm, grid in grids.items()}
 
 
 def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
                seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
-    """Arm → its ``lr``, the ``rates`` tried, with what each reached on ``development`` rows with the first seed; and
-    what the arm reached at the best of them, with the spread of all seeds.
+    """Variant → its ``lr``; the ``rates`` tried, with their ``development`` score for the first seed; and the results
+    at the best of them, with the spread over all seeds.
 
-    ``reached(*arm, rate, seed)`` tells a run by numbers, ``development`` among them; ``arms``: arm → the rates to try.
+    ``reached(*arm, rate, seed)`` returns the numbers of a run, ``development`` among them; ``arms``: variant → the
+    rates to try.
     """
     first = parts(reached, [(*arm, lr, seeds[0]) for arm, rates in arms.items() for lr in rates])
     scores = {arm: {lr: first[*arm, lr, seeds[0]]["development"] for lr in rates} for arm, rates in arms.items()}
-    best = {arm: max(told, key=told.__getitem__) for arm, told in scores.items()}
+    best = {arm: max(by_rate, key=by_rate.__getitem__) for arm, by_rate in scores.items()}
     runs = parts(reached, [(*arm, best[arm], seed) for arm in arms for seed in seeds])
     return {arm: {"lr": lr, "rates": list(scores[arm].items()),
                   **seed_statistics({seed: runs[*arm, lr, seed] for seed in seeds})} for arm, lr in best.items()}
@@ -91,16 +93,16 @@ def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], 
 
 def tuned_by_all_seeds(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
                        seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
-    """What `runs_at_best_rates` tells, the rate chosen by the mean of all seeds' development scores, from a grid that
-    grows (`tune_learning_rate`)."""
+    """The same as `runs_at_best_rates`, but the rate is chosen by the mean development score over all seeds, from a
+    grid that is extended (`tune_learning_rate`)."""
     def at(arm: Arm, rate: float) -> dict[int, Mapping[str, Any]]:
-        found = parts(reached, [(*arm, rate, seed) for seed in seeds])
-        return {seed: found[*arm, rate, seed] for seed in seeds}
+        runs = parts(reached, [(*arm, rate, seed) for seed in seeds])
+        return {seed: runs[*arm, rate, seed] for seed in seeds}
 
     def scores(arm: Arm, rates: Sequence[float]) -> Scores:
         return {rate: mean(run["development"] for run in at(arm, rate).values()) for rate in rates}
 
     parts(reached, [(*arm, rate, seed) for arm, rates in arms.items() for rate in rates for seed in seeds])
     best = {arm: tune_learning_rate(partial(scores, arm), rates) for arm, rates in arms.items()}
-    return {arm: {"lr": lr, "rates": rates_tried(told), **seed_statistics(at(arm, lr))} for arm,
-            (lr, told) in best.items()}
+    return {arm: {"lr": lr, "rates": rates_tried(by_rate), **seed_statistics(at(arm, lr))}
+            for arm, (lr, by_rate) in best.items()}

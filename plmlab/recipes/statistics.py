@@ -1,4 +1,4 @@
-"""Numbers that were measured with several seeds, as they are recorded."""
+"""Summary statistics over seeds, as they are recorded."""
 
 from collections.abc import Mapping
 from statistics import mean, stdev
@@ -6,29 +6,28 @@ from typing import Any
 
 
 def seed_summary(values: Mapping[int, float | int]) -> dict[str, Any]:
-    """One number measured with several seeds (seed → value), as a dict for JSON: ``mean``, standard ``deviation``,
-    ``low``, ``high``, and all ``seeds`` and ``values``.
+    """Summary of one number over seeds (seed → value), as a dict for JSON: ``mean``, standard ``deviation``, ``low``
+    (minimum), ``high`` (maximum), and all ``seeds`` and ``values``.
 
-    The deviation is None where there is a single seed. ValueError where there is none.
+    The deviation is None for a single seed. Raises ValueError if there is no seed.
     """
     if not values:
-        raise ValueError("a number needs at least one seed to be measured with; none was given")
-    told = list(values.values())
+        raise ValueError("a summary needs the value of at least one seed; none was given")
+    numbers = list(values.values())
     return {
-        "mean": mean(told), "deviation": stdev(told) if len(told) > 1 else None,
-        "low": min(told), "high": max(told), "seeds": list(values), "values": told,
+        "mean": mean(numbers), "deviation": stdev(numbers) if len(numbers) > 1 else None,
+        "low": min(numbers), "high": max(numbers), "seeds": list(values), "values": numbers,
     }
 
 
 def seed_statistics(runs: Mapping[int, Any]) -> Any:
-    """Runs of one shape (seed → numbers, or dicts of them, nested alike), as one of that shape whose numbers are
-    `seed_summary`. ValueError where there is no seed."""
+    """Summaries of runs with the same structure (seed → numbers, or nested dicts of them): that structure, with each
+    number replaced by its `seed_summary`. Raises ValueError if there is no seed."""
     if runs and isinstance(first := next(iter(runs.values())), dict):
         return {key: seed_statistics({seed: run[key] for seed, run in runs.items()}) for key in first}
     return seed_summary(runs)
 
 
 def separated(one: Mapping[str, Any], other: Mapping[str, Any], margin: float = 0.0) -> bool:
-    """Of two numbers with their spread: whether each seed of one is above each of the other's, by more than a margin.
-    """
+    """Whether the lowest seed of one summary is above the highest seed of the other by more than the margin."""
     return one["low"] > other["high"] + margin

@@ -1,4 +1,4 @@
-"""Weights that a part of a recipe leaves in the recipe's folder for a later one."""
+"""Save and load the weights that one part of a recipe leaves in the recipe's folder for another."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -12,12 +12,12 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 def keep(model: nn.Module, file: Path) -> None:
-    """Write a model's weights to a file; its folder is made where there is none."""
+    """Save a model's weights to a file; creates the folder if needed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     save_file(weights(model), file)
 
 
 def with_kept(model: Model, file: Path) -> Model:
-    """The model with the weights of a file, in evaluation mode; a ValueError where they are another model's."""
+    """Load a file's weights into the model, in evaluation mode. Raises ValueError if they do not fit."""
     load_tensors(model, load_file(file))
     return model.eval()

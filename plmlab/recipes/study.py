@@ -1,4 +1,4 @@
-"""A study: arms that are compared under one protocol, which refuses what would make the comparison unfair."""
+"""A study: variants compared under one protocol, which rejects unfair comparisons."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +18,8 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 class Run(NamedTuple):
-    """A model that was trained: which arm it is, for how many updates, at what rate, with which seed; and what its
-    training returned, mostly a `History`."""
+    """A training run: its variant, number of updates, learning rate and seed; the trained model; and what the training
+    function returned, mostly a `History`."""
 
     arm: Arm
     updates: int
@@ -30,39 +30,40 @@ class Run(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was found of an arm: its learning rate, the development score of every rate that was tried (−∞ where a
-    pilot diverged), and seed → what its test gave."""
+    """The results of a variant: its learning rate, the development score of every rate tried (−∞ if a pilot run
+    diverged), and seed → its test results."""
 
     lr: float
     scores: Scores
     runs: dict[int, Any]
 
     def told(self) -> dict[str, Any]:
-        """As it is recorded: ``lr``, the ``rates`` tried with their scores (None: diverged), and the test's numbers,
-        which is a dict of them, with their spread."""
+        """As recorded: ``lr``, the ``rates`` tried with their scores (None: diverged), and the test results (a dict of
+        numbers) with their spread."""
         return {"lr": self.lr, "rates": rates_tried(self.scores), **seed_statistics(self.runs)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[Model]):
-    """Arms that are compared, as a value; its functions stand in modules, for they run in other processes.
+    """The variants of a comparison and its protocol, as a value. Its functions must be defined in modules, because they
+    run in other processes.
 
     Attributes:
-        name: what its parts and the weights that it keeps are filed under.
-        arms: arm, a tuple of numbers and strings, → the learning rates to begin with, neighbours on the `LR_GRID`.
-        build: ``build(*arm, seed)`` is an arm's model with random weights of the seed.
-        train: ``train(model, *arm, updates=, lr=, seed=, **options)`` trains it; returns what is a `Run`'s ``history``.
-        development: the score of a `Run` by which rates are chosen, on data that are not the test's; higher is better.
+        name: names its parts and the weights that it saves.
+        arms: variant, a tuple of numbers and strings, → its initial learning rates, neighbours on the `LR_GRID`.
+        build: ``build(*arm, seed)`` returns a variant's model with random weights drawn with the seed.
+        train: ``train(model, *arm, updates=, lr=, seed=, **options)`` trains it; returns the ``history`` of a `Run`.
+        development: the score of a `Run` by which rates are chosen, on data other than the test set; higher is better.
         test: the numbers of a `Run` that are recorded.
-        updates: the numbers of updates that every arm is trained for, each a run of its own; or arm → its own, and then
-            ``unequal`` says why they differ.
+        updates: the numbers of updates of every variant, each in a run of its own; or variant → its own numbers; then
+            ``unequal`` states why they differ.
         nothing: the development score of a model that has learned nothing, such as −log of the number of classes.
-        seeds: of the runs; the same for each arm.
-        pilots: the seeds that rates are chosen with.
-        pilot_updates: after how many updates a rate is judged; None: after as many as the run it is chosen for has.
+        seeds: seeds of the runs; the same for each variant.
+        pilots: seeds of the pilot runs that choose the rates.
+        pilot_updates: number of updates of the pilot runs; None: the same as the run for which the rate is chosen.
         unequal: why the budgets differ.
 
-    ValueError: a pilot's seed that is a run's too; budgets that differ without a reason.
+    Raises ValueError if a pilot's seed is also that of a run, or if budgets differ without a reason.
     """
 
     name: str
@@ -80,56 +81,58 @@ class Study(Generic[Model]):
 
     def __post_init__(self) -> None:
         if both := set(self.seeds) & set(self.pilots):
-            raise ValueError(f"{self.name}: seeds {sorted(both)} choose the learning rates and are measured too; give "
-                             "pilots other seeds")
+            raise ValueError(f"{self.name}: seeds {sorted(both)} both choose the learning rates and are measured; give "
+                             "the pilots other seeds")
         if len({tuple(self.budgets(arm)) for arm in self.arms}) > 1 and not self.unequal:
-            raise ValueError(f"{self.name}: its arms are trained for different numbers of updates; give them the same, "
-                             "or say why in `unequal`")
+            raise ValueError(f"{self.name}: its variants are trained for different numbers of updates; give them the "
+                             "same, or give the reason in `unequal`")
 
     def budgets(self, arm: Arm) -> Sequence[int]:
-        """The numbers of updates that an arm is trained for."""
+        """The numbers of updates that a variant is trained for."""
         return self.updates[arm] if isinstance(self.updates, Mapping) else self.updates
 
     def learned(self, *arm: Any, updates: int, lr: float, seed: int, **options: Any) -> Run:
-        """An arm, trained here and now; ``options`` are its training's."""
+        """Train a variant now; ``options`` are passed to its training function."""
         model = self.build(*arm, seed)
         return Run(arm, updates, lr, seed, model,
                    self.train(model, *arm, updates=updates, lr=lr, seed=seed, **options))
 
     def live(self, told: Mapping[str, Any], *arm: Any, updates: int, seed: int | None = None, **options: Any) -> Run:
-        """One run of what was recorded, again: ``told`` is what `Measured.told` gave; with the first seed, unless
-        another is named."""
+        """Repeat one recorded run: ``told`` is the output of `Measured.told`. Uses the first seed unless another is
+        given."""
         return self.learned(*arm, updates=updates, lr=told["lr"], seed=self.seeds[0] if seed is None else seed,
                             **options)
 
     def measure(self, parts: Parts) -> dict[Arm, Measured]:
-        """(*arm, updates) → what was found with the rate that is best for it.
+        """``(*arm, updates)`` → its results with the best learning rate for it.
 
-        ValueError where at no rate an arm learned anything, or the best rate stands at the end of the `LR_GRID`.
+        Raises ValueError if a variant learned nothing at any rate, or if the best rate is at the end of the `LR_GRID`.
         """
         return self.at(parts, self.best(parts, [(*arm, updates) for arm in self.arms for updates in self.budgets(arm)]))
 
     def best(self, parts: Parts, asked: Sequence[Arm]) -> dict[Arm, tuple[float, Scores]]:
-        """(*arm, updates) → its best rate, no edge of its grid, with the scores of those that were tried."""
+        """``(*arm, updates)`` → its best rate, which is not at an edge of its grid, with the scores of the rates tried.
+        """
         piloted = {one: (*one[:-1], self.pilot_updates or one[-1]) for one in asked}
         grids = {pilot: self.arms[pilot[:-1]] for pilot in piloted.values()}
         found = tune_learning_rates(parts, self._pilot, self.pilots, grids)
         for pilot, (lr, scores) in found.items():
             if scores[lr] <= self.nothing:
                 raise ValueError(f"{self.name}: {pilot} has learned nothing at any rate of {sorted(scores)}: its best "
-                                 f"score is {scores[lr]:.4g}, and {self.nothing:.4g} is had for nothing. No rate can "
-                                 "be chosen among such runs; give it more updates, or other rates to begin with")
+                                 f"score is {scores[lr]:.4g}, and a model that has learned nothing scores "
+                                 f"{self.nothing:.4g}. No rate can be chosen among such runs; give it more updates, or "
+                                 "other initial rates")
         return {one: found[pilot] for one, pilot in piloted.items()}
 
     def at(self, parts: Parts, rates: Mapping[Arm, tuple[float, Scores]]) -> dict[Arm, Measured]:
-        """(*arm, updates) → what was found with the rate that it is given."""
+        """``(*arm, updates)`` → its results with the given rate."""
         folder = str(parts.folder)
         runs = parts(self._run, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in self.seeds])
         return {one: Measured(lr, scores, {seed: runs[folder, *one, lr, seed] for seed in self.seeds})
                 for one, (lr, scores) in rates.items()}
 
     def trained(self, folder: str | Path, *arm: Any, updates: int, seed: int) -> Model:
-        """The model of a run, which `measure` has kept in ``parts.folder``; in evaluation mode."""
+        """The model of a run, whose weights `measure` has saved in ``parts.folder``; in evaluation mode."""
         return with_kept(self.build(*arm, seed), self._file(folder, arm, updates, seed))
 
     def _file(self, folder: str | Path, arm: Arm, updates: int, seed: int) -> Path:
@@ -149,7 +152,7 @@ class Study(Generic[Model]):
 
     @property
     def source(self) -> str:
-        """The source of the modules that its functions stand in: what a part was computed by."""
+        """Source of the modules that define the study's functions; it is part of a part's cache key."""
         functions = [one.func if isinstance(one, partial) else one
                      for one in (self.build, self.train, self.development, self.test)]
         return "".join(inspect.getsource(module) for module in
@@ -157,9 +160,9 @@ class Study(Generic[Model]):
 
 
 def verdict(one: Mapping[str, Any], other: Mapping[str, Any], margin: float) -> str:
-    """Of "``one`` is above ``other``", two numbers with their spread: "supported" where each seed of one is above each
-    of the other's by more than the margin, "not supported" where it is the other way round, and else "no effect at this
-    size"."""
+    """Verdict on the claim that ``one`` is above ``other``, two summaries over seeds: "supported" if every seed of one
+    is above every seed of the other by more than the margin, "not supported" in the opposite case, and otherwise "no
+    effect at this size"."""
     if separated(one, other, margin):
         return "supported"
     return "not supported" if separated(other, one, margin) else "no effect at this size"

@@ -1,4 +1,4 @@
-"""Retrieval (检索): which texts speak of what is asked."""
+"""Retrieval (检索): find the documents relevant to a query."""
 
 from plmlab.retrieval.blocks import Block, blocks
 from plmlab.retrieval.bm25 import BM25

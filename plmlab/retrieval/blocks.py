@@ -1,5 +1,5 @@
-"""Pages cut into blocks, the documents of a retriever: whole sentences, as many as a reader takes in at once (Lee et
-al. 2019; theirs and REALM's hold 288 pieces of words)."""
+"""Pages cut into blocks, the documents of a retriever: as many whole sentences as fit into the reader's input (Lee et
+al. 2019; their blocks and REALM's have 288 wordpieces)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +13,7 @@ AROUND = 3
 
 @dataclass(frozen=True)
 class Block:
-    """Sentences of one page that stand one after the other; ``first`` is the number of the first of them in its page,
-    from 0."""
+    """Consecutive sentences of one page; ``first`` is the index of the first of them in its page, from 0."""
 
     page: str
     first: int
@@ -22,26 +21,27 @@ class Block:
 
     @property
     def title(self) -> str:
-        """The title of the page, which is part of what a retriever reads."""
+        """The title of the page, which is part of the retriever's input."""
         return self.page
 
     def __str__(self) -> str:
-        """Title and text in one string, which an index keeps."""
+        """Title and text in one string, stored in the index."""
         return f"{self.title}: {self.text}"
 
     @property
     def text(self) -> str:
-        """The sentences, a space between them."""
+        """The sentences, joined by spaces."""
         return " ".join(self.sentences)
 
 
 def blocks(pages: TitledPages, longest: int) -> list[Block]:
-    """Each page cut between sentences into blocks, in order, each filled until the next sentence would not fit.
+    """Cut each page between sentences into blocks, in order; each block is filled until the next sentence would not
+    fit.
 
-    [CLS] title [SEP] text [SEP] has at most ``longest`` tokens. The authors leave a sentence that is longer by itself
-    whole, and their reader never sees its end. Here it is cut, between words where that is possible, into pieces that
-    fill a block each; the last piece shares its block with the sentences that follow. So all of the text is in some
-    block. ValueError where ``longest`` leaves no room for a text behind a title.
+    [CLS] title [SEP] text [SEP] has at most ``longest`` tokens. In the authors' code a sentence that is too long stays
+    whole, and the reader truncates it. Here it is split, between words if possible, into parts that fill one block
+    each; the last part shares its block with the sentences that follow, so every part of the text is in some block.
+    Raises ValueError if ``longest`` leaves no room for text after a title.
     """
     return [block for title in pages.texts for block in _cut(pages, title, longest)]
 
@@ -64,25 +64,26 @@ def _cut(pages: TitledPages, title: str, longest: int) -> Iterator[Block]:
 
 
 def _room(tokenizer: Tokenizer, title: str, longest: int) -> int:
-    """How many tokens of text fit behind a title."""
+    """The number of text tokens that fit after a title."""
     if (room := longest - AROUND - _alone(tokenizer, title)) < 1:
-        raise ValueError(f"a block of {longest} tokens has no room for a text: the title {title!r:.60} and the special "
-                         f"tokens take {longest - room}; give a longest of {longest - room + 1} or more")
+        raise ValueError(f"longest={longest} tokens leaves no room for a text: the title {title!r:.60} and the special "
+                         f"tokens take {longest - room}; give longest={longest - room + 1} or more")
     return room
 
 
 def _alone(tokenizer: Tokenizer, text: str) -> int:
-    """The tokens of a text by itself."""
+    """The number of tokens of a text by itself."""
     return len(tokenizer.encode(text, plain=True))
 
 
 def _inside(tokenizer: Tokenizer, sentence: str) -> int:
-    """The tokens that a sentence adds behind another one; to a byte-level tokenizer the space is of its first word."""
+    """The number of tokens that a sentence adds after another one. A byte-level tokenizer attaches the space to its
+    first word."""
     return _alone(tokenizer, " " + sentence)
 
 
 def _pieces(tokenizer: Tokenizer, sentence: str, room: int, title: str) -> Iterator[str]:
-    """The sentence, in as few pieces of at most ``room`` tokens as can be."""
+    """Split the sentence into as few parts of at most ``room`` tokens as possible."""
     while len(ends := tokenizer.offsets(sentence, plain=True)) > room:
         end = ends[room - 1][1]
         if not sentence[end:].startswith(" ") and " " in sentence[:end].strip():
@@ -90,8 +91,8 @@ def _pieces(tokenizer: Tokenizer, sentence: str, room: int, title: str) -> Itera
         while end > 1 and _alone(tokenizer, sentence[:end]) > room:
             end -= 1
         if _alone(tokenizer, sentence[:end]) > room:
-            raise ValueError(f"the character {sentence[:end]!r:.60} takes more than the {room} tokens that are left "
-                             f"behind the title {title!r:.60}; give a greater longest")
+            raise ValueError(f"the character {sentence[:end]!r:.60} needs more than the {room} tokens that are left "
+                             f"after the title {title!r:.60}; give a larger longest")
         yield sentence[:end].rstrip()
         sentence = sentence[end:].lstrip()
     yield sentence

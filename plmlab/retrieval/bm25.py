@@ -1,5 +1,5 @@
-"""BM25 (Robertson and Walker 1994), the ranking by shared words that every learned retriever is measured against; the
-work is `bm25s`'s, in Lucene's variant."""
+"""BM25 (Robertson and Walker 1994), lexical ranking: the standard baseline for learned retrievers, computed by `bm25s`
+in Lucene's variant."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,10 @@ from plmlab.retrieval.retrieved import Retrieved
 
 
 class BM25:
-    """An index of texts, each a sequence of words; words are the same if they are spelled the same.
+    """An index of texts, each a sequence of words; words match if their spelling is identical.
 
-    A word that stands in n of N texts weighs ln(1 + (N − n + ½) / (n + ½)) · f / (f + 1.5 · (¼ + ¾ · length / mean
-    length)), f times in the text. ValueError where there is no text with a word in it, and for a text that is one
-    string.
+    A word that occurs in n of N texts, and f times in this text, has the weight ln(1 + (N − n + ½) / (n + ½)) · f / (f
+    + 1.5 · (¼ + ¾ · length / mean length)). Raises ValueError if all texts are empty, or if a text is a single string.
     """
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
@@ -23,15 +22,15 @@ class BM25:
         for text in texts:
             refuse_string(text, "a text")
         if not any(texts):
-            raise ValueError("there is no word in these texts to index; give one text with a word at least")
+            raise ValueError("there is no word in these texts to index; give at least one text with a word")
         self.size = len(texts)
         self._index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
         self._index.index([[*words] for words in texts], show_progress=False)
 
     def search(self, queries: Sequence[Sequence[str]], most: int) -> Retrieved:
-        """The ``most`` texts with the highest scores for each query, the best first; all of them where there are no
-        more. The number of a text counts from 0, and its score is 0 where it shares no word with the query. ValueError
-        for a query that is one string."""
+        """The ``most`` texts with the highest scores for each query, best first; all texts if there are fewer. Texts
+        are numbered from 0, and the score is 0 if a text shares no word with the query. Raises ValueError for a query
+        that is a single string."""
         for query in queries:
             refuse_string(query, "a query")
         texts, scores = self._index.retrieve([[*query] for query in queries], k=min(most, self.size),

@@ -1,4 +1,4 @@
-"""A corpus (语料库): documents by number, the retriever that makes vectors of them, and an index of these vectors."""
+"""A corpus (语料库): numbered documents, the retriever that encodes them, and an index of their vectors."""
 
 from collections.abc import Collection, Sequence
 from copy import copy
@@ -15,26 +15,26 @@ Document = TypeVar("Document")
 
 
 class Retriever(Protocol):
-    """Makes vectors of ``width`` numbers of queries and of documents, by one network or by two; a document is most
-    useful to a query where the inner product of the two is greatest."""
+    """Encodes queries and documents as ``width``-dimensional vectors, with one or two networks; relevance is their
+    inner product."""
 
     @property
     def width(self) -> int:
-        """The size of a vector."""
+        """The dimension of the vectors."""
 
     def queries(self, queries: Sequence[Any]) -> Float[Tensor, "query width"]:
-        """A vector for each query, without a gradient."""
+        """One vector per query, without gradient."""
 
     def documents(self, documents: Sequence[Any]) -> Float[Tensor, "document width"]:
-        """A vector for each document, without a gradient."""
+        """One vector per document, without gradient."""
 
 
 class Corpus(Generic[Query, Document]):
-    """Documents that can be added, replaced and removed at any time; no weight changes by that. Their numbers are those
-    of the ``index``, a `FlatIndex` unless another, empty one is given.
+    """Documents that can be added, replaced and removed at any time without changing any weights. Their numbers are
+    those of the ``index``, a `FlatIndex` unless another empty index is given.
 
-    A document is what the retriever takes: a `plmlab.retrieval.Block` of text, or, in an entity memory, an entity's
-    row in a table of vectors, which needs no text.
+    A document is whatever the retriever encodes: a `plmlab.retrieval.Block` of text, or, in an entity memory, an
+    entity's row in an embedding matrix, which needs no text.
     """
 
     def __init__(self, retriever: Retriever, documents: Sequence[Document] = (),
@@ -51,7 +51,7 @@ class Corpus(Generic[Query, Document]):
         return numbers
 
     def replace(self, number: int, document: Document) -> None:
-        """Put another document under a number."""
+        """Replace the document with this number."""
         self.index.replace([number], [str(document)], self.retriever.documents([document]))
         self.documents[number] = document
 
@@ -61,17 +61,17 @@ class Corpus(Generic[Query, Document]):
         del self.documents[number]
 
     def refresh(self) -> None:
-        """Make all vectors again, after the retriever has learned."""
+        """Recompute all vectors, after the retriever was trained."""
         documents = [*self.documents.values()]
         self.index.replace([*self.documents], [*map(str, documents)], self.retriever.documents(documents))
 
     def copied(self) -> Self:
-        """The same documents and retriever; no vector is made again, and a change of one corpus does not affect the
-        other. The copy takes 4 bytes per number of the index."""
-        made = copy(self)
-        made.index, made.documents = self.index.copied(), dict(self.documents)
-        return made
+        """A corpus with the same documents and retriever, without encoding anything again; changes to one do not affect
+        the other. The copy takes 4 bytes per vector component of the index."""
+        other = copy(self)
+        other.index, other.documents = self.index.copied(), dict(self.documents)
+        return other
 
     def search(self, queries: Sequence[Query], most: int, excluded: Sequence[Collection[int]] = ()) -> Retrieved:
-        """The ``most`` best documents for each query, without those ``excluded`` for it."""
+        """The ``most`` best documents for each query, except those ``excluded`` for it."""
         return self.index.search(self.retriever.queries(queries), most, excluded)

@@ -1,5 +1,5 @@
-"""A navigable small world (Malkov and Yashunin 2016): a graph that joins each document to near ones, for a search to
-climb along."""
+"""Hierarchical navigable small world (HNSW; Malkov and Yashunin 2016): a graph that links each document to near ones,
+for greedy search."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,33 +12,33 @@ from plmlab.retrieval.index import DocumentIndex, Numbers, Parts, Vectors
 
 DEAD = -1
 TOLERATED = 0.2
-"""The share of dead positions above which the graph is built anew."""
+"""Proportion of deleted entries above which the graph is rebuilt."""
 
 
 class HNSWIndex(DocumentIndex):
-    """Climbs from document to nearer document, ``breadth`` candidates in hand; each has some ``links`` to others (twice
-    as many in the lowest layer).
+    """Approximate search that moves from document to nearer document with ``breadth`` candidates; each has about
+    ``links`` links (twice as many in the lowest layer).
 
-    Nearness is the inner product, which is no metric: a document with a short vector is seldom another's nearest, and
-    may not be reached (`benchmarks/README.md` has what is found). No document can leave a graph: one that was removed
-    stays as a place to climb over and is never told; once more than a fifth are such, the graph is built anew. Where a
-    climb finds fewer documents than it should, all are looked at. One thread builds the graph: with two it would be
-    another one each time.
+    Similarity is the inner product, which is not a metric: a document with a short vector is rarely the nearest
+    neighbour of another and may be unreachable (`benchmarks/README.md` reports recall). A graph cannot delete
+    documents: a removed one remains as a node that is traversed but never returned; once more than a fifth are deleted,
+    the graph is rebuilt. If a search finds too few documents, it falls back to exact search. The graph is built with a
+    single thread, because with two it would differ from run to run.
     """
 
     kind = "hnsw"
 
     def __init__(self, width: int, links: int = 32, breadth: int = 64) -> None:
         if links < 2 or breadth < 1:
-            raise ValueError(f"a graph needs two links a document and a breadth of one at least; links={links} and "
-                             f"breadth={breadth} were given")
+            raise ValueError(f"links={links} and breadth={breadth} were given; a graph needs links of at least 2 and a "
+                             "breadth of at least 1")
         self.links, self.breadth = links, breadth
         self._numbers, self._position_of = np.empty(0, dtype=np.int64), dict[int, int]()
         super().__init__(width)
 
     @property
     def settings(self) -> dict[str, int]:
-        """What an index of this kind is made with."""
+        """Arguments with which to construct such an index."""
         return {**super().settings, "links": self.links, "breadth": self.breadth}
 
     def _empty(self) -> Any:
@@ -59,7 +59,7 @@ class HNSWIndex(DocumentIndex):
             self._build_anew()
 
     def _build_anew(self) -> None:
-        """The graph of the living alone."""
+        """Rebuild the graph from the remaining documents."""
         living = self._numbers[self._numbers != DEAD]
         rows = self._kept(living)
         self._take(Parts(self._empty(), np.empty(0, dtype=np.int64)))
@@ -95,7 +95,7 @@ class HNSWIndex(DocumentIndex):
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """faiss works by one thread in here."""
+    """Context manager in which faiss uses a single thread."""
     import faiss
 
     before = faiss.omp_get_max_threads()

@@ -1,5 +1,4 @@
-"""Documents found by the inner product of their vectors with a query's (maximum inner product search, 最大内积检索),
-by `faiss` (Johnson et al. 2017)."""
+"""Maximum inner product search (MIPS, 最大内积检索) over document vectors, by `faiss` (Johnson et al. 2017)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
@@ -18,32 +17,31 @@ Vectors = Float32[np.ndarray, "document width"]
 
 
 class Parts(NamedTuple):
-    """The vectors, an index of faiss's, and the number of the document in each of its positions; no numbers where faiss
-    keeps them itself."""
+    """The faiss index with the vectors, and the document number of each of its entries; empty if faiss stores the
+    numbers itself."""
 
     vectors: Any
     positions: Numbers
 
 
 class DocumentIndex(ABC):
-    """Documents, each a text and a vector of size ``width``. Their numbers count from 0, stay, and are never given
-    twice.
+    """Documents, each with a text and a vector of size ``width``. Their numbers count from 0, are stable and never
+    reused.
 
-    Vectors are kept in float32, in the machine's main memory. What the caller gives is checked before anything
-    changes: a ValueError leaves the index as it was. The same calls give the same index and the same answers, on one
-    machine with the same number of threads; of documents with equal scores any may come first. The kinds are used
-    alike and differ in where they look, and so in what they may miss: `FlatIndex` looks at all documents, `IVFIndex`
-    in some lists, `HNSWIndex` along a graph.
+    Vectors are stored as float32 in main memory. Arguments are checked before anything changes: after a ValueError the
+    index is unchanged. The same calls give the same index and results, on one machine with the same number of threads;
+    ties are in arbitrary order. All kinds have the same interface and differ in the documents they compare, and so in
+    their recall: `FlatIndex` compares all documents, `IVFIndex` some lists, `HNSWIndex` the nodes along a graph.
     """
 
     kind: ClassVar[str]
 
     def __init__(self, width: int) -> None:
         if width < 1:
-            raise ValueError(f"a vector has one number at least; a width of {width} was given")
+            raise ValueError(f"a width of {width} was given; a vector needs at least one dimension")
         self.width = width
         self.next_number = 0
-        """The number that the next new document will have."""
+        """The number of the next new document."""
         self._texts: dict[int, str] = {}
         self._faiss: Any = self._empty()
 
@@ -51,22 +49,22 @@ class DocumentIndex(ABC):
         return len(self._texts)
 
     def __repr__(self) -> str:
-        told = "".join(f", {name}={value}" for name, value in self.settings.items() if name != "width")
-        return f"{type(self).__name__}({self.width}{told}), {len(self):,} documents"
+        arguments = "".join(f", {name}={value}" for name, value in self.settings.items() if name != "width")
+        return f"{type(self).__name__}({self.width}{arguments}), {len(self):,} documents"
 
     @property
     def texts(self) -> Mapping[int, str]:
-        """A document's number → its text, for all that are in the index; to be read only."""
+        """Read-only mapping of document number → text of all documents in the index."""
         return MappingProxyType(self._texts)
 
     @property
     def settings(self) -> dict[str, int]:
-        """What an index of this kind is made with."""
+        """Arguments with which to construct such an index."""
         return {"width": self.width}
 
     def add(self, texts: Sequence[str], vectors: Float[Tensor, "document width"]) -> list[int]:
-        """Take documents in; returns their numbers. ValueError where there is not one vector for each text, or where a
-        vector has another width or holds a number that is not finite."""
+        """Add documents; returns their numbers. Raises ValueError unless there is one finite vector of size ``width``
+        per text."""
         numbers = range(self.next_number, self.next_number + len(texts))
         rows = self._read(vectors, "vectors")
         _one_for_each(numbers, texts, rows)
@@ -75,7 +73,7 @@ class DocumentIndex(ABC):
         return [*numbers]
 
     def replace(self, numbers: Sequence[int], texts: Sequence[str], vectors: Float[Tensor, "document width"]) -> None:
-        """Put other documents under these numbers: what `remove` and `add` refuse is refused."""
+        """Replace the documents with these numbers; raises the same errors as `remove` and `add`."""
         rows, old = self._read(vectors, "vectors"), self._known(numbers)
         _one_for_each(numbers, texts, rows)
         if len(old):
@@ -83,7 +81,7 @@ class DocumentIndex(ABC):
         self._enter(numbers, texts, rows)
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Take documents out. ValueError for a number that no document has, or no longer, and for one named twice."""
+        """Remove documents. Raises ValueError for an unknown or removed number, and for a duplicate."""
         old = self._known(numbers)
         if len(old):
             self._delete(old)
@@ -91,21 +89,21 @@ class DocumentIndex(ABC):
             del self._texts[number]
 
     def vectors(self, numbers: Sequence[int]) -> Float[Tensor, "document width"]:
-        """The vectors of these documents, a copy. ValueError for a number that no document has."""
+        """A copy of the vectors of these documents. Raises ValueError for an unknown number."""
         known = self._known(numbers)
         return torch.from_numpy(self._kept(known)) if len(known) else torch.empty(0, self.width)
 
     def search(self, queries: Float[Tensor, "query width"], most: int, excluded: Sequence[Collection[int]] = (),
                ) -> Retrieved:
-        """The ``most`` documents with the greatest inner products for each query, always as many columns.
+        """The ``most`` documents with the largest inner products for each query; always ``most`` columns.
 
-        ``excluded`` are the numbers of documents that may not be found, a collection for each query; other documents
-        take their place. The scores carry no gradient: compute them again by `Retrieved.scored` from the `vectors` of
-        what was found, or from the texts, to learn. Scores of one query and of a batch may differ in the last digits.
-        ValueError for queries as for vectors.
+        ``excluded`` are numbers of documents that must not be returned, one collection per query; other documents take
+        their place. The scores carry no gradient: for training, recompute them with `Retrieved.scored` from the
+        `vectors` of the results, or from the texts. Scores of one query and of a batch may differ in the last digits.
+        Raises ValueError for invalid queries, as for vectors.
         """
         if most < 1:
-            raise ValueError(f"a search gives one document at least; most={most} was given")
+            raise ValueError(f"most={most} was given; a search returns at least one document")
         if any(excluded):
             return self.search(queries, most + max(map(len, excluded))).without(excluded, most)
         rows = self._read(queries, "queries")
@@ -116,43 +114,44 @@ class DocumentIndex(ABC):
         return Retrieved(torch.from_numpy(numbers), torch.from_numpy(scores))
 
     def parts(self) -> Parts:
-        """What is written to a disk besides the texts."""
+        """The data to be stored on disk, in addition to the texts."""
         return Parts(self._faiss, self._positions())
 
     def resume(self, parts: Parts, texts: Mapping[int, str], next_number: int) -> None:
-        """Become the index that had these parts, texts and `next_number`; both are of the same `settings`."""
+        """Restore the state of an index with these parts, texts and `next_number`; both must have the same
+        `settings`."""
         self._take(parts)
         self._texts, self.next_number = dict(texts), next_number
 
     def copied(self) -> Self:
-        """An index of the same documents and vectors; what is changed in one of the two, the other does not see."""
+        """An independent copy with the same documents and vectors."""
         import faiss
 
-        made = type(self)(**self.settings)
+        other = type(self)(**self.settings)
         vectors, positions = self.parts()
-        made.resume(Parts(faiss.clone_index(vectors), positions.copy()), self.texts, self.next_number)
-        return made
+        other.resume(Parts(faiss.clone_index(vectors), positions.copy()), self.texts, self.next_number)
+        return other
 
     def _read(self, vectors: Tensor, called: str) -> Vectors:
-        """The vectors as faiss reads them."""
+        """Check the vectors and convert them to faiss's input format."""
         if vectors.ndim != 2 or vectors.shape[1] != self.width:
-            raise ValueError(f"this index holds vectors of {self.width} numbers, and the {called} given have the shape "
-                             f"{tuple(vectors.shape)}; give a matrix of {self.width} columns")
+            raise ValueError(f"the {called} have the shape {tuple(vectors.shape)}, but this index holds vectors of "
+                             f"size {self.width}; give a matrix with {self.width} columns")
         rows = vectors.detach().to("cpu", torch.float32).contiguous()
-        if not (sound := rows.isfinite().all(dim=1)).all():
-            raise ValueError(f"row {int(sound.int().argmin())} of the {called} holds a number that is not finite (NaN "
-                             "or infinite), which has no order among scores; look for where it was made")
+        if not (finite := rows.isfinite().all(dim=1)).all():
+            raise ValueError(f"row {int(finite.int().argmin())} of the {called} contains a number that is not finite "
+                             "(NaN or infinity), so its scores cannot be ranked; check how it was computed")
         return rows.numpy()
 
     def _known(self, numbers: Sequence[int]) -> Numbers:
-        """The numbers of documents that are here, each named once."""
+        """Check that the documents exist and are listed once; returns their numbers."""
         unknown = [number for number in numbers if number not in self._texts]
         if unknown:
-            of_old = "was removed" if 0 <= unknown[0] < self.next_number else "was never given"
-            raise ValueError(f"no document has the number {unknown[0]}, which {of_old}; this index holds {len(self):,} "
+            reason = "was removed" if 0 <= unknown[0] < self.next_number else "was never assigned"
+            raise ValueError(f"no document has the number {unknown[0]}, which {reason}; the index holds {len(self):,} "
                              "documents, whose numbers are the keys of its texts")
         if len({*numbers}) < len(numbers):
-            raise ValueError("a document is named twice; name each once")
+            raise ValueError("a document is listed twice; list each once")
         return np.array([*numbers], dtype=np.int64)
 
     def _enter(self, numbers: Sequence[int], texts: Sequence[str], rows: Vectors) -> None:
@@ -162,44 +161,44 @@ class DocumentIndex(ABC):
 
     @abstractmethod
     def _empty(self) -> Any:
-        """faiss's index, without a vector."""
+        """An empty faiss index."""
 
     @abstractmethod
     def _insert(self, numbers: Numbers, rows: Vectors) -> None:
-        """Take vectors in under numbers that are free."""
+        """Insert vectors under unused numbers."""
 
     @abstractmethod
     def _delete(self, numbers: Numbers) -> None:
-        """Let go of the vectors under these numbers."""
+        """Delete the vectors with these numbers."""
 
     def _kept(self, numbers: Numbers) -> Vectors:
-        """The vectors under these numbers."""
+        """The vectors with these numbers."""
         return self._faiss.reconstruct_batch(numbers)
 
     @abstractmethod
     def _nearest(self, queries: Float32[np.ndarray, "query width"], most: int) -> tuple[
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
-        """Scores and numbers, the best first, and −1 for a number where there is no further one."""
+        """Scores and numbers, best first; the number is −1 if there are no further documents."""
 
     def _positions(self) -> Numbers:
-        """The number of the document in each position, where faiss does not keep it."""
+        """The document number of each entry, if faiss does not store it."""
         return np.empty(0, dtype=np.int64)
 
     def _take(self, parts: Parts) -> None:
-        """Go on with vectors that were kept."""
+        """Restore stored vectors."""
         self._faiss = parts.vectors
 
 
 def _one_for_each(numbers: Sequence[int], texts: Sequence[str], rows: Vectors) -> None:
     if isinstance(texts, str):
-        raise ValueError("the texts are one string; give a list of texts, such as [text]")
+        raise ValueError("texts is a single string; give a list of texts, such as [text]")
     if not len(numbers) == len(texts) == len(rows):
-        raise ValueError(f"each document has one text and one vector; {len(texts)} texts and {len(rows)} vectors were "
-                         f"given for {len(numbers)} documents")
+        raise ValueError(f"{len(texts)} texts and {len(rows)} vectors were given for {len(numbers)} documents; each "
+                         "document needs one text and one vector")
 
 
 class FlatIndex(DocumentIndex):
-    """Looks at every document, and so finds the best: exact, in time that grows with the documents."""
+    """Exact search: compares the query with every document, in linear time."""
 
     kind = "flat"
 

@@ -1,4 +1,5 @@
-"""An inverted file (倒排文件): each document is in the list of its nearest centre, and a search reads a few lists."""
+"""Inverted file index (IVF, 倒排文件): each document is in the list of its nearest centroid, and a search probes a few
+lists."""
 
 from math import isqrt
 from typing import Any
@@ -9,16 +10,16 @@ from jaxtyping import Float32, Int64
 from plmlab.retrieval.index import DocumentIndex, Numbers, Vectors
 
 FEWEST, LEARNED_FROM = 39, 64
-"""Vectors a list that the centres are learned from: the fewest (faiss asks for 39), and the most; more gain little."""
+"""Minimum (faiss recommends 39) and maximum number of training vectors per centroid; more gain little."""
 
 
 class IVFIndex(DocumentIndex):
-    """Looks only into the ``probes`` lists whose centres lie nearest to the query; all of them is exact.
+    """Approximate search in the ``probes`` lists whose centroids are nearest to the query; probing all lists is exact.
 
-    The centres (spherical k-means, always from the same seed) are learned from the vectors of the first `add`, and then
-    stay: add many documents at first, of the kind that will follow. From n first vectors come 4·√n lists, as faiss's
-    guidelines advise, but no more than one for 39 vectors; fewer than 78 make one list. A document in a list that is
-    not probed is not found, even where fewer than ``most`` are.
+    The centroids (spherical k-means with a fixed seed) are trained on the vectors of the first `add` and then stay
+    fixed, so add many representative documents first. n vectors give 4·√n lists, as faiss's guidelines recommend, but
+    at most one per 39 vectors; fewer than 78 give one list. A document in a list that is not probed is not found, even
+    if fewer than ``most`` documents are.
     """
 
     kind = "ivf"
@@ -26,26 +27,26 @@ class IVFIndex(DocumentIndex):
     def __init__(self, width: int, probes: int = 16) -> None:
         super().__init__(width)
         if probes < 1:
-            raise ValueError(f"a search looks into one list at least; probes={probes} was given")
+            raise ValueError(f"probes={probes} was given; a search probes at least one list")
         self.probes = probes
 
     @property
     def settings(self) -> dict[str, int]:
-        """What an index of this kind is made with."""
+        """Arguments with which to construct such an index."""
         return {**super().settings, "probes": self.probes}
 
     @property
     def lists(self) -> int:
-        """How many lists there are; one before the first vectors."""
+        """The number of lists; one before the first vectors."""
         return self._faiss.nlist
 
     def _empty(self, lists: int = 1) -> Any:
         import faiss
 
-        made = faiss.IndexIVFFlat(faiss.IndexFlatIP(self.width), self.width, lists, faiss.METRIC_INNER_PRODUCT)
-        made.cp.spherical, made.cp.min_points_per_centroid, made.cp.max_points_per_centroid = True, 1, LEARNED_FROM
-        made.set_direct_map_type(faiss.DirectMap.Hashtable)
-        return made
+        index = faiss.IndexIVFFlat(faiss.IndexFlatIP(self.width), self.width, lists, faiss.METRIC_INNER_PRODUCT)
+        index.cp.spherical, index.cp.min_points_per_centroid, index.cp.max_points_per_centroid = True, 1, LEARNED_FROM
+        index.set_direct_map_type(faiss.DirectMap.Hashtable)
+        return index
 
     def _insert(self, numbers: Numbers, rows: Vectors) -> None:
         if not self._faiss.is_trained:

@@ -1,4 +1,4 @@
-"""The documents that were retrieved for queries: what a search gives, a retriever is trained on and a reader reads."""
+"""Documents retrieved for queries: the result of a search, used to train a retriever and as input of a reader."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +10,16 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
 MISSING = -1
-"""The number where a query has no further document."""
+"""The number of a missing document, where a query has fewer documents than columns."""
 NULL = -1
-"""The number of the null document, which is empty; its score is finite, and that of a missing document is −∞."""
+"""The number of the null document, which is empty; its score is finite, unlike the −∞ of a missing document."""
 
 
 @dataclass(frozen=True)
 class Retrieved:
-    """One row per query, the best document first: the ``numbers`` of the documents and their ``scores`` f(x, z).
+    """One row per query, best document first: the ``numbers`` of the documents and their ``scores`` f(x, z).
 
-    A query may have fewer documents than another one: a missing document has the number −1 and the score −∞.
+    Queries may have different numbers of documents: a missing document has the number −1 and the score −∞.
     """
 
     numbers: Int[Tensor, "query doc"]
@@ -27,7 +27,7 @@ class Retrieved:
 
     @classmethod
     def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
-        """The documents of each query by their numbers; all scores are 0, so that they are equally likely."""
+        """The documents of each query, given by number; all scores are 0, so they are equally likely."""
         sizes = torch.tensor([*map(len, numbers)], dtype=torch.long)
         there = torch.arange(max(map(len, numbers), default=0)) < sizes[:, None]
         flat = torch.tensor([*chain(*numbers)], dtype=torch.long)
@@ -39,28 +39,27 @@ class Retrieved:
         return len(self.numbers)
 
     def __getitem__(self, queries: slice) -> Self:
-        """Some of the queries, without the columns in which all of their documents are missing."""
+        """A subset of the queries, without the columns in which all of its documents are missing."""
         columns = self.doc_mask[queries].any(0)
         return replace(self, numbers=self.numbers[queries][:, columns], scores=self.scores[queries][:, columns])
 
     @property
     def doc_mask(self) -> Bool[Tensor, "query doc"]:
-        """Which documents are not missing."""
+        """Mask of the documents that are not missing."""
         return ~self.scores.isneginf()
 
     @property
     def pairs(self) -> Int[Tensor, "pair 2"]:
-        """(query, number of a document) for all that are not missing: the first query's documents, then the second
-        query's, and so on."""
+        """(query, document number) for all documents that are not missing, query by query."""
         return torch.stack([self.doc_mask.nonzero()[:, 0], self.numbers[self.doc_mask]], 1)
 
     @property
     def documents(self) -> Int[Tensor, "doc"]:
-        """The numbers of the documents that were retrieved for any query, each once, in ascending order."""
+        """The numbers of the documents retrieved for any query, each once, in ascending order."""
         return self.numbers[self.doc_mask].unique()
 
     def unflatten(self, pairs: Shaped[Tensor, " pair *rest"], fill: int | float) -> Shaped[Tensor, "query doc *rest"]:
-        """A value per pair, laid out by query and document, with ``fill`` where a document is missing."""
+        """Arrange one value per pair by query and document, with ``fill`` for missing documents."""
         table = pairs.new_full((*self.numbers.shape, *pairs.shape[1:]), fill)
         return table.masked_scatter(self.doc_mask.view(*self.numbers.shape, *[1] * (pairs.ndim - 1)), pairs)
 
@@ -69,30 +68,30 @@ class Retrieved:
         return [tuple(row[there].tolist()) for row, there in zip(self.numbers, self.doc_mask, strict=True)]
 
     def logprobs(self, temperature: float = 1.0) -> Float[Tensor, "query doc"]:
-        """log p(z|x), the softmax of the scores divided by the temperature; −∞ for a missing document."""
+        """log p(z|x), the log-softmax of the scores divided by the temperature; −∞ for a missing document."""
         return self._divided(temperature).log_softmax(1).masked_fill(~self.doc_mask, -torch.inf)
 
     def probs(self, temperature: float = 1.0) -> Float[Tensor, "query doc"]:
-        """p(z|x), likewise; 0 for a missing document."""
+        """p(z|x), the softmax of the scores divided by the temperature; 0 for a missing document."""
         return self._divided(temperature).softmax(1).masked_fill(~self.doc_mask, 0)
 
     def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "query doc width"]) -> Self:
-        """The same documents, scored by the inner products of these vectors, through which a retriever learns. The
-        vector of a missing document is ignored."""
+        """The same documents, scored by the inner products of these vectors, which carry gradients to the retriever.
+        The vector of a missing document is ignored."""
         scores = torch.einsum("qw,qdw->qd", queries, documents)
         return replace(self, scores=scores.masked_fill(~self.doc_mask, -torch.inf))
 
     def with_null(self) -> Self:
-        """The null document before the others; its score is 0 until a model scores it."""
+        """Prepend the null document; its score is 0 until a model scores it."""
         first = self.numbers.new_full((len(self), 1), NULL), self.scores.new_zeros(len(self), 1)
         return replace(self, numbers=torch.cat([first[0], self.numbers], 1),
                        scores=torch.cat([first[1], self.scores], 1))
 
     def without(self, excluded: Sequence[Collection[int]], most: int) -> Self:
-        """The ``most`` best of the documents that are not ``excluded`` for their query."""
+        """The ``most`` best documents that are not ``excluded`` for their query."""
         if len(excluded) != len(self):
-            raise ValueError(f"excluded documents were given for {len(excluded)} queries, and there are {len(self)}; "
-                             "give a collection of numbers for each query")
+            raise ValueError(f"excluded was given for {len(excluded)} queries, but there are {len(self)}; give one "
+                             "collection of numbers per query")
         out = torch.tensor([[number in some for number in row]
                             for row, some in zip(self.numbers.tolist(), excluded, strict=True)], dtype=torch.bool)
         kept = self.doc_mask & ~out.view_as(self.numbers)
@@ -101,11 +100,11 @@ class Retrieved:
                        scores=self.scores.masked_fill(~kept, -torch.inf).gather(1, order))
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """Move the tensors to another device."""
         return replace(self, numbers=self.numbers.to(device), scores=self.scores.to(device))
 
     def _divided(self, temperature: float) -> Float[Tensor, "query doc"]:
         if temperature <= 0:
-            raise ValueError(f"the scores are divided by the temperature, and {temperature:g} was given; give a number "
+            raise ValueError(f"temperature={temperature:g} was given; the scores are divided by it, so give a number "
                              "above 0")
         return self.scores / temperature

@@ -1,5 +1,5 @@
-"""Questions about the Wikipedia sample that gensim ships, written by hand, each with the sentences that answer it: what
-is looked up in real text (`data/wikipedia_questions.tsv`)."""
+"""Hand-written questions about the Wikipedia sample that ships with gensim, each with its supporting sentences
+(`data/wikipedia_questions.tsv`)."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -13,8 +13,8 @@ COLUMNS = ("form", "question", "answer", "steps", "sentences")
 
 @dataclass(frozen=True)
 class Step:
-    """What is ``found`` on a page: another page by its title, or words; and a piece of the ``sentence`` that says so.
-    """
+    """One hop: what is ``found`` on a page (another page by its title, or words), and a part of the supporting
+    ``sentence``."""
 
     page: str
     found: str
@@ -23,8 +23,8 @@ class Step:
 
 @dataclass(frozen=True)
 class RealQuestion:
-    """A question of a ``form`` (one-hop, bridge, either-or, yes-no), its answer (of a comparison a title, yes or no),
-    and the way to it."""
+    """A question of a ``form`` (one-hop, bridge, either-or, yes-no), its answer (a title, yes or no for a comparison),
+    and the reasoning steps."""
 
     form: str
     text: str
@@ -34,7 +34,7 @@ class RealQuestion:
 
 @cache
 def questions() -> tuple[RealQuestion, ...]:
-    """The questions, in the order of their table. TableError where a row is not whole."""
+    """The questions, in the order of their table. Raises TableError for an incomplete row."""
     return tuple(RealQuestion(row["form"], row["question"], row["answer"], _steps(row))
                  for row in read_table(TABLE, required=COLUMNS, folder=DATA))
 
@@ -43,5 +43,5 @@ def _steps(row: Row) -> tuple[Step, ...]:
     ways = [tuple(way.split(" => ")) for way in row["steps"].split(" | ")]
     sentences = row["sentences"].split(" | ")
     if len(ways) != len(sentences) or any(len(way) != 2 for way in ways):
-        raise clash("each step is written as page => what is found there, and has a piece of a sentence", row)
+        raise clash("each step must have the form page => what is found there, and a part of a sentence", row)
     return tuple(Step(page, found, sentence) for (page, found), sentence in zip(ways, sentences, strict=True))

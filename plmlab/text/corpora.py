@@ -1,4 +1,4 @@
-"""A reader's own text: a file on this machine, or a data set by its name on the Hugging Face hub."""
+"""Your own text: a file on this machine, or a dataset from the Hugging Face Hub."""
 
 import codecs
 import json
@@ -15,29 +15,29 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )
 OTHERS = ("gb18030", "cp1252", "cp1251")
-"""What a text of single bytes or pairs of them may be written in that is not UTF-8: Chinese, Western, Cyrillic."""
+"""Common encodings other than UTF-8 and UTF-16: Chinese, Western, Cyrillic."""
 HEAD = 1000
-"""So many bytes at a file's beginning show whether zeros alternate in it, as in UTF-16."""
+"""Number of bytes at the start of a file that are checked for the alternating zeros of UTF-16."""
 
 
 class CorpusError(ValueError):
-    """A corpus that is not there, cannot be read, or is too short for what is asked of it."""
+    """A corpus that is missing, unreadable or too short."""
 
 
 def read_texts(path: str | Path, field: str = "text") -> list[str]:
-    """The texts in a reader's file: paragraphs of a .txt, set apart by blank lines, or one field of a .jsonl.
+    """Read the texts of a file: paragraphs of a .txt, separated by blank lines, or one field of a .jsonl.
 
-    The file must be UTF-8. CorpusError where it is missing, cannot be read, or holds no text. For one
-    larger than memory see `each`.
+    The file must be UTF-8. Raises CorpusError if it is missing, cannot be read, or holds no text. For a file larger
+    than memory, use `each`.
     """
     return list(each(path, field))
 
 
 def each(path: str | Path, field: str = "text") -> Iterator[str]:
-    """The texts of `read_texts`, one at a time, the file read as they are asked for.
+    """Iterate over the texts of `read_texts`, reading the file lazily.
 
-    A CorpusError tells what is wrong. What is wrong with the file as a whole (missing, a folder, another format) is
-    said at once; a line that cannot be read, when it is reached; an empty file, at its end.
+    Raises CorpusError with the cause: at once for a problem with the whole file (missing, a folder, another format), on
+    reaching it for an unreadable line, and at the end for an empty file.
     """
     file = _there(Path(path))
     texts = _paragraphs(file) if file.suffix.lower() in PARAGRAPHS else _records(file, field)
@@ -45,21 +45,21 @@ def each(path: str | Path, field: str = "text") -> Iterator[str]:
 
 
 def hub(name: str, split: str = "train", column: str = "text", *, config: str | None = None) -> Sequence[str]:
-    """One column of texts of a data set by its name on the hub; the only thing here that needs a network.
+    """One text column of a dataset on the Hugging Face Hub; the only function here that needs a network.
 
-    ``config`` chooses among the data set's configurations. CorpusError where the package ``datasets``, the data set or
-    the column cannot be had.
+    ``config`` selects one of the dataset's configurations. Raises CorpusError if the package ``datasets``, the dataset
+    or the column is not available.
     """
     try:
         import datasets
     except ImportError:
-        raise CorpusError('hub data sets need the package datasets: pip install "plmlab[hub]"') from None
+        raise CorpusError('datasets from the Hub need the package datasets: pip install "plmlab[hub]"') from None
     try:
         data = datasets.load_dataset(name, config, split=split)
     except Exception as error:  # network, name, split and format errors share no other base
         raise CorpusError(
-            f"the data set {name!r}, split {split!r}, could not be loaded ({type(error).__name__}: {error}); check "
-            "its name, and that you are online. Without a network, plmlab.text has Wikipedia's sample, and "
+            f"the dataset {name!r}, split {split!r}, could not be loaded ({type(error).__name__}: {error}); check "
+            "its name, and that you are online. Without a network, use the Wikipedia sample of plmlab.text, or "
             "read_texts(path)"
         ) from error
     if column not in data.column_names:
@@ -68,19 +68,19 @@ def hub(name: str, split: str = "train", column: str = "text", *, config: str | 
 
 
 def _there(file: Path) -> Path:
-    """The file, once it is sure that it is one, and of a format that we read."""
+    """Return the file if it exists, is not a folder, and has a supported format."""
     if file.is_dir():
         raise CorpusError(f"{file} is a folder; give one file in it, a .txt or .jsonl")
     if not file.exists():
         raise CorpusError(f"there is no file {file} (looked for from {Path.cwd()})")
     if file.suffix.lower() not in (*PARAGRAPHS, *RECORDS):
-        raise CorpusError(f"{file.name}: a {file.suffix or 'file without ending'} is not read; give plain text as "
-                          ".txt, or one JSON object a line as .jsonl")
+        raise CorpusError(f"{file.name}: {file.suffix or 'a file without extension'} is not supported; give plain text "
+                          "as .txt, or one JSON object per line as .jsonl")
     return file
 
 
 def _some(texts: Iterator[str], file: Path) -> Iterator[str]:
-    """The texts, and an error if there are none."""
+    """The texts; raises CorpusError if there are none."""
     empty = True
     for text in texts:
         empty = False
@@ -90,14 +90,14 @@ def _some(texts: Iterator[str], file: Path) -> Iterator[str]:
 
 
 def _lines(file: Path) -> Iterator[str]:
-    """The decoded lines of a file, without their ends; an error tells the byte that is not UTF-8."""
+    """The decoded lines of a file, without their line ends; the error names the byte that is not UTF-8."""
     with _opened(file) as raw:
         start = raw.read(len(git_lfs.START))
         if start == git_lfs.START:
             raise CorpusError(f"{file} is {git_lfs.POINTER}")
         for mark, encoding in MARKS:
             if start.startswith(mark):
-                raise CorpusError(f"{file} is {encoding.upper()}, not UTF-8 (its first bytes say so)."
+                raise CorpusError(f"{file} is {encoding.upper()}, not UTF-8 (it has that byte order mark)."
                                   + _copied(file, encoding))
         begin = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
         raw.seek(begin)
@@ -116,46 +116,48 @@ def _opened(file: Path) -> BinaryIO:
 
 
 def _decoded(line: bytes, begin: int, number: int, file: Path, ascii: bool) -> str:
-    """One line as text; it begins at byte ``begin`` of the file, all of which is ``ascii`` before it, or is not."""
+    """Decode one line, which begins at byte ``begin`` of the file; ``ascii`` is whether everything before it is
+    ASCII."""
     if (zero := line.find(0)) >= 0:
-        raise CorpusError(f"{file} is no plain text: there is a zero byte at byte {begin + zero:,}, line {number:,}."
+        raise CorpusError(f"{file} is not plain text: there is a zero byte at byte {begin + zero:,}, line {number:,}."
                           + _alternating(file))
     try:
         return line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
         at = error.start
-        told = f"{file} is not UTF-8: byte {begin + at:,} (line {number:,}) is 0x{line[at]:02x}."
+        problem = f"{file} is not UTF-8: byte {begin + at:,} (line {number:,}) is 0x{line[at]:02x}."
         if ascii and line[:at].isascii():
-            raise CorpusError(told + _elsewhere(file, line, at)) from None
-        raise CorpusError(f"{told} Characters before it are sound UTF-8: the byte may be damaged, or the file was cut "
-                          "in the middle of a character. Get it again, or mend this line in a copy") from None
+            raise CorpusError(problem + _elsewhere(file, line, at)) from None
+        raise CorpusError(f"{problem} The characters before it are valid UTF-8: the byte may be damaged, or the file "
+                          "was cut in the middle of a character. Download it again, or fix this line in a "
+                          "copy") from None
 
 
 def _alternating(file: Path) -> str:
-    """What to do about zeros: a text of UTF-16 has them in every other place, one without its mark at the beginning
-    too."""
+    """A hint about zero bytes: UTF-16 text has them in every other place, also without a byte order mark."""
     with _opened(file) as raw:
         head = raw.read(HEAD)
     for zeros, letters, encoding in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
         if 2 * head[zeros::2].count(0) > len(head[zeros::2]) and 0 not in head[letters::2]:
-            return " Zeros alternate in it, as in UTF-16." + _copied(file, encoding)
-    return " If it is a text, take that byte out in a copy"
+            return " Every other byte is zero, as in UTF-16." + _copied(file, encoding)
+    return " If it is a text file, remove that byte in a copy"
 
 
 def _elsewhere(file: Path, line: bytes, at: int) -> str:
-    """How a line whose byte ``at`` is its first beyond ASCII reads in the other encodings that the whole file is in."""
+    """How a line, whose first byte beyond ASCII is at ``at``, reads in the other encodings in which the whole file
+    decodes."""
     readings = [f"as {encoding} {line[max(0, at - 20):].decode(encoding)[:40].strip()!r}"
                 for encoding in OTHERS if _decodes(file, encoding)]
     if not readings:
-        return " The byte is damaged, or the file is no text. Get it again, or mend this line in a copy"
-    return (f" That place reads {', '.join(readings)}. If none of these is right, the byte is damaged, or the encoding "
-            "is another one. If one is, put its name for ENCODING and" + _copy(file, "ENCODING"))
+        return " The byte is damaged, or the file is not text. Download it again, or fix this line in a copy"
+    return (f" That place reads {', '.join(readings)}. If none of these is correct, the byte is damaged, or the "
+            "encoding is another one. If one is, put its name for ENCODING and" + _copy(file, "ENCODING"))
 
 
 def _copied(file: Path, encoding: str) -> str:
-    """How to write a copy in UTF-8 of a file whose encoding is known; that it is damaged where it is not wholly so."""
+    """How to write a UTF-8 copy of a file with a known encoding, or that the file is damaged if it does not decode."""
     if not _decodes(file, encoding):
-        return " But it is damaged, and does not decode as such: get it again"
+        return " But it is damaged and does not decode as such; download it again"
     return f" To read it,{_copy(file, repr(encoding))}"
 
 
@@ -169,7 +171,7 @@ def _decodes(file: Path, encoding: str) -> bool:
 
 
 def _copy(file: Path, encoding: str) -> str:
-    """A line of Python that writes a copy in UTF-8 beside a file; it replaces nothing."""
+    """A line of Python that writes a UTF-8 copy next to a file, without overwriting anything."""
     copy = file.with_name(f"{file.stem}.utf-8{file.suffix}")
     return (f" write a copy in UTF-8: with open({str(file)!r}, encoding={encoding}) as old, open({str(copy)!r}, 'x', "
             "encoding='utf-8') as new: new.writelines(old)")
@@ -189,7 +191,7 @@ def _paragraphs(file: Path) -> Iterator[str]:
 
 
 def _records(file: Path, field: str) -> Iterator[str]:
-    """One field of every JSON object, one object a line; blank lines and empty texts are passed over."""
+    """One field of every JSON object, one object per line; blank lines and empty texts are skipped."""
     for number, line in enumerate(_lines(file), 1):
         if not line.strip():
             continue

@@ -1,5 +1,4 @@
-"""Texts under titles, as a model reads them that goes from one to the next: found by what they are called, cut into
-sentences, all as ids."""
+"""Titled pages as token ids, found by name and split into sentences; a model can move from page to page."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -12,7 +11,8 @@ Ids = tuple[int, ...]
 
 
 class TitledPages:
-    """``texts`` is a title → the sentences of its page; ``names`` is what a text may call a page → its title."""
+    """Pages by title. ``texts`` maps a title to the sentences of its page; ``names`` maps a name used in a text to a
+    title."""
 
     def __init__(self, texts: Mapping[str, Sequence[str]], names: Mapping[str, str], tokenizer: Tokenizer) -> None:
         self.texts, self.tokenizer = texts, tokenizer
@@ -20,26 +20,25 @@ class TitledPages:
         self._sentences = cache(self._read)
 
     def named(self, question: Sequence[int]) -> list[str]:
-        """The titles of the pages that a question names, in its order; where several names begin at one word that with
-        the longest."""
+        """The titles of the pages that a question names, in its order; the longest name wins."""
         return self._names.named(question)
 
     def find(self, words: Sequence[int]) -> str | None:
-        """The title of the page that is called so; None where none is."""
+        """The title of the page with this name; None if there is none."""
         return self._names.find(words)
 
     def sentences(self, title: str) -> list[Ids]:
-        """The sentences of the page with this title; none where there is none."""
+        """The sentences of the page with this title; an empty list if there is none."""
         return self._sentences(title)
 
     def _read(self, title: str) -> list[Ids]:
         return [tuple(self.tokenizer.encode(one, plain=True)) for one in self.texts.get(title, ())]
 
     def ids(self, words: Sequence[str]) -> Ids:
-        """Words as ids, of which a word may have several. ValueError for one string."""
+        """Words as token ids, possibly several per word. Raises ValueError for a single string."""
         refuse_string(words, "words")
         return tuple(self.tokenizer.encode(" ".join(words), plain=True))
 
     def spelled(self, words: Sequence[int]) -> str:
-        """The words as a person writes them; in lower case where the tokenizer has made them so."""
+        """The words as running text; in lower case if the tokenizer lowercases."""
         return self.tokenizer.decode(words)

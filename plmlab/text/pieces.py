@@ -1,7 +1,7 @@
-"""Texts cut into pieces of at most so many tokens, in memory or in a file larger than memory.
+"""Texts cut into chunks of a maximum number of tokens, in memory or in a file larger than memory.
 
-Beside each id stands a number that tells what is known of the token, four states of each: that of words is its lowest
-digit to the base four, then come sentences and entities.
+Each id is stored with a number that encodes its known spans, as base-4 digits with four states each: words in the
+lowest digit, then sentences and entities.
 """
 
 import os
@@ -21,12 +21,13 @@ from plmlab.text.text import KNOWN, Text
 from plmlab.text.tokenizers import Tokenizer
 
 UNKNOWN, OUTSIDE, BEGINS, GOES_ON = range(4)
-"""What is known of a token: nothing; it is in no span; it begins one; it goes on with one."""
+"""State of a token: unknown; outside all spans; at the beginning of a span; inside a span."""
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """``pieces[i]`` is one piece: the tokens ``ids[starts[i]:starts[i + 1]]``; ``marks`` tell what is known of each."""
+    """``pieces[i]`` is one chunk: the tokens ``ids[starts[i]:starts[i + 1]]``; ``marks`` encode the known spans of each
+    token."""
 
     ids: np.ndarray
     marks: np.ndarray
@@ -34,20 +35,20 @@ class Pieces:
 
     @classmethod
     def of(cls, texts: Iterable[str], tokenizer: Tokenizer, longest: int) -> Self:
-        """Pieces in memory. CorpusError where there is no text."""
+        """Chunks in memory. Raises CorpusError if there is no text."""
         pieces = list(cut(texts, tokenizer, longest))
         if not pieces:
-            raise CorpusError("the corpus is empty: there is no text to make examples of")
+            raise CorpusError("the corpus is empty: there is no text to make examples from")
         ids, marks = np.concatenate(pieces).T
         return cls(ids, marks, np.cumsum([0, *map(len, pieces)]))
 
     @classmethod
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, path: str | Path, longest: int, *,
               progress: bool = False) -> Self:
-        """Write the pieces to ``path``, with a header beside it and, in ``path`` + ".starts", where each begins, where
-        the last one ends, ``longest``, and a checksum of these.
+        """Write the chunks to ``path``, with a header next to it and an index in ``path`` + ".starts".
 
-        CorpusError where there is no text, or where the disk refuses; what stood there stays as it was.
+        The index holds the start of each chunk, the end of the last, ``longest``, and a checksum of these. Raises
+        CorpusError if there is no text or the disk cannot be written; existing files then stay unchanged.
         """
         starts = _starts(Path(path))
         draft = starts.with_name(f".{starts.name}.{os.getpid()}.unfinished")
@@ -76,18 +77,18 @@ class Pieces:
 
     @classmethod
     def open(cls, path: str | Path, tokenizer: Tokenizer, longest: int) -> Self:
-        """The pieces in a file, which is read through once, not into memory. CorpusError where they are not whole, are
-        another tokenizer's, or were cut at another length than ``longest``."""
+        """Open the chunks in a file, which is read once for the check but not kept in memory. Raises CorpusError if
+        they are incomplete, belong to another tokenizer, or were cut at another length than ``longest``."""
         tokens, file = tokenfile.read(Path(path), tokenizer, check=True), _starts(Path(path))
         if not _whole(file):
-            raise CorpusError(f"{file} does not say where the pieces of {path} begin: it is not there, or was changed "
+            raise CorpusError(f"{file} is not a valid index of the chunks of {path}: it is missing, or was changed "
                               "since it was built; build them again")
         numbers = np.memmap(file, dtype="<u8", mode="r")
         starts, cut_at = numbers[:-2], int(numbers[-2])
         if 2 * int(starts[-1]) != len(tokens):
-            raise CorpusError(f"{file} belongs to other pieces than those in {path}; build them again")
+            raise CorpusError(f"{file} does not belong to the chunks in {path}; build them again")
         if cut_at != longest:
-            raise CorpusError(f"the pieces in {path} have up to {cut_at} tokens, and not {longest}; build them again")
+            raise CorpusError(f"the chunks in {path} have up to {cut_at} tokens, not {longest}; build them again")
         ids, marks = tokens.reshape(-1, 2).T
         return cls(ids, marks, starts)
 
@@ -101,8 +102,8 @@ class Pieces:
 
 
 def cut(texts: Iterable[str], tokenizer: Tokenizer, longest: int, progress: bool = False) -> Iterator[np.ndarray]:
-    """Each piece as a row a token, its id and its mark; a text longer than ``longest`` tokens has several. "[MASK]" and
-    the like in a text are text, not special tokens."""
+    """Each chunk as an array with one row per token, its id and its mark; a text longer than ``longest`` tokens yields
+    several. "[MASK]" and the like in a text are ordinary text, not special tokens."""
     for chunk in tokenfile.chunks(texts, progress):
         for text in tokenizer.texts(chunk, plain=True):
             for start in range(0, len(text), longest):
@@ -111,7 +112,7 @@ def cut(texts: Iterable[str], tokenizer: Tokenizer, longest: int, progress: bool
 
 
 def _marks(text: Text) -> np.ndarray:
-    """What a text knows, a number a token."""
+    """The known spans of a text, encoded as one number per token."""
     marks = np.zeros(len(text), np.uint32)
     for digit, what in enumerate(KNOWN):
         if (spans := getattr(text, what)) is not None:
@@ -123,7 +124,7 @@ def _marks(text: Text) -> np.ndarray:
 
 
 def _spans(marks: np.ndarray, shift: int) -> list[tuple[int, int]] | None:
-    """The spans that two bits of some tokens' marks tell."""
+    """The spans encoded in two bits of the tokens' marks."""
     states = marks >> shift & 3
     if (states == UNKNOWN).any():
         return None
@@ -141,7 +142,7 @@ def _number(number: int) -> bytes:
 
 
 def _whole(file: Path) -> bool:
-    """Whether a file of numbers is there and ends with the checksum of all that comes before."""
+    """Whether the index file exists and ends with the checksum of everything before it."""
     if not file.is_file() or (size := file.stat().st_size) < 4 * 8 or size % 8:
         return False
     checksum, left = 0, size - 8

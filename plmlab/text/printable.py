@@ -1,20 +1,21 @@
-"""A visible sign for each character of a token that a page would draw as nothing: spaces, line breaks, zero widths."""
+"""A visible symbol for each character of a token that would not be displayed: spaces, line breaks, zero-width
+characters."""
 
 SPACE = "␣"
-"""How a space at either end of a token is shown."""
+"""Symbol of a space at either end of a token."""
 PICTURES = {chr(code): chr(0x2400 + code) for code in range(0x20)} | {"\t": "⇥", "\n": "↵", "\x7f": "␡"}
-"""Unicode's pictures of control characters; arrows for the two that keyboards have keys for."""
+"""Unicode's pictures of control characters; arrows for tab and line break."""
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters that are drawn as nothing, and that Unicode counts as letters, marks or symbols."""
+"""Invisible characters that Unicode classifies as letters, marks or symbols."""
 JOINING = frozenset(map(chr, (0x200C, 0x200D, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0020, 0xE0080),
                               *range(0xE0100, 0xE01F0))))
-"""Characters that only shape the one before them, as in emoji and in Persian."""
+"""Characters that only modify the preceding one, as in emoji and in Persian."""
 UNSEEN = BLANK | JOINING
 
 
 def printable(token: str) -> str:
-    """The label of a token, with a sign for each character that would not be seen: ␣ for a space at either end, ↵ for a
-    line break, ⇥ for a tab, ␀ for NUL, ⟨U+200B⟩ for what has no sign of its own. A label stays as it is."""
+    """The label of a token, with a symbol for each character that would be invisible: ␣ for a space at either end, ↵
+    for a line break, ⇥ for a tab, ␀ for NUL, ⟨U+200B⟩ for a character without a symbol of its own. Idempotent."""
     inner = token.strip(" ")
     start = len(token) - len(token.lstrip(" "))
     shown = "".join(letter if i and letter in JOINING else _sign(letter) for i, letter in enumerate(inner))

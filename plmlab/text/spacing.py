@@ -1,4 +1,4 @@
-"""How words are put back together for a person: where a space belongs, and where it does not."""
+"""Detokenization: where a space belongs between words, and where it does not."""
 
 import re
 from collections.abc import Iterable
@@ -15,15 +15,15 @@ BETWEEN_HAN = re.compile(f"(?<=[{WIDE}]) (?=[{WIDE}])")
 QUOTED = re.compile(r'(?<!\S)" (?=\S)([^"]*\S) "(?!\S)')
 
 PIECE = "##"
-"""What a piece that goes on with a word begins with, in BERT's WordPiece."""
+"""Prefix of a subword that continues a word, in BERT's WordPiece."""
 
 
 def readable(words: Iterable[str], prefix: str = PIECE) -> str:
-    """Words and pieces as running text.
+    """Join words and subwords into running text.
 
-    A piece that begins with ``prefix`` is glued to what stands before it. Punctuation loses the space that a
-    tokenizer put before it, Chinese characters all spaces between them. A special token such as [MASK] keeps
-    its spaces. What the text looked like before it was cut up cannot be known in every case.
+    A subword that begins with ``prefix`` is attached to the token before it. The space before punctuation and the
+    spaces between Chinese characters are removed. A special token such as [MASK] keeps its spaces. The original text
+    cannot be restored in every case.
     """
     text = ""
     for word in words:

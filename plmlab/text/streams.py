@@ -1,7 +1,7 @@
-"""What a model is trained on: a long stream of tokens, or many texts; every step's batch at random access.
+"""Training data with random access to every step's batch: a long stream of tokens, or many texts.
 
-The batch of a step depends on the seed and the step alone. So a training that stopped at step 1,000 goes on
-with step 1,001 and nothing has to be replayed, and every machine draws the same.
+The batch of a step depends only on the seed and the step. Training that stopped at step 1,000 can therefore resume with
+step 1,001 without replaying anything, and every machine gets the same batches.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,39 +28,39 @@ END = "[END]"
 
 @dataclass(frozen=True)
 class TokenStream:
-    """Tokens one after the other, in memory or in a file larger than memory; a slice of it is a tensor of ids."""
+    """A sequence of tokens, in memory or in a file larger than memory; a slice of it is a tensor of ids."""
 
     ids: np.ndarray
 
     @classmethod
     def of(cls, ids: Iterable[int]) -> Self:
-        """A stream in memory of the given ids."""
+        """A stream in memory from the given ids."""
         return cls(np.fromiter(ids, dtype=np.int64))
 
     @classmethod
     def from_texts(cls, texts: Iterable[str], tokenizer: Tokenizer, separator: str | None = END) -> Self:
-        """A stream in memory of all texts, the token ``separator`` after each (None: nothing)."""
+        """A stream in memory of all texts, with the token ``separator`` after each (None: nothing)."""
         return cls(np.concatenate([np.empty(0, np.uint32), *tokenfile.encoded(texts, tokenizer, separator)]))
 
     @classmethod
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, path: str | Path, separator: str | None = END, *,
               progress: bool = True) -> Self:
-        """Write the tokens of all texts to ``path``, and a header beside it, ``path`` + ".json";
-        returns the stream, opened.
+        """Write the tokens of all texts to ``path``, and a header to ``path`` + ".json"; returns the opened stream.
 
-        ``separator`` stands after each text. Only a small part of the texts is in memory at a time. Whatever fails, a
-        file that stood there stays as it was. "[MASK]" and the like in a text are text, not special tokens. CorpusError
-        where there is no text, or the disk refuses.
+        The token ``separator`` follows each text. Only a small part of the texts is in memory at a time. If anything
+        fails, an existing file stays unchanged. "[MASK]" and the like in a text are ordinary text, not special tokens.
+        Raises CorpusError if there is no text or the disk cannot be written.
         """
         tokenfile.write(texts, tokenizer, Path(path), separator, progress)
         return cls.open(path, tokenizer)
 
     @classmethod
     def open(cls, path: str | Path, tokenizer: Tokenizer | None = None, *, check: bool = True) -> Self:
-        """The stream in a file, without reading it into memory.
+        """Open the stream in a file, without loading it into memory.
 
-        ``check`` reads it through once and compares its checksum; without, only its length is compared. CorpusError
-        where the file is missing or was changed, or where another tokenizer than ``tokenizer`` wrote it.
+        With ``check`` the file is read once and its checksum compared; otherwise only its length is compared. Raises
+        CorpusError if the file is missing or was changed, or if it was written with another tokenizer than
+        ``tokenizer``.
         """
         return cls(tokenfile.read(Path(path), tokenizer, check))
 
@@ -71,28 +71,28 @@ class TokenStream:
         return torch.from_numpy(self.ids[place].astype(np.int64))
 
     def split(self, held_out: float = 0.1) -> tuple["TokenStream", "TokenStream"]:
-        """The stream's beginning to train on, and its end, a share of ``held_out``, to validate on. CorpusError where
-        the share is not between 0 and 1, or one part would be empty."""
+        """Split into a training part and a validation part, the last fraction ``held_out``. Raises CorpusError if the
+        fraction is not between 0 and 1, or if one part would be empty."""
         if not 0 < held_out < 1:
-            raise CorpusError(f"held_out is a share of the stream, between 0 and 1; {held_out} was given")
+            raise CorpusError(f"held_out={held_out} was given; it is a fraction of the stream, between 0 and 1")
         cut = len(self) - round(held_out * len(self))
         if not 0 < cut < len(self):
             raise CorpusError(f"a stream of {len(self)} tokens is too short to hold out {held_out:.0%} of it")
         return TokenStream(self.ids[:cut]), TokenStream(self.ids[cut:])
 
     def windows(self, batch: int, time: int, seed: int) -> "Windows":
-        """Batches of ``batch`` windows of ``time`` positions, cut at random places: a batch for any step."""
+        """Batches of ``batch`` windows of ``time`` positions, cut at random; available for any step."""
         return Windows(self, batch, time, seed)
 
     def sequential(self, batch: int, time: int) -> "Sequential":
-        """The whole stream once, in order: every token but the first is predicted exactly once."""
+        """The whole stream once, in order: every token except the first is predicted exactly once."""
         return Sequential(self, batch, time)
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Random windows of a stream: ``windows(step)`` is the causal batch of that step.
-    CorpusError for too short a stream."""
+    """Random windows of a stream: ``windows(step)`` is the causal batch of that step. Raises CorpusError if the stream
+    is too short."""
 
     stream: TokenStream
     batch: int
@@ -103,13 +103,12 @@ class Windows:
         _positive(batch=self.batch, time=self.time)
         if len(self.stream) <= self.time:
             raise CorpusError(
-                f"a window of {self.time} positions needs {self.time + 1} tokens, and the stream has "
-                f"{len(self.stream)}; "
-                "take a shorter window, or more text"
+                f"a window of {self.time} positions needs {self.time + 1} tokens, but the stream has "
+                f"{len(self.stream)}; use a shorter window, or more text"
             )
 
     def __call__(self, step: int) -> Batch:
-        """The causal batch of one step, [batch time]; it depends on the seed and the step alone."""
+        """The causal batch of one step, [batch time]; it depends only on the seed and the step."""
         rng = Random(f"{self.seed}:{step}")
         places = len(self.stream) - self.time
         starts = np.array([int(rng.random() * places) for _ in range(self.batch)])
@@ -118,7 +117,7 @@ class Windows:
 
 @dataclass(frozen=True)
 class Sequential:
-    """A stream in order, for evaluation: causal batches of windows side by side, and what is left at its end.
+    """A stream in order, for evaluation: causal batches of consecutive windows, and the remainder at the end. Raises
     CorpusError for a stream of fewer than two tokens."""
 
     stream: TokenStream
@@ -128,7 +127,7 @@ class Sequential:
     def __post_init__(self) -> None:
         _positive(batch=self.batch, time=self.time)
         if len(self.stream) < 2:
-            raise CorpusError(f"there is nothing to predict in a stream of {len(self.stream)} tokens; it needs two")
+            raise CorpusError(f"a stream of {len(self.stream)} tokens has nothing to predict; it needs at least two")
 
     def __len__(self) -> int:
         whole, left = divmod(len(self.stream) - 1, self.time)
@@ -145,10 +144,11 @@ class Sequential:
 
 def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[..., Any], batch: int, seed: int,
              max_tokens: int, **choices) -> ExampleBatches:
-    """Batches of an objective (a function of ``plmlab.objectives``) for any step.
+    """Batches of an objective (a function of ``plmlab.objectives``), available for any step.
 
-    A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …) come on
-    top. ``choices`` are the objective's own. All tokens are held in memory. CorpusError where there is no text.
+    A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …) are not
+    counted. ``choices`` are passed to the objective. All tokens are held in memory. Raises CorpusError if there is no
+    text.
     """
     _positive(batch=batch, max_tokens=max_tokens)
     return examples_of(Pieces.of(texts, tokenizer, max_tokens), tokenizer.vocab, objective, batch, seed, **choices)
@@ -156,7 +156,7 @@ def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[...
 
 def examples_of(pieces: Pieces, vocab: Vocabulary, objective: Callable[..., Any], batch: int, seed: int,
                 **choices: Any) -> ExampleBatches:
-    """Batches of pieces of text, drawn at random, each made an Example by the objective."""
+    """Batches of randomly drawn chunks of text, each turned into an Example by the objective."""
     def draw(rng: Random) -> list[Any]:
         drawn = [pieces[int(rng.random() * len(pieces))] for _ in range(batch)]
         return [objective(text, vocab=vocab, rng=rng, **choices) for text in drawn]
@@ -167,10 +167,10 @@ def examples_of(pieces: Pieces, vocab: Vocabulary, objective: Callable[..., Any]
 def _positive(**numbers: int) -> None:
     for name, number in numbers.items():
         if number < 1:
-            raise CorpusError(f"{name} must be at least 1; {number} was given")
+            raise CorpusError(f"{name} must be at least 1, but {number} was given")
 
 
 def _windows_at(stream: TokenStream, starts: np.ndarray, time: int) -> Batch:
-    """The causal batch of the windows that begin at ``starts``: each position predicts the token after it."""
+    """The causal batch of the windows that begin at ``starts``: each position predicts the next token."""
     rows = stream.ids[starts[:, None] + np.arange(time + 1)]
     return Batch.causal(torch.from_numpy(rows.astype(np.int64)))

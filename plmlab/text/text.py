@@ -1,5 +1,4 @@
-"""What an objective is given of a text: its tokens, and where its words, sentences and entities stand, as far as the
-source knows."""
+"""A text as the input of an objective: its tokens, and the spans of its words, sentences and entities where known."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -9,25 +8,25 @@ from itertools import chain, pairwise
 from typing import Any, Self
 
 Spans = tuple[tuple[int, int], ...]
-"""Stretches from a start up to an end, which is not in it; in their order, none of them empty, none within another."""
+"""Spans (start, end) with exclusive end, in ascending order, none empty, none overlapping."""
 KNOWN = {
-    "words": "encode it with Tokenizer.text, whose words are those that the tokenizer cuts",
-    "sentences": "encode it with Tokenizer.text, which tells them by their punctuation",
-    "entities": "plmlab.text.wikipedia_links has strings that tell them, plmlab.world.datasets.texts texts",
+    "words": "encode it with Tokenizer.text, whose words are those of the pre-tokenizer",
+    "sentences": "encode it with Tokenizer.text, which splits sentences at punctuation",
+    "entities": "plmlab.text.wikipedia_links has strings with entities, plmlab.world.datasets.texts has texts",
 }
-"""What a text may know of itself, and how one comes by a text that does."""
+"""Kinds of spans that a text may have, and how to obtain a text with them."""
 SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\s+|$)|[。！？]+|\n{2,}")
-"""Where a sentence ends."""
+"""The end of a sentence."""
 Told = Iterable[tuple[int, int]] | Callable[[], Iterable[tuple[int, int]] | None] | None
-"""Spans as a source tells them: themselves, what finds them when they are asked for, or None."""
+"""Spans as given by a source: the spans, a function that computes them on demand, or None."""
 
 
 class Text(tuple[int, ...]):
-    """Token ids, a tuple, and of them the spans of ``words``, of ``sentences`` and of ``entities``; None where the
-    source does not know them.
+    """A tuple of token ids with the spans of its ``words``, ``sentences`` and ``entities``; each is None if the source
+    does not provide it.
 
-    A slice knows the spans that lie wholly within it; with a step, none. ValueError for spans that are not `Spans` of
-    so many tokens. Texts of the same ids are equal, as tuples are, whatever they know.
+    A slice keeps the spans that lie entirely within it; with a step, none. Raises ValueError for invalid `Spans`. Texts
+    with the same ids are equal, as tuples are, whatever their spans.
     """
 
     _asked: dict[str, Callable[[], Iterable[tuple[int, int]] | None]]
@@ -35,16 +34,16 @@ class Text(tuple[int, ...]):
 
     def __new__(cls, ids: Iterable[int] = (), *, words: Told = None, sentences: Told = None, entities: Told = None,
                 ) -> Self:
-        """Spans that are told as a function are found, and checked, when an objective asks for them."""
+        """Spans given as a function are computed, and checked, when an objective needs them."""
         self = super().__new__(cls, ids)
-        told = {"words": words, "sentences": sentences, "entities": entities}
-        self._asked = {what: spans for what, spans in told.items() if callable(spans)}
-        self._known = {what: _checked(spans, len(self), what) for what, spans in told.items() if not callable(spans)}
+        given = {"words": words, "sentences": sentences, "entities": entities}
+        self._asked = {what: spans for what, spans in given.items() if callable(spans)}
+        self._known = {what: _checked(spans, len(self), what) for what, spans in given.items() if not callable(spans)}
         return self
 
-    words = property(lambda self: self._spans("words"), doc="The words, as the tokenizer cuts them.")
+    words = property(lambda self: self._spans("words"), doc="The words, as split by the pre-tokenizer.")
     sentences = property(lambda self: self._spans("sentences"), doc="The sentences.")
-    entities = property(lambda self: self._spans("entities"), doc="Where something is named that the source knows.")
+    entities = property(lambda self: self._spans("entities"), doc="The mentions of known entities.")
 
     def __getitem__(self, place: Any) -> Any:
         """A token, or a part of the text."""
@@ -55,7 +54,7 @@ class Text(tuple[int, ...]):
         return Text(found, **{what: partial(self._within, what, start, stop) for what in KNOWN if step == 1})
 
     def __add__(self, other: Sequence[int]) -> "Text":  # type: ignore[override]
-        """This text and another behind it, which know what both know."""
+        """This text followed by another, with the kinds of spans that both have."""
         return Text(chain(self, other), **{what: partial(self._with, what, other) for what in KNOWN})
 
     def _spans(self, what: str) -> Spans | None:
@@ -75,30 +74,30 @@ class Text(tuple[int, ...]):
 
 
 def spans(tokens: Sequence[int], what: str, needed_by: str) -> Spans:
-    """The ``what`` of a text, "words" or the like; a ValueError where it does not know them, which ``needed_by``
-    ("whole-word masking") does need to know."""
+    """The ``what`` of a text, such as "words"; raises ValueError if the text does not have them. ``needed_by`` names
+    what needs them, such as "whole-word masking"."""
     found = getattr(tokens, what, None)
     if found is None:
-        raise ValueError(f"{needed_by} needs to know the {what} of a text, and this one does not tell them; "
+        raise ValueError(f"{needed_by} needs the {what} of a text, but this one does not have them; "
                          f"{KNOWN[what]}")
     return found
 
 
 class Named(str):
-    """A string that tells where its entities are named: ``entities`` are spans of its characters."""
+    """A string with its entity mentions: ``entities`` are spans of its characters."""
 
     entities: Spans
 
     def __new__(cls, text: str, entities: Iterable[tuple[int, int]]) -> Self:
-        """ValueError for spans that are not `Spans` of so many characters."""
+        """Raises ValueError for invalid `Spans`."""
         self = super().__new__(cls, text)
         self.entities = _checked(entities, len(text), "entities") or ()
         return self
 
 
 def sentence_places(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a text stand, told by punctuation and empty lines, as ``text[start:end]`` without the
-    spaces around it."""
+    """The spans of a text's sentences, split at punctuation and empty lines, as ``text[start:end]`` without surrounding
+    spaces."""
     for start, end in pairwise([0, *(found.end() for found in SENTENCE.finditer(text)), len(text)]):
         part = text[start:end]
         if part and not part.isspace():
@@ -106,8 +105,8 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
 
 
 def token_spans(places: Iterable[tuple[int, int]], offsets: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Spans of characters as spans of tokens, which stand at ``offsets``: all tokens that have a character of it, and
-    belong to no span before."""
+    """Convert spans of characters to spans of tokens with these ``offsets``: all tokens that overlap a span and belong
+    to no earlier span."""
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     last = 0
     for start, end in places:
@@ -116,13 +115,13 @@ def token_spans(places: Iterable[tuple[int, int]], offsets: Sequence[tuple[int, 
             yield first, last
 
 
-def _checked(told: Iterable[tuple[int, int]] | None, size: int, what: str) -> Spans | None:
-    if told is None:
+def _checked(given: Iterable[tuple[int, int]] | None, size: int, what: str) -> Spans | None:
+    if given is None:
         return None
-    spans, last = tuple(told), 0
+    spans, last = tuple(given), 0
     for start, end in spans:
         if not last <= start < end <= size:
-            raise ValueError(f"the {what} of a text are told as {spans!s:.80}; give (start, end) of each in their "
-                             f"order, none empty, none over another, from 0 to {size}")
+            raise ValueError(f"the {what} of a text are given as {spans!s:.80}; give (start, end) of each in ascending "
+                             f"order, none empty, none overlapping, from 0 to {size}")
         last = end
     return spans

@@ -1,4 +1,4 @@
-"""A flat file of tokens: what training reads, laid down once. A .bin of whole numbers, and a .json that says which."""
+"""A flat binary file of token ids, written once and read during training: a .bin of integers and a .json header."""
 
 import json
 import os
@@ -21,10 +21,10 @@ BYTES_AT_ONCE = 1 << 24
 
 
 def chunks(texts: Iterable[str], progress: bool = False) -> Iterator[list[str]]:
-    """The texts in lists of about 256 thousand characters, 4,096 texts at most; ``progress``
-    shows a line that counts them."""
+    """The texts in lists of about 256 thousand characters and at most 4,096 texts; ``progress`` shows a progress
+    bar."""
     if isinstance(texts, str):
-        raise CorpusError("the texts are one string; give a list of texts, such as [text]")
+        raise CorpusError("texts is a single string; give a list of texts, such as [text]")
     chunk: list[str] = []
     letters = 0
     with tqdm(unit=" characters", unit_scale=True, desc="tokens", disable=not progress) as line:
@@ -42,7 +42,7 @@ def chunks(texts: Iterable[str], progress: bool = False) -> Iterator[list[str]]:
 
 def encoded(texts: Iterable[str], tokenizer: Tokenizer, separator: str | None,
             progress: bool = False) -> Iterator[np.ndarray]:
-    """The ids of the texts, an array for each chunk, the token ``separator`` after each text (None: nothing)."""
+    """The ids of the texts, one array per chunk, with the token ``separator`` after each text (None: nothing)."""
     after = [] if separator is None else [tokenizer.id(separator)]
     for chunk in chunks(texts, progress):
         yield _joined([row + after for row in tokenizer.encode_all(chunk, plain=True)])
@@ -58,51 +58,51 @@ def write(texts: Iterable[str], tokenizer: Tokenizer, path: Path, separator: str
 
 
 def write_rows(rows: Iterator[np.ndarray], tokenizer: Tokenizer, path: Path) -> None:
-    """Write ids one after the other; the file appears under its name only when it is complete and on the disk.
+    """Write ids one after the other; the file gets its name only when it is complete and flushed to disk.
 
-    CorpusError where there is no text, or where the disk refuses; what stood there stays as it was.
+    Raises CorpusError if there is no text or the disk cannot be written; an existing file then stays unchanged.
     """
     kind = np.dtype("<u2" if tokenizer.vocab.size <= 1 << 16 else "<u4")
-    data, header = _unfinished(path), _unfinished(_header_of(path))
+    data, header_file = _unfinished(path), _unfinished(_header_of(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with data.open("wb") as file:
-            said = _pour(rows, file, kind)
+            header = _pour(rows, file, kind)
             _settle(file)
-        if not said["tokens"]:
-            raise CorpusError("the corpus is empty: there is no text to write tokens of")
-        said |= {"vocabulary": tokenizer.vocab.size, "tokenizer": tokenizer.fingerprint}
-        with header.open("wb") as file:
-            file.write(json.dumps(said, indent=1).encode())
+        if not header["tokens"]:
+            raise CorpusError("the corpus is empty: there is no text to tokenize")
+        header |= {"vocabulary": tokenizer.vocab.size, "tokenizer": tokenizer.fingerprint}
+        with header_file.open("wb") as file:
+            file.write(json.dumps(header, indent=1).encode())
             _settle(file)
         data.replace(path)
-        header.replace(_header_of(path))
+        header_file.replace(_header_of(path))
     except OSError as error:
-        raise CorpusError(f"the tokens could not be written to {path} ({error.strerror}); what stood there is as it "
-                          "was. Give a folder that you may write to, on a disk with room") from error
+        raise CorpusError(f"the tokens could not be written to {path} ({error.strerror}); an existing file is "
+                          "unchanged. Give a writable folder, on a disk with enough space") from error
     finally:
-        for file_left in (data, header):
+        for file_left in (data, header_file):
             with suppress(OSError):
                 file_left.unlink(missing_ok=True)
 
 
 def read(path: Path, tokenizer: Tokenizer | None, check: bool) -> np.ndarray:
-    """The ids in a token file, mapped into memory as they are touched.
+    """The ids in a token file, memory-mapped.
 
-    CorpusError where the file is missing, has another length than its header says, was changed (looked at only if
-    ``check`` is True), or was written with another tokenizer than ``tokenizer``.
+    Raises CorpusError if the file is missing, differs in length from its header, was changed (checked only if ``check``
+    is True), or was written with another tokenizer than ``tokenizer``.
     """
-    said = _header(path)
-    kind = np.dtype(said["dtype"])
+    header = _header(path)
+    kind = np.dtype(header["dtype"])
     if not path.is_file():
         raise CorpusError(f"there is no file {path}, only its header; build the stream again")
-    if (size := path.stat().st_size) != (due := said["tokens"] * kind.itemsize):
-        raise CorpusError(f"{path} has {size:,} bytes and should have {due:,}: it was cut off or replaced; "
+    if (size := path.stat().st_size) != (due := header["tokens"] * kind.itemsize):
+        raise CorpusError(f"{path} has {size:,} bytes instead of {due:,}: it was truncated or replaced; "
                           "build the stream again")
-    if check and _checksum(path) != said["crc32"]:
+    if check and _checksum(path) != header["crc32"]:
         raise CorpusError(f"{path} was changed since it was built (its checksum differs); build the stream again")
-    if tokenizer is not None and said["tokenizer"] != tokenizer.fingerprint:
-        raise CorpusError(f"{path} was written with another tokenizer (of {said['vocabulary']:,} tokens; yours has "
+    if tokenizer is not None and header["tokenizer"] != tokenizer.fingerprint:
+        raise CorpusError(f"{path} was written with another tokenizer (of {header['vocabulary']:,} tokens; yours has "
                           f"{tokenizer.vocab.size:,}); load that one, or build the stream again")
     return np.memmap(path, dtype=kind, mode="r")
 
@@ -110,16 +110,16 @@ def read(path: Path, tokenizer: Tokenizer | None, check: bool) -> np.ndarray:
 def _header(path: Path) -> dict:
     file = _header_of(path)
     try:
-        said = json.loads(file.read_bytes())
-        if said["format"] == FORMAT and {"dtype", "tokens", "crc32", "vocabulary", "tokenizer"} <= said.keys():
-            return said
+        header = json.loads(file.read_bytes())
+        if header["format"] == FORMAT and {"dtype", "tokens", "crc32", "vocabulary", "tokenizer"} <= header.keys():
+            return header
     except FileNotFoundError:
-        raise CorpusError(f"there is no token stream at {path}: {file.name} is not there; "
-                          "write one, under a name that no other file has, with TokenStream.build") from None
+        raise CorpusError(f"there is no token stream at {path}: {file.name} is missing; "
+                          "write one with TokenStream.build, under an unused name") from None
     except (ValueError, TypeError, KeyError, OSError):
         pass
     raise CorpusError(f"{file} is not the header of a token stream ({FORMAT!r}); build the stream again, "
-                      "under a name that no other file has")
+                      "under an unused name")
 
 
 def _header_of(path: Path) -> Path:
@@ -131,7 +131,7 @@ def _unfinished(path: Path) -> Path:
 
 
 def _pour(rows: Iterator[np.ndarray], file: BinaryIO, kind: np.dtype) -> dict:
-    """Write the ids as they come; returns what the header says of them."""
+    """Write the ids as they arrive; returns the contents of the header."""
     tokens = checksum = 0
     for row in rows:
         raw = row.astype(kind).tobytes()
@@ -141,7 +141,7 @@ def _pour(rows: Iterator[np.ndarray], file: BinaryIO, kind: np.dtype) -> dict:
 
 
 def _settle(file: BinaryIO) -> None:
-    """On the disk, not only on its way there."""
+    """Flush the file to disk."""
     file.flush()
     os.fsync(file.fileno())
 

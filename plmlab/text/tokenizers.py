@@ -1,4 +1,4 @@
-"""Tokenizers: from text to ids and back. By words, by bytes that often stand together, by pieces of words."""
+"""Tokenizers between text and ids: word-level, byte-level BPE, and WordPiece."""
 
 import hashlib
 import os
@@ -41,20 +41,20 @@ class TokenizerError(ValueError):
 
 @dataclass(frozen=True)
 class ForeignVocabulary(Vocabulary):
-    """The vocabulary of a tokenizer from elsewhere, with the ids that it keeps for no word at all."""
+    """The vocabulary of a third-party tokenizer, with the ids that it reserves."""
 
     reserved: frozenset[int] = field(default=frozenset(), repr=False)
 
     @cached_property
     def special(self) -> frozenset[int]:
-        """Every id that is not a word or a piece of one, BERT's [unused1] … among them."""
+        """Every id that is not a word or subword, including BERT's [unused1] …."""
         return super().special | self.reserved
 
 
 class Tokenizer:
-    """A Hugging Face tokenizer, and the Vocabulary that says which of its ids are special.
+    """A Hugging Face tokenizer, and the Vocabulary with its special ids.
 
-    ``encode`` adds no special token: that is the objective's part.
+    ``encode`` adds no special tokens; the objective does.
     """
 
     def __init__(self, backend: tokenizers.Tokenizer, vocab: Vocabulary) -> None:
@@ -69,8 +69,8 @@ class Tokenizer:
 
     @classmethod
     def words(cls, lines: Iterable[str], size: int) -> Self:
-        """Train a tokenizer of words: one token a word or punctuation mark; the rarer words, beyond ``size``
-        tokens in all, are [UNK]."""
+        """Train a word-level tokenizer: one token per word or punctuation mark. ``size`` is the maximum vocabulary
+        size; rarer words are [UNK]."""
         backend = tokenizers.Tokenizer(models.WordLevel(unk_token="[UNK]"))
         backend.normalizer = normalizers.NFC()
         backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -81,8 +81,8 @@ class Tokenizer:
 
     @classmethod
     def bpe(cls, lines: Iterable[str], size: int) -> Self:
-        """Train byte pair encoding over bytes (Sennrich et al. 2016; Radford et al. 2019, §2.2): nothing is unknown,
-        and ``decode(encode(text)) == text`` for any text. ``size`` is the most tokens in all."""
+        """Train byte-level byte pair encoding (Sennrich et al. 2016; Radford et al. 2019, §2.2): there are no unknown
+        tokens, and ``decode(encode(text)) == text`` for any text. ``size`` is the maximum vocabulary size."""
         backend = tokenizers.Tokenizer(models.BPE())
         backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         backend.decoder = decoders.ByteLevel()
@@ -94,10 +94,11 @@ class Tokenizer:
 
     @classmethod
     def wordpiece(cls, lines: Iterable[str], size: int, lowercase: bool = True) -> Self:
-        """Train BERT's tokenizer (Devlin et al. 2019, §3): words cut into pieces, Chinese into single characters.
+        """Train BERT's WordPiece tokenizer (Devlin et al. 2019, §3): words are split into subwords, Chinese into single
+        characters.
 
-        With ``lowercase`` accents are dropped too, as in BERT. A word with a character too rare
-        for the vocabulary is [UNK].
+        With ``lowercase``, accents are removed too, as in BERT. A word with a character too rare for the vocabulary is
+        [UNK].
         """
         normalizer = normalizers.BertNormalizer(lowercase=lowercase)
         corpus = [normalizer.normalize_str(line) for line in _corpus(lines, size, len(OURS) + 2)]
@@ -110,22 +111,23 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The tokenizer in a tokenizer.json, or in the folder it lies in; also one that is not ours (see `from_hf`)."""
+        """Load a tokenizer.json, or the one in a folder; it need not be one of ours (see `from_hf`)."""
         return cls.of(_read(path))
 
     @classmethod
     def from_hf(cls, pretrained) -> Self:
-        """Another's tokenizer: a fast tokenizer of ``transformers``, a tokenizer.json, or the folder it lies in.
+        """Load a third-party tokenizer: a fast tokenizer of ``transformers``, a tokenizer.json, or a folder that
+        contains one.
 
-        The special tokens are those the tokenizer names, or those usually named so ([MASK], <mask>, …); None
-        for what it lacks. Truncation and padding are switched off.
+        The special tokens are those the tokenizer names, or the usual names ([MASK], <mask>, …); None for those it
+        lacks. Truncation and padding are disabled.
         """
         if isinstance(pretrained, str | Path):
             return cls.load(pretrained)
         backend = getattr(pretrained, "backend_tokenizer", None)
         if not isinstance(backend, tokenizers.Tokenizer):
             raise TokenizerError(
-                f"from_hf wants a fast tokenizer of transformers, or where its tokenizer.json lies; a "
+                f"from_hf needs a fast tokenizer of transformers, or the path of its tokenizer.json; a "
                 f"{type(pretrained).__name__} was given"
             )
         attributes = {**{role: role for role in ROLES}, "start": "bos", "end": "eos"}
@@ -135,7 +137,7 @@ class Tokenizer:
 
     @classmethod
     def of(cls, backend: tokenizers.Tokenizer, names: Mapping[str, Sequence[str]] = USUAL_NAMES) -> Self:
-        """A tokenizer around a backend of ``tokenizers``; ``names`` says what each special token may be called."""
+        """Wrap a backend of ``tokenizers``; ``names`` lists the possible names of each special token."""
         backend.no_truncation()
         backend.no_padding()
         if all(backend.token_to_id(name) == id for id, name in enumerate(OURS)):
@@ -150,56 +152,56 @@ class Tokenizer:
         return cls(backend, ForeignVocabulary(size, sentinels=(), reserved=frozenset(unused | added | holes), **roles))
 
     def encode(self, text: str, *, plain: bool = False) -> list[int]:
-        """The ids of a text, without any special token added.
+        """The ids of a text, without added special tokens.
 
-        "[MASK]" in the text is the special token, since that is how a person types it; with ``plain`` it is
-        text like any other.
+        "[MASK]" in the text becomes the special token, because that is how a user types it; with ``plain`` it is
+        ordinary text.
         """
         return self._encoding(text, plain).ids
 
     def encode_all(self, texts: Sequence[str], *, plain: bool = False) -> list[list[int]]:
-        """The ids of many texts, on all cores; ``plain`` is that of `encode`."""
+        """The ids of many texts, encoded in parallel; ``plain`` as in `encode`."""
         refuse_string(texts, "texts")
         encodings = self._backend(plain).encode_batch_fast([_sound(text) for text in texts], add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
     def text(self, text: str, *, plain: bool = False) -> Text:
-        """``encode(text)`` with its words, those that the tokenizer cuts before it looks for pieces; its sentences, by
-        their punctuation; and the entities that a `plmlab.text.text.Named` tells."""
+        """``encode(text)`` with its words (from the pre-tokenizer), its sentences (split at punctuation), and the
+        entities of a `plmlab.text.text.Named`."""
         return self._text(text, self._encoding(text, plain))
 
     def texts(self, texts: Sequence[str], *, plain: bool = False) -> list[Text]:
-        """Many texts as `text` has each, on all cores."""
+        """`text` for many texts, in parallel."""
         refuse_string(texts, "texts")
         encodings = self._backend(plain).encode_batch([_sound(text) for text in texts], add_special_tokens=False)
         return list(map(self._text, texts, encodings))
 
     def offsets(self, text: str, *, plain: bool = False) -> list[tuple[int, int]]:
-        """Where each token of ``encode(text)`` stands: ``text[start:end]``, in characters."""
+        """The span of each token of ``encode(text)``: ``text[start:end]``, in characters."""
         return self._encoding(text, plain).offsets
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of some ids, special tokens included; spaces go where a reader expects them."""
+        """The text of these ids, special tokens included, with the usual spacing."""
         if self._bytes:
             return self.backend.decode(list(ids), skip_special_tokens=False)
         return readable(self._name(id) for id in ids)
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Each token as a label: "##ing", "[MASK]"; of bytes "␣the", as `printable` shows it, and ⟨e4 bd⟩ for a part of
-        a character."""
+        """Each token as a label: "##ing", "[MASK]"; for byte-level tokens "␣the", as formatted by `printable`, and ⟨e4
+        bd⟩ for a part of a character."""
         return [self._label(self._name(id)) if self._bytes else self._name(id) for id in ids]
 
     def id(self, token: str) -> int:
-        """The id of one token, written as `tokens` shows it; a TokenizerError where it is none of the vocabulary."""
+        """The id of one token, written as a label of `tokens`; raises TokenizerError if it is not in the vocabulary."""
         found = self._by_label.get(token)
         if found is None:
-            pieces = " ".join(self.tokens(self.encode(token))) or "nothing"
-            raise TokenizerError(f"{token!r:.60} is not one token of this vocabulary of {len(self):,}; "
-                                 f"it is written as {pieces:.200}")
+            subwords = " ".join(self.tokens(self.encode(token))) or "nothing"
+            raise TokenizerError(f"{token!r:.60} is not a single token of this vocabulary of {len(self):,}; "
+                                 f"it is tokenized as {subwords:.200}")
         return found
 
     def save(self, folder: str | Path) -> Path:
-        """Write ``folder/tokenizer.json``, which ``transformers`` can read too."""
+        """Write ``folder/tokenizer.json``, which ``transformers`` can also load."""
         path = Path(folder) / "tokenizer.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f".tokenizer.{os.getpid()}.json")
@@ -209,7 +211,7 @@ class Tokenizer:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when the tokenizer does: what was encoded with one cannot be read with another."""
+        """Hash of the tokenizer; text encoded with one tokenizer cannot be decoded with another."""
         return hashlib.sha256(self.backend.to_str().encode()).hexdigest()[:16]
 
     def _backend(self, plain: bool) -> tokenizers.Tokenizer:
@@ -261,8 +263,8 @@ class Tokenizer:
 
 
 def _byte_letters() -> dict[str, int]:
-    """The byte behind each letter that GPT-2 writes it as: itself where it can be printed, else the next
-    character from U+0100 on."""
+    """The byte of each character that represents one in GPT-2: itself if printable, otherwise the next character from
+    U+0100 on."""
     printed = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in printed]
     return {chr(b): b for b in printed} | {chr(256 + i): b for i, b in enumerate(others)}
@@ -272,17 +274,17 @@ BYTE_OF = _byte_letters()
 
 
 def _sound(text: str) -> str:
-    """Half a surrogate pair, which a browser may send but UTF-8 cannot hold, becomes U+FFFD."""
+    """Replace lone surrogates, which a browser may send but UTF-8 cannot encode, by U+FFFD."""
     return LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _corpus(lines: Iterable[str], size: int, least: int) -> list[str]:
-    """The lines to train on, held in memory, once it is sure that something can be learnt from them."""
+    """The training lines, held in memory; raises TokenizerError if nothing can be learned from them."""
     if size < least:
-        raise TokenizerError(f"size must be at least {least}: {len(OURS)} special tokens, and what every text needs "
+        raise TokenizerError(f"size must be at least {least}: {len(OURS)} special tokens and the minimum for any text "
                              f"(bytes, characters, or words); {size} was given")
     if isinstance(lines, str):
-        raise TokenizerError("the corpus is one string; give a list of lines or paragraphs, such as [text]")
+        raise TokenizerError("the corpus is a single string; give a list of lines or paragraphs, such as [text]")
     corpus = [_sound(line) for line in lines]
     if not any(line.strip() for line in corpus):
         raise TokenizerError("the corpus is empty: there is no text to learn a vocabulary from")
@@ -290,10 +292,10 @@ def _corpus(lines: Iterable[str], size: int, least: int) -> list[str]:
 
 
 def _pieces(corpus: Sequence[str], size: int) -> dict[str, int]:
-    """WordPiece's vocabulary, the same for the same text.
+    """Learn WordPiece's vocabulary deterministically.
 
-    The library numbers characters in an order that changes from run to run, and merges depend on it; so the
-    characters, at the beginning of a word and inside, get their numbers beforehand, the commonest first.
+    The library numbers characters in an order that changes from run to run, and merges depend on it; so the characters,
+    at the beginning of a word and inside, are numbered in advance, most frequent first.
     """
     split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
     distinct = {chunk for line in corpus for chunk in line.split()}
@@ -311,7 +313,7 @@ def _pieces(corpus: Sequence[str], size: int) -> dict[str, int]:
 
 
 def _common_letters(corpus: Sequence[str], most: int) -> list[str]:
-    """The commonest characters, as few as make up 99.95 % of the text (the coverage that SentencePiece takes)."""
+    """The most frequent characters that together cover 99.95 % of the text (SentencePiece's default coverage)."""
     counts = Counter(letter for line in corpus for letter in line if not letter.isspace())
     ranked = sorted(counts, key=lambda letter: (-counts[letter], letter))[:most]
     running = list(accumulate(counts[letter] for letter in ranked))
@@ -319,18 +321,18 @@ def _common_letters(corpus: Sequence[str], most: int) -> list[str]:
 
 
 def _warn_if_never_used(backend: tokenizers.Tokenizer, tokens: Sequence[str]) -> None:
-    """A warning where texts are lower-cased before they are looked up in a vocabulary with capital letters."""
+    """Warn if texts are lower-cased before look-up in a vocabulary with capital letters."""
     if backend.normalizer is None or "A" in backend.normalizer.normalize_str("A"):
         return
     capital = sum(token != token.lower() for token in tokens)
     if capital > len(tokens) / 100:
         warnings.warn(f"{capital:,} of the {len(tokens):,} tokens have capital letters, and are never used: this "
-                      'tokenizer lower-cases every text. If the model tells capital letters apart (a "cased" one), its '
-                      'tokenizer_config.json is missing, or lacks "do_lower_case": false', stacklevel=4)
+                      'tokenizer lower-cases every text. If the model is cased, its tokenizer_config.json is missing, '
+                      'or lacks "do_lower_case": false', stacklevel=4)
 
 
 def _read(path: str | Path) -> tokenizers.Tokenizer:
-    """The backend in a tokenizer.json."""
+    """Load the backend from a tokenizer.json."""
     file = Path(path)
     file = file / "tokenizer.json" if file.is_dir() else file
     if not file.is_file():

@@ -1,4 +1,4 @@
-"""Which ids are special, and which are words: all that an objective has to know of a tokenizer."""
+"""The special ids and the word ids of a tokenizer: all that an objective needs to know about it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +11,8 @@ SENTINELS = tuple(f"[X{i}]" for i in range(32))
 class Vocabulary:
     """The size of a vocabulary and its special ids.
 
-    The defaults are those of every tokenizer of ours; a tokenizer from elsewhere names its own.
-    A special token that a tokenizer does not have is None.
+    The defaults are those of all tokenizers trained here; a third-party tokenizer sets its own. A special token that a
+    tokenizer lacks is None.
     """
 
     size: int
@@ -27,21 +27,21 @@ class Vocabulary:
 
     @cached_property
     def special(self) -> frozenset[int]:
-        """Every id that is not a word or a piece of one."""
+        """Every id that is not a word or subword."""
         named = (self.pad, self.unk, self.cls, self.sep, self.mask, self.start, self.end)
         return frozenset(self.sentinels) | {id for id in named if id is not None}
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The ids that stand for words or pieces of words, ascending."""
+        """The ids of words or subwords, in ascending order."""
         return tuple(id for id in range(self.size) if id not in self.special)
 
     def need(self, name: str) -> int:
-        """The id of the special token ``name``; a ValueError says so where the tokenizer lacks it."""
+        """The id of the special token ``name``; raises ValueError if the tokenizer lacks it."""
         id = getattr(self, name)
         if id is None:
             raise ValueError(
                 f"this tokenizer has no [{name.upper()}] token, which the objective needs; "
-                "train one with plmlab.text, whose tokenizers have all special tokens"
+                "train one with plmlab.text.Tokenizer, which has all special tokens"
             )
         return id

@@ -1,7 +1,7 @@
-"""A sample of English Wikipedia, cleaned: some hundred articles that ship with gensim (CC BY-SA 3.0).
+"""A sample of English Wikipedia, cleaned: about a hundred articles that ship with gensim (CC BY-SA 3.0).
 
-Wiki markup is recursive (a link in a caption in a template), so it is undone from the inside outwards:
-what holds no further markup is replaced by its text, until nothing is left to replace.
+Wiki markup is recursive (a link in a caption in a template), so it is resolved from the inside out: markup without
+nested markup is replaced by its text, until nothing is left to replace.
 """
 
 import bz2
@@ -59,35 +59,35 @@ LEFTOVER = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|^[|!]|https?://|\x00")
 
 @dataclass(frozen=True)
 class Article:
-    """An article of Wikipedia: its title, and the paragraphs of running text below it."""
+    """A Wikipedia article: its title and its paragraphs of running text."""
 
     title: str
     paragraphs: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The article's paragraphs as one text, an empty line between them."""
+        """The article's paragraphs as one text, separated by empty lines."""
         return "\n\n".join(self.paragraphs)
 
 
 def articles() -> list[Article]:
-    """The articles of the sample that hold running text, in the order of the file.
+    """The articles of the sample that contain running text, in the order of the file.
 
-    Kept are paragraphs and list items that are sentences. Left out are tables, captions, headings, footnotes,
-    the sections at the end (references, external links, …), and paragraphs around a formula. Pages that only
-    say what a name may refer to have none left. Read once in a process, in about a second.
+    Kept are paragraphs and list items that are sentences. Left out are tables, captions, headings, footnotes, the
+    sections at the end (references, external links, …), and paragraphs with a formula. Disambiguation pages therefore
+    have nothing left. Parsed once per process, in about a second.
     """
     return list(_articles())
 
 
 def paragraphs() -> list[str]:
-    """Every paragraph of running text in the sample, article after article."""
+    """All paragraphs of running text in the sample, article by article."""
     return [paragraph for article in _articles() for paragraph in article.paragraphs]
 
 
 @cache
 def markup() -> Mapping[str, str]:
-    """Title → wiki markup of every page of the sample that is no redirect."""
+    """Title → wiki markup of every page of the sample that is not a redirect."""
     from gensim.corpora.wikicorpus import extract_pages
     from gensim.test.utils import datapath
 
@@ -103,19 +103,19 @@ def _articles() -> tuple[Article, ...]:
 
 
 def link_text(found: re.Match[str]) -> str:
-    """What is shown of a link that `LINK` has found: [[page|text]] → text; of a picture, a category or another
-    language's page, nothing."""
+    """The displayed text of a link matched by `LINK`: [[page|text]] → text; an empty string for a picture, a category
+    or a page in another language."""
     target, _, text = found[1].rpartition("|")
     return "" if NOT_A_WORD.match(target or text) else text.removeprefix(":")
 
 
 def clean(markup: str, shown: Callable[[re.Match[str]], str] = link_text) -> list[str]:
-    """The paragraphs of running text in a page of wiki markup; ``shown`` is what stands there for a link."""
+    """The paragraphs of running text in a page of wiki markup; ``shown`` gives the replacement of a link."""
     return [paragraph for line in _body(_without_markup(markup, shown)) if (paragraph := _paragraph(line))]
 
 
 def _without_markup(markup: str, shown: Callable[[re.Match[str]], str]) -> str:
-    """The text with its headings and line breaks, all other markup undone. NUL stands for a formula."""
+    """The text with its headings and line breaks, and without any other markup. NUL marks a formula."""
     text = HIDDEN.sub("", markup)
     text = FORMULA.sub("\x00", text)
     text = NOWIKI.sub("", BLOCK.sub("\n", BREAK.sub(" ", text)))
@@ -149,7 +149,7 @@ def _body(text: str) -> Iterator[str]:
 
 
 def _paragraph(line: str) -> str:
-    """A line as a paragraph, or nothing where it is no running text."""
+    """A line as a paragraph; an empty string if it is not running text."""
     text = line.strip().lstrip("*#:; ")
     for hole, filling in HOLES:
         text = hole.sub(filling, text)

@@ -1,5 +1,5 @@
-"""The links between the pages of the Wikipedia sample, as its markup has them: [[page]], or [[page|what is shown]]; and
-its paragraphs with the links as entities."""
+"""The links between the pages of the Wikipedia sample, from its markup: [[page]], or [[page|displayed text]]; and its
+paragraphs with the links as entities."""
 
 import re
 from functools import cache
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     import networkx
 
 MARK = re.compile("\ue000")
-"""What stands before and behind a link while a page is cleaned: a character that no page has."""
+"""Marks both ends of a link while a page is cleaned; no page contains this character."""
 TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 ELSEWHERE = re.compile(r"\s*(?::|(?:[swq]|wikt|wiktionary|wikiquote|wikipedia|wp|template)\s*:)", re.IGNORECASE)
-"""What is no page of the encyclopedia: notes for its writers, and other projects."""
+"""Link targets outside the encyclopedia: notes for its authors, and other projects."""
 
 
 @cache
 def linked_paragraphs() -> tuple[str, ...]:
-    """The sample's `plmlab.text.paragraphs`, each a `Named` whose entities are what is shown of links to pages of the
-    encyclopedia; a plain string where its links were lost in cleaning."""
+    """The sample's `plmlab.text.paragraphs`, each as a `Named` whose entities are the links to pages of the
+    encyclopedia; a plain string if its links were lost in cleaning."""
     found = [(article, {str(one): one for one in map(_named, clean(markup()[article.title], _marked))})
              for article in articles()]
     return tuple(named.get(paragraph, paragraph) for article, named in found for paragraph in article.paragraphs)
@@ -33,15 +33,15 @@ def _marked(found: re.Match[str]) -> str:
 
 
 def _named(paragraph: str) -> Named:
-    """A paragraph without the marks around its links, which it tells instead."""
+    """A paragraph in which the marks around links are replaced by entity spans."""
     places = [found.start() - before for before, found in enumerate(MARK.finditer(paragraph))]
     return Named(MARK.sub("", paragraph), zip(places[::2], places[1::2], strict=True))
 
 
 def linked(text: str) -> list[str]:
-    """The titles that a page of wiki markup leads to, each once, in its order; also from its tables and captions.
+    """The titles that a page of wiki markup links to, each once, in order; also from its tables and captions.
 
-    Pictures, categories, other languages and other projects are left out, and so are footnotes.
+    Pictures, categories, other languages, other projects and footnotes are left out.
     """
     targets = [target for target in TARGET.findall(NOWIKI.sub("", HIDDEN.sub("", text)))
                if not NOT_A_WORD.match(target) and not ELSEWHERE.match(target)]
@@ -51,8 +51,8 @@ def linked(text: str) -> list[str]:
 
 @cache
 def link_graph() -> "networkx.DiGraph":
-    """The sample's articles, with an edge for each link from one to another. A node's ``links`` tells how many pages it
-    leads to in all, the whole of Wikipedia among them."""
+    """The sample's articles, with an edge for each link from one to another. A node's ``links`` is the number of pages
+    it links to, including pages outside the sample."""
     import networkx
 
     graph = networkx.DiGraph()
@@ -65,20 +65,20 @@ def link_graph() -> "networkx.DiGraph":
 
 
 def reached(title: str, hops: int) -> dict[str, int]:
-    """The articles that can be reached from one in so many links → the least number of them. ValueError for a title
-    that is not in the sample."""
+    """The articles that can be reached from one in at most ``hops`` links → the minimum number of links. Raises
+    ValueError for a title that is not in the sample."""
     import networkx
 
     graph = link_graph()
     if title not in graph:
-        raise ValueError(f"there is no article {title!r:.60} in the sample; plmlab.text.articles() has their titles")
+        raise ValueError(f"there is no article {title!r:.60} in the sample; plmlab.text.articles() lists the titles")
     found = networkx.single_source_shortest_path_length(graph, title, cutoff=hops)
     return {other: count for other, count in found.items() if count}
 
 
 def links_by_article() -> list[tuple[str, int, list[str], list[str]]]:
-    """A row an article: its title, how many pages it leads to in all, the articles of the sample among them, and those
-    that take one link more."""
+    """One row per article: its title, the number of pages it links to, the articles of the sample among them, and those
+    that are two links away."""
     graph = link_graph()
     return [(title, count, list(graph[title]), [other for other, hops in reached(title, 2).items() if hops == 2])
             for title, count in graph.nodes(data="links")]

@@ -1,7 +1,7 @@
-"""The Wikipedia sample as pages that a question is answered from: titles are looked up in running text by their words.
+"""The Wikipedia sample as pages for question answering: titles are matched in running text by their words.
 
-Sentences are cut by NLTK's Punkt (Kiss & Strunk 2006), which learns from the sample itself, without labels, after which
-words a full stop ends no sentence ("U.S.", "c.").
+Sentences are split by NLTK's Punkt (Kiss & Strunk 2006), which learns from the sample itself, without labels, after
+which words a full stop does not end a sentence ("U.S.", "c.").
 """
 
 import re
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 QUALIFIER = re.compile(r" \(([^()]*)\)$")
-"""What tells pages of one name apart: "Animalia (book)"."""
+"""The qualifier that distinguishes pages with the same name: "Animalia (book)".""" 
 SIGNPOST = "disambiguation"
-"""The qualifier of a page that only says which pages a name may mean."""
+"""The qualifier of a page that only lists the pages a name may refer to."""
 
 
 class WikipediaPages(TitledPages):
-    """The sample's articles, each under its title, signposts left out.
+    """The sample's articles, each under its title, without disambiguation pages.
 
-    A text calls a page by its title, without what stands behind it in parentheses. No text means by a single letter the
-    page about it ("A"), which is never found so.
+    A text refers to a page by its title without the part in parentheses. A single letter in a text does not refer to
+    the page about it ("A"), so such pages are never matched.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -34,32 +34,32 @@ class WikipediaPages(TitledPages):
 
 
 def called(title: str) -> str:
-    """A title as a running text has it."""
+    """A title as it appears in running text."""
     return QUALIFIER.sub("", title)
 
 
 @cache
 def sentences() -> dict[str, list[str]]:
-    """Title → the sentences of its article, paragraph after paragraph. In some four seconds, once in a process."""
+    """Title → the sentences of its article, paragraph by paragraph. Takes about four seconds, once per process."""
     return {article.title: [one for paragraph in article.paragraphs for one in punkt().tokenize(paragraph)]
             for article in articles() if not signpost(article.title)}
 
 
 def signpost(title: str) -> bool:
-    """Whether a page is about a name, and not about what is called so."""
+    """Whether a page is a disambiguation page."""
     found = QUALIFIER.search(title)
     return found is not None and found[1] == SIGNPOST
 
 
 @cache
 def punkt() -> "PunktSentenceTokenizer":
-    """What cuts a paragraph into sentences, having read the whole sample."""
+    """The sentence splitter, trained on the whole sample."""
     from nltk.tokenize.punkt import PunktSentenceTokenizer, PunktToken, PunktTrainer
 
     types = dict[str, str]()
 
     class Token(PunktToken):
-        """The same in less time: a word's type is found once, and an ellipsis looked for where a full stop is last."""
+        """Faster PunktToken: caches word types, and checks for an ellipsis only at a final full stop."""
 
         __positions__ = ()
 

@@ -1,4 +1,4 @@
-"""What Wikipedia's templates say in running text: {{convert|8|km}} → 8 km. Most say nothing there."""
+"""The text of Wikipedia's templates in running text: {{convert|8|km}} → 8 km. Most templates leave none."""
 
 import re
 
@@ -30,7 +30,7 @@ SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def template_text(inside: str) -> str:
-    """The text that the template ``{{inside}}`` leaves in a sentence; nothing for one that leaves none."""
+    """The text that the template ``{{inside}}`` contributes to a sentence; an empty string if there is none."""
     parts = [part.strip() for part in inside.split("|")]
     name, arguments = parts[0].lower().replace("_", " "), _positional(parts[1:])
     if name in AS_SIGN:
@@ -48,7 +48,7 @@ def template_text(inside: str) -> str:
 
 
 def _positional(parts: list[str]) -> list[str]:
-    """The arguments without a name, and those numbered by hand: ``1=text``."""
+    """The unnamed arguments, and those numbered explicitly: ``1=text``."""
     found = []
     for part in parts:
         name, equals, value = part.partition("=")
@@ -60,16 +60,16 @@ def _positional(parts: list[str]) -> list[str]:
 
 
 def _convert(arguments: list[str], inside: str) -> str:
-    """{{convert|3700|-|5500|m|ft}} → 3,700–5,500 m: as its author wrote it, not what it was converted to."""
-    said = ""
+    """{{convert|3700|-|5500|m|ft}} → 3,700–5,500 m: the original value, without its conversion."""
+    text = ""
     for i, argument in enumerate(arguments):
         if NUMBER.fullmatch(argument):
-            said += _thousands(argument)
+            text += _thousands(argument)
         elif argument in JOINTS and i + 1 < len(arguments) and NUMBER.fullmatch(arguments[i + 1]):
-            said += JOINTS[argument]
+            text += JOINTS[argument]
         else:
-            return said + _unit(argument.lower(), argument, "adj=" in inside or "sing=on" in inside, said)
-    return said
+            return text + _unit(argument.lower(), argument, "adj=" in inside or "sing=on" in inside, text)
+    return text
 
 
 def _unit(key: str, written: str, adjective: bool, amount: str) -> str:
@@ -92,12 +92,12 @@ def _as_of(arguments: list[str], inside: str) -> str:
 
 
 def _chem(arguments: list[str], inside: str) -> str:
-    """{{chem|H|2|O}} → H₂O; a charge is raised."""
-    said = ""
+    """{{chem|H|2|O}} → H₂O; a charge becomes a superscript."""
+    text = ""
     for argument in arguments:
         charge = re.fullmatch(r"\d*[+\-−]", argument)
-        said += argument.translate(SUPERSCRIPT if charge and said else SUBSCRIPT)
-    return said
+        text += argument.translate(SUPERSCRIPT if charge and text else SUBSCRIPT)
+    return text
 
 
 def _fraction(arguments: list[str], inside: str) -> str:
@@ -115,10 +115,10 @@ def _date(arguments: list[str], inside: str) -> str:
 
 
 def _value(arguments: list[str], inside: str) -> str:
-    """{{val|6.24|e=18|u=C}} → 6.24×10¹⁸ C; its uncertainty is left out."""
+    """{{val|6.24|e=18|u=C}} → 6.24×10¹⁸ C; the uncertainty is left out."""
     power, unit = (re.search(rf"\b{name}\s*=\s*([^|]+)", inside) for name in ("e", "u"))
-    said = arguments[0] + (_power([power[1].strip()], inside) if power else "")
-    return f"{said} {unit[1].strip()}" if unit else said
+    text = arguments[0] + (_power([power[1].strip()], inside) if power else "")
+    return f"{text} {unit[1].strip()}" if unit else text
 
 
 def _power(arguments: list[str], inside: str) -> str:

@@ -1,4 +1,4 @@
-"""Texts as sentences of words, and a tokenizer with one token for each word of a list."""
+"""Texts as sentences of words, and a tokenizer with one token per word of a list."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,15 +12,15 @@ from plmlab.text.tokenizers import OURS, Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
 LONGEST = 64
-"""A sentence of more words is cut."""
+"""Maximum number of words; longer sentences are split."""
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:(?:['’\-.]|,(?=\d))[^\W_{HAN}]+)*")
 
 
 def word_sentences(texts: Iterable[str]) -> Iterator[list[str]]:
-    """The sentences of some texts as lowercase words, at most `LONGEST` in each; numbers stay, punctuation goes.
+    """The sentences of the texts as lowercase words, at most `LONGEST` in each, without punctuation; numbers are kept.
 
-    Chinese is cut into single characters.
+    Chinese is split into single characters.
     """
     refuse_string(texts, "texts")
     for text in texts:
@@ -30,9 +30,10 @@ def word_sentences(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def word_tokenizer(words: Iterable[str]) -> Tokenizer:
-    """One token a word, after the special tokens of every tokenizer of ours; text has spaces between its words.
+    """A word-level tokenizer with one token per word, after the special tokens of all our tokenizers; it splits text at
+    spaces.
 
-    The ids follow the order of ``words``; what is not among them is [UNK].
+    The ids follow the order of ``words``; all other words are [UNK].
     """
     refuse_string(words, "words")
     listed = list(dict.fromkeys([*OURS, *words]))

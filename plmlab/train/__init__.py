@@ -1,4 +1,4 @@
-"""Training: ``fit`` for every model, ``frozen`` for a part of it, and the ``History`` that it gives."""
+"""Training: ``fit`` trains any model, ``frozen`` freezes a part of it, ``History`` is the result."""
 
 from plmlab.train.freezing import frozen
 from plmlab.train.history import History

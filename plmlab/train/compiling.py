@@ -1,4 +1,4 @@
-"""Whether a run's loss goes through ``torch.compile``: where that pays, and back to eager where it fails."""
+"""Use of ``torch.compile`` in a run: only if it saves time, with a fallback to eager mode if it fails."""
 
 import importlib.util
 import time
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 WARMUP_UPDATES, DECIDE_AFTER = 2, 10
-"""The updates that "auto" leaves out of its timing, and those after which it decides."""
+"""Updates that "auto" excludes from its timing, and the update after which it decides."""
 MIN_SECONDS_LEFT = 400.0
-"""What is left must take so long for compiling to pay: it took 30 to 130 s on an H200 (torch 2.11), and saves a third
-of the time at best."""
+"""Minimum remaining training time for compilation to be worthwhile: compiling took 30 to 130 s on an H200 (torch 2.11),
+and saves at most a third of the time."""
 
 
 class CompiledLoss:
-    """A run's loss, batch → loss: eager or compiled.
+    """The loss function of a run, batch → loss, eager or compiled.
 
-    ``compile``: True compiles at once, for whatever shapes come. "auto" does on a GPU, after the first updates, where
-    their batches had one shape, no module ``loops_over_text`` (``torch.compile`` would unroll its Python loop), and the
-    updates that are left take long enough; a batch of another shape then runs eagerly. Several processes decide
-    together. ``note`` takes a line for the run's history.
+    ``compile=True`` compiles at once, for any shapes. "auto" compiles on a GPU after the first updates, if all their
+    batches had the same shape, no module ``loops_over_text`` (``torch.compile`` would unroll its Python loop), and the
+    remaining updates take long enough; batches of another shape then run in eager mode. Several processes decide
+    together. ``note`` is called with messages for the run's history.
     """
 
     def __init__(self, loss: nn.Module, compile: bool | Literal["auto"], accelerator: "Accelerator",
@@ -42,7 +42,7 @@ class CompiledLoss:
         self.worked = False
 
     def __call__(self, batch: Trainable) -> Float[Tensor, ""]:
-        """The loss of a batch."""
+        """Compute the loss of a batch."""
         shape = shapes(batch) if self.known is not None else None
         if self.deciding and self.known is not None:
             self.known.add(shape)
@@ -50,7 +50,7 @@ class CompiledLoss:
         return (self.loss if eager else self.compiled)(batch)
 
     def updated(self, left: int, start: float) -> None:
-        """Call after each update, with the number of updates left and the time when it began; "auto" decides here."""
+        """To be called after each update with the number of updates left and its start time; "auto" decides here."""
         self.worked = self.worked or self.compiled is not None
         if not self.deciding:
             return
@@ -60,30 +60,31 @@ class CompiledLoss:
             self.seconds += time.monotonic() - start
         if self.updates == DECIDE_AFTER:
             self.deciding = False
-            pays = self.seconds / (DECIDE_AFTER - WARMUP_UPDATES) * left > MIN_SECONDS_LEFT
-            if self.all_agree(pays and len(self.known or ()) == 1):
+            worthwhile = self.seconds / (DECIDE_AFTER - WARMUP_UPDATES) * left > MIN_SECONDS_LEFT
+            if self.all_agree(worthwhile and len(self.known or ()) == 1):
                 self.compiled = torch.compile(self.loss, dynamic=False)
             else:
                 self.known = None
 
     def all_agree(self, yes: bool) -> bool:
-        """Whether every process says yes."""
+        """Whether ``yes`` is True in every process."""
         if self.accelerator.num_processes == 1:
             return yes
-        said = torch.tensor([float(yes)], device=self.accelerator.device)
-        return bool(self.accelerator.gather(said).min())
+        votes = torch.tensor([float(yes)], device=self.accelerator.device)
+        return bool(self.accelerator.gather(votes).min())
 
     def fall_back_to_eager(self, problem: Exception) -> bool:
-        """Run eagerly from here on, and note why; False where the problem is not the compiler's.
+        """Switch to eager mode and note why. Returns False if the compiler did not cause the problem.
 
-        It is the compiler's where it says so, and where the first compiled update fails for any reason but memory. With
-        several processes the others would wait in vain for one that starts its update again.
+        The compiler is blamed for its own exceptions, and for any failure of the first compiled update except running
+        out of memory. With several processes there is no fallback, because the others would wait forever for one that
+        repeats its update.
         """
         from torch._dynamo.exc import TorchDynamoException
         from torch._inductor.exc import InductorError
 
-        compilers = isinstance(problem, TorchDynamoException | InductorError)
-        if (self.compiled is None or isinstance(problem, torch.OutOfMemoryError) or (self.worked and not compilers)
+        from_compiler = isinstance(problem, TorchDynamoException | InductorError)
+        if (self.compiled is None or isinstance(problem, torch.OutOfMemoryError) or (self.worked and not from_compiler)
                 or self.accelerator.num_processes > 1):
             return False
         self.compiled, self.known = None, None
@@ -94,12 +95,12 @@ class CompiledLoss:
 
 
 def has_triton() -> bool:
-    """Whether there is what ``torch.compile`` needs on a GPU."""
+    """Whether Triton is installed, which ``torch.compile`` needs on a GPU."""
     return importlib.util.find_spec("triton") is not None
 
 
 def shapes(value: Any) -> Hashable:
-    """What a batch looks like to a compiler: the shapes and types of its tensors, and all else by value."""
+    """Signature of a batch for the compiler: shapes and dtypes of its tensors, and all other values."""
     if isinstance(value, Tensor):
         return value.dtype, *value.shape
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Frozen features (冻结特征): a part of the model is used as it is, and only the rest is trained."""
+"""Frozen features (冻结特征): train a model with some of its parts frozen."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ from torch import nn
 
 @contextmanager
 def frozen(*parts: nn.Module) -> Iterator[None]:
-    """While the ``with`` lasts, no weight of these parts is trained, and their dropout is off: what they make of a text
-    is always the same. ``with frozen(tagger.encoder): fit(tagger, …)`` trains the output layer alone.
+    """Context manager that freezes parts of a model: no gradients and no dropout, so their output is deterministic.
 
-    Afterwards what could be trained before can be trained again; the parts are left in evaluation mode, as by ``fit``.
+    ``with frozen(tagger.encoder): fit(tagger, …)`` trains only the output layer. Afterwards, ``requires_grad`` is
+    restored; the parts stay in evaluation mode, as after ``fit``.
     """
-    trained = [parameter for part in parts for parameter in part.parameters() if parameter.requires_grad]
-    for parameter in trained:
+    trainable = [parameter for part in parts for parameter in part.parameters() if parameter.requires_grad]
+    for parameter in trainable:
         parameter.requires_grad_(False)
     for part in parts:
         part.eval()
@@ -24,5 +24,5 @@ def frozen(*parts: nn.Module) -> Iterator[None]:
     finally:
         for part in parts:
             part.__dict__.pop("train", None)
-        for parameter in trained:
+        for parameter in trainable:
             parameter.requires_grad_(True)

@@ -1,4 +1,4 @@
-"""What happened in a training run: the curve, and how it ended."""
+"""The record of a training run: learning curve and outcome."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields
@@ -14,22 +14,21 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 POINTS = 200
-"""How many points of a long run are drawn: more cannot be told apart, and weigh in a stored notebook."""
+"""Maximum number of points in a figure: more are indistinguishable and enlarge a stored notebook."""
 
 Ending = Literal["running", "completed", "interrupted", "stopped early", "out of batches", "diverged"]
 
 
 @dataclass(repr=False)
 class History:
-    """A run, step by step. Losses are means over targets, in nats.
+    """The record of a run, step by step. Losses are means over targets, in nats.
 
-    ``losses[i]``, ``rates[i]`` and ``norms[i]`` are the loss, the learning rate and the gradient norm (before
-    clipping) of update i + 1; the loss is the one before that update. ``validation`` holds (updates made,
-    validation loss), ``scores`` (updates made, score) where weights are judged by a score. ``tokens`` counts the
-    positions read, padding too; ``seconds`` is wall time, of which ``overhead`` went into evaluating and saving. A
-    resumed run goes on counting. ``floor`` is the loss that no honest model can beat, where it is known. ``ended`` says
-    how the run ended and ``reason`` says it in a sentence; ``notes`` tells what went wrong on the way without ending
-    it.
+    ``losses[i]``, ``rates[i]`` and ``norms[i]`` are the loss, learning rate and gradient norm (before clipping) of
+    update i + 1; the loss is measured before that update. ``validation`` holds (updates, validation loss) pairs;
+    ``scores`` holds (updates, score) pairs if there is a ``score`` function. ``tokens`` counts all input tokens,
+    including padding. ``seconds`` is wall time, of which ``overhead`` was spent on evaluation and saving. A resumed run
+    continues all counts. ``floor`` is the entropy lower bound of the loss, if known. ``ended`` is the outcome and
+    ``reason`` explains it in a sentence; ``notes`` lists problems that did not end the run.
     """
 
     steps: int
@@ -50,31 +49,31 @@ class History:
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        """Three lines: the curve in a sentence, how the run ended, and where the rest is found."""
+        """Three lines: a summary of the curve, the outcome, and how to see more."""
         return f"{self.finding()}\n{self.ended}: {self.reason}\n.table() and .figure() show it; .losses has each loss"
 
     @property
     def tokens_per_second(self) -> float:
-        """Positions read a second of training, evaluating and saving not counted; 0 before any second was spent."""
-        spent = self.seconds - self.overhead
-        return self.tokens / spent if spent > 0 else 0.0
+        """Input tokens per second of training, without evaluation and saving; 0 before the first update."""
+        training = self.seconds - self.overhead
+        return self.tokens / training if training > 0 else 0.0
 
     @property
     def best(self) -> tuple[int, float] | None:
-        """The first of the highest scores, (updates made, score); without scores, the first of the lowest validation
-        points, (updates made, loss in nats). None without a finite one."""
+        """The best evaluation: (updates, score) of the highest score; without scores, (updates, validation loss) of the
+        lowest validation loss. The first of equal ones; None if none is finite."""
         sign, points = (-1, self.scores) if self.scores else (1, self.validation)
         return min((point for point in points if isfinite(point[1])), key=lambda point: sign * point[1], default=None)
 
     def smoothed(self, window: int = 20) -> list[float]:
-        """At each step the mean of the last ``window`` losses in nats, of fewer at the start."""
+        """Running mean of the last ``window`` losses, in nats; fewer at the start."""
         if window < 1:
-            raise ValueError(f"window={window}: a mean needs at least one loss")
+            raise ValueError(f"window={window}: give 1 or more")
         sums = [0.0, *accumulate(self.losses)]
         return [(sums[i] - sums[max(0, i - window)]) / (i - max(0, i - window)) for i in range(1, len(sums))]
 
     def finding(self) -> str:
-        """The curve in a sentence: the first loss, the mean of the last 20, the distance to the floor; all in nats."""
+        """One-sentence summary: first loss, mean of the last 20 losses, and distance to the floor, in nats."""
         if not self.losses:
             return f"No step was made: {self.reason}"
         first, last = self.losses[0], self.smoothed()[-1]
@@ -84,12 +83,12 @@ class History:
             return text
         gap = last - self.floor
         return text + (f", {gap:.2f} above the floor" if gap >= 0 else
-                       f", {-gap:.2f} below the floor: something leaks, or the floor is another text's")
+                       f", {-gap:.2f} below the floor: there is a target leak, or the floor belongs to other data")
 
     def table(self, rows: int = 10) -> str:
-        """The run as text: about ``rows`` steps, evenly spread; what depends on the clock is left out.
+        """The run as a text table with about ``rows`` evenly spaced steps, without timings.
 
-        The loss is the mean since the row above, the validation loss the last one known.
+        The loss is the mean since the previous row; the validation loss is the most recent one.
         """
         lines = [f"{'step':>7}{'loss':>9}{'validation':>12}{'learning rate':>15}{'gradient norm':>15}"]
         before, total = 0, len(self.losses)
@@ -103,9 +102,9 @@ class History:
         return "\n".join([*lines, self.reason, *self.notes])
 
     def figure(self, title: str | None = None) -> "Figure":
-        """The curve as a plotly figure: the loss of each step, its running mean, the validation loss and the floor.
+        """The learning curve as a plotly figure: loss of each step, running mean, validation loss and floor.
 
-        Its title states the finding unless another is given. Of a long run, every n-th step is drawn, 200 at most.
+        The title defaults to `finding`. Long runs are subsampled to at most 200 steps.
         """
         import plotly.graph_objects as go
 
@@ -115,7 +114,7 @@ class History:
         chart = go.Figure(layout={
             "title": {"text": title or self.finding(), "font": {"size": 15}}, "template": "none",
             "font": {"color": SOFT}, "xaxis": {"title": "step (updates of the weights)"},
-            "yaxis": {"title": "loss (nats a target)"}, "legend": {"orientation": "h", "y": -0.25},
+            "yaxis": {"title": "loss (nats per target)"}, "legend": {"orientation": "h", "y": -0.25},
             "margin": {"t": 50, "r": 20},
         })
         at = list(steps[every])
@@ -131,25 +130,25 @@ class History:
         return chart
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the run as JSON, which `load` reads."""
+        """Save as JSON, for `load`."""
         Path(path).write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what `save` wrote; a ValueError says what is wrong with a file that it did not write."""
+        """Load a file written by `save`. Raises ValueError if it is not one."""
         try:
-            told = json.loads(Path(path).read_text(encoding="utf-8"))
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as problem:
             raise ValueError(f"{path} is not a history: it is not JSON ({problem})") from None
-        return cls.from_dict(told, str(path))
+        return cls.from_dict(data, str(path))
 
     @classmethod
-    def from_dict(cls, told: Any, where: str) -> Self:
-        """A history from what ``dataclasses.asdict`` made of one; a ValueError for anything else
-        names its source, ``where``."""
+    def from_dict(cls, data: Any, where: str) -> Self:
+        """Restore a history from its ``dataclasses.asdict``. Raises ValueError for anything else, naming its source,
+        ``where``."""
         names = {f.name for f in fields(cls)}
-        if not isinstance(told, dict) or set(told) != names:
-            odd = sorted(set(told) ^ names) if isinstance(told, dict) else [type(told).__name__]
+        if not isinstance(data, dict) or set(data) != names:
+            odd = sorted(set(data) ^ names) if isinstance(data, dict) else [type(data).__name__]
             raise ValueError(f"{where} is not a history of this version of plmlab; "
                              f"it differs in {', '.join(odd):.200}")
-        return cls(**told | {name: [(step, value) for step, value in told[name]] for name in ("validation", "scores")})
+        return cls(**data | {name: [(step, value) for step, value in data[name]] for name in ("validation", "scores")})

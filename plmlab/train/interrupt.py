@@ -1,4 +1,4 @@
-"""Ctrl-C and a notebook's stop button, held back until the weights are whole."""
+"""Deferred handling of Ctrl-C and a notebook's stop button, so that an update is never left half done."""
 
 import signal
 import threading
@@ -9,10 +9,10 @@ from typing import Self
 
 
 class Interrupt:
-    """Turns the first interrupt into a request, ``asked``, that the loop grants between two steps.
+    """Turns the first interrupt into a request (``asked``) that the training loop honours between two steps.
 
-    A second interrupt raises KeyboardInterrupt at once, unless it falls into ``whole``: there it is raised
-    at the end. Outside the main thread, which alone gets signals, it does nothing.
+    A second interrupt raises KeyboardInterrupt at once, or, inside ``whole``, at the end of that block. Outside the
+    main thread, which is the only one to receive signals, it does nothing.
     """
 
     def __init__(self) -> None:
@@ -31,14 +31,14 @@ class Interrupt:
             signal.signal(signal.SIGINT, self.former or signal.default_int_handler)
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """The handler of SIGINT: the first sets ``asked``, a second raises KeyboardInterrupt unless inside `whole`."""
+        """SIGINT handler: the first call sets ``asked``, the second raises KeyboardInterrupt unless inside `whole`."""
         self.urgent, self.asked = self.asked, True
         if self.urgent and not self.busy:
             raise KeyboardInterrupt
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """A stretch that no interrupt leaves halfway: a second one is raised as KeyboardInterrupt at its end."""
+        """Context manager for a block that interrupts cannot split: a second interrupt is raised at its end."""
         self.busy = True
         try:
             yield

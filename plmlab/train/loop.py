@@ -1,4 +1,4 @@
-"""The one training loop: on a CPU, on a GPU, or on many under ``accelerate launch``."""
+"""The training loop: on a CPU, on a GPU, or on several GPUs under ``accelerate launch``."""
 
 import time
 import warnings
@@ -37,43 +37,42 @@ def fit(
     save_to: str | PathLike[str] | None = None, save_every: int | None = None, resume: bool | Literal["longer"] = False,
     show: bool | Literal["auto"] = "auto", floor: float | None = None,
 ) -> History:
-    """Train ``model`` for ``steps`` updates with AdamW, and tell what happened.
+    """Train ``model`` for ``steps`` updates with AdamW, and return the history of the run.
 
-    ``model.loss(batch)`` is the mean loss over the batch's targets. The model itself is trained, on the GPU if there is
-    one, and left in evaluation mode on the device where it was, so that later code need not move any tensor. ``score``
-    and a function ``evaluate`` are called with the model there too, except with several processes.
+    ``model.loss(batch)`` is the mean loss over the batch's targets. The model is trained in place, on the GPU if there
+    is one, and left in evaluation mode on its original device, so that later code need not move any tensor. ``score``
+    and a function ``evaluate`` are also called with the model there, except with several processes.
 
-    ``batches``: a function i → batch; a list, gone round and round; or anything that yields batches, read
-    once. Update s takes the batches s · n … s · n + n − 1, where n = processes · ``accumulate``, and its
-    gradient is that of the mean over all their targets. So two processes give the curve of one with doubled
-    batches.
+    ``batches``: a function i → batch; a list, which is cycled; or an iterable of batches, consumed once. Update s uses
+    the batches s · n … s · n + n − 1, where n = processes · ``accumulate``, and the gradient of the mean loss over all
+    their targets. Two processes therefore give the same curve as one process with batches of twice the size.
 
-    ``lr`` is reached after ``warmup`` steps and falls to ``lr_end`` by ``decay``. Gradients longer than
-    ``clip`` are scaled down to it (None: never). ``weight_decay`` spares biases and norms.
+    ``lr`` is reached after ``warmup`` steps and decays to ``lr_end`` by the schedule ``decay``. Gradients are clipped
+    to the norm ``clip`` (None: not clipped). ``weight_decay`` is not applied to biases and norms.
 
-    ``precision``, "auto": bf16 autocast on a GPU, float32 on a CPU. ``compile``, "auto": ``torch.compile`` on a GPU,
-    where batches have one shape and the run is long enough (`plmlab.train.compiling`); a compilation that fails is
-    recorded in the history's notes, and training continues uncompiled. On a CPU the same seed, with as many threads,
-    gives the same curve to the bit.
+    ``precision``, "auto": bf16 autocast on a GPU, float32 on a CPU. ``compile``, "auto": ``torch.compile`` on a GPU, if
+    all batches have the same shape and the run is long enough (`plmlab.train.compiling`); a failed compilation is
+    recorded in the history's notes, and training continues in eager mode. On a CPU, the same seed and number of threads
+    give a bit-identical curve.
 
-    ``evaluate``: batches, or a function that makes them anew, for the validation loss every
-    ``evaluate_every`` steps and at the end. ``score``: a function model → what it is worth on a development
-    set, more being better, measured as often. ``patience``: stop after so many evaluations without a better
-    score (without ``score``: a lower validation loss), and keep the best weights, however the run ends.
+    ``evaluate``: batches, or a function that returns new ones; the validation loss is computed every ``evaluate_every``
+    steps and at the end. ``score``: a function from the model to its score on a development set (higher is better),
+    evaluated at the same steps. ``patience``: stop after this many evaluations without a higher score (without
+    ``score``: without a lower validation loss), and keep the best weights, however the run ends.
 
-    ``save_to``: a folder for the state of the run, saved every ``save_every`` steps (None: only at the end or
-    when interrupted). A failed save is told in a warning and in the history's notes; training goes on.
-    ``resume=True`` goes on from what is there, on a CPU to the bit as if it had never stopped (torch's random state
-    included), or starts if nothing is. ``resume="longer"`` also goes on with a run that was planned for fewer steps:
-    from there on the learning rate is that of the longer one.
+    ``save_to``: a folder for the state of the run, saved every ``save_every`` steps (None: only at the end or when
+    interrupted). A failed save is reported in a warning and in the history's notes; training continues. ``resume=True``
+    resumes from the saved state, including torch's random state (on a CPU bit-identical to an uninterrupted run), or
+    starts a new run if there is none. ``resume="longer"`` also resumes a run that was planned for fewer steps; the
+    learning rate then follows the schedule of the longer run.
 
-    ``show``: "auto" is a live curve in a notebook and a line elsewhere; True is the line; False is nothing.
-    ``floor`` is the loss that nothing honest can beat, drawn beside the curve.
+    ``show``: "auto" is a live curve in a notebook and a progress bar elsewhere; True is the progress bar; False is
+    nothing. ``floor`` is the entropy lower bound of the loss, drawn in the curve.
 
-    An interrupt (Ctrl-C, a notebook's stop button) ends the run after the step in hand; a second one waits
-    for no batch and no evaluation either. Both leave whole weights and return the history. A loss or gradient
-    that is not finite raises Diverged, with the step and what to try; the model has the last weights known to
-    be good. ValueError for arguments that make no sense, StateError for a state that does not fit.
+    An interrupt (Ctrl-C, a notebook's stop button) ends the run after the current step; a second one does not wait for
+    a batch or an evaluation. Both leave consistent weights and return the history. Raises Diverged if a loss or
+    gradient is not finite, with the step and advice; the model then has the last weights known to be good. Raises
+    ValueError for invalid arguments, StateError for a saved state that does not fit.
     """
     from accelerate import Accelerator, DistributedDataParallelKwargs
     accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)])
@@ -82,7 +81,7 @@ def fit(
     settings = Settings(steps, lr, warmup, decay, lr_end, clip, accumulate, weight_decay,
                         (betas[0], betas[1]), chosen, evaluate_every, patience, accelerator.num_processes)
     if patience is not None and evaluate is None and score is None:
-        raise ValueError("patience= waits for a better score or validation loss: give score= or evaluate= too")
+        raise ValueError("patience= needs a score or a validation loss: give score= or evaluate= too")
     if save_to is None and (save_every is not None or resume):
         raise ValueError("save_every= and resume= need a folder: give save_to= too")
     source = Source(batches, processes=accelerator.num_processes, rank=accelerator.process_index,
@@ -101,7 +100,7 @@ def fit(
 
 @contextmanager
 def returned(model: nn.Module) -> Iterator[torch.device]:
-    """Gives the device that a model is on; however the block ends, the model is there again afterwards."""
+    """Context manager that yields the model's device and moves the model back to it at the end."""
     device = device_of(model)
     try:
         yield device
@@ -113,7 +112,7 @@ def returned(model: nn.Module) -> Iterator[torch.device]:
 
 
 class Run:
-    """A training run under way, made of what `fit` was given; calling it trains. ``step`` counts the updates made."""
+    """A training run, built from the arguments of `fit`; calling it trains. ``step`` is the number of updates made."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator", source: Source, *,
                  compile: bool | Literal["auto"], floor: float | None) -> None:
@@ -133,7 +132,7 @@ class Run:
             torch.manual_seed((torch.initial_seed() + accelerator.process_index) % 2**63)
 
     def __call__(self) -> History:
-        """Make the steps that are left, and give the history. Diverged where a loss or gradient is not finite."""
+        """Perform the remaining steps and return the history. Raises Diverged if a loss or gradient is not finite."""
         self.clock = time.monotonic() - self.history.seconds
         self.update.loss.train()
         try:
@@ -147,7 +146,7 @@ class Run:
         return self.history
 
     def guarded(self) -> tuple[Ending, str]:
-        """Make the steps, with interrupts held back until the weights are whole; returns how the run ended, and why."""
+        """Perform the steps, deferring interrupts until an update is complete. Returns the outcome and the reason."""
         try:
             with self.interrupt:
                 return self.steps()
@@ -157,12 +156,12 @@ class Run:
             return self.interrupted()
 
     def steps(self) -> tuple[Ending, str]:
-        """Make step after step, until there is a reason to end: returns how the run ended, and the reason in words."""
+        """Perform steps until there is a reason to end. Returns the outcome and the reason in words."""
         settings = self.settings
         while self.step < settings.steps:
-            why = self.validator.should_stop(self.history) if self.validator else None
-            if why:
-                return self.close("stopped early", f"stopped early at step {self.step}: {why}")
+            reason = self.validator.should_stop(self.history) if self.validator else None
+            if reason:
+                return self.close("stopped early", f"stopped early at step {self.step}: {reason}")
             batches = self.source.draw(self.step)
             if not batches:
                 return self.close("out of batches",
@@ -186,39 +185,38 @@ class Run:
         return self.close("completed", f"all {settings.steps} steps done")
 
     def read(self) -> bool:
-        """Take the waiting losses into the history and show them; returns whether somebody asked to stop."""
-        stop, fresh = self.losses.read(self.interrupt.asked)
+        """Move the buffered losses into the history and show them. Returns whether a stop was requested."""
+        stop, new_losses = self.losses.read(self.interrupt.asked)
         self.history.seconds = time.monotonic() - self.clock
-        if fresh:
-            self.progress.losses(self.step, fresh, self.history.tokens_per_second)
+        if new_losses:
+            self.progress.losses(self.step, new_losses, self.history.tokens_per_second)
         return stop
 
     def outside_training(self, work: Any) -> None:
-        """Do some work that is not training; its seconds count as the history's ``overhead``."""
+        """Run ``work``, which is not training, and add its time to the history's ``overhead``."""
         start = time.monotonic()
         work()
         self.history.overhead += time.monotonic() - start
 
     def validate(self) -> None:
-        """Measure the validation loss and the score; add them to the history, and the loss to what is shown."""
+        """Compute validation loss and score, record them, and show the loss."""
         assert self.validator
         self.validator.evaluate_and_log(self.history, self.step)
         if self.validator.held_out is not None:
             self.progress.validation(self.step, self.history.validation[-1][1])
 
     def interrupted(self) -> tuple[Ending, str]:
-        """End the run because a person asked for it: close it, and give the ending and its reason."""
+        """Close the run after an interrupt. Returns the outcome and the reason."""
         return self.close("interrupted", f"interrupted after step {self.step} of {self.settings.steps}")
 
     def close(self, ending: Ending, reason: str) -> tuple[Ending, str]:
-        """Take in the last losses and save the state, so that the run may still go on; returns what it was given."""
+        """Record the last losses and save the state, so that the run can be resumed. Returns its arguments."""
         self.read()
         self.outside_training(self.save)
         return ending, reason
 
     def end(self, ending: Ending, reason: str) -> None:
-        """Note how the run ended, and leave the model in evaluation mode, with its best
-        weights where they were kept."""
+        """Record the outcome; leave the model in evaluation mode, with its best weights if they were kept."""
         if self.validator:
             self.validator.restore_best()
         self.update.optimizer.zero_grad(set_to_none=True)
@@ -229,7 +227,7 @@ class Run:
         self.progress.finish(reason)
 
     def save(self) -> None:
-        """Save the state of this step, unless it has been; a disk that refuses is noted in the history, not raised."""
+        """Save the state of this step, unless already saved. A write error is recorded in the history, not raised."""
         if not self.states or self.saved == self.step:
             return
         device = self.accelerator.device
@@ -247,25 +245,25 @@ class Run:
             self.warn_save_failed(problem)
 
     def warn_save_failed(self, problem: OSError) -> None:
-        """Note in the history that a save failed, and warn the first time."""
+        """Record in the history that saving failed, and warn the first time."""
         assert self.states
         text = (f"step {self.step}: the state could not be saved to {self.states.folder} ({problem}); "
-                "training goes on, and what was saved before is still there")
+                "training continues, and the previously saved state is kept")
         if not any("could not be saved" in note for note in self.history.notes):
             warnings.warn(text, stacklevel=2)
         self.history.notes.append(text)
 
     def prepare_saving(self, states: RunStates, every: int | None, resume: bool | Literal["longer"]) -> None:
-        """Take a folder into use for saving; with ``resume``, go on from the newest state in it.
+        """Set the folder for saving; with ``resume``, resume from its newest state.
 
-        StateError where there is a state and ``resume`` is False, or where it does not fit the model or the settings.
+        Raises StateError if there is a state and ``resume`` is False, or if it does not fit the model or the settings.
         """
         self.states, self.save_every = states, every
         state = states.newest()
         if state is None:
             return
         if not resume:
-            raise StateError(f"{states.folder} holds a run saved at step {state.step}: go on with it by "
+            raise StateError(f"{states.folder} holds a run saved at step {state.step}: resume it with "
                              "resume=True, or save to another folder")
         state.fit_for(self.model, self.settings, longer=resume == "longer")
         state.restore(self.model, self.update.optimizer)

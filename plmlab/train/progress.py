@@ -1,24 +1,24 @@
-"""What a reader sees while a model trains: a live curve in a notebook, a line in a terminal."""
+"""Progress display during training: a live curve in a notebook, a progress bar in a terminal."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 
 class Progress(Protocol):
-    """Somewhere to show a run while it goes on."""
+    """Interface of progress displays."""
 
     def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
-        """Show the losses of the last steps, in nats; the newest is that of ``step``."""
+        """Show the latest losses, in nats; the last one belongs to ``step``. ``speed`` is in tokens per second."""
 
     def validation(self, step: int, loss: float) -> None:
         """Show a validation loss in nats, measured after ``step`` updates."""
 
     def finish(self, reason: str) -> None:
-        """Show that the run is over, and why."""
+        """Show that the run has ended, and why."""
 
 
 class Silent:
-    """The progress of a run that is not shown: it takes all news and does nothing with it."""
+    """No display."""
 
     def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
         """Ignore the losses."""
@@ -31,7 +31,7 @@ class Silent:
 
 
 class Line:
-    """A run as one tqdm line: a bar of steps, the newest loss, the newest validation loss."""
+    """A tqdm progress bar with the latest loss and validation loss."""
 
     def __init__(self, title: str, steps: int, done: int, floor: float | None) -> None:
         from tqdm import tqdm
@@ -40,25 +40,25 @@ class Line:
         self.floor = "" if floor is None else f" (floor {floor:.3f})"
 
     def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
-        """Move the bar on to ``step`` and show the last of the losses."""
+        """Advance the bar to ``step`` and show the latest loss."""
         self.bar.set_postfix_str(f"loss {latest[-1]:.3f}{self.floor}{self.held_out}, {speed:,.0f} tokens/s",
                                  refresh=False)
         self.bar.update(step - self.bar.n)
 
     def validation(self, step: int, loss: float) -> None:
-        """Show this validation loss beside every loss to come."""
+        """Show this validation loss next to all later losses."""
         self.held_out = f", validation {loss:.3f}"
 
     def finish(self, reason: str) -> None:
-        """Close the line; it stays, with the reason why the run ended."""
+        """Close the bar; it stays visible with the reason why the run ended."""
         self.bar.set_postfix_str(reason)
         self.bar.close()
 
 
 class Live:
-    """A run as the `Curve` lab in a notebook, which draws no oftener than the eye needs.
+    """The `Curve` lab in a notebook, which limits its redraw rate.
 
-    The newest loss waits for the next call, because a validation loss may belong to its step.
+    The latest loss is held back until the next call, because a validation loss may belong to the same step.
     """
 
     def __init__(self, title: str, steps: int, floor: float | None) -> None:
@@ -70,29 +70,29 @@ class Live:
         display(self.curve)
 
     def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
-        """Hand each loss to the lab, but for the newest, which waits."""
+        """Pass the losses to the lab, except the latest, which is held back."""
         for at, loss in enumerate(latest, step - len(latest) + 1):
             self.draw()
             self.newest = at, loss
 
     def validation(self, step: int, loss: float) -> None:
-        """Hand the validation loss to the lab together with the loss that waits, which is of the same step."""
+        """Pass the validation loss to the lab together with the pending loss of the same step."""
         self.draw(loss)
 
     def draw(self, validation: float | None = None) -> None:
-        """Hand the loss that waits, if any, to the lab, with the validation loss of its step."""
+        """Pass the pending loss, if any, to the lab, with the validation loss of its step."""
         if self.newest:
             self.curve.add(*self.newest, validation=validation)
         self.newest = None
 
     def finish(self, reason: str) -> None:
-        """Draw the loss that waits, and show why the run ended."""
+        """Draw the pending loss and show why the run ended."""
         self.draw()
         self.curve.finish(reason)
 
 
 def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this code, so that widgets can be shown."""
+    """Whether the code runs in a Jupyter kernel, which can show widgets."""
     try:
         from IPython import get_ipython
     except ImportError:
@@ -101,7 +101,7 @@ def in_notebook() -> bool:
 
 
 def progress(title: str, *, steps: int, done: int, floor: float | None, line: bool = False) -> Progress:
-    """A progress for where the code runs: `Live` in a notebook, else `Line`; always `Line` if ``line`` is True."""
+    """Create the progress display: `Live` in a notebook, otherwise `Line`; always `Line` if ``line`` is True."""
     if in_notebook() and not line:
         return Live(title, steps, floor)
     return Line(title, steps, done, floor)

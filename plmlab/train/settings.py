@@ -1,4 +1,4 @@
-"""The numbers that shape a training curve: the same ones, on the same batches, give the same curve."""
+"""The hyperparameters of a run: the same settings on the same batches give the same learning curve."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
@@ -9,8 +9,8 @@ Precision = Literal["bf16", "float32"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What ``fit`` was told, checked; `fit` explains the names. ``processes`` is how many share the work. ValueError
-    for a number that makes no sense, which it names."""
+    """The validated arguments of `fit`, where they are explained. ``processes`` is the number of processes. Raises
+    ValueError for an invalid value."""
 
     steps: int
     lr: float
@@ -47,11 +47,11 @@ class Settings:
             raise ValueError(f"betas={self.betas!r:.60}: give two numbers from 0 up to, not including, 1")
 
     def shaping(self) -> dict[str, Any]:
-        """The settings that must be the same when a run is resumed, as a dict for JSON.
+        """The settings that must be unchanged when a run is resumed, as a JSON-compatible dict.
 
-        Without decay, the length of the run shapes nothing: it may be made longer.
+        Without decay, the number of steps does not affect the curve and may be increased.
         """
-        told = asdict(self) | {"betas": list(self.betas)}
+        settings = asdict(self) | {"betas": list(self.betas)}
         if self.decay == "none":
-            del told["steps"]
-        return told
+            del settings["steps"]
+        return settings

@@ -1,4 +1,4 @@
-"""Where the batches come from, and which process takes which."""
+"""The source of the batches, and their distribution over processes."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -9,26 +9,27 @@ from torch import Tensor
 
 
 class Trainable(Protocol):
-    """What ``fit`` has to know of a batch: how it is moved, and how many targets it has."""
+    """The batch interface that ``fit`` needs: moving to a device, and the targets."""
 
     @property
     def targets(self) -> Tensor:
-        """What each position must predict, [batch time]; IGNORE where a position has no target."""
+        """Targets, [batch time]; IGNORE at positions without a loss."""
 
     def to(self, device: Any) -> Self:
-        """The batch on another device."""
+        """Copy to a device."""
 
 
 Batches = Callable[[int], Trainable] | Sequence[Trainable] | Iterable[Trainable]
 
 
 class Source:
-    """The batches of a run, dealt out: step s uses the ``stride`` batches from ``s · stride`` on.
+    """Distributes the batches of a run: step s uses the ``stride`` batches from ``s · stride`` on.
 
-    ``stride`` is processes × accumulation, and this process takes every ``processes``-th of them from ``rank`` on. So
-    many small batches make one large one, whoever computes them. ``draw(step)`` gives this process's, none where the
-    batches have run out; steps are asked for in order, after ``skip(steps)`` where a run is resumed. ValueError for an
-    empty list, TypeError for what yields no batches.
+    ``stride`` is processes × accumulation, and this process takes every ``processes``-th of them, starting at ``rank``.
+    The effective batch of an update is therefore independent of the number of processes. ``draw(step)`` returns the
+    batches of this process, or none once they have run out; it must be called with consecutive steps, after
+    ``skip(steps)`` if a run is resumed. Raises ValueError for an empty list, TypeError for an object that yields no
+    batches.
     """
 
     def __init__(self, batches: Batches, *, processes: int, rank: int, accumulate: int) -> None:
@@ -48,22 +49,22 @@ class Source:
                             "batches, or anything that yields batches")
 
     def from_function(self, batch: Callable[[int], Trainable]) -> Callable[[int], list[Trainable]]:
-        """The ``draw`` of batches that can be had in any order: ``batch(i)`` is the i-th."""
+        """The ``draw`` for random access: ``batch(i)`` is the i-th batch."""
         def draw(step: int) -> list[Trainable]:
             start = step * self.stride
             drawn = [batch(i) for i in range(start + self.rank, start + self.stride, self.processes)]
-            if odd := [one for one in drawn if not hasattr(one, "to")]:
-                raise TypeError(f"batches gave a {type(odd[0]).__name__}, not a batch; a function must end with "
-                                "return, and give the batch of its step")
+            if invalid := [item for item in drawn if not hasattr(item, "to")]:
+                raise TypeError(f"batches gave a {type(invalid[0]).__name__}, not a batch; a function must end with "
+                                "return, and return the batch of its step")
             return drawn
         return draw
 
     def from_stream(self, batches: Iterable[Trainable]) -> Callable[[int], list[Trainable]]:
-        """The ``draw`` of batches that come one after the other; ``skip`` then passes over those of so many steps."""
+        """The ``draw`` for a stream of batches; ``skip(steps)`` then discards the batches of these steps."""
         stream = iter(batches)
         self.skip = lambda steps: deque(islice(stream, steps * self.stride), maxlen=0)
 
         def draw(step: int) -> list[Trainable]:
-            everyones = list(islice(stream, self.stride))
-            return everyones[self.rank::self.processes] if len(everyones) == self.stride else []
+            batches_of_step = list(islice(stream, self.stride))
+            return batches_of_step[self.rank::self.processes] if len(batches_of_step) == self.stride else []
         return draw

@@ -1,4 +1,4 @@
-"""The state of a run on disk, from which it goes on as if it had never stopped: safetensors and JSON."""
+"""The saved state of a run (safetensors and JSON), from which training resumes exactly."""
 
 import json
 import platform
@@ -24,30 +24,30 @@ TENSORS, FACTS = "state.safetensors", "state.json"
 
 
 class StateError(ValueError):
-    """A saved state that no run can go on from; the message says why."""
+    """A saved state that cannot be resumed; the message says why."""
 
 
 def versions() -> dict[str, str]:
-    """What a curve's last digits depend on besides the settings: Python, torch, the machine's type, the threads."""
+    """What the exact numerical results depend on besides the settings: Python, torch, machine type, threads."""
     return {"python": platform.python_version(), "torch": torch.__version__, "machine": platform.machine(),
             "threads": str(torch.get_num_threads())}
 
 
 def description(model: nn.Module) -> dict[str, Any]:
-    """What a model is, as a dict for JSON: ``type``, the name of its class, and ``config``, empty if it has none."""
+    """Describe a model as a JSON-compatible dict: ``type``, its class name, and ``config``, empty if it has none."""
     config = getattr(model, "config", None)
-    told = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
-    return json.loads(json.dumps({"type": type(model).__name__, "config": told}, default=str))
+    values = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
+    return json.loads(json.dumps({"type": type(model).__name__, "config": values}, default=str))
 
 
 def contrast(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Where two tables differ, a phrase for each name: what it was, and what it is now."""
-    return [f"{name} was {then.get(name, 'not there')}, and is now {now.get(name, 'not there')}"
+    """List the differences between two dicts, one phrase per name: the old and the new value."""
+    return [f"{name} was {then.get(name, 'missing')}, and is now {now.get(name, 'missing')}"
             for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
 
 
 def random_states(device: torch.device) -> dict[str, Tensor]:
-    """The states of torch's generators on this process, which dropout draws from: "cpu", and "cuda" on a GPU."""
+    """The states of torch's random generators in this process: "cpu", and "cuda" on a GPU."""
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
@@ -55,9 +55,9 @@ def random_states(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_states(states: Mapping[str, Tensor], device: torch.device) -> None:
-    """Set torch's generators to saved states; that of a device which the state was not saved on stays as it is.
+    """Restore torch's random generators; a device without a saved state is left unchanged.
 
-    Clones, because torch reads the wrong bytes from a tensor that begins in the middle of its storage.
+    The states are cloned, because torch reads the wrong bytes from a tensor with a storage offset.
     """
     torch.set_rng_state(states["cpu"].clone())
     if device.type == "cuda" and "cuda" in states:
@@ -66,10 +66,10 @@ def set_random_states(states: Mapping[str, Tensor], device: torch.device) -> Non
 
 @dataclass(frozen=True)
 class State:
-    """A run after ``step`` updates, as it is saved.
+    """The saved state of a run after ``step`` updates.
 
-    The names of its ``tensors`` begin with model, optimizer, best or random. ``settings`` are those of
-    `Settings.shaping`, ``model`` is the model's `description`, ``versions`` are what `versions` gave.
+    The names of the ``tensors`` start with model, optimizer, best or random. ``settings`` is the result of
+    `Settings.shaping`, ``model`` that of `description`, ``versions`` that of `versions`.
     """
 
     step: int
@@ -82,7 +82,7 @@ class State:
     @classmethod
     def of(cls, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor],
            random: Mapping[str, Tensor], history: History, settings: Settings) -> Self:
-        """The state to be saved now. ``best`` are the best weights so far, ``random`` has a row for each process."""
+        """Collect the current state. ``best`` are the best weights so far; ``random`` has one row per process."""
         names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
         moments = {f"optimizer.{kind}.{names[parameter]}": tensor
                    for parameter, kinds in optimizer.state.items() for kind, tensor in kinds.items()}
@@ -90,27 +90,27 @@ class State:
         return cls(step, tensors, history, settings.shaping(), description(model), versions())
 
     def part(self, name: str) -> dict[str, Tensor]:
-        """The saved tensors whose names begin with ``name`` and a dot, under what follows in their names."""
+        """The saved tensors with the prefix ``name.``, with the prefix removed."""
         return {key.removeprefix(f"{name}."): tensor for key, tensor in self.tensors.items()
                 if key.startswith(f"{name}.")}
 
     def fit_for(self, model: nn.Module, settings: Settings, *, longer: bool = False) -> None:
-        """Check that this model can go on from here, under these settings; a StateError names what keeps it from it."""
+        """Check that the run can be resumed with this model and settings. Raises StateError listing the differences."""
         then, now = self.model, description(model)
         problems = contrast({"the model": then["type"]}, {"the model": now["type"]})
         problems += contrast(then["config"], now["config"])
         free = {"steps", "warmup"} if longer and settings.steps >= self.settings.get("steps", 0) else set()
-        problems += contrast(*({name: value for name, value in told.items() if name not in free}
-                               for told in (self.settings, settings.shaping())))
+        problems += contrast(*({name: value for name, value in values.items() if name not in free}
+                               for values in (self.settings, settings.shaping())))
         problems = problems or differences(model, self.part("model"))
         if not problems and self.step > settings.steps:
-            problems = [f"it has made {self.step} steps already, more than steps={settings.steps}"]
+            problems = [f"it already has {self.step} steps, more than steps={settings.steps}"]
         if problems:
-            raise StateError("the saved run was another one: " + "; ".join(problems) +
-                             ". Call fit as then to go on with it, or save to another folder to start anew")
+            raise StateError("the saved run differs: " + "; ".join(problems) +
+                             ". To resume it, call fit with the same arguments; to start again, save to another folder")
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Copy the saved weights into the model, and the moments into the optimizer."""
+        """Load the saved weights into the model and the moments into the optimizer."""
         load_tensors(model, self.part("model"))
         parameters = dict(model.named_parameters())
         for name, tensor in self.part("optimizer").items():
@@ -120,26 +120,26 @@ class State:
 
 
 def under(heading: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors with ``heading`` and a dot before their names."""
+    """Add the prefix ``heading.`` to the names of the tensors."""
     return {f"{heading}.{name}": tensor for name, tensor in tensors.items()}
 
 
 class RunStates:
-    """The folder in which a run keeps its newest state, in a folder of its own named by the step: ``step-00000120``."""
+    """The folder of a run's saved state, in a subfolder named after the step: ``step-00000120``."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
 
     def states(self) -> list[Path]:
-        """The folders of the complete states, oldest first."""
+        """Folders of the complete states, oldest first."""
         return sorted(self.folder.glob("step-*"))
 
     def of(self, step: int) -> Path:
-        """The folder of the state after so many updates, whether or not it is there."""
+        """Path of the state after ``step`` updates, whether or not it exists."""
         return self.folder / f"step-{step:08d}"
 
     def save(self, state: State) -> None:
-        """Write the state; the one before goes when this one is complete. OSError where the disk refuses."""
+        """Save the state, then delete the previous one. Raises OSError if writing fails."""
         target = self.of(state.step)
         facts = {"format": FORMAT, "step": state.step, "settings": state.settings, "model": state.model,
                  "versions": state.versions, "history": asdict(state.history)}
@@ -152,27 +152,27 @@ class RunStates:
                 self.discard(older)
 
     def discard(self, state: Path) -> None:
-        """Remove a state without ever leaving half of it under its name."""
+        """Delete a state atomically: rename it first, so that no partial state keeps its name."""
         clear(draft_of(state))
         state.rename(draft_of(state))
         shutil.rmtree(draft_of(state), ignore_errors=True)
 
     def newest(self) -> State | None:
-        """The newest complete state, or None where there is none; a StateError says why one cannot be read."""
+        """Load the newest complete state; None if there is none. Raises StateError if it cannot be read."""
         if not self.states():
             return None
         folder = self.states()[-1]
         try:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             if facts["format"] != FORMAT:
-                age, way = ("a newer", "update plmlab to go on with it") if facts["format"] > FORMAT else \
-                    ("an older", "go on with that one, or give another folder for a new run")
-                raise StateError(f"{folder} was saved by {age} plmlab (format {facts['format']}; this one "
-                                 f"reads {FORMAT}): {way}")
+                age, advice = ("a newer", "update plmlab to resume it") if facts["format"] > FORMAT else \
+                    ("an older", "resume it with that version, or give another folder for a new run")
+                raise StateError(f"{folder} was saved by {age} plmlab (format {facts['format']}; this version "
+                                 f"reads format {FORMAT}): {advice}")
             tensors = load((folder / TENSORS).read_bytes())
             history = History.from_dict(facts["history"], str(folder))
             return State(facts["step"], tensors, history, facts["settings"], facts["model"],
                          facts["versions"])
         except (OSError, json.JSONDecodeError, KeyError, TypeError, SafetensorError) as problem:
-            raise StateError(f"{folder} is damaged ({problem}): move it elsewhere, and the run starts again "
-                             "or from an older state beside it") from None
+            raise StateError(f"{folder} is damaged ({problem}): move it elsewhere to restart the run, or to resume "
+                             "from an older state in the same folder") from None

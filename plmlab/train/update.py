@@ -1,4 +1,4 @@
-"""One update of the weights, over however many batches and processes it takes."""
+"""One optimizer update, over any number of batches and processes."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 KEEP_EVERY = 50
-"""Updates between two copies of the weights that a run falls back to when it diverges."""
+"""Updates between two copies of the weights, which are restored if the run diverges."""
 
 
 class Loss(nn.Module):
-    """A model's loss as a forward pass, which DDP and ``torch.compile`` can wrap; bf16 autocast where it is set."""
+    """A model's loss as a module, so that DDP and ``torch.compile`` can wrap it; with optional bf16 autocast."""
 
     def __init__(self, model: nn.Module, device: torch.device, settings: Settings) -> None:
         super().__init__()
         self.model, self.device_type, self.bf16 = model, device.type, settings.precision == "bf16"
 
     def forward(self, batch: Trainable) -> Float[Tensor, ""]:
-        """The mean loss over the batch's targets."""
+        """Compute the mean loss over the batch's targets."""
         with torch.autocast(self.device_type, torch.bfloat16, enabled=self.bf16):
             return self.model.loss(batch)  # type: ignore[operator]
 
 
 class StepResult(NamedTuple):
-    """What one update tells, still on its device, since reading it would wait for the device.
+    """Result of one update, left on its device to avoid synchronization.
 
-    ``loss`` is this process's part of the mean over all targets, in nats: the sum over processes is the whole. ``norm``
-    is that of the gradient before clipping, ``tokens`` the positions that all processes read.
+    ``loss`` is this process's part of the mean over all targets, in nats; the sum over processes is the mean. ``norm``
+    is the norm of the unclipped gradient, ``tokens`` the number of input tokens in all processes.
     """
 
     loss: Float[Tensor, ""]
@@ -47,33 +47,32 @@ class StepResult(NamedTuple):
 
 
 def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
-    """AdamW (Loshchilov & Hutter 2019), decaying matrices and embeddings only; a ValueError where nothing is trained.
+    """AdamW (Loshchilov & Hutter 2019) with weight decay on matrices and embeddings only.
 
-    Biases and norms, the parameters with one axis, are not decayed, as in BERT and GPT.
+    Biases and norms (parameters with one axis) are not decayed, as in BERT and GPT. Raises ValueError if no parameter
+    requires a gradient.
     """
-    trained = [p for p in model.parameters() if p.requires_grad]
-    if not trained:
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    if not trainable:
         raise ValueError(f"this {type(model).__name__} has nothing to train: "
-                         "each parameter has requires_grad=False")
+                         "all parameters have requires_grad=False")
     groups = [
-        {"params": [p for p in trained if p.dim() >= 2], "weight_decay": settings.weight_decay},
-        {"params": [p for p in trained if p.dim() < 2], "weight_decay": 0.0},
+        {"params": [p for p in trainable if p.dim() >= 2], "weight_decay": settings.weight_decay},
+        {"params": [p for p in trainable if p.dim() < 2], "weight_decay": 0.0},
     ]
     groups = [group for group in groups if group["params"]]
     return torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas, fused=True)
 
 
 def measure(batch: Trainable) -> Float[Tensor, "2"]:
-    """What a batch weighs, as [targets, examples]: how many positions have a target, and how many examples there
-    are."""
+    """Weight of a batch: [number of targets, number of examples]."""
     targets = batch.targets
-    asked = (targets != IGNORE).sum()
-    return torch.stack([asked, asked.new_tensor(len(targets))]).double()
+    count = (targets != IGNORE).sum()
+    return torch.stack([count, count.new_tensor(len(targets))]).double()
 
 
 class Update:
-    """Makes the updates of a run, ``update(batches, lr)`` each; it holds the optimizer and
-    the weights to fall back to."""
+    """Performs the updates of a run, ``update(batches, lr)``; holds the optimizer and a copy of good weights."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator",
                  compile: bool | Literal["auto"], note: Callable[[str], None]) -> None:
@@ -88,9 +87,9 @@ class Update:
         self.optimizer.found_inf = self.bad  # type: ignore[attr-defined]
 
     def __call__(self, batches: Sequence[Trainable], lr: float) -> StepResult:
-        """One update with the gradient of the mean loss over all targets of all batches, here and on other processes.
+        """Perform one update with the gradient of the mean loss over all targets of all batches, in all processes.
 
-        Once a loss or a gradient is not finite, the weights stay as they are.
+        After a non-finite loss or gradient, the weights are no longer changed.
         """
         total = None
         try:
@@ -110,11 +109,11 @@ class Update:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.made += 1
-        positions = sum(batch.targets.numel() for batch in batches)
-        return StepResult(total, norm, positions * self.accelerator.num_processes)
+        tokens = sum(batch.targets.numel() for batch in batches)
+        return StepResult(total, norm, tokens * self.accelerator.num_processes)
 
     def backward(self, batches: Sequence[Trainable]) -> Float[Tensor, ""]:
-        """Add the gradient of the mean loss over all targets; returns this process's part of that mean."""
+        """Accumulate the gradient of the mean loss over all targets. Returns this process's part of that mean."""
         total = torch.zeros((), device=self.accelerator.device)
         for i, (batch, share) in enumerate(zip(batches, self.shares(batches), strict=True)):
             last = i == len(batches) - 1
@@ -126,10 +125,10 @@ class Update:
         return total
 
     def shares(self, batches: Sequence[Trainable]) -> Float[Tensor, "batches"]:
-        """The part that each batch's mean has in the joint mean: they add up to 1 over all processes.
+        """Weight of each batch in the overall mean; the weights sum to 1 over all processes.
 
-        DDP divides gradients by the number of processes, so that the loss is multiplied by it. Batches without any
-        target, whose loss rests on labels, weigh by their examples.
+        (DDP divides gradients by the number of processes, so `backward` multiplies the loss by it.) If there are no
+        targets and the loss depends on labels, batches are weighted by their number of examples.
         """
         sizes = torch.stack([measure(batch) for batch in batches])
         if self.accelerator.num_processes == 1:
@@ -141,17 +140,17 @@ class Update:
         return shares.float().to(self.accelerator.device, non_blocking=True)
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """The norm of the whole gradient before clipping; a longer one than ``clip`` is scaled down to it."""
+        """Compute the norm of the unclipped gradient, and clip the gradient to the norm ``clip``."""
         if self.clip is not None:
             return nn.utils.clip_grad_norm_(self.trained, self.clip)
         return nn.utils.get_total_norm([p.grad for p in self.trained if p.grad is not None])
 
     @torch.no_grad()
     def keep(self) -> None:
-        """Keep a copy of the weights to fall back to, unless they have just been found bad."""
+        """Copy the weights as a fallback, unless the loss or gradient is not finite."""
         for name, tensor in weights(self.model).items():
             self.kept[name].copy_(torch.where(self.bad > 0, self.kept[name], tensor))
 
     def fall_back(self) -> None:
-        """Give the model back the last kept weights that are known to have had a finite loss."""
+        """Restore the last copied weights, which are known to have had a finite loss."""
         load_tensors(self.model, self.kept)

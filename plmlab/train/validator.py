@@ -1,4 +1,4 @@
-"""Validation: how well the model does on what it is not trained on, which weights are best, and when to stop."""
+"""Validation: held-out loss or score, best weights, and early stopping."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 HeldOut = Iterable[Trainable] | Callable[[], Iterable[Trainable]]
 Score = Callable[[Any], float]
-"""What a model is worth, more being better; it is given the model."""
+"""A function from the model to a score; higher is better."""
 
 
 class Validator:
-    """Measures the validation loss, or a score, or both; with ``patience``, also keeps the best weights and says when
-    to stop."""
+    """Computes the validation loss, a score, or both; with ``patience``, keeps the best weights and stops early."""
 
     def __init__(self, held_out: HeldOut | None, score: Score | None, patience: int | None, loss: Loss,
                  accelerator: "Accelerator", original_device: torch.device) -> None:
@@ -34,7 +33,7 @@ class Validator:
 
     @torch.no_grad()
     def evaluate(self, held_out: HeldOut) -> float:
-        """The mean loss over all held-out targets, in nats. ValueError where there is no batch to evaluate."""
+        """Compute the mean loss over all held-out targets, in nats. Raises ValueError if there are no batches."""
         device, processes = self.accelerator.device, self.accelerator.num_processes
         if callable(held_out):
             with self.on_original_device():
@@ -46,25 +45,25 @@ class Validator:
                 weight = torch.where(size[0] > 0, size[0], size[1])
                 loss = self.loss(batch.to(device))
                 total += torch.stack([loss.double() * weight, weight, torch.ones_like(weight)])
-        summed, weight, seen = self.accelerator.reduce(total).tolist()
-        if not seen:
-            raise ValueError("evaluate= gave no batch; give a list of batches, "
-                             "or a function that makes them anew")
+        summed, weight, count = self.accelerator.reduce(total).tolist()
+        if not count:
+            raise ValueError("evaluate= gave no batches; give a list of batches, "
+                             "or a function that returns new ones")
         return summed / weight
 
     @torch.no_grad()
     def evaluate_score(self, score: Score) -> float:
-        """The model's score. ValueError where the function gives none."""
+        """Compute the model's score. Raises ValueError if the function returns None."""
         with self.outside_training(), self.on_original_device():
-            found = score(self.loss.model)
-        if found is None:
-            raise ValueError("score= gave None; the function must end with return, and give a number")
-        return float(found)
+            value = score(self.loss.model)
+        if value is None:
+            raise ValueError("score= gave None; the function must end with return, and return a number")
+        return float(value)
 
     @contextmanager
     def on_original_device(self) -> Iterator[None]:
-        """While this lasts, the model is on the device where user functions expect it. Not with several processes: a
-        parameter that changes its device loses DDP's hook."""
+        """Context manager that moves the model to the device where user functions expect it. Not with several
+        processes, because a parameter that changes its device loses DDP's hook."""
         self.loss.model.to(self.original_device)
         try:
             yield
@@ -73,7 +72,7 @@ class Validator:
 
     @contextmanager
     def outside_training(self) -> Iterator[None]:
-        """While this lasts, the model is in evaluation mode, and random numbers drawn leave the training's alone."""
+        """Context manager for evaluation mode that preserves the random state of the training."""
         device = self.accelerator.device
         self.loss.eval()
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -81,8 +80,8 @@ class Validator:
         self.loss.train()
 
     def evaluate_and_log(self, history: History, step: int) -> None:
-        """Add the validation loss and the score after ``step`` updates to the history; with ``patience``, keep the
-        weights if they are the best."""
+        """Record the validation loss and the score after ``step`` updates; with ``patience``, keep the weights if they
+        are the best so far."""
         if self.held_out is not None:
             history.validation.append((step, self.evaluate(self.held_out)))
         if self.score is not None:
@@ -91,17 +90,17 @@ class Validator:
             self.best = snapshot(self.loss.model)
 
     def should_stop(self, history: History) -> str | None:
-        """Why to stop now: nothing better than the best in the last ``patience`` evaluations. None to go on."""
+        """Early stopping: the reason to stop (no improvement in the last ``patience`` evaluations), or None."""
         if self.patience is None or history.best is None:
             return None
         step, best = history.best
         since = sum(at > step for at, _ in history.scores or history.validation)
         if since < self.patience:
             return None
-        judged = "score" if history.scores else "validation loss"
-        return f"the {judged} was not better in the last {since} evaluations than {best:.3f} at step {step}"
+        metric = "score" if history.scores else "validation loss"
+        return f"the {metric} was not better in the last {since} evaluations than {best:.3f} at step {step}"
 
     def restore_best(self) -> None:
-        """Give the model the best weights that were kept; none are kept without ``patience``."""
+        """Load the best weights into the model, if any were kept (only with ``patience``)."""
         if self.best:
             load_tensors(self.loss.model, self.best)

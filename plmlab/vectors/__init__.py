@@ -1,4 +1,4 @@
-"""Word vectors: words with a point each, their neighbours and analogies, and the files that they come in."""
+"""Word vectors: nearest neighbours, analogies, and file formats."""
 
 from plmlab.vectors.keyed_vectors import from_keyed_vectors, to_keyed_vectors
 from plmlab.vectors.layout import VectorFileError

@@ -1,4 +1,4 @@
-"""Word vectors from gensim, and for it."""
+"""Conversion of word vectors from and to gensim."""
 
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def from_keyed_vectors(kv: "KeyedVectors") -> WordVectors:
     """The words and vectors (a copy, float32) of gensim's KeyedVectors, in its order.
 
-    A trained Word2Vec or FastText has them as ``.wv``. ValueError where a key is no string.
+    A trained Word2Vec or FastText has them as ``.wv``. Raises ValueError if a key is not a string.
     """
     odd = [key for key in kv.index_to_key if not isinstance(key, str)]
     if odd:
-        raise ValueError(f"the key {odd[0]!r:.60} is no word: keys must be strings")
+        raise ValueError(f"the key {odd[0]!r:.60} is not a word; keys must be strings")
     return WordVectors(tuple(kv.index_to_key), torch.from_numpy(np.array(kv.vectors, np.float32)))
 
 

@@ -1,4 +1,5 @@
-"""Files of word vectors, read: word2vec's text and binary, GloVe's text, fastText's .vec, each plain or gzip."""
+"""Reading files of word vectors: word2vec's text and binary formats, GloVe's text, fastText's .vec, each plain or
+gzip."""
 
 import sys
 from collections.abc import Iterator
@@ -15,23 +16,24 @@ from plmlab.vectors.word_vectors import WordVectors
 
 Block = tuple[list[bytes], Float32[np.ndarray, "word model"]]
 AFTER_A_SPACE = 64
-"""Of a word with a space in it, so many bytes after the first space are looked at."""
+"""Number of bytes after the first space that are examined for a word with a space in it."""
 
 
 def read_vectors(path: str | PathLike[str], *, limit: int | None = None) -> WordVectors:
-    """The words and vectors (float32) of a file, or its first ``limit`` words only.
+    """Read the words and vectors (float32) of a file, or only its first ``limit`` words.
 
-    What it is shows in its bytes, the name does not count: word2vec's text (a header "count size", then a line a word,
-    the word and its numbers; fastText's .vec is the same) or binary (the header, then word, space and float32s), or
-    GloVe's text (no header; row 1 says how many numbers), each plain or gzip. A word may hold spaces: the last numbers
-    of its row are its vector. A first line of just two whole numbers is always a header.
+    The format is detected from the content, not from the name: word2vec's text (a header "count size", then one line
+    per word, the word and its numbers; fastText's .vec is the same) or binary (the header, then word, space and
+    float32s), or GloVe's text (no header; row 1 determines the size), each plain or gzip. A word may contain spaces:
+    the last numbers of its row are its vector. A first line of exactly two whole numbers is always a header.
 
-    A VectorFileError (a ValueError) says what is wrong and in which row: a file of another kind, cut off, a row with
-    more or fewer numbers, what is no number or not finite, a word that is empty, comes twice or is not UTF-8. A GloVe
-    text that is cut between two rows cannot be told from a whole one. With ``limit``, the rest is not looked at.
+    Raises VectorFileError (a ValueError) with the problem and the row: another kind of file, a truncated file, a row
+    with more or fewer numbers, an entry that is not a finite number, a word that is empty, duplicate or not UTF-8. A
+    GloVe text truncated between two rows cannot be distinguished from a complete one. With ``limit``, the rest is not
+    checked.
     """
     if limit is not None and limit < 1:
-        raise ValueError(f"limit is how many words to read, at least 1; not {limit}")
+        raise ValueError(f"limit={limit} was given; it is the number of words to read, at least 1")
     data = pieces(Path(path))
     head = next(data, b"")
     layout = recognise(head, Path(path))
@@ -43,7 +45,7 @@ def read_vectors(path: str | PathLike[str], *, limit: int | None = None) -> Word
         done, now = len(words), len(words) + len(named)
         if now > len(matrix):
             room = min(max(now, 3 * len(matrix) // 2), most)
-            matrix.resize((room, layout.size), refcheck=False)      # grows where it stands, if there is room
+            matrix.resize((room, layout.size), refcheck=False)      # grows in place if possible
         words += [_word(name, done + i, layout) for i, name in enumerate(named, 1)]
         _all_finite(block, done, layout)
         matrix[done:now] = block
@@ -53,7 +55,7 @@ def read_vectors(path: str | PathLike[str], *, limit: int | None = None) -> Word
 
 
 def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> Iterator[Block]:
-    """The rows of a text, those of a piece of the file at a time."""
+    """The rows of a text file, one chunk of the file at a time."""
     wanted = _wanted(layout, limit)
     done, rest, blank = 0, b"", False
     for piece in data:
@@ -71,9 +73,9 @@ def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> It
                 blank = True
                 continue
             if blank:
-                raise layout.broken(row, f"a blank line stands before it. {AGAIN}, or take the line out")
+                raise layout.broken(row, f"there is a blank line before it. {AGAIN}, or remove the line")
             if row > wanted:
-                raise layout.broken(row, f"the header says {_many(wanted, 'word')}, and here is one more. {AGAIN}")
+                raise layout.broken(row, f"the header gives {_many(wanted, 'word')}, but there is one more. {AGAIN}")
             try:
                 if len(numbers) < layout.size or (b"_" in line and not all(map(is_number, numbers))):
                     raise ValueError
@@ -89,13 +91,13 @@ def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> It
         if done == limit:
             return
     if rest.strip():
-        raise layout.broken(done + 1, f"{shown(rest)} does not end in a line break: it may be cut off. {AGAIN}; if it "
-                                      "is whole, put a line break at its end")
+        raise layout.broken(done + 1, f"{shown(rest)} does not end in a line break: it may be truncated. {AGAIN}; if "
+                                      "it is complete, add a line break at its end")
     _all_there(done, wanted, layout)
 
 
 def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> Iterator[Block]:
-    """The rows of a binary file, those of a piece of the file at a time."""
+    """The rows of a binary file, one chunk of the file at a time."""
     wanted, length = _wanted(layout, limit), 4 * layout.size
     done, rest, last = 0, b"", (b"", b"")
     for piece in data:
@@ -124,19 +126,19 @@ def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> 
         if done == limit:
             return
         if done == wanted and rest not in (b"", b"\n"):
-            raise layout.broken(done + 1, f"the header says {_many(wanted, 'word')}, and the file goes on. {AGAIN}")
+            raise layout.broken(done + 1, f"the header gives {_many(wanted, 'word')}, but the file continues. {AGAIN}")
     _no_space_inside(last, rest, done, layout)
     if done < wanted and rest not in (b"", b"\n"):
-        raise layout.broken(done + 1, f"it is cut off: a word, a space and {length:,} bytes of numbers were expected, "
-                                      f"and {len(rest):,} bytes in all are left. {AGAIN}")
+        raise layout.broken(done + 1, f"it is truncated: expected a word, a space and {length:,} bytes of numbers, "
+                                      f"but only {len(rest):,} bytes are left. {AGAIN}")
     _all_there(done, wanted, layout)
 
 
 def _no_space_inside(last: tuple[bytes, bytes], behind: bytes, row: int, layout: Layout) -> None:
-    """An error where the word of the row before holds a space, at the first of which it was taken to end.
+    """Raise an error if the word of the previous row contains a space, so that it was cut at the first one.
 
-    Then what was taken for its numbers begins with the rest of the word, as text, and so many bytes of them are still
-    to come, ``behind``: moved up by these, they are numbers of a more usual size.
+    The bytes taken for its numbers then begin with the rest of the word, as text, and the same number of bytes is still
+    to come in ``behind``: shifted by these, the numbers have a more plausible magnitude.
     """
     word, values = last
     ends, end = [], values.find(b" ", 1, AFTER_A_SPACE) + 1
@@ -148,9 +150,9 @@ def _no_space_inside(last: tuple[bytes, bytes], behind: bytes, row: int, layout:
     end = min(ends, key=lambda end: _wildest(values[end:] + behind[:end]))
     if _wildest(values[end:] + behind[:end]) < _wildest(values):
         raise layout.broken(row, (
-            f"its word, {shown(word + b' ' + values[:end - 1])}, holds a space, which in a binary file ends a word: "
-            "its numbers, and the rows after it, are out of step. Write the file again as word2vec's text, in which "
-            "words may hold spaces, or with _ instead of the space"))
+            f"its word, {shown(word + b' ' + values[:end - 1])}, contains a space, which ends a word in a binary "
+            "file: its numbers, and the rows after it, are misaligned. Write the file again in word2vec's text format, "
+            "in which words may contain spaces, or with _ instead of the space"))
 
 
 def _is_text(data: bytes) -> bool:
@@ -161,20 +163,20 @@ def _is_text(data: bytes) -> bool:
 
 
 def _wildest(values: bytes) -> int:
-    """How far from 1 the largest or smallest of some float32s is, in powers of 2; zeros do not count."""
+    """The largest distance from 1 of the float32s' magnitudes, in powers of 2; zeros do not count."""
     bits = np.frombuffer(values, "<u4") & 0x7FFFFFFF
     return int(np.abs((bits[bits > 0] >> 23).astype(int) - 127).max(initial=0))
 
 
 def _wanted(layout: Layout, limit: int | None) -> int:
-    """How many rows to read; more than there can be where only the file's end says it."""
+    """The number of rows to read; unlimited if only the end of the file determines it."""
     return min(sys.maxsize if bound is None else bound for bound in (layout.count, limit))
 
 
 def _all_there(done: int, wanted: int, layout: Layout) -> None:
     if layout.count is not None and done < wanted:
         those = f"; limit={done} reads those" if done else ""
-        raise layout.broken(done + 1, f"it is missing: the header says {_many(layout.count, 'word')}, and the file "
+        raise layout.broken(done + 1, f"it is missing: the header gives {_many(layout.count, 'word')}, but the file "
                                       f"ends after {done:,}. {AGAIN}{those}")
 
 
@@ -183,7 +185,7 @@ def _all_finite(block: Float32[np.ndarray, "word model"], done: int, layout: Lay
     if not finite.all():
         row, column = np.argwhere(~finite)[0].tolist()
         raise layout.broken(done + row + 1, f"number {column + 1:,} is {block[row, column]} as a float32; every number "
-                                            "must be finite. Mend the row, or take it out")
+                                            "must be finite. Fix the row, or remove it")
 
 
 def _ends_in_a_number(word: bytes) -> bool:
@@ -192,14 +194,14 @@ def _ends_in_a_number(word: bytes) -> bool:
 
 
 def _wrong(line: bytes, layout: Layout) -> str:
-    """What is wrong with a row of text whose numbers are not as they should be."""
+    """What is wrong with the numbers of a row of text."""
     fields = line.rstrip(b" \r").split(b" ")
     if (found := numbers_at_end(fields)) > layout.size or len(fields) <= layout.size:
         return (f"{shown(fields[0])} has {_many(found, 'number')} at its end; expected {layout.expected}. {AGAIN}, or "
-                "mend the row")
+                "fix the row")
     bad = fields[-found - 1]
-    hint = "two spaces stand together" if not bad else f"{shown(bad)} is not a number"
-    return f"{hint}; expected a word, then {layout.expected}, one space before each. {AGAIN}, or mend the row"
+    hint = "there are two consecutive spaces" if not bad else f"{shown(bad)} is not a number"
+    return f"{hint}; expected a word, then {layout.expected}, one space before each. {AGAIN}, or fix the row"
 
 
 def _many(count: int, what: str) -> str:
@@ -208,10 +210,10 @@ def _many(count: int, what: str) -> str:
 
 def _word(name: bytes, row: int, layout: Layout) -> str:
     if not name:
-        raise layout.broken(row, "it has no word before its numbers. Mend the row, or take it out")
+        raise layout.broken(row, "it has no word before its numbers. Fix the row, or remove it")
     if layout.binary and b"\n" in name:
-        raise layout.broken(row, f"its word would be {shown(name)}, with a line break inside: the rows before are not "
-                                 f"as long as the header says. {AGAIN}")
+        raise layout.broken(row, f"its word would be {shown(name)}, with a line break inside: the previous rows are "
+                                 f"not as long as the header implies. {AGAIN}")
     try:
         return name.decode()
     except UnicodeDecodeError as error:
@@ -219,7 +221,7 @@ def _word(name: bytes, row: int, layout: Layout) -> str:
             f"the word {shown(name)} is not UTF-8 (byte 0x{name[error.start]:02x}). Save a copy as UTF-8; if only "
             "single words are broken, as word2vec cuts long ones: from_keyed_vectors(gensim.models.KeyedVectors."
             f"load_word2vec_format({str(layout.file)!r}, binary={layout.binary}, no_header={layout.count is None}, "
-            "unicode_errors='replace')), which puts � for what is broken")) from None
+            "unicode_errors='replace')), which puts � for the broken bytes")) from None
 
 
 def _none_twice(words: list[str], layout: Layout) -> None:
@@ -227,6 +229,6 @@ def _none_twice(words: list[str], layout: Layout) -> None:
         seen: dict[str, int] = {}
         for row, word in enumerate(words, 1):
             if word in seen:
-                raise layout.broken(row, f"the word {word!r:.60} is in row {seen[word]:,} already; a word has one "
-                                         "vector here. Take one of the two out")
+                raise layout.broken(row, f"the word {word!r:.60} is already in row {seen[word]:,}; each word must "
+                                         "have one vector. Remove one of the two")
             seen[word] = row

@@ -1,4 +1,4 @@
-"""Batches of windows from many sentences at once, as fast as word2vec needs them."""
+"""Batches of context windows from many sentences at once, as fast as word2vec needs them."""
 
 from collections.abc import Sequence
 from random import Random
@@ -14,11 +14,10 @@ from plmlab.visibility import AttentionMask
 
 
 def keep_probability(counts: Float[Tensor, "vocab"], sample: float) -> Float[Tensor, "vocab"]:
-    """How much of each word is kept where frequent words are thinned out (subsampling, 下采样): √(t/f) + t/f, at most
-    1, of a word with the share f of the text.
+    """Keep probability of each word under subsampling of frequent words (下采样): √(t/f) + t/f, at most 1.
 
-    That is word2vec's code; the paper has √(t/f) (Mikolov et al. 2013b, eq. 5). ``sample`` is the threshold t; 0 keeps
-    everything.
+    Here f is the relative frequency of the word and t the threshold ``sample``; 0 keeps everything. This is word2vec's
+    code; the paper has √(t/f) (Mikolov et al. 2013b, eq. 5).
     """
     if sample <= 0:
         return torch.ones_like(counts)
@@ -27,21 +26,22 @@ def keep_probability(counts: Float[Tensor, "vocab"], sample: float) -> Float[Ten
 
 
 class WindowBatches:
-    """``batches(step)``: the next sentences, in an order drawn anew for each round, each word to be said by its
-    neighbours. The batch of a step depends on the seed and the step alone.
+    """``batches(step)``: the next sentences, shuffled again in each epoch, as word2vec examples with a context window
+    per word. The batch of a step depends only on the seed and the step.
 
-    The Examples are those of ``plmlab.objectives.window``, made side by side. ``rows`` are the sentences as ids,
-    ``batch`` how many are read at once, ``sample`` thins out frequent words before the windows are laid (0: none).
+    The Examples equal those of ``plmlab.objectives.window``, computed in parallel. ``rows`` are the sentences as ids,
+    ``batch`` is the number of sentences per batch, and ``sample`` the subsampling threshold, applied before windows are
+    formed (0: none).
 
     Attributes:
-        counts: how often each id stands in the sentences.
-        each_round: how many batches go through all sentences once.
+        counts: the frequency of each id in the sentences.
+        each_round: the number of batches per epoch.
     """
 
     def __init__(self, rows: Sequence[Sequence[int]], vocab: int, *, batch: int = 512, window: int = 5, seed: int = 0,
                  sample: float = 0.0) -> None:
         if not rows or not all(rows):
-            raise ValueError("there are no sentences, or one of them is empty: a window needs words")
+            raise ValueError("rows has no sentences, or one of them is empty; a window needs words")
         self.rows = [torch.tensor(row) for row in rows]
         self.counts = torch.bincount(torch.cat(self.rows), minlength=vocab).float()
         self.batch, self.window, self.seed = batch, window, seed
@@ -50,7 +50,7 @@ class WindowBatches:
         self._order: tuple[int, Int[Tensor, row]] = (-1, torch.empty(0, dtype=torch.long))
 
     def __call__(self, step: int) -> Batch:
-        """The batch of this step."""
+        """The batch of this step, [batch time]."""
         turn, place = divmod(step, self.each_round)
         if self._order[0] != turn:
             self._order = turn, torch.randperm(len(self.rows), generator=self._generator(f"round {turn}"))
@@ -65,11 +65,11 @@ class WindowBatches:
             tokens, real = tokens.gather(1, order), real.gather(1, order)
         reach = torch.randint(1, self.window + 1, tokens.shape, generator=rng)
         place_ = torch.arange(tokens.shape[1])
-        apart = (place_[:, None] - place_).abs()
-        sees = (apart > 0) & (apart <= reach[:, :, None]) & real[:, :, None] & real[:, None, :]
+        distances = (place_[:, None] - place_).abs()
+        sees = (distances > 0) & (distances <= reach[:, :, None]) & real[:, :, None] & real[:, None, :]
         return Batch(tokens, place_[None, None], torch.zeros_like(tokens), AttentionMask(pairs=sees),
                      torch.where(real, tokens, IGNORE))
 
     def _generator(self, draws: str) -> torch.Generator:
-        """A stream of its own for these draws; of a seed torch's generator uses the last 32 bits only."""
+        """A separate generator for these draws; torch uses only the last 32 bits of a seed."""
         return torch.Generator().manual_seed(randint(Random(f"{self.seed}:{draws}"), 2**32))

@@ -1,4 +1,4 @@
-"""Words with a vector each: which lie near, and what an analogy comes to (词向量)."""
+"""Word vectors: nearest neighbours and analogies (词向量)."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from plmlab.lists import refuse_string
 
 
 class Neighbour(NamedTuple):
-    """A word, and how near it lies: a cosine, from −1 to 1, or a dot product."""
+    """A word and its similarity: a cosine, from −1 to 1, or a dot product."""
 
     word: str
     score: float
@@ -22,9 +22,9 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Words in a fixed order, the likeliest first where it is known, and a row of ``matrix`` for each.
+    """Words in a fixed order, most frequent first where known, with one row of ``matrix`` per word.
 
-    A ValueError where rows and words are not equally many, or a word comes twice.
+    Raises ValueError if the numbers of rows and words differ, or if a word is duplicated.
     """
 
     words: tuple[str, ...]
@@ -32,25 +32,26 @@ class WordVectors:
 
     def __post_init__(self) -> None:
         if len(self.words) != len(self.matrix):
-            raise ValueError(f"{len(self.words):,} words and {len(self.matrix):,} vectors: each word needs one")
+            raise ValueError(f"{len(self.words):,} words and {len(self.matrix):,} vectors were given; each word needs "
+                             "one vector")
         if len(self.row) != len(self.words):
             twice = next(word for i, word in enumerate(self.words) if self.row[word] != i)
-            raise ValueError(f"the word {twice!r:.60} comes twice; a word has one vector here")
+            raise ValueError(f"the word {twice!r:.60} occurs twice; each word must have one vector")
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __repr__(self) -> str:
-        return f"WordVectors({len(self):,} words, {self.matrix.shape[1]} numbers each)"
+        return f"WordVectors({len(self):,} words, {self.matrix.shape[1]} dimensions)"
 
     @cached_property
     def row(self) -> dict[str, int]:
-        """Word → the row of its vector."""
+        """Word → the index of its row."""
         return {word: i for i, word in enumerate(self.words)}
 
     @cached_property
     def unit(self) -> Float[Tensor, "word model"]:
-        """The vectors at length 1; a vector of zeros stays one."""
+        """The vectors normalized to length 1; a zero vector stays zero."""
         return F.normalize(self.matrix, dim=-1)
 
     def __iter__(self) -> Iterator[str]:
@@ -58,35 +59,35 @@ class WordVectors:
         return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
-        """Has this word a vector?"""
+        """Whether this word has a vector."""
         return word in self.row
 
     def __getitem__(self, word: str) -> Float[Tensor, "model"]:
-        """The vector of a word; a ValueError where it has none."""
+        """The vector of a word; raises ValueError if it has none."""
         return self.matrix[self.place(word)]
 
     def place(self, word: str) -> int:
-        """The row of a word; a ValueError, with words that look like it, where it has none."""
+        """The row index of a word; raises ValueError, with similar words, if it has none."""
         if word not in self.row:
             from difflib import get_close_matches
             near = get_close_matches(word, self.words, 3)
-            hint = f"; there are {', '.join(near)}" if near else ""
+            hint = f"; similar words: {', '.join(near)}" if near else ""
             raise ValueError(f"{word!r:.60} has no vector: it is not among the {len(self):,} words{hint}")
         return self.row[word]
 
     def similarity(self, one: str, other: str) -> float:
-        """The cosine of the angle between two words' vectors (余弦相似度)."""
+        """Cosine similarity of two words (余弦相似度)."""
         return float(self.unit[self.place(one)] @ self.unit[self.place(other)])
 
     def near(self, vector: Float[Tensor, "model"], count: int = 10, *, without: Collection[str] = (),
              dot: bool = False) -> list[Neighbour]:
-        """The ``count`` words nearest to a point, by cosine, or by dot product; the ``without`` are left out.
+        """The ``count`` words nearest to a vector, by cosine or by dot product, except those in ``without``.
 
-        Of words that are equally near, the one with the earlier row comes first. ValueError for a negative ``count``.
+        Ties are broken by row order. Raises ValueError for a negative ``count``.
         """
         refuse_string(without, "without")
         if count < 0:
-            raise ValueError(f"count is how many words to give, 0 or more; not {count}")
+            raise ValueError(f"count={count} was given; it is the number of words to return, 0 or more")
         scores = self.matrix @ vector if dot else self.unit @ F.normalize(vector, dim=-1)
         scores[[self.row[word] for word in without if word in self.row]] = -torch.inf
         best, rows = scores.sort(descending=True, stable=True)
@@ -95,19 +96,19 @@ class WordVectors:
                 for score, row in zip(best[:count].tolist(), rows[:count].tolist(), strict=True)]
 
     def neighbours(self, word: str, count: int = 10, *, dot: bool = False) -> list[Neighbour]:
-        """The words nearest to a word, without itself, the nearest first."""
+        """The nearest neighbours of a word, excluding the word itself, nearest first."""
         return self.near(self[word], count, without=(word,), dot=dot)
 
     def analogy(self, a: str, b: str, c: str, count: int = 10, *, keep: bool = False) -> list[Neighbour]:
-        """``a`` is to ``b`` as ``c`` is to what? The words nearest to b − a + c, each taken at length 1 (3CosAdd;
+        """``a`` is to ``b`` as ``c`` is to what? The words nearest to b − a + c, with all vectors normalized (3CosAdd;
         Mikolov et al. 2013, "Linguistic regularities"; Levy and Goldberg 2014).
 
-        The three words themselves are left out, as everyone does, unless ``keep``.
+        The three words themselves are excluded, as is common practice, unless ``keep``.
         """
         a_, b_, c_ = (self.unit[self.place(word)] for word in (a, b, c))
         return self.near(b_ - a_ + c_, count, without=() if keep else (a, b, c))
 
     def only(self, words: Sequence[str]) -> "WordVectors":
-        """The vectors of some words, in this order; a ValueError where one has none."""
+        """The vectors of these words, in this order; raises ValueError if a word has none."""
         refuse_string(words, "words")
         return WordVectors(tuple(words), self.matrix[[self.place(word) for word in words]])

@@ -1,4 +1,4 @@
-"""Files of word vectors, written: word2vec's text and binary, and GloVe's text."""
+"""Writing files of word vectors: word2vec's text and binary formats, and GloVe's text."""
 
 import gzip
 import os
@@ -18,33 +18,35 @@ Where = str | PathLike[str]
 
 
 def write_word2vec(vectors: WordVectors, path: Where) -> None:
-    """word2vec's text: a header "count size", then a line for each word, the word and its numbers.
+    """Write word2vec's text format: a header "count size", then one line per word, the word and its numbers.
 
-    Numbers have nine digits: `read_vectors` gives back the same float32s. A path that ends in .gz is packed. The file
-    appears whole or not at all. ValueError, before anything is written, where a word is empty, or holds a space or a
-    line break, or a number is not finite as a float32; OSError where the disk refuses.
+    Numbers have nine digits, so `read_vectors` restores the same float32s. A path that ends in .gz is compressed. The
+    file is written atomically. Raises ValueError, before anything is written, if a word is empty or contains a space or
+    a line break, or if a number is not finite as a float32; OSError if the disk cannot be written.
     """
     numbers = _numbers(vectors)
     _put(path, _text(vectors, numbers, _header(numbers)))
 
 
 def write_glove(vectors: WordVectors, path: Where) -> None:
-    """GloVe's text: a line for each word, the word and its numbers; no header. Else as `write_word2vec`.
+    """Write GloVe's text format: one line per word, the word and its numbers; no header. Otherwise as `write_word2vec`.
 
-    A ValueError, too, where the first line would read as word2vec's header: one number a word, and both whole.
+    Also raises ValueError if the first line would be read as word2vec's header: a vector of a single whole number for a
+    word that is a whole number.
     """
     numbers = _numbers(vectors)
     first = next(_text(vectors, numbers[:1], b"")).rstrip(b"\n")
     if HEADER.fullmatch(first) or first.startswith(BOM_UTF8):
-        raise ValueError(f"the first line would be {first.decode()!r:.60}, which readers take for a header or for the "
-                         "mark of an encoding; use write_word2vec")
+        raise ValueError(f"the first line would be {first.decode()!r:.60}, which would be read as a header or as a "
+                         "byte order mark; use write_word2vec")
     _put(path, _text(vectors, numbers, b""))
 
 
 def write_word2vec_binary(vectors: WordVectors, path: Where) -> None:
-    """word2vec's binary: a header "count size", then each word, a space and its numbers as little-endian float32.
+    """Write word2vec's binary format: a header "count size", then each word, a space and its numbers as little-endian
+    float32.
 
-    No line breaks between rows, like gensim. Else as `write_word2vec`.
+    No line breaks between rows, like gensim. Otherwise as `write_word2vec`.
     """
     numbers = _numbers(vectors).astype("<f4", copy=False)
     rows = (word.encode() + b" " + row.tobytes() for word, row in zip(vectors.words, numbers, strict=True))
@@ -52,25 +54,25 @@ def write_word2vec_binary(vectors: WordVectors, path: Where) -> None:
 
 
 def _numbers(vectors: WordVectors) -> Float32[np.ndarray, "word model"]:
-    """The vectors as float32, once it is sure that a file can hold them and their words."""
+    """The vectors as float32; raises ValueError if a file cannot represent them or their words."""
     if not vectors.matrix.numel():
-        raise ValueError(f"{vectors} has nothing to write: a file needs a word at least, with a number at least")
+        raise ValueError(f"{vectors} is empty; a file needs at least one word with at least one number")
     for row, word in enumerate(vectors.words, 1):
         if not word or " " in word or "\n" in word:
-            raise ValueError(f"word {row:,} is {word!r:.60}: these files set words apart by spaces and line breaks, "
-                             "and hold none that is empty or has one inside. Write it otherwise (word2vec's habit is "
+            raise ValueError(f"word {row:,} is {word!r:.60}: these files separate words by spaces and line breaks, so "
+                             "a word must not be empty or contain one. Write it differently (word2vec's convention is "
                              "New_York), or leave it out with .only(words)")
         if not word.isascii():
             try:
                 word.encode()
             except UnicodeEncodeError:
-                raise ValueError(f"word {row:,} is {word!r:.60}, which UTF-8 cannot hold; leave it out with "
+                raise ValueError(f"word {row:,} is {word!r:.60}, which UTF-8 cannot encode; leave it out with "
                                  ".only(words)") from None
     numbers = vectors.matrix.detach().cpu().float().numpy()
     finite = np.isfinite(numbers).all(axis=1)
     if not finite.all():
         word = vectors.words[int(finite.argmin())]
-        raise ValueError(f"the vector of {word!r:.60} has a number that is NaN or infinite as a float32; mend it, or "
+        raise ValueError(f"the vector of {word!r:.60} has a number that is NaN or infinite as a float32; fix it, or "
                          "leave the word out with .only(words)")
     return numbers
 
@@ -80,10 +82,10 @@ def _header(numbers: Float32[np.ndarray, "word model"]) -> bytes:
 
 
 def _text(vectors: WordVectors, numbers: Float32[np.ndarray, "word model"], header: bytes) -> Iterator[bytes]:
-    """The lines of a text.
+    """The lines of a text file.
 
-    Nine digits tell every float32 from its neighbours, also where a reader rounds to float64 first; the shortest ones
-    that do can fail there (7.038531e-26 for 0x15ae43fd).
+    Nine digits distinguish every float32 from its neighbours, even if a reader rounds to float64 first; the shortest
+    representation can fail there (7.038531e-26 for 0x15ae43fd).
     """
     line = "%s" + " %.9g" * numbers.shape[1] + "\n"
     return _after(header, ((line % (word, *row.tolist())).encode()
@@ -97,7 +99,7 @@ def _after(header: bytes, rows: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _put(path: Where, data: Iterator[bytes]) -> None:
-    """Write a file beside its place, flush it, and rename it into place; packed where its name ends in .gz."""
+    """Write to a temporary file, flush it, and rename it into place; compressed if the name ends in .gz."""
     file = Path(path)
     if file.is_dir():
         raise ValueError(f"{file} is a folder; give the name of a file in it")

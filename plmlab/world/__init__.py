@@ -1,4 +1,4 @@
-"""The Small World: a miniature universe that writes its own text and knows everything about it."""
+"""The Small World: a miniature universe that generates text and provides complete annotations for it."""
 
 from plmlab.world.world import World, full, small
 

@@ -1,4 +1,4 @@
-"""The lexicon: every common word with its part of speech, its forms, its classes, its sense and its Chinese."""
+"""The lexicon: every common word with its part of speech, forms, classes, sense and Chinese translation."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,22 +13,22 @@ VOWELS = "aeiouAEIOU"
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the lexicon: one row of a table, that is one sense of one part of speech."""
+    """An entry of the lexicon: one row of a table, for one sense and one part of speech."""
 
-    key: str                          # its name everywhere: "key.noun", or its sense: "bank.river"
+    key: str                          # unique name: "key.noun", or its sense: "bank.river"
     tag: str                          # NOUN VERB ADJ ADV DET PRON ADP AUX CCONJ SCONJ PART NUM INTJ PUNCT
     forms: dict[str, str]             # "sg" and "pl"; "base" "third" "past" "ing" "participle"; else "plain"
-    classes: tuple[str, ...]          # the selectional classes it stands in
-    suits: tuple[str, ...]            # the noun classes it goes with (adjectives, transitive verbs)
-    chinese: tuple[str, ...]          # segmented; an adjective's before a noun
-    predicate: tuple[str, ...]        # an adjective's Chinese after a noun
+    classes: tuple[str, ...]          # its selectional classes
+    suits: tuple[str, ...]            # the noun classes it combines with (adjectives, transitive verbs)
+    chinese: tuple[str, ...]          # segmented; the form before a noun for adjectives
+    predicate: tuple[str, ...]        # the Chinese of an adjective after a noun
     measure: str                      # a noun's Chinese measure word
-    sense: str | None                 # "bank.river" where the table tells senses apart
+    sense: str | None                 # "bank.river" if the table distinguishes senses
     row: Row
 
     @property
     def lemma(self) -> str:
-        """The first of its forms: a noun's singular, a verb's base form."""
+        """Its first form: the singular of a noun, the base form of a verb."""
         return next(iter(self.forms.values()))
 
     def __hash__(self) -> int:
@@ -39,19 +39,19 @@ class Lexicon:
     """All words of the tables by their keys, in the tables' order.
 
     Raises:
-        TableError: a duplicate or an ambiguity that no sense tells apart; it names the rows.
+        TableError: a duplicate, or an ambiguity not resolved by a sense; the message names the rows.
     """
 
     def __init__(self, words: Iterable[Word]):
         self.words: dict[str, Word] = {}
         for word in words:
             if word.key in self.words:
-                raise clash(f"'{word.key}' stands twice: fill the sense column of both, or drop one",
+                raise clash(f"'{word.key}' occurs twice; fill in the sense column of both, or remove one",
                             self.words[word.key].row, word.row)
             self.words[word.key] = word
 
     def __getitem__(self, key: str) -> Word:
-        """The word with this key; KeyError for an unknown one."""
+        """The word with this key; raises KeyError for an unknown one."""
         return self.words[key]
 
     def __contains__(self, key: str) -> bool:
@@ -62,7 +62,7 @@ class Lexicon:
 
     @cached_property
     def readings(self) -> dict[str, list[tuple[Word, str]]]:
-        """Surface form → its readings (word, form); forms of one word that look alike count once."""
+        """Surface form → its readings (word, form); identical forms of one word count once."""
         found: dict[str, list[tuple[Word, str]]] = defaultdict(list)
         for word in self:
             for form, surface in word.forms.items():
@@ -81,16 +81,16 @@ class Lexicon:
 
     @cached_property
     def ambiguous(self) -> dict[str, tuple[str, ...]]:
-        """Surface form → its senses, for the forms that have several."""
+        """Surface form → its senses, for forms with several senses."""
         senses = {surface: tuple(word.sense for word, _ in readings if word.sense)
                   for surface, readings in self.readings.items()}
         return {surface: found for surface, found in senses.items() if len(found) > 1}
 
     def restricted(self, kept: Iterable[str]) -> "Lexicon":
-        """A lexicon with all these words, of which only those with lemma or key in ``kept`` keep their classes.
+        """A lexicon with the same words, in which only those with lemma or key in ``kept`` keep their classes.
 
         Raises:
-            TableError: a word is listed that the lexicon does not have.
+            TableError: a listed word is not in the lexicon.
         """
         listed = set(kept)
         known = {name for word in self for name in (word.lemma, word.key)}
@@ -100,23 +100,24 @@ class Lexicon:
 
 
 def suits(word: Word, noun: Word) -> bool:
-    """Whether an adjective or a verb goes with a noun: they share a selectional class."""
+    """Whether an adjective or a verb combines with a noun: they share a selectional class."""
     return any(name in noun.classes for name in word.suits)
 
 
 def article(word: str) -> str:
-    """The indefinite article by spelling: 'an' before a vowel letter, else 'a'.
+    """The indefinite article by spelling: 'an' before a vowel letter, otherwise 'a'.
 
-    The tables avoid words that are spelled otherwise than they sound.
+    The tables avoid words whose spelling and pronunciation differ in this respect.
     """
     return "an" if word[0] in VOWELS else "a"
 
 
 def read_lexicon(folder: Path = TABLES) -> Lexicon:
-    """The lexicon of the four word tables: nouns, verbs, adjectives and all others.
+    """Read the lexicon from the four word tables: nouns, verbs, adjectives and all others.
 
     Raises:
-        TableError: a gap, a duplicate, or an ambiguity that no sense tells apart; it names file and rows.
+        TableError: an empty cell, a duplicate, or an ambiguity not resolved by a sense; the message names file and
+            rows.
     """
     words = [_noun(row) for row in read_table("nouns.tsv", required=("word", "plural", "chinese", "measure"),
                                               folder=folder)]
@@ -182,5 +183,5 @@ def with_ed(word: str) -> str:
 
 
 def with_ing(word: str) -> str:
-    """The regular -ing: wait → waiting (verbs that drop or double a letter stand written out)."""
+    """The regular -ing: wait → waiting (verbs that drop or double a letter are listed in full)."""
     return word + "ing"

@@ -1,4 +1,4 @@
-"""A page of what the Small World writes: ``python -m plmlab.world.page`` puts it at the end of data/README.md."""
+"""A page of samples of the Small World: ``python -m plmlab.world.page`` writes it to the end of data/README.md."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -10,20 +10,21 @@ from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.world import World, full
 
 README = DATA / "README.md"
-START = "## What the Small World writes\n"
+START = "## Samples of the Small World\n"
 SEED = 11
 
 
 def page(world: World) -> str:
-    """The page as Markdown: sentences, an article of each kind, a story, questions, clozes; drawn, none picked."""
+    """The page as Markdown: sentences, an article of each kind, a story, questions and clozes; sampled, not selected by
+    hand."""
     return "\n".join([START, *sentences(world), *articles(world), *story(world), *questions(world), *clozes(world)])
 
 
 def sentences(world: World) -> Iterator[str]:
     """Markdown lines: two dozen training sentences with their translations, as a table."""
-    yield f"Drawn as it comes from `world.full()`, seed {SEED} (`python -m plmlab.world.page`); a test keeps it true.\n"
-    yield "### Sentences, and their translations\n"
-    yield "| English | Chinese | said of |\n|---|---|---|"
+    yield f"Random samples of `world.full()`, seed {SEED} (`python -m plmlab.world.page`); a test keeps it current.\n"
+    yield "### Sentences and their translations\n"
+    yield "| English | Chinese | sense or relation |\n|---|---|---|"
     for drawn in islice(world.sentences("train", SEED), 24):
         senses = ", ".join(sorted({sense for sense in drawn.senses if sense}))
         facts = ", ".join(f"{triple.relation}" for triple in drawn.facts)
@@ -31,8 +32,8 @@ def sentences(world: World) -> Iterator[str]:
 
 
 def articles(world: World) -> Iterator[str]:
-    """Markdown lines: the first article of each kind of entity, the sentences of its gist bold."""
-    yield "\n### An article of each kind, its gist in bold\n"
+    """Markdown lines: the first article of each kind of entity, with the sentences of its gist in bold."""
+    yield "\n### One article of each kind (gist in bold)\n"
     seen: set[str] = set()
     for article in world.articles():
         kind = article.entity.split(":")[0]
@@ -43,16 +44,16 @@ def articles(world: World) -> Iterator[str]:
 
 
 def story(world: World) -> Iterator[str]:
-    """Markdown lines: the first short story with its question; the sentences that the question needs are bold."""
+    """Markdown lines: the first short story with its question; the sentences needed for the answer are in bold."""
     first: Story = next(world.stories(SEED, words=(500, 560)))
-    yield f"### A story of {len(first.words)} words; what its question needs, in bold\n"
+    yield f"### A story of {len(first.words)} words (sentences needed for the answer in bold)\n"
     yield told(first.sentences, first.needed)
     yield f"\n*{readable(first.question)}* {readable(first.answer)}.\n"
 
 
 def questions(world: World) -> Iterator[str]:
-    """Markdown lines: eight training questions of each kind with answer and way, as a table."""
-    yield "### Questions\n\n| question | Chinese | answer | read in |\n|---|---|---|---|"
+    """Markdown lines: eight training questions of each kind with answer and path, as a table."""
+    yield "### Questions\n\n| question | Chinese | answer | articles |\n|---|---|---|---|"
     for kind in ("one-hop", "bridge", "comparison"):
         for question in islice(world.questions(kind, "train", SEED), 8):
             way = " → ".join(world.facts[key].name for key in question.needed)
@@ -60,7 +61,7 @@ def questions(world: World) -> Iterator[str]:
 
 
 def clozes(world: World) -> Iterator[str]:
-    """Markdown lines: eight statements, each with a salient span hidden, and what was hidden."""
+    """Markdown lines: eight statements, each with a masked salient span, and the masked words."""
     yield "\n### Salient spans\n"
     for cloze in islice(world.cloze("train", SEED), 8):
         yield f"- {readable(cloze.masked)} → {readable(cloze.answer)}"
@@ -73,7 +74,7 @@ def told(sentences: Sequence[Sentence], marked: Iterable[int]) -> str:
 
 
 def main() -> None:
-    """Rewrites the page at the end of data/README.md; what stands before its heading is kept."""
+    """Rewrite the page at the end of data/README.md; the text before its heading is kept."""
     kept = README.read_text(encoding="utf-8").split(START)[0].rstrip()
     README.write_text(f"{kept}\n\n{page(full())}\n", encoding="utf-8")
 

@@ -10,12 +10,12 @@ TABLES = DATA / "world"
 
 
 class TableError(ValueError):
-    """A table of the Small World has a gap, a duplicate, an unknown reference or an ambiguity."""
+    """A table of the Small World has an empty cell, a duplicate, an unknown reference or an ambiguity."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table: its cells (``row["word"]``), and the file and line that it stands in."""
+    """One row of a table: its cells (``row["word"]``), and the file and line it comes from."""
 
     file: str
     line: int
@@ -35,20 +35,21 @@ class Row:
 
     @property
     def place(self) -> str:
-        """Where the row stands, for messages: "nouns.tsv, row 12" (the line of the file)."""
+        """Location of the row, for messages: "nouns.tsv, row 12" (the line of the file)."""
         return f"{self.file}, row {self.line}"
 
 
 def clash(message: str, *rows: Row) -> TableError:
-    """A TableError to be raised; its message says what is wrong and names the rows that clash."""
+    """Build a TableError from a message and the rows in conflict; the caller raises it."""
     return TableError(f"{message} ({'; '.join(row.place for row in rows)})")
 
 
 def read_table(name: str, *, required: tuple[str, ...] = (), folder: Path = TABLES) -> list[Row]:
-    """The rows of ``folder/name``; the columns in ``required`` may not be empty.
+    """Read the rows of ``folder/name``; the columns in ``required`` must not be empty.
 
     Raises:
-        TableError: no such table, a row with too many cells, or a gap; it names file and row.
+        TableError: the file is missing or unreadable, a row has too many cells, or a required cell is empty; the
+            message names file and row.
     """
     path = folder / name
     try:
@@ -77,7 +78,7 @@ def _rows(name: str, lines: list[str]) -> Iterator[Row]:
             columns = cells
             continue
         if len(cells) > len(columns):
-            raise TableError(f"{len(cells)} cells where {len(columns)} are named ({name}, row {number})")
+            raise TableError(f"{len(cells)} cells, but the header names {len(columns)} columns ({name}, row {number})")
         yield Row(name, number, dict(zip(columns, cells + [""] * (len(columns) - len(cells)), strict=True)))
 
 
@@ -87,5 +88,5 @@ def unique(rows: list[Row], *columns: str) -> None:
     for row in rows:
         key = tuple(row[column] for column in columns)
         if key in seen:
-            raise clash(f"{' '.join(key)!r} stands twice", seen[key], row)
+            raise clash(f"{' '.join(key)!r} occurs twice", seen[key], row)
         seen[key] = row

@@ -1,4 +1,5 @@
-"""The Small World: facts drawn from a seed, and a grammar that writes about them with every figure exact."""
+"""The Small World: facts drawn from a seed, and a grammar that generates text about them with exactly known
+probabilities."""
 
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -40,17 +41,18 @@ from plmlab.world.tables import TABLES, TableError, clash
 
 
 class World:
-    """A world of one size and seed: its facts, its grammar, and all text that they give.
+    """A world of one size and seed: its facts, its grammar, and all text generated from them.
 
-    Splits: "train"; "test", the same grammar, and of open patterns sentences that training text never has; "facts",
-    "entities" and "combinations", each about something that training text never says.
+    Splits: "train"; "test", sentences of the same grammar that are kept out of the training text (open patterns only;
+    the sentences of the other patterns occur in both); "facts", "entities" and "combinations", each about something
+    that the training text never states.
 
     Attributes:
         lexicon, facts, patterns: the words, the entities with their triples, and the sentence patterns.
-        held: what training text never says (:class:`plmlab.world.grammar.splits.HeldOut`).
+        held: what is held out of the training text (:class:`plmlab.world.grammar.splits.HeldOut`).
 
     Raises:
-        TableError: the tables have a gap, a duplicate, an unknown reference; it names file and rows.
+        TableError: a table has an empty cell, a duplicate or an unknown reference; the message names file and rows.
     """
 
     def __init__(self, name: str = "full", seed: int = 1, folder: Folder = TABLES):
@@ -75,7 +77,7 @@ class World:
         self._automata: dict[str, Automaton] = {}
 
     def automaton(self, split: str = "train") -> Automaton:
-        """The grammar of a split as an automaton, compiled once; the plain test ("test") has the training grammar."""
+        """The grammar of a split as an automaton, compiled once; the plain test ("test") uses the training grammar."""
         split = "train" if checked(split) == "test" else split
         if split not in self._automata:
             allowed = Allowed(self.held, split)
@@ -83,17 +85,17 @@ class World:
         return self._automata[split]
 
     def prove_unambiguous(self, split: str = "train") -> int:
-        """Proves that no sentence has two derivations; gives the number of pairs of states that were looked at.
+        """Prove that no sentence has two derivations; returns the number of state pairs that were examined.
 
         Raises:
-            TableError: a sentence has two; the message shows it and names the rows of the two patterns.
+            TableError: a sentence has two derivations; the message shows it and names the rows of the two patterns.
         """
         product = SelfProduct(self.automaton(split))
         found = product.clash()
         if found is None:
             return product.pairs
         one, other = found
-        said = " ".join(arc.word for arc in one.arcs)
+        sentence = " ".join(arc.word for arc in one.arcs)
         labels = [(arc.word, arc.label, twin.label) for arc, twin in zip(one.arcs, other.arcs, strict=True)
                   if arc.label != twin.label]
         differ = [f"'{word}' is {reading(a)} or {reading(b)}" for word, a, b in labels if reading(a) != reading(b)]
@@ -101,12 +103,12 @@ class World:
         rows = [patterns[name] for name in dict.fromkeys((str(one.label), str(other.label)))]
         rows += [self.lexicon[key].row for key in dict.fromkeys(reading(label) for _, *pair in labels for label in pair)
                  if key in self.lexicon]
-        raise clash(f"two readings of '{said}', by the patterns {one.label} and {other.label}"
+        raise clash(f"two readings of '{sentence}', by the patterns {one.label} and {other.label}"
                     f"{': ' if differ else ''}{'; '.join(differ)}", *rows)
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """All English words of the sentence grammar, held-out ones too, sorted."""
+        """All English words of the sentence grammar, including held-out ones, sorted."""
         words = set(self.automaton("train").vocabulary)
         for split in ("facts", "entities", "combinations"):
             words.update(self.automaton(split).vocabulary)
@@ -114,34 +116,38 @@ class World:
 
     @cached_property
     def open_patterns(self) -> frozenset[str]:
-        """The ids of the patterns of which the plain test keeps sentences for itself."""
+        """The ids of the open patterns: those with sentences reserved for the plain test."""
         return open_patterns(self.automaton("train"), self.patterns)
 
     @cached_property
     def parts(self) -> Parts:
-        """The exact figures of training text and of the plain test: the entropy of each, and the share of the test."""
+        """Exact statistics of the training text and of the plain test: the entropy of each, and the proportion of test
+        sentences."""
         return parts(self.automaton("train"), self.open_patterns)
 
     def entropy(self, split: str = "train") -> Entropy:
-        """The exact entropy of a split's text, in nats a sentence and a token (the end of the sentence is a token).
+        """The exact entropy of a split's text, in nats per sentence and per token (the end of the sentence counts as a
+        token).
 
-        For "train" and "test" it is the mean of −log p(sentence) over that part, p being the grammar's (``parts``).
+        For "train" and "test" it is the mean of −log p(sentence) over that part, where p is the grammar's distribution
+        (``parts``).
         """
         if checked(split) in ("train", "test"):
             return self.parts.train if split == "train" else self.parts.test
         return self.automaton(split).entropy
 
     def logprob(self, words: Sequence[str], split: str = "train") -> float:
-        """log p(sentence) in nats, the end included; −inf for what is no sentence of the split's grammar."""
+        """log p(sentence) in nats, the end included; −inf if the words are not a sentence of the split's grammar."""
         return self.automaton(split).logprob(words)
 
     def next_words(self, prefix: Sequence[str], split: str = "train") -> dict[str, float]:
-        """Word (or END) → its exact probability after the prefix, likeliest first; empty if no sentence begins so."""
+        """Word (or END) → its exact probability after the prefix, most likely first; empty if no sentence begins with
+        the prefix."""
         return self.automaton(split).next_words(prefix)
 
     def posterior(self, words: Sequence[str], hidden: Collection[int],
                   split: str = "train") -> list[dict[str, float]]:
-        """For each hidden position, in order, word → its probability given the visible words: the Bayes-optimal belief.
+        """For each masked position, in order, word → its exact posterior probability given the visible words.
 
         Raises:
             NotInGrammar: no sentence of this length has the visible words.
@@ -150,7 +156,7 @@ class World:
 
     def joint(self, words: Sequence[str], hidden: Collection[int],
               split: str = "train") -> dict[tuple[str, ...], float]:
-        """The words at all hidden positions together, as a tuple → their probability given the visible words.
+        """The exact joint distribution over the words at all masked positions (a tuple) given the visible words.
 
         Raises:
             NotInGrammar: no sentence of this length has the visible words.
@@ -158,14 +164,16 @@ class World:
         return joint(self.automaton(split), words, hidden)
 
     def explain(self, words: Sequence[str], split: str = "train") -> Explanation:
-        """Whether the words are a sentence of the split; if not, where they leave the grammar and what could follow."""
+        """Whether the words are a sentence of the split; if not, where they leave the grammar and which words could
+        follow."""
         return explain(self.automaton(split), words, set(self.vocabulary))
 
     def parse(self, words: Sequence[str], split: str = "train") -> Sentence:
-        """The sentence that the words make, with its gold labels.
+        """Parse the words into a sentence with its gold labels.
 
         Raises:
-            NotInGrammar: it is no sentence of the grammar; the message says where it leaves it.
+            NotInGrammar: the words are not a sentence of the grammar; the message shows the first word that does not
+                fit.
         """
         found = self.automaton(split).paths(words)
         if not found:
@@ -173,37 +181,39 @@ class World:
         return self._annotator.sentence(found[0], self.automaton(split).path_logprob(found[0]))
 
     def sentences(self, split: str = "train", seed: int = 0) -> Iterator[Sentence]:
-        """Sentences with their labels, without end; the same ones as :meth:`text` gives for this seed."""
+        """Endless iterator over sentences with their labels; the same sentences as :meth:`text` for the same seed."""
         for start, arcs in self._draws(split, seed):
             yield self._labelled(split, Path(start.label, tuple(arcs)))
 
     @cached_property
     def _labelled(self) -> Callable[[str, Path], Sentence]:
-        """The sentence of a derivation; the last ones are kept, since a small world draws the same again and again."""
+        """The sentence of a derivation; recent ones are cached, because a small world draws the same ones
+        repeatedly."""
         @lru_cache(4096)
         def labelled(split: str, path: Path) -> Sentence:
             return self._annotator.sentence(path, self.automaton(split).path_logprob(path))
         return labelled
 
     def text(self, split: str = "train", seed: int = 0) -> Iterator[list[str]]:
-        """Sentences as lists of words, without end. Same seed, same text, on every machine."""
+        """Endless iterator over sentences as lists of words. The same seed gives the same text on every machine."""
         for _, arcs in self._draws(split, seed):
             yield [arc.word for arc in arcs]
 
     def translations(self, split: str = "train", seed: int = 0) -> Iterator[Translation]:
-        """Sentences as (English words, Chinese words), without end."""
+        """Endless iterator over sentences as (English words, Chinese words)."""
         return translations(self.sentences(split, seed))
 
     def next_sentences(self, split: str = "train", seed: int = 0) -> Iterator[NextSentence]:
-        """Sentence pairs (first, second, whether it follows) of articles, without end (``pairs.next_sentences``)."""
+        """Endless iterator over sentence pairs (first, second, is_next) from articles (``pairs.next_sentences``)."""
         return next_sentences(self.paired(split), Random(seed))
 
     def sentence_orders(self, split: str = "train", seed: int = 0) -> Iterator[SentenceOrder]:
-        """Sentence pairs (first, second, whether in order) of articles, without end (``pairs.sentence_orders``)."""
+        """Endless iterator over sentence pairs (first, second, in_order) from articles (``pairs.sentence_orders``)."""
         return sentence_orders(self.paired(split), Random(seed))
 
     def paired(self, split: str) -> list[Article]:
-        """The articles that the pairs of a split are drawn from; of "entities" those of the held-out ones."""
+        """The articles from which the sentence pairs of a split are drawn; for "entities" only those of held-out
+        entities."""
         return [article for article in self.corpora.articles(split).values()
                 if split != "entities" or article.entity in self.held.entities]
 
@@ -219,43 +229,46 @@ class World:
 
     @cached_property
     def library(self) -> Library:
-        """The library that writes the world's articles."""
+        """The generator of the world's articles."""
         return Library(self.facts, self.held, self.seed, self.folder)
 
     def article(self, key: str, split: str | None = None) -> Article:
-        """The article of an entity, by its key; split None tells all facts, "train" nothing held out.
+        """The article of an entity, given its key; split None states all facts, "train" none that are held out.
 
         Raises:
-            FactError: an unknown entity, or one without an article: a value, or held out of "train".
+            FactError: the entity is unknown or has no article (a value, or an entity held out of "train").
         """
         return self.library.article(key, split)
 
     def articles(self, split: str | None = None) -> Iterator[Article]:
-        """The articles of all named entities in a fixed order; split None tells all facts, "train" nothing held out."""
+        """The articles of all named entities in a fixed order; split None states all facts, "train" none that are held
+        out."""
         return self.library.articles(split)
 
     @cached_property
     def storyteller(self) -> Storyteller:
-        """Who writes the world's stories."""
+        """The generator of the world's stories."""
         return Storyteller(self.facts, self.held, self.folder)
 
     def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
-        """Stories with at least and at most so many words, without end; a fact told early is needed late."""
+        """Endless iterator over stories whose length lies between the two bounds; a fact stated early is needed
+        late."""
         return self.storyteller.stories(seed, words)
 
     def triples(self, split: str | None = None) -> list[Triple]:
-        """The facts as triples: all (None), those held out ("facts", "entities"), or what training text tells."""
+        """The facts as triples: all of them (None), the held-out ones ("facts", "entities"), or those stated in the
+        training text."""
         part = "train" if split and corpus_of(split) else split
         return [fact for fact in self.facts.triples if part is None or self.held.split_of(fact) == part]
 
     @cached_property
     def corpora(self) -> Corpora:
-        """The articles that questions and clozes are read in, by split."""
+        """The articles that serve as context for questions and clozes, by split."""
         return Corpora(self.library)
 
     @cached_property
     def question_bank(self) -> QuestionBank:
-        """The bank that questions of all kinds and splits are drawn from."""
+        """The bank from which questions of all kinds and splits are drawn."""
         return QuestionBank(self.facts, self.held, self.lexicon, self.corpora, self.folder)
 
     def questions(self, kind: str = "bridge", split: str = "train", seed: int = 0) -> Iterator[Question]:
@@ -264,36 +277,37 @@ class World:
 
     @cached_property
     def clozes(self) -> Clozes:
-        """What cloze statements are drawn from."""
+        """The generator of cloze statements."""
         return Clozes(self.facts, self.held, self.corpora,
                       lambda split: statements(self.automaton(split), self.patterns, self._annotator))
 
     def cloze(self, split: str = "train", seed: int = 0) -> Iterator[Cloze]:
-        """All statements of a split with a name, year or number hidden, each once (``Clozes.draw``)."""
+        """All statements of a split with a masked name, year or number, each once (``Clozes.draw``)."""
         return self.clozes.draw(split, seed)
 
     def floor(self, objective: MakesExamples, *, split: str = "train", sentences: int = 400, rng: Random | None = None,
               reader: Reader | None = None, **choices: Any) -> Floor:
-        """The best mean loss that any reader could reach, in nats a predicted token.
+        """The floor (entropy lower bound) of an objective: the lowest possible mean loss, in nats per predicted token.
 
         Args:
             objective: a function of :mod:`plmlab.objectives`, with its ``choices``. The floor of ``causal`` is exact,
-                and that of ``bidirectional_lm`` the same: from either side a sentence's terms add up to −log
-                    p(sentence), by the chain rule. That of any other is read off its Examples and is a mean over
-                    sentences (:func:`plmlab.world.probability.example_floor.example_floor`).
-            sentences: how many are drawn where the floor is a mean.
-            rng: for the sentences and the objective's draws (a fixed one if not given).
-            reader: who knows what of the sentence's length, a function of :mod:`plmlab.world.probability.readers`. If
-                not given, ``length_known``, the floor for everybody. ``positions_known`` pays more where an Example
-                does not show the end (XLNet's), and the same for ``causal`` (GPT) and ``masked`` (BERT). Blanks of
-                unknown length (GLM's) ask for ``visible_blanks`` or ``drawn_blanks`` of
-                :mod:`plmlab.world.probability.infilling`; the latter is their floor.
+                and so is that of ``bidirectional_lm``: in either direction the terms of a sentence add up to −log
+                    p(sentence), by the chain rule. For any other objective the floor is computed from its Examples and
+                    is a mean over sentences (:func:`plmlab.world.probability.example_floor.example_floor`).
+            sentences: number of sentences that the mean is taken over.
+            rng: source of randomness for the sentences and for the objective (default: a fixed seed).
+            reader: what is assumed to be known about the sentence length, a function of
+                :mod:`plmlab.world.probability.readers`. The default, ``length_known``, gives the lower bound for every
+                model. With ``positions_known`` the loss is higher where an Example does not show the end (XLNet's),
+                and equal for ``causal`` (GPT) and ``masked`` (BERT). Blanks of unknown length (GLM's) need
+                ``visible_blanks`` or ``drawn_blanks`` of :mod:`plmlab.world.probability.infilling`; the latter gives
+                their floor.
 
         Raises:
-            FloorError: too few sentences for a mean, an objective that predicts nothing, or one whose Examples show
-                ``positions_known`` no places.
+            FloorError: fewer than 2 sentences, an objective that predicts nothing, or one whose Examples hide from
+                ``positions_known`` where the visible tokens are.
         """
-        # all need torch, which nothing else of the world does
+        # these need torch, which nothing else in this module does
         from plmlab.objectives import bidirectional_lm, causal
         from plmlab.world.probability.example_floor import example_floor
         from plmlab.world.probability.readers import length_known
@@ -301,7 +315,7 @@ class World:
         if objective in (causal, bidirectional_lm):
             return Floor(self.entropy(split).token, 0.0, True)
         if sentences < 2:
-            raise FloorError(f"{sentences} sentences are too few for a mean with its error; ask for at least 2")
+            raise FloorError(f"sentences={sentences} is too few for a mean with a standard error; give at least 2")
         rng = rng or Random(0)
         drawn = islice(self.text(split, seed=int(rng.random() * 2**31)), sentences)
         return example_floor(self.automaton(split), drawn, partial(objective, **choices), rng, reader or length_known,
@@ -309,15 +323,15 @@ class World:
 
 
 def reading(label: Token) -> str:
-    """What a word is taken for, in a message: the word of the lexicon, the entity, or the part of speech."""
+    """The reading of a word, for messages: the word of the lexicon, the entity, or the part of speech."""
     return label.value or label.sense or label.tag
 
 
 def read_size(name: str, folder: Folder = TABLES) -> dict:
-    """A size of sizes.toml: its "entities", "years" and "held_out"; perhaps "year_step", "patterns", "words".
+    """Read one size of sizes.toml: "entities", "years" and "held_out"; optionally "year_step", "patterns" and "words".
 
     Raises:
-        TableError: the file cannot be read, has no such size, or the size lacks one of the first three.
+        TableError: the file cannot be read, has no such size, or the size lacks one of the first three keys.
     """
     try:
         sizes = tomllib.loads((folder / "sizes.toml").read_text(encoding="utf-8"))
@@ -327,13 +341,13 @@ def read_size(name: str, folder: Folder = TABLES) -> dict:
         raise TableError(f"unknown size {name!r}; sizes.toml has {', '.join(sizes)}")
     for key in ("entities", "years", "held_out"):
         if key not in sizes[name]:
-            raise TableError(f"sizes.toml: '{name}' lacks '{key}'")
+            raise TableError(f"sizes.toml: '{name}' has no key '{key}'")
     return sizes[name]
 
 
 @cache
 def small(seed: int = 1) -> World:
-    """The small world: at most 150 words and some twenty named entities, learned by a tiny model in a minute."""
+    """The small world: at most 150 words and about twenty named entities; a tiny model learns it in a minute."""
     return World("small", seed)
 
 

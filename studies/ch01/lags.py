@@ -1,6 +1,6 @@
-"""How long a lag each cell bridges, on each task, at several lengths.
+"""Which time lags each recurrent cell learns to bridge, on each long-memory task at several lengths.
 
-A cell that learns nothing at any rate is a result here, and no error; so this is no `Study`.
+A cell that learns nothing at any learning rate is a result here, not an error; therefore this is not a `Study`.
 """
 
 from typing import Any
@@ -21,9 +21,12 @@ RATES = (1e-3, 3e-3, 1e-2)
 
 
 def rate_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
-    """How good a learning rate is: 1 where the task is solved, else from −1 to 0, how low the error got, in quarters of
-    that of a constant answer. How soon it is solved does not count, for the fastest rate is seldom the safest; and
-    finer differences between runs that only guess are chance."""
+    """Score of a learning rate: 1 if the task is solved, otherwise minus the lowest error, from −1 to 0.
+
+    The error is rounded to quarters of a constant prediction's error, because finer differences between runs at chance
+    level are noise. The number of updates does not count, because the fastest learning rate is seldom the
+    most reliable.
+    """
     _, errors = learn(task, cell, steps, lr, seed)
     if min(errors) <= TASKS[task].solved:
         return 1.0
@@ -31,36 +34,42 @@ def rate_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
 
 
 def reached(task: str, cell: str, steps: int, lr: float, seed: int) -> dict[str, Any]:
-    """A run: its ``errors``, before training and after every 50 updates, how many ``updates`` it took, and after how
-    many steps of the task less than a hundredth of a push is left, ``before`` training and ``after`` (the number of
-    steps where more is left at the end)."""
+    """Train one network and return its results.
+
+    ``errors`` before training and after every 50 updates, the ``lowest``, the number of ``updates``; and the number of
+    steps after which less than 1 % of a perturbation is left, ``before`` and ``after`` training (the length of the
+    task where more is left at the end).
+    """
     fresh = build(task, cell, steps, seed)
     network, errors = learn(task, cell, steps, lr, seed)
     texts = TASKS[task].draw(16, steps, torch.Generator().manual_seed(10_001))[0].double()
 
-    def horizon(one: FromLastState) -> int:
-        left = steps_until(reach(one.recurrent.double(), texts, torch.Generator().manual_seed(0)))
+    def horizon(model: FromLastState) -> int:
+        left = steps_until(reach(model.recurrent.double(), texts, torch.Generator().manual_seed(0)))
         return steps if left is None else left
     return {"errors": errors, "lowest": min(errors), "updates": (len(errors) - 1) * EVERY,
             "before": horizon(fresh), "after": horizon(network)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Task → ``constant``, ``solved``, ``updates`` allowed, and ``lengths``: length → cell → ``lr``, the ``rates``
-    tried, how many seeds ``solved`` it, ``lowest`` error, ``updates``, ``before`` and ``after`` with spread, and the
-    ``curves`` of errors."""
+    """Tune, train and record all networks.
+
+    Task → ``constant``, ``solved``, the maximum number of ``updates``, and ``lengths``: length → cell → ``lr``, the
+    ``rates`` tried, how many seeds ``solved`` the task, ``lowest`` error, ``updates``, ``before`` and ``after`` with
+    their spread over the seeds, and the error ``curves``.
+    """
     arms = [(task, cell, steps) for task, lengths in LENGTHS.items() for steps in lengths for cell in CELLS[task]]
     best = tune_learning_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
     runs = parts(reached, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
-    told: dict[str, Any] = {
+    results: dict[str, Any] = {
         task: {"constant": TASKS[task].constant, "solved": TASKS[task].solved, "updates": UPDATES[task],
                "lengths": {str(steps): {} for steps in lengths}} for task, lengths in LENGTHS.items()}
     for (task, cell, steps), (lr, scores) in best.items():
-        mine = {seed: runs[task, cell, steps, lr, seed] for seed in SEEDS}
-        told[task]["lengths"][str(steps)][cell] = {
+        by_seed = {seed: runs[task, cell, steps, lr, seed] for seed in SEEDS}
+        results[task]["lengths"][str(steps)][cell] = {
             "lr": lr, "rates": rates_tried(scores),
-            "solved": sum(run["lowest"] <= TASKS[task].solved for run in mine.values()),
-            **{what: seed_summary({seed: run[what] for seed, run in mine.items()})
+            "solved": sum(run["lowest"] <= TASKS[task].solved for run in by_seed.values()),
+            **{what: seed_summary({seed: run[what] for seed, run in by_seed.items()})
                for what in ("lowest", "updates", "before", "after")},
-            "curves": [run["errors"] for run in mine.values()]}
-    return {"every": EVERY, "batch": BATCH, "tasks": told}
+            "curves": [run["errors"] for run in by_seed.values()]}
+    return {"every": EVERY, "batch": BATCH, "tasks": results}

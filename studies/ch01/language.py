@@ -1,4 +1,4 @@
-"""What language models of one size cost above the floor after equal tokens, three of them recurrent, and where."""
+"""Excess loss of language models of equal size after equal tokens, three of them recurrent, by word category."""
 
 from functools import cache
 from math import log
@@ -19,7 +19,7 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 @cache
 def to_choose() -> Batch:
-    """500 sentences that the rates are chosen with; the exam's are of another seed."""
+    """Development set of 500 sentences on which learning rates are chosen; the test set uses another seed."""
     batch = sentence_batches(world.small(), "test", small_world_tokenizer(), causal, batch=500, seed=4)(0)
     assert isinstance(batch, Batch)
     return batch
@@ -27,12 +27,12 @@ def to_choose() -> Batch:
 
 @torch.no_grad()
 def development(run: Run) -> float:
-    """Minus the loss on other sentences of the test, in nats a token."""
+    """Negative loss on the development set, in nats per token."""
     return -float(run.model.loss(to_choose()))
 
 
 def falls_short(run: Run) -> dict[str, dict[str, float]]:
-    """``gaps``: kind of word → what it costs above the best reader on the exam, in nats; and "all"."""
+    """``gaps``: word category (and "all") → loss above that of the Bayes-optimal predictor on the test set, in nats."""
     return {"gaps": category_means(gaps(run.model.eval(), best_reader(), test_set(world.small())))}
 
 
@@ -42,10 +42,10 @@ STUDY = Study(name="language", arms={(network,): (3e-3, 1e-2, 3e-2) for network 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """``floor``, ``batch``; and ``models``: network → ``parameters`` and ``updates``: number of updates → ``lr``, the
-    ``rates`` tried, and ``gaps``: kind of word → nats above the best reader, with spread."""
-    told: dict[str, Any] = {
+    ``rates`` tried, and ``gaps``: word category → nats above the Bayes-optimal predictor, with spread."""
+    results: dict[str, Any] = {
         network: {"parameters": sum(weights.numel() for weights in build(network, 0).parameters()), "updates": {}}
         for network in NETWORKS}
-    for (network, updates), found in study.measure(parts).items():
-        told[network]["updates"][str(updates)] = found.told()
-    return {"floor": world.small().entropy("test").token, "batch": BATCH, "models": told}
+    for (network, updates), outcome in study.measure(parts).items():
+        results[network]["updates"][str(updates)] = outcome.told()
+    return {"floor": world.small().entropy("test").token, "batch": BATCH, "models": results}

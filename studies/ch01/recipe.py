@@ -1,4 +1,4 @@
-"""What chapter 01 records: how long a lag each cell bridges, and language models of one size at equal tokens."""
+"""Recipe of chapter 01: time lags that each cell learns to bridge; language models of equal size at equal tokens."""
 
 from typing import Any
 
@@ -7,5 +7,5 @@ from studies.ch01 import lags, language
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``lags`` and ``language``, as their modules tell."""
+    """Record ``lags`` and ``language``; see their modules."""
     return {"language": language.measure(parts), "lags": lags.measure(parts)}

@@ -1,5 +1,5 @@
-"""What chapter 02 records: what a small dimension costs, how near sampled training comes to the exact minimum, and
-what vectors of real text are worth."""
+"""Recipe of chapter 02: the effect of the dimension, how close sampled training comes to the exact minimum, and the
+quality of vectors of real text."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ from studies.ch02 import sampling, sizes, wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``sizes``, ``sampling`` and ``wikipedia``, as their modules tell."""
+    """Record ``sizes``, ``sampling`` and ``wikipedia``; see their modules."""
     return {"sizes": sizes.measure(parts), "sampling": sampling.measure(parts), "wikipedia": wikipedia.measure(parts)}

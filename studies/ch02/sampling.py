@@ -1,4 +1,4 @@
-"""Skip-gram as it is trained, from draws, by the number of sentences that it reads; ours beside gensim's."""
+"""Skip-gram trained by sampling, ours and gensim's, as a function of the number of training sentences."""
 
 from typing import Any
 
@@ -10,27 +10,27 @@ from plmlab.recipes import Parts, seed_summary, tune_learning_rates
 
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
 SENTENCES = (10_000, 40_000, 160_000, 640_000)
-"""How many sentences are read, each once."""
+"""Numbers of training sentences; one epoch each."""
 RATES = {"ours": (0.01, 0.03, 0.1), "gensim": (0.01, 0.03, 0.1)}
 
 
 def closeness(who: str, count: int, rate: float, seed: int) -> float:
-    """What a learning rate is judged by: minus how far the exact loss lies above the least."""
+    """Score of a learning rate: minus the relative excess of the exact loss over its minimum."""
     return -sampled(who, count, rate, seed)["above"]
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Who → sentences read → the learning rate, what the others came to, and the figures of three seeds."""
+    """Trainer → number of sentences → the learning rate, the scores of all rates tried, and figures of three seeds."""
     arms = [(who, count) for who in TRAINERS for count in SENTENCES]
     best = tune_learning_rates(parts, closeness, PILOTS, {arm: RATES[arm[0]] for arm in arms})
     runs = parts(sampled, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
-    told: dict[str, Any] = {"size": SIZE, "window": WINDOW, "negatives": NEGATIVES}
+    results: dict[str, Any] = {"size": SIZE, "window": WINDOW, "negatives": NEGATIVES}
     for (who, count), (rate, tried) in best.items():
-        done = {seed: runs[who, count, rate, seed] for seed in SEEDS}
-        told.setdefault(who, {})[str(count)] = {
-            "lr": rate, "tried": {str(one): -score for one, score in tried.items()},
-            **{name: seed_summary({seed: run[name] for seed, run in done.items()})
+        by_seed = {seed: runs[who, count, rate, seed] for seed in SEEDS}
+        results.setdefault(who, {})[str(count)] = {
+            "lr": rate, "tried": {str(other): -score for other, score in tried.items()},
+            **{name: seed_summary({seed: run[name] for seed, run in by_seed.items()})
                for name in ("above", "distance", "kin")},
-            "answers": answers_spread({seed: run["answers"] for seed, run in done.items()}),
+            "answers": answers_spread({seed: run["answers"] for seed, run in by_seed.items()}),
         }
-    return told
+    return results

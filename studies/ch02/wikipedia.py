@@ -1,4 +1,4 @@
-"""Vectors of real text, the Wikipedia sample: ours beside gensim's on the same sentences, with Mikolov's questions."""
+"""Vectors of real text (the Wikipedia sample), ours and gensim's on the same sentences, on Mikolov's analogies."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -28,27 +28,29 @@ QUESTIONS = "questions-words.txt"
 
 @cache
 def mikolovs_questions() -> dict[str, list[Question]]:
-    """Section → its questions, in lower case."""
+    """Section → its analogy questions, in lower case."""
     from gensim.test.utils import datapath
 
-    found: dict[str, list[Question]] = defaultdict(list)
+    sections: dict[str, list[Question]] = defaultdict(list)
     with open(datapath(QUESTIONS), encoding="utf-8") as file:
         for line in file:
             if line.startswith(":"):
                 section = line[1:].strip()
             else:
-                found[section].append(Question(*line.lower().split()))
-    return dict(found)
+                sections[section].append(Question(*line.lower().split()))
+    return dict(sections)
 
 
 def trained(who: str, read: Sequence[Sequence[str]], rate: float, seed: int) -> Pair:
-    """Vectors of some sentences, with this chapter's settings for real text."""
+    """Train vectors on sentences, with this chapter's settings for real text."""
     return TRAINERS[who](read, rate, seed, size=SIZE, least=LEAST, sample=SAMPLE, rounds=ROUNDS)
 
 
 def closeness(who: str, rate: float, seed: int) -> float:
-    """What a learning rate is judged by: minus the mean loss over pairs of a twentieth of the sentences, which was not
-    read, in nats a pair, with all words as negatives in place of a draw."""
+    """Score of a learning rate: minus the mean loss in nats per pair on a held-out 5 % of the sentences.
+
+    The term for the negatives is its exact expectation over all words instead of a sample.
+    """
     order = shuffled(Random(seed), sentences())
     cut = len(order) // 20
     held, read = order[:cut], order[cut:]
@@ -62,53 +64,53 @@ def closeness(who: str, rate: float, seed: int) -> float:
             for j in range(max(0, i - WINDOW), min(len(rows), i + WINDOW + 1)):
                 if j != i:
                     pairs[row, rows[j]] += WINDOW + 1 - abs(i - j)
-    one, other = torch.tensor(list(pairs)).T
+    left, right = torch.tensor(list(pairs)).T
     weight = torch.tensor([float(count) for count in pairs.values()])
-    real = weight @ F.softplus(-(words.matrix[one] * contexts.matrix[other]).sum(-1))
-    asked = torch.zeros(len(words)).index_add_(0, one, weight)
-    refused = sum(float(asked[part] @ (F.softplus(words.matrix[part] @ contexts.matrix.T) @ noise))
+    real = weight @ F.softplus(-(words.matrix[left] * contexts.matrix[right]).sum(-1))
+    per_word = torch.zeros(len(words)).index_add_(0, left, weight)
+    refused = sum(float(per_word[part] @ (F.softplus(words.matrix[part] @ contexts.matrix.T) @ noise))
                   for part in torch.arange(len(words)).split(1000))
     return -float(real + NEGATIVES * refused) / float(weight.sum())
 
 
 @cache
 def learned(who: str, rate: float, seed: int) -> WordVectors:
-    """The vectors of the whole sample."""
+    """Train word vectors on the whole sample (cached)."""
     return trained(who, sentences(), rate, seed)[0]
 
 
 def worth(who: str, rate: float, seed: int) -> dict[str, Any]:
-    """What Mikolov's questions come to, all sections together, of those whose words all have a vector."""
+    """Accuracy on all of Mikolov's questions whose words have a vector, all sections together."""
     vectors = learned(who, rate, seed)
     questions = [question for section in mikolovs_questions().values() for question in known(vectors, section)]
     return {"words": len(vectors), "questions": len(questions), **answers(vectors, questions)}
 
 
 def agreement(one: WordVectors, other: WordVectors) -> float:
-    """Of the `NEAREST` neighbours of each of the `COMMONEST` words, the share that both have."""
+    """Overlap of the `NEAREST` neighbours in two sets of vectors: mean fraction over the `COMMONEST` words."""
     common = [word for word in one.words[:COMMONEST] if word in other.row]
-    pairs = [({found.word for found in one.neighbours(word, NEAREST)},
-              {found.word for found in other.neighbours(word, NEAREST)}) for word in common]
+    pairs = [({near.word for near in one.neighbours(word, NEAREST)},
+              {near.word for near in other.neighbours(word, NEAREST)}) for word in common]
     return sum(len(a & b) for a, b in pairs) / (NEAREST * len(pairs))
 
 
 def agreements(ours: float, theirs: float, first: int, second: int) -> dict[str, float]:
-    """How far two seeds agree, of ours, of gensim's, and of ours with gensim's, each at its rate."""
-    mine, again = (learned("ours", ours, seed) for seed in (first, second))
+    """Neighbour overlap: ours with another seed, gensim's with another seed, and ours with gensim's."""
+    mine, second_run = (learned("ours", ours, seed) for seed in (first, second))
     one, other = (learned("gensim", theirs, seed) for seed in (first, second))
-    return {"ours": agreement(mine, again), "gensim": agreement(one, other), "both": agreement(mine, other)}
+    return {"ours": agreement(mine, second_run), "gensim": agreement(one, other), "both": agreement(mine, other)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Who → its learning rate, and the spread of what its vectors are worth; and how far neighbours agree."""
+    """Trainer → its learning rate and the spread of its accuracies; and the overlap of neighbours."""
     best = tune_learning_rates(parts, closeness, PILOTS, {(who,): RATES for who in TRAINERS})
     rates = {who: best[who,][0] for who in TRAINERS}
     done = parts(worth, [(who, rates[who], seed) for who in TRAINERS for seed in SEEDS])
     same = parts(agreements, [(rates["ours"], rates["gensim"], SEEDS[0], SEEDS[1])])
-    told: dict[str, Any] = {"sentences": len(sentences()), "tokens": sum(map(len, sentences())), "size": SIZE,
-                            "rounds": ROUNDS, "agreement": next(iter(same.values()))}
+    results: dict[str, Any] = {"sentences": len(sentences()), "tokens": sum(map(len, sentences())), "size": SIZE,
+                               "rounds": ROUNDS, "agreement": next(iter(same.values()))}
     for who, rate in rates.items():
         runs = {seed: done[who, rate, seed] for seed in SEEDS}
-        told[who] = {"lr": rate, "tried": {str(one): -score for one, score in best[who,][1].items()},
-                     **{way: seed_summary({seed: run[way] for seed, run in runs.items()}) for way in runs[SEEDS[0]]}}
-    return told
+        results[who] = {"lr": rate, "tried": {str(other): -score for other, score in best[who,][1].items()},
+                        **{way: seed_summary({seed: run[way] for seed, run in runs.items()}) for way in runs[SEEDS[0]]}}
+    return results

@@ -1,12 +1,12 @@
-"""How much text each rival needs: n-grams and the LSTM after 1,000 to 64,000 sentences of the full world, beside the
-best possible reader.
+"""N-gram models and the LSTM trained on 1,000 to 64,000 sentences of the full world, compared with the Bayes-optimal
+predictor.
 
-The rule, written before the run. At an amount of text, the LSTM *wins* if it pays less than the best n-gram (smoothing
-and order chosen on the development sentences) with each of three seeds, and *loses* if it pays more with each. The
-claim "an LSTM beats the best n-gram on the same text" holds if it wins at every amount, fails if it wins at none, and
-holds in part otherwise.
+The rule, written before the run. At an amount of text, the LSTM *wins* if its test loss is below that of the best
+n-gram model (smoothing and order chosen on the development sentences) for all three seeds, and *loses* if it is above
+for all three. The claim "an LSTM beats the best n-gram on the same text" holds if the LSTM wins at every
+amount, fails if it wins at none, and holds in part otherwise.
 
-Each dropout has its own rate; only the one that is best on the development sentences is measured.
+Each dropout rate has its own learning rate; only the dropout that is best on the development sentences is measured.
 """
 
 from math import log
@@ -23,31 +23,31 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch03.ngrams import beside, best_order, best_way, smoothed
 
 UPDATES = {1_000: 800, 8_000: 2500, MOST: 5000}
-"""Sentences read → updates, of pilots too: in short runs too high a rate looks best."""
+"""Training sentences → updates, in pilots too, because in short runs too high a learning rate looks best."""
 DROPOUTS = {1_000: (0.0, 0.3), 8_000: (0.0, 0.3), MOST: (0.0,)}
-"""Where each sentence is read three times only, dropout is not tried."""
+"""Dropout is not tried where training takes only about three epochs."""
 ARMS = {(size, dropout): (1e-2, 3e-2) for size, dropouts in DROPOUTS.items() for dropout in dropouts}
 
 
 def build(size: int, dropout: float, seed: int) -> LSTMLanguageModel:
-    """An LSTM with random weights of this seed."""
+    """Return an untrained LSTM, initialized with ``seed``."""
     return baselines.build(len(world_tokenizer()), WIDTH, dropout, seed)
 
 
 def train(model: LSTMLanguageModel, size: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
           ) -> History:
-    """Train it on so many sentences; the run's history."""
+    """Train the LSTM on ``size`` sentences and return the run's history."""
     return baselines.train(model, text(size), updates, lr, seed, **options)
 
 
 def development(run: Run) -> float:
-    """Minus the loss on the development sentences."""
+    """Negative loss on the development sentences."""
     size, _ = run.arm
     return -network_losses(run.model, text(size), text(size).development).mean().item()
 
 
 def test(run: Run) -> dict[str, Any]:
-    """What an LSTM pays on the exam, how far it falls short there, and the seconds of its training."""
+    """Test loss of an LSTM, its excess over the Bayes-optimal predictor, and the training time in seconds."""
     size, _ = run.arm
     return {"loss": network_losses(run.model, text(size), text(size).test_set).mean().item(),
             "seconds": run.history.seconds, **short_of_the_best(run.model)}
@@ -60,7 +60,7 @@ STUDY = Study(name="amounts", arms=ARMS, build=build, train=train, development=d
 
 
 def counting(size: int, way: str) -> dict[str, Any]:
-    """The best order of one way to smooth, what each order pays, and how far it falls short on the exam."""
+    """Best order of one smoothing method, the development loss of each order, the test loss and its excess."""
     order, tried = best_order(text(size), smoothed(text(size), way))
     model = smoothed(text(size), way)(order)
     return {"order": order, "tried": {str(n): loss for n, loss in tried.items()},
@@ -68,30 +68,30 @@ def counting(size: int, way: str) -> dict[str, Any]:
 
 
 def mixing(folder: str, size: int, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:
-    """What an LSTM that was trained comes to, mixed with the best n-gram."""
+    """Interpolate a trained LSTM with the best n-gram model and return the test results."""
     model = STUDY.trained(folder, size, dropout, updates=updates, seed=seed)
     return beside(model, smoothed(text(size), way)(order), text(size))
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """``sentences`` and ``best`` of the exam; for each amount, each way of counting and the ``LSTM`` with its rate,
-    dropout and spread."""
+    """``sentences`` in the test set and its ``best`` (Bayes-optimal) loss; and by amount, each smoothing method and
+    the ``LSTM`` with its learning rate, dropout and spread."""
     sizes = list(dict.fromkeys(size for size, _ in study.arms))
-    found = parts(counting, [(size, way) for size in sizes for way in WAYS])
-    counted = {size: {way: found[size, way] for way in WAYS} for size in sizes}
+    outcomes = parts(counting, [(size, way) for size in sizes for way in WAYS])
+    counted = {size: {way: outcomes[size, way] for way in WAYS} for size in sizes}
     ways = {size: best_way(counted[size]) for size in sizes}
     piloted = study.best(parts, [(*arm, *study.budgets(arm)) for arm in study.arms])
-    tried = {size: {one: scores for one, (_, scores) in piloted.items() if one[0] == size} for size in sizes}
-    best = {size: max(tried[size], key=lambda one: max(tried[size][one].values())) for size in sizes}
-    nets = study.at(parts, {one: piloted[one] for one in best.values()})
+    tried = {size: {run: scores for run, (_, scores) in piloted.items() if run[0] == size} for size in sizes}
+    best = {size: max(tried[size], key=lambda run: max(tried[size][run].values())) for size in sizes}
+    nets = study.at(parts, {run: piloted[run] for run in best.values()})
     mixtures = {size: (str(parts.folder), *best[size], ways[size], counted[size][ways[size]]["order"])
                 for size in sizes}
     mixed = parts(mixing, [(*mixture, seed) for mixture in mixtures.values() for seed in study.seeds])
-    told: dict[str, Any] = {"sentences": len(asked()), "best": best_loss(), "width": WIDTH, "amounts": {}}
+    results: dict[str, Any] = {"sentences": len(asked()), "best": best_loss(), "width": WIDTH, "amounts": {}}
     for size, (_, dropout, updates) in best.items():
         net = nets[best[size]]
-        told["amounts"][str(size)] = {"best n-gram": ways[size], **counted[size], "LSTM": {
+        results["amounts"][str(size)] = {"best n-gram": ways[size], **counted[size], "LSTM": {
             "dropout": dropout, "lr": net.lr, "updates": updates,
-            "tried": {f"{one:g}": rates_tried(scores) for (_, one, _), scores in tried[size].items()},
+            "tried": {f"{rate:g}": rates_tried(scores) for (_, rate, _), scores in tried[size].items()},
             **seed_statistics({seed: run | mixed[*mixtures[size], seed] for seed, run in net.runs.items()})}}
-    return told
+    return results

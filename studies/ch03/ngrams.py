@@ -1,5 +1,5 @@
-"""The best n-gram model of a text, its smoothing and its order chosen on the development sentences; and what it comes
-to mixed with a network."""
+"""The best n-gram model of a text, with smoothing and order chosen on the development sentences; and its interpolation
+with a network."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,46 +14,46 @@ COUNTED: dict[str, type[NGram]] = {"Kneser–Ney": KneserNey, "modified Kneser�
 
 
 def best_order(text: Text, make: Callable[[int], NGram]) -> tuple[int, dict[int, float]]:
-    """Of the n-gram models ``make(order)``, the order that pays least on the development sentences; and what each
-    pays there, in nats a token."""
+    """The order whose n-gram model ``make(order)`` has the lowest development loss; and the development loss of each
+    order in nats per token."""
     tried = {order: counted_losses(make(order), text.development).mean().item() for order in ORDERS}
     return min(tried, key=lambda order: tried[order]), tried
 
 
 def smoothed(text: Text, name: str) -> Callable[[int], NGram]:
-    """Order → one of the `COUNTED`, or "add k" with the best k of `ADDED` for that order."""
+    """Constructor, order → model: one of `COUNTED`, or "add k" with the best k of `ADDED` for that order."""
     def add_k(order: int) -> NGram:
         model = AddK(text.read, order, text.vocab, 1.0)
 
-        def pays(k: float) -> float:
+        def development_loss(k: float) -> float:
             model.k = k
             return counted_losses(model, text.development).mean().item()
 
-        model.k = min(ADDED, key=pays)
+        model.k = min(ADDED, key=development_loss)
         return model
 
     return add_k if name == "add k" else lambda order: COUNTED[name](text.read, order, text.vocab)
 
 
 def best_way(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """Of some ways to smooth, the one that pays least on the development sentences with its best order; ``found``: way
-    → ``tried``, what each order pays there."""
+    """The smoothing method with the lowest development loss at its best order; ``found``: method → ``tried``: order →
+    development loss."""
     return min(found, key=lambda way: min(found[way]["tried"].values()))
 
 
 def mixed(one: Losses, other: Losses, share: float) -> Losses:
-    """What the mixture share · p₁ + (1 − share) · p₂ pays (linear interpolation, 线性插值)."""
+    """Losses of the mixture share · p₁ + (1 − share) · p₂ (linear interpolation, 线性插值)."""
     return -(share * (-one).exp() + (1 - share) * (-other).exp()).log()
 
 
 def best_share(one: Losses, other: Losses) -> float:
-    """The share of the first model, in twentieths, with which the mixture pays least."""
+    """Interpolation weight of the first model (a multiple of 0.05) that minimises the loss."""
     return min((twentieths / 20 for twentieths in range(21)), key=lambda share: float(mixed(one, other, share).mean()))
 
 
 def beside(model: LSTMLanguageModel, counted: NGram, text: Text) -> dict[str, float]:
-    """What the mixture of a network with an n-gram model pays on the exam (``mixed``), and the network's ``share`` in
-    it, the best on the development sentences."""
+    """Interpolate a network with an n-gram model: the network's ``share``, chosen on the development sentences, and the
+    test loss of the mixture (``mixed``)."""
     share = best_share(network_losses(model, text, text.development), counted_losses(counted, text.development))
     both = mixed(network_losses(model, text, text.test_set), counted_losses(counted, text.test_set), share)
     return {"share": share, "mixed": both.mean().item()}

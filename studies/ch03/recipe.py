@@ -1,4 +1,4 @@
-"""What chapter 03 records: n-grams and the LSTM after the same text, made up and real; the curse of the beam."""
+"""Recipe of chapter 03: n-gram models and the LSTM on the same text, artificial and real; the beam search curse."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from studies.ch03 import amounts, empty_translations, noisy_translation, wikiped
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``amounts``, ``wikipedia``, ``noisy translation`` and ``empty translations``, as their modules tell."""
+    """Record ``amounts``, ``wikipedia``, ``noisy translation`` and ``empty translations``; see their modules."""
     return {"amounts": amounts.measure(parts), "wikipedia": wikipedia.measure(parts),
             "noisy translation": noisy_translation.measure(parts),
             "empty translations": empty_translations.measure(parts)}

@@ -1,7 +1,7 @@
-"""Real text: n-grams and the LSTM on the Wikipedia sample, whose floor nobody knows.
+"""Real text: n-gram models and the LSTM on the Wikipedia sample, whose entropy is unknown.
 
-The rule is that of `amounts`, at this one amount of text. Each dropout and budget has its own rate; only those that are
-best on the development sentences are measured.
+The rule is that of `amounts`, at this one amount of text. Each combination of dropout and budget has its own learning
+rate; only the combination that is best on the development sentences is measured.
 """
 
 from collections import Counter
@@ -25,27 +25,27 @@ from plmlab.train import History
 from studies.ch03.ngrams import beside, best_order, best_way, smoothed
 
 LEAST = 5
-"""Words that stand less often in what is read are [UNK]."""
+"""Words with fewer occurrences in the training text are [UNK]."""
 WIDTH = 128
 WORDS = 7126
-"""The types of the vocabulary that this makes of the sample."""
+"""Resulting vocabulary size."""
 SEEN = ("the two words before and this one", "the word before and this one", "neither")
 
 
 @cache
 def parted() -> dict[str, list[list[str]]]:
-    """The sentences of the sample as lowercase words: of ten articles eight are read, one is for choices
-    ("development") and one for the "exam"."""
-    found: dict[str, list[list[str]]] = {"read": [], "development": [], "test_set": []}
+    """Split the sample into sentences of lower-case words: of every ten articles, eight for training ("read"), one for
+    development and one for the test set ("exam")."""
+    splits: dict[str, list[list[str]]] = {"read": [], "development": [], "test_set": []}
     for number, article in enumerate(articles()):
         part = {8: "development", 9: "test_set"}.get(number % 10, "read")
-        found[part] += [words for words in word_sentences(article.paragraphs) if words]
-    return found
+        splits[part] += [words for words in word_sentences(article.paragraphs) if words]
+    return splits
 
 
 @cache
 def text() -> Text:
-    """The same as ids, one token a word that stands at least `LEAST` times in what is read."""
+    """The splits as token ids, one token per word with at least `LEAST` occurrences in the training text (cached)."""
     counts = Counter(chain.from_iterable(parted()["read"]))
     tokenizer = word_tokenizer(word for word, count in counts.most_common() if count >= LEAST)
     rows = {part: tokenizer.encode_all([" ".join(words) for words in sentences], plain=True)
@@ -54,29 +54,29 @@ def text() -> Text:
 
 
 def seen(sentences: list[list[int]]) -> list[int]:
-    """For each token of some sentences and each [END], which of `SEEN` stood together in what is read."""
+    """For each token ([END] included), an index into `SEEN`: the longest context seen with it in the training text."""
     start, end = text().vocab.need("start"), text().vocab.need("end")
     pairs, triples = set[tuple[int, ...]](), set[tuple[int, ...]]()
     for ids in text().read:
         row = (start, start, *ids, end)
         pairs.update(pairwise(row[1:]))
         triples.update(zip(row, row[1:], row[2:], strict=False))
-    found = []
+    classes = []
     for ids in sentences:
         row = (start, start, *ids, end)
-        found += [0 if triple in triples else 1 if triple[1:] in pairs else 2
-                  for triple in zip(row, row[1:], row[2:], strict=False)]
-    return found
+        classes += [0 if triple in triples else 1 if triple[1:] in pairs else 2
+                    for triple in zip(row, row[1:], row[2:], strict=False)]
+    return classes
 
 
 def by_seen(losses: Losses) -> dict[str, float]:
-    """What is paid on the exam for the tokens of each kind of `SEEN`, in nats."""
+    """Mean test loss in nats per token, by class of `SEEN`."""
     kinds = torch.tensor(seen(list(text().test_set)))  # type: ignore[arg-type]
     return {name: losses[kinds == kind].mean().item() for kind, name in enumerate(SEEN)}
 
 
 def counting(way: str) -> dict[str, Any]:
-    """The best order of one way to smooth, what each order pays, and what it pays on the exam."""
+    """Best order of one smoothing method, the development loss of each order, and the test loss."""
     order, tried = best_order(text(), smoothed(text(), way))
     losses = counted_losses(smoothed(text(), way)(order), text().test_set)
     return {"order": order, "tried": {str(n): loss for n, loss in tried.items()}, "loss": losses.mean().item(),
@@ -84,24 +84,24 @@ def counting(way: str) -> dict[str, Any]:
 
 
 def build(dropout: float, seed: int) -> LSTMLanguageModel:
-    """An LSTM with random weights of this seed."""
+    """Return an untrained LSTM, initialized with ``seed``."""
     return baselines.build(text().vocab.size, WIDTH, dropout, seed)
 
 
 def train(model: LSTMLanguageModel, dropout: float, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train it on what is read; the run's history."""
+    """Train the LSTM on the training text and return the run's history."""
     return baselines.train(model, text(), updates, lr, seed, **options)
 
 
 def development(run: Run) -> float:
-    """Minus the loss on the development sentences."""
+    """Negative loss on the development sentences."""
     return -network_losses(run.model, text(), text().development).mean().item()
 
 
 def test(run: Run) -> dict[str, Any]:
-    """What an LSTM pays on the exam, and the seconds of its training."""
-    own = network_losses(run.model, text(), text().test_set)
-    return {"loss": own.mean().item(), "seen": by_seen(own), "seconds": run.history.seconds}
+    """Test loss of an LSTM, and the training time in seconds."""
+    losses = network_losses(run.model, text(), text().test_set)
+    return {"loss": losses.mean().item(), "seen": by_seen(losses), "seconds": run.history.seconds}
 
 
 STUDY = Study(name="wikipedia", arms={(dropout,): (3e-3, 1e-2) for dropout in (0.0, 0.3)}, build=build, train=train,
@@ -111,18 +111,18 @@ STUDY = Study(name="wikipedia", arms={(dropout,): (3e-3, 1e-2) for dropout in (0
 
 
 def mixing(folder: str, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:
-    """What an LSTM that was trained comes to, mixed with the best n-gram."""
+    """Interpolate a trained LSTM with the best n-gram model and return the test results."""
     model = STUDY.trained(folder, dropout, updates=updates, seed=seed)
     return beside(model, smoothed(text(), way)(order), text())
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """What stands in the sample; each way of counting; and the ``LSTM`` with its dropout, updates, rate and spread."""
-    found = parts(counting, [(way,) for way in WAYS])
-    counted = {way: found[way,] for way in WAYS}
+    """Sizes of the sample; each smoothing method; and the ``LSTM`` with dropout, updates, learning rate and spread."""
+    outcomes = parts(counting, [(way,) for way in WAYS])
+    counted = {way: outcomes[way,] for way in WAYS}
     way = best_way(counted)
     tried = study.best(parts, [(*arm, updates) for arm in study.arms for updates in study.budgets(arm)])
-    best = max(tried, key=lambda one: max(tried[one][1].values()))
+    best = max(tried, key=lambda run: max(tried[run][1].values()))
     net = study.at(parts, {best: tried[best]})[best]
     mixture = (str(parts.folder), *best, way, counted[way]["order"])
     mixed = parts(mixing, [(*mixture, seed) for seed in study.seeds])

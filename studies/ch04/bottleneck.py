@@ -1,12 +1,13 @@
-"""What the bottleneck is judged by: each arm at each length, and rivals without a network.
+"""The bottleneck experiment: every configuration at every length, and baselines without a network.
 
-The small world has 812 sentences, and nearly all of an exam stood in training: what is asked is a series of known
-sentences, in order. So beside it stands an exam of sentences whose words were never together ("combinations").
+The small world has 812 sentences, and nearly all sentences of a test set occur in training: the task is to translate a
+sequence of known sentences, in order. A second test set therefore has sentences with word combinations that never
+occur in training ("combinations").
 
-Rivals without a network. A dictionary writes for each English word, in the English order, the Chinese word that IBM
-model 1 believes in most. A memory is told where each sentence ends, and writes for each the Chinese of the sentence of
-the training text that shares most words with it. "Another" writes the right Chinese of another passage as long.
-"Reversed" writes all that is right, with the sentences from the last to the first: what BLEU does not see.
+Baselines without a network. "Dictionary" outputs for each English word, in English order, the Chinese word that is most
+probable under IBM model 1. "Memory" (nearest neighbour) is given the sentence boundaries, and outputs for each sentence
+the Chinese of the training sentence with the largest word overlap. "Another" outputs the reference of another passage
+of the same length. "Reversed" outputs the reference with its sentences in reverse order, which BLEU does not detect.
 """
 
 from collections import Counter
@@ -27,60 +28,60 @@ from studies.ch04.ibm import Table, counted
 from studies.ch04.trainings import STUDY, budgets, runs
 
 COUNT, ALONE = 60, 180
-"""Passages of each length in the exam of a seed, and of those from which single sentences are taken."""
+"""Test passages per length and seed, and passages from which single sentences are taken."""
 SPLITS = ("test", "combinations")
 COUNTED, ROUNDS, PULL = 2000, 8, 4.0
-"""Passages that IBM model 1 counts, its rounds, and how it leans to the diagonal for those who mend sentences."""
+"""Training passages of IBM model 1, its EM iterations, and the strength of its diagonal prior in "repair"."""
 
 
 @cache
 def training_text() -> tuple[Passage, ...]:
-    """Passages to count: they are drawn as those that the networks learn from."""
+    """Training passages of IBM model 1, sampled like those of the networks (cached)."""
     return tuple(islice(passages(world.small(), "train", Random("counted"), range(SHORTEST, LONGEST + 1)), COUNTED))
 
 
 @cache
 def table(pull: float = 0.0) -> Table:
-    """What IBM model 1 believes after `ROUNDS` rounds."""
+    """Translation table of IBM model 1 after `ROUNDS` EM iterations (cached)."""
     return counted(training_text(), ROUNDS, pull)
 
 
 def by_dictionary(some: Sequence[Passage]) -> list[Words]:
-    """What a word-by-word dictionary writes."""
+    """Word-by-word translation with the most probable entry of the table."""
     best = {word: max(row, key=row.__getitem__) for word, row in table().items()}
     return [tuple(best[word] for word in passage.english if word in best) for passage in some]
 
 
 def by_memory(some: Sequence[Passage]) -> list[Words]:
-    """What a memory of sentences writes."""
+    """Nearest-neighbour baseline: the translation of the most similar training sentence (Dice word overlap)."""
     def nearest(words: Words) -> Words:
-        asked = Counter(words)
-        return known()[max(known(), key=lambda other: 2 * (asked & Counter(other)).total() / (len(words) + len(other)))]
+        query = Counter(words)
+        return known()[max(known(), key=lambda other: 2 * (query & Counter(other)).total() / (len(words) + len(other)))]
 
     return [tuple(word for sentence in passage.sentences for word in nearest(sentence)) for passage in some]
 
 
 def by_repair(some: Sequence[Passage]) -> list[Words]:
-    """What a memory of sentences writes that mends them: the nearest sentence of as many words, and for each word that
-    differs, if its Chinese stands there, that of the other word instead."""
+    """Nearest neighbour with repair: take the nearest training sentence of the same length, and replace the Chinese of
+    each differing word by that of the given word."""
     best = {word: max(row, key=row.__getitem__) for word, row in table(PULL).items()}
 
-    def mended(words: Words) -> Words:
-        alike = [other for other in known() if len(other) == len(words)] or list(known())
-        near = min(alike, key=lambda other: sum(one != two for one, two in zip(words, other, strict=False)))
-        other_words = {best.get(was): best.get(now) for was, now in zip(near, words, strict=False) if was != now}
-        return tuple(other_words.get(word) or word for word in known()[near])
+    def repaired(words: Words) -> Words:
+        candidates = [other for other in known() if len(other) == len(words)] or list(known())
+        near = min(candidates, key=lambda other: sum(one != two for one, two in zip(words, other, strict=False)))
+        replaced = {best.get(was): best.get(now) for was, now in zip(near, words, strict=False) if was != now}
+        return tuple(replaced.get(word) or word for word in known()[near])
 
-    return [tuple(word for sentence in passage.sentences for word in mended(sentence)) for passage in some]
+    return [tuple(word for sentence in passage.sentences for word in repaired(sentence)) for passage in some]
 
 
 def by_another(some: Sequence[Passage]) -> list[Words]:
-    """What was right for the passage before."""
+    """The reference translation of the previous passage."""
     return [passage.chinese for passage in (some[-1], *some[:-1])]
 
 
 def reversed_sentences(some: Sequence[Passage]) -> list[Words]:
-    """What is right, its sentences from the last to the first."""
+    """The reference with its sentences in reverse order."""
     return [tuple(chain.from_iterable(reversed(pieces(passage.chinese)))) for passage in some]
 
 
@@ -89,53 +90,53 @@ RIVALS = {"dictionary": by_dictionary, "memory": by_memory, "repair": by_repair,
 
 
 def read_before(some: Sequence[Passage]) -> float:
-    """The share of the exam's sentences that stand in a long training text."""
+    """Fraction of the test sentences that occur in a long training text."""
     return fmean(sentence in known() for passage in some for sentence in passage.sentences)
 
 
 def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dict[str, dict[str, float]]:
-    """Length → what `judged` tells of an arm, and its ``loss``."""
+    """Length → `judged` and ``loss`` of a trained model on a test set."""
     model, arm = STUDY.trained(folder, name, updates=updates, seed=seed), ARMS[name]
-    asked = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
+    tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
     return {str(aim): judged(translations(model, some, arm), some) | {"loss": loss(model, some, arm)}
-            for aim, some in asked.items()}
+            for aim, some in tests.items()}
 
 
 def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]:
-    """Noun of `NOUNS` → the share of single new sentences with it that an arm translates rightly to the last word;
-    ``known``: the share of all answers that are a sentence of the training text, and so wrong."""
+    """Noun of `NOUNS` → accuracy of a model on single new sentences that contain it; ``known``: the fraction of all
+    outputs that are a training sentence, and therefore wrong."""
     model, arm = STUDY.trained(folder, name, updates=updates, seed=seed), ARMS[name]
-    some = [one for one in test_set(AIMS[0], f"noun {seed}", ALONE, "combinations") if len(one.sentences) == 1]
+    some = [item for item in test_set(AIMS[0], f"noun {seed}", ALONE, "combinations") if len(item.sentences) == 1]
     written = translations(model, some, arm)
-    return {noun: fmean(text == one.chinese for text, one in zip(written, some, strict=True)
-                        if {noun, f"{noun}s"} & {*one.english}) for noun in NOUNS} | {
+    return {noun: fmean(text == item.chinese for text, item in zip(written, some, strict=True)
+                        if {noun, f"{noun}s"} & {*item.english}) for noun in NOUNS} | {
         "known": fmean(text in set(known().values()) for text in written)}
 
 
 def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
-    """Length → what `judged` tells of one of `RIVALS`, and the share ``read before``."""
-    asked = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
+    """Length → `judged` of a baseline of `RIVALS`, and the fraction of sentences ``read before`` in training."""
+    tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
     return {str(aim): judged(RIVALS[rival](some), some) | {"read before": read_before(some)}
-            for aim, some in asked.items()}
+            for aim, some in tests.items()}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``arms``: arm → number of updates → length → figures with spread; ``combinations``: the same, of sentences whose
-    words never stood together in training; ``nouns``: arm → number of updates → what `by_noun` tells, with spread;
-    ``baselines``: rival → split → as ``arms``."""
+    """``arms``: configuration → number of updates → length → figures with spread; ``combinations``: the same on
+    sentences with unseen word combinations; ``nouns``: configuration → number of updates → `by_noun` with spread;
+    ``baselines``: baseline → split → as ``arms``."""
     folder = str(parts.folder)
-    told = parts(examined, [(folder, *run, split) for split in SPLITS for run in runs()])
+    outcomes = parts(examined, [(folder, *run, split) for split in SPLITS for run in runs()])
     alone = parts(by_noun, [(folder, *run) for run in runs()])
     others = parts(without_network, [(rival, seed, split) for rival in RIVALS for seed in SEEDS for split in SPLITS])
 
-    def of_arms(found: dict[tuple[Any, ...], Any], *split: str) -> dict[str, Any]:
-        return {name: {str(updates): seed_statistics({seed: found[folder, name, updates, seed, *split]
+    def of_arms(figures: dict[tuple[Any, ...], Any], *split: str) -> dict[str, Any]:
+        return {name: {str(updates): seed_statistics({seed: figures[folder, name, updates, seed, *split]
                                                       for seed in seeds})
                        for updates, seeds in budgets(name).items()} for name in ARMS}
 
     return {
-        "count": COUNT, "sentences": len(known()), "arms": of_arms(told, "test"),
-        "combinations": of_arms(told, "combinations"), "nouns": of_arms(alone),
+        "count": COUNT, "sentences": len(known()), "arms": of_arms(outcomes, "test"),
+        "combinations": of_arms(outcomes, "combinations"), "nouns": of_arms(alone),
         "baselines": {rival: {split: seed_statistics({seed: others[rival, seed, split] for seed in SEEDS})
                               for split in SPLITS}
                    for rival in RIVALS}}

@@ -1,14 +1,15 @@
-"""Exposure bias (曝光偏差): what the model's own words cost it, after a mistake.
+"""Exposure bias (曝光偏差): how much a model's own errors in the history increase its loss.
 
-In training the right words are given (teacher forcing); in use the decoder reads its own. Here a translation is
-followed to its first wrong sentence, if that stands where a right one should: a sentence that was left out or added is
-no wrong history but a lost place. Two things are asked for, after what the model has written and after the right words:
-the ``rest`` of that sentence, behind its wrong word, if it has just one; and the ``next`` sentence. Source and asked
-words are the same; only the history differs. For the next sentence there is a third history: a sentence that belongs
-to another passage, put by hand where the mistake was.
+In training the decoder's input is the reference (teacher forcing); at inference it is the model's own output. Each
+translation is followed to its first wrong sentence, provided that this sentence replaces a correct one: an omitted or
+added sentence is not a wrong history but a loss of place. The loss is then measured on two continuations, after the
+model's own words and after the reference: the ``rest`` of that sentence, after its wrong word, if there is only one;
+and the ``next`` sentence. Source and target words are the same; only the history differs. The next sentence has a
+third history, in which a sentence of another passage replaces the wrong one.
 
-Fewer than 20 such mistakes tell nothing; then there is no figure. The ``rest`` is asked of mistakes that came to one
-wrong word: where it led to others, there is no right rest to ask for, so that this finds no harm that spreads.
+With fewer than 20 such errors there is no figure, because it would be unreliable. The ``rest`` is measured only for
+sentences with a single wrong word: an error that caused others leaves no reference continuation. Therefore this
+measurement cannot detect errors that propagate.
 """
 
 from collections.abc import Sequence
@@ -29,15 +30,21 @@ from plmlab.world.datasets.passages import Passage, Words
 from studies.ch04.trainings import STUDY
 
 ASKED = {"fixed": 30, "general": 60, "general, 32": 30}
-"""Arm → the length of the passages, in words, that it is asked about: long enough that mistakes are made."""
+"""Configuration → length of its test passages in words, long enough for errors to occur."""
 COUNT, ENOUGH = 300, 20
 HISTORIES = {"rest": ("right", "own"), "next": ("right", "own", "another's")}
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong sentence in the place of a right one, with another behind it: the ``passage``, the ``right`` pieces up to
-    that sentence, it included, the model's ``own``, and the sentence that comes ``next``."""
+    """A wrong sentence that replaces a correct one and is followed by another sentence.
+
+    Attributes:
+        passage: the source passage.
+        right: reference sentences up to and including the one that was translated wrongly.
+        own: the model's sentences up to the same point.
+        next: the reference of the next sentence.
+    """
 
     passage: Passage
     right: tuple[Words, ...]
@@ -45,79 +52,79 @@ class Mistake:
     next: Words
 
     def asked(self, what: str, history: str, strange: Words) -> tuple[Words, Words] | None:
-        """A history and the right words to ask for behind it: the "rest" of the sentence or the "next" one; None where
-        there is no such rest. ``strange``: a sentence of another passage."""
+        """A history and the reference continuation after it: the "rest" of the sentence or the "next" one; None if
+        there is no such rest. ``strange`` is a sentence of another passage."""
         before, right, own = sum(self.right[:-1], ()), self.right[-1], self.own[-1]
         if what == "next":
             return before + {"right": right, "own": own, "another's": strange}[history], self.next
-        wrong = [position for position, (one, other) in enumerate(zip(right, own, strict=False)) if one != other]
+        wrong = [index for index, (one, other) in enumerate(zip(right, own, strict=False)) if one != other]
         if len(right) != len(own) or len(wrong) != 1 or wrong[0] + 1 == len(right):
             return None
         return before + (right if history == "right" else own)[:wrong[0] + 1], right[wrong[0] + 1:]
 
 
 def first_mistakes(written: Sequence[Words], some: Sequence[Passage]) -> list[Mistake]:
-    """The first wrong sentence of each translation that has one, if it stands in the place of as many right ones, is
-    whole, and another follows it."""
-    found = []
+    """The first wrong sentence of each translation, provided that it replaces the same number of correct sentences, is
+    complete, and is followed by another."""
+    mistakes = []
     for text, passage in zip(written, some, strict=True):
         ours, theirs = pieces(text), pieces(passage.chinese)
         changes = [change for change in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes()
                    if change[0] != "equal"]
         if not changes:
             continue
-        kind, place, end, begin, until = changes[0]
-        if kind == "replace" and end - place == until - begin and place + 1 < len(theirs) and ours[place][-1] in "。？":
-            found.append(Mistake(passage, tuple(theirs[:place + 1]), tuple(ours[:place + 1]), theirs[place + 1]))
-    return found
+        kind, first, end, begin, until = changes[0]
+        if kind == "replace" and end - first == until - begin and first + 1 < len(theirs) and ours[first][-1] in "。？":
+            mistakes.append(Mistake(passage, tuple(theirs[:first + 1]), tuple(ours[:first + 1]), theirs[first + 1]))
+    return mistakes
 
 
 @torch.no_grad()
 def cost(model: Seq2Seq | Transformer, passage: Passage, history: Words, following: Words) -> tuple[float, bool]:
-    """The loss of some words in nats a word after a history, and whether each of them is the likeliest."""
+    """Loss of the ``following`` words after a history, in nats per word, and whether all of them are the argmax."""
     vocab = tokenizer().vocab
     given = ConditionedDecoder(model.eval(), pairs([passage]).source)
     state = given.start()
-    read = [vocab.need("start"), *(ids()[word] for word in history)]
-    lost, likeliest = [], []
+    tokens = [vocab.need("start"), *(ids()[word] for word in history)]
+    losses, is_argmax = [], []
     for word in following:
-        ahead = given.step(torch.tensor([read]), state)[0].log_softmax(-1)
-        read = [ids()[word]]
-        lost.append(-float(ahead[read[0]]))
-        likeliest.append(int(ahead.argmax()) == read[0])
-    return fmean(lost), all(likeliest)
+        logprobs = given.step(torch.tensor([tokens]), state)[0].log_softmax(-1)
+        tokens = [ids()[word]]
+        losses.append(-float(logprobs[tokens[0]]))
+        is_argmax.append(int(logprobs.argmax()) == tokens[0])
+    return fmean(losses), all(is_argmax)
 
 
 def after_mistakes(folder: str, name: str, seed: int) -> dict[str, Any]:
-    """``mistakes``: how many can be asked about; ``wrong``: the share of passages that are wrong anywhere; and what is
-    asked → history → how many are ``asked``, the ``loss`` in nats a word and the share that is all ``right``, None
-    where there are too few."""
+    """``mistakes``: number of usable errors; ``wrong``: fraction of passages with any error; and continuation → history
+    → the number of cases (``asked``), the ``loss`` in nats per word and the fraction predicted completely correctly
+    (``right``); None if there are too few."""
     model, some = STUDY.trained(folder, name, updates=LONGER, seed=seed), test_set(ASKED[name], f"exposure {seed}",
                                                                                    COUNT)
     written = translations(model, some)
-    found = first_mistakes(written, some)
-    told: dict[str, Any] = {"mistakes": len(found), "wrong": fmean(
+    mistakes = first_mistakes(written, some)
+    figures: dict[str, Any] = {"mistakes": len(mistakes), "wrong": fmean(
         text != passage.chinese for text, passage in zip(written, some, strict=True))}
     for what, histories in HISTORIES.items():
-        told[what] = {}
+        figures[what] = {}
         for history in histories:
-            asked = [(one.passage, one.asked(what, history, other.right[-1]))
-                     for one, other in zip(found, [*found[1:], *found[:1]], strict=True)]
-            costs = [cost(model, passage, *question) for passage, question in asked if question]
-            told[what][history] = {"asked": len(costs), "loss": fmean(lost for lost, _ in costs),
-                                   "right": fmean(right for _, right in costs)} if len(costs) >= ENOUGH else None
-    return told
+            cases = [(one.passage, one.asked(what, history, other.right[-1]))
+                     for one, other in zip(mistakes, [*mistakes[1:], *mistakes[:1]], strict=True)]
+            costs = [cost(model, passage, *case) for passage, case in cases if case]
+            figures[what][history] = {"asked": len(costs), "loss": fmean(loss for loss, _ in costs),
+                                      "right": fmean(right for _, right in costs)} if len(costs) >= ENOUGH else None
+    return figures
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Arm → ``aim``, ``mistakes`` and ``wrong`` with spread, and what is asked → history → ``asked``, ``loss`` and
-    ``right`` over the seeds that have enough mistakes, with spread; None where no seed has."""
+    """Configuration → ``aim``, ``mistakes`` and ``wrong`` with spread, and continuation → history → ``asked``, ``loss``
+    and ``right`` with spread over the seeds that have enough errors; None if no seed has."""
     folder = str(parts.folder)
     runs = parts(after_mistakes, [(folder, name, seed) for name in ASKED for seed in SEEDS])
 
     def over(name: str, what: str, history: str) -> dict[str, Any] | None:
-        told = {seed: runs[folder, name, seed][what][history] for seed in SEEDS}
-        enough = {seed: one for seed, one in told.items() if one}
+        by_seed = {seed: runs[folder, name, seed][what][history] for seed in SEEDS}
+        enough = {seed: figures for seed, figures in by_seed.items() if figures}
         return seed_statistics(enough) if enough else None
 
     return {name: {"aim": aim} | seed_statistics({

@@ -1,11 +1,11 @@
-"""What does the encoder's last state still hold? A linear probe reads the source's words off it, place by place.
+"""What does the encoder's last state still encode? A linear probe predicts the source words from it, one per position.
 
-"The last state is a summary of the sentence": then each word could be read off it, the first as well as the last.
-Places are counted from both ends, after a sceptic: of places counted from the beginning alone one learns nothing of the
-words that were read last.
-Beside the probe stand what one knows without looking at the state: the commonest word of each place, and the commonest
-one between its two neighbours, if someone told them; the same probe on an encoder that was never trained; and what the
-decoder itself makes of the state: whether the sentence that holds the word is translated rightly, in its place.
+"The last state is a summary of the sentence": if so, every word can be decoded from it, the first as well as the last.
+Positions are counted from both ends (a reviewer's suggestion), because positions counted from the beginning alone say
+nothing about the words that were read last.
+Baselines: the most frequent word at each position; the most frequent word between the two neighbours, if these are
+given; and the same probe on an untrained encoder. For comparison, what the decoder extracts from the state: whether the
+sentence that contains the word is translated correctly, in its place.
 """
 
 from collections import Counter, defaultdict
@@ -27,16 +27,16 @@ from studies.ch04.trainings import STUDY
 
 PROBED = {"fixed": LONGER, "fixed, 32": LONGER, "backwards": UPDATES, "general": LONGER}
 AIM, EACH = 30, 12
-"""Passages of 30 words at the most; so many words at each end are asked."""
+"""Maximum passage length in words, and the number of words probed at each end."""
 PLACES = (*range(EACH), *range(-EACH, 0))
-"""The places that are asked, those from the end below 0."""
+"""The probed positions; those counted from the end are negative."""
 LEARNED, ASKED = 4000, 500
 ROUNDS, RATE, DECAY = 300, 0.03, 1e-3
 
 
 @torch.no_grad()
 def last_states(model: Seq2Seq, some: Sequence[Passage], name: str) -> Float[Tensor, "batch state"]:
-    """The encoder's last state, hidden state and memory side by side."""
+    """The encoder's last state: hidden state and cell state, concatenated."""
     states = []
     for begin in range(0, len(some), 100):
         _, carried = model.eval().read(pairs(some[begin:begin + 100], ARMS[name]).source)
@@ -45,22 +45,24 @@ def last_states(model: Seq2Seq, some: Sequence[Passage], name: str) -> Float[Ten
 
 
 def asked_words(some: Sequence[Passage]) -> Int[Tensor, "batch place"]:
-    """The ids of the words at `PLACES` of each source."""
-    return torch.tensor([[ids()[passage.english[place]] for place in PLACES] for passage in some])
+    """Token ids of the words at `PLACES` of each source."""
+    return torch.tensor([[ids()[passage.english[index]] for index in PLACES] for passage in some])
 
 
 def long_enough(seed: int | str, count: int) -> list[Passage]:
-    """Passages in which no word stands at two of the `PLACES`."""
+    """``count`` passages long enough that no word is at two of the `PLACES`."""
     return [passage for passage in test_set(AIM, seed, 2 * count, "train" if seed == "learned" else "test")
             if len(passage.english) >= 2 * EACH][:count]
 
 
 def probed(states: Float[Tensor, "batch state"], words: Int[Tensor, "batch place"], fresh: Float[Tensor, "more state"],
            asked: Int[Tensor, "more place"]) -> list[float]:
-    """The share of ``asked`` words, place by place, that linear readers name from ``fresh`` states, having learned from
-    others: one reader a place, softmax over all words, by Adam on all at once."""
+    """Accuracy of linear probes at each position, trained on ``states`` and tested on ``fresh`` states.
+
+    One softmax classifier per position over all words, trained with AdamW on the full batch.
+    """
     mean, scale = states.mean(0), states.std(0) + 1e-6
-    known, new_ones = (states - mean) / scale, (fresh - mean) / scale
+    train, test = (states - mean) / scale, (fresh - mean) / scale
     names = words.unique()
     classes = torch.searchsorted(names, words)
     weights = torch.zeros(words.shape[1], states.shape[1], len(names), requires_grad=True)
@@ -68,64 +70,64 @@ def probed(states: Float[Tensor, "batch state"], words: Int[Tensor, "batch place
     optimiser = torch.optim.AdamW([weights, bias], lr=RATE, weight_decay=DECAY)
     for _ in range(ROUNDS):
         optimiser.zero_grad()
-        F.cross_entropy((known @ weights + bias).flatten(0, 1), classes.T.flatten()).backward()
+        F.cross_entropy((train @ weights + bias).flatten(0, 1), classes.T.flatten()).backward()
         optimiser.step()
     with torch.no_grad():
-        said = names[(new_ones @ weights + bias).argmax(-1)]
-    return (said == asked.T).float().mean(-1).tolist()
+        predicted = names[(test @ weights + bias).argmax(-1)]
+    return (predicted == asked.T).float().mean(-1).tolist()
 
 
 def written_rightly(model: Seq2Seq, some: Sequence[Passage], name: str) -> list[float]:
-    """Place → the share of passages in which the sentence that holds its word is written rightly, where it should."""
+    """Position → fraction of passages in which the sentence around its word is translated correctly and in place."""
     shares = []
     for text, passage in zip(translations(model, some, ARMS[name]), some, strict=True):
         ours, theirs = pieces(text), pieces(passage.chinese)
-        of = [number for number, words in enumerate(pieces(passage.english)) for _ in words]
-        shares.append([ours[of[place]:of[place] + 1] == [theirs[of[place]]] for place in PLACES])
+        sentence = [number for number, words in enumerate(pieces(passage.english)) for _ in words]
+        shares.append([ours[sentence[index]:sentence[index] + 1] == [theirs[sentence[index]]] for index in PLACES])
     return [fmean(column) for column in zip(*shares, strict=True)]
 
 
 def probe(folder: str, name: str, seed: int) -> dict[str, list[float]]:
-    """Place → the share of words read off an arm's last state, ``trained`` and ``untrained``, and of those whose
-    sentence is ``written`` rightly."""
-    learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
-    told = {}
-    kept = STUDY.trained(folder, name, updates=PROBED[name], seed=seed)
-    for which, model in (("trained", kept), ("untrained", new(ARMS[name], seed))):
+    """Probe accuracy at each position on the last state of a ``trained`` and an ``untrained`` encoder, and the fraction
+    of words whose sentence is translated correctly (``written``)."""
+    train, test = long_enough("learned", LEARNED), long_enough(seed, ASKED)
+    figures = {}
+    loaded = STUDY.trained(folder, name, updates=PROBED[name], seed=seed)
+    for which, model in (("trained", loaded), ("untrained", new(ARMS[name], seed))):
         assert isinstance(model, Seq2Seq)
         if which == "trained":
-            told["written"] = written_rightly(model, asked, name)
-        told[which] = probed(last_states(model, learned, name), asked_words(learned), last_states(model, asked, name),
-                             asked_words(asked))
-    return told
+            figures["written"] = written_rightly(model, test, name)
+        figures[which] = probed(last_states(model, train, name), asked_words(train), last_states(model, test, name),
+                                asked_words(test))
+    return figures
 
 
 def guessed(seed: int) -> dict[str, list[float]]:
-    """Place → the share of words that are the ``commonest`` one there in the text to learn from, and the commonest one
-    between those ``neighbours``, anywhere."""
-    learned, asked = long_enough("learned", LEARNED), long_enough(seed, ASKED)
-    there = [Counter(passage.english[place] for passage in learned) for place in PLACES]
+    """Baseline accuracies at each position: predicting the most frequent (``commonest``) training word at this
+    position, and the most frequent word between the two ``neighbours`` at any position."""
+    train, test = long_enough("learned", LEARNED), long_enough(seed, ASKED)
+    frequencies = [Counter(passage.english[index] for passage in train) for index in PLACES]
     between: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for passage in learned:
+    for passage in train:
         around = ("", *passage.english, "")
         for before, word, after in zip(around, passage.english, around[2:], strict=False):
             between[before, after][word] += 1
 
-    def told(passage: Passage, place: int) -> str:
-        """The commonest word between a place's neighbours."""
-        around, position = ("", *passage.english, ""), place % len(passage.english)
-        words = between[around[position], around[position + 2]]
+    def infilled(passage: Passage, index: int) -> str:
+        """The most frequent word between the neighbours of a word."""
+        around, start = ("", *passage.english, ""), index % len(passage.english)
+        words = between[around[start], around[start + 2]]
         return words.most_common(1)[0][0] if words else ""
 
-    return {"commonest": [fmean(passage.english[place] == words.most_common(1)[0][0] for passage in asked)
-                          for place, words in zip(PLACES, there, strict=True)],
-            "neighbours": [fmean(passage.english[place] == told(passage, place) for passage in asked)
-                           for place in PLACES]}
+    return {"commonest": [fmean(passage.english[index] == words.most_common(1)[0][0] for passage in test)
+                          for index, words in zip(PLACES, frequencies, strict=True)],
+            "neighbours": [fmean(passage.english[index] == infilled(passage, index) for passage in test)
+                           for index in PLACES]}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``places`` asked, those from the end below 0; ``guessed``: without a state → the share right at each place, with
-    spread; ``arms``: arm → ``trained``, ``untrained`` and ``written`` → the same."""
+    """``places``: the probed positions, negative from the end; ``guessed``: baseline → accuracy at each position with
+    spread; ``arms``: configuration → ``trained``, ``untrained`` and ``written`` → the same."""
     folder = str(parts.folder)
     runs = parts(probe, [(folder, name, seed) for name in PROBED for seed in SEEDS])
     guesses = parts(guessed, [(seed,) for seed in SEEDS])

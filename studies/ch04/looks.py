@@ -1,13 +1,13 @@
-"""The links that attention finds, and those that rivals without a network count, by the rule of the chapter's `looks`.
+"""Alignments from attention and from baselines without a network, evaluated by the rule of the chapter's `looks`.
 
-After a pilot (seed 0, not recorded), in which "general" looked at the word *behind* the partner: an encoder of one
-direction knows a word, and that it is over, at the next position too. So the encoder of both directions, which Bahdanau
-et al. have, is an arm of its own with the same score ("two-way"), and beside the share on the partner stand the shares
-on its neighbours.
+Designed after a pilot (seed 0, not recorded), in which "general" attended to the word *after* the aligned word: a
+unidirectional encoder still represents a word at the next position, and there knows that it is complete. Therefore the
+bidirectional encoder, which Bahdanau et al. use, is a configuration of its own with the same score ("two-way"), and the
+accuracy is also given for the neighbours of the aligned word.
 
-Rivals: the diagonal alone; IBM model 1 (`ibm`), without a pull and with the one that is best on the passages to choose
-by; the attention before any training. A Transformer stands beside them: the mean of its heads, and the head that is
-best on the passages to choose by.
+Baselines: the diagonal alone; IBM model 1 (`ibm`), without a diagonal prior and with the one that is best on the
+development passages; the attention of the untrained model. For comparison, a Transformer: the mean of its heads, and
+the head that is best on the development passages.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,93 +34,95 @@ from studies.ch04.trainings import STUDY, to_choose
 LOOKING = (("dot", UPDATES), ("general", UPDATES), ("general", LONGER), ("two-way", UPDATES), ("additive", UPDATES))
 AIMS, COUNT = (10, 30, 60), 60
 SHIFTS = (-1, 0, 1)
-"""How many words later the weights are read off than the word is said; and how far behind the partner they may be."""
+"""Offsets of the step whose weights are used, and of the expected argmax (see `right`)."""
 PULLS = (0.0, 2.0, 4.0, 8.0)
 
 
 def right(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage], shift: int = 0, behind: int = 0,
           links: Callable[[Passage], Links] = gold) -> float:
-    """The share of linked words whose partner has the heaviest weight, [END] of the source being a position too.
-    ``weights`` are those of each passage; ``shift`` says how many words later than the word they are read off,
-    ``behind`` how many positions behind the partner the heaviest weight is to lie."""
-    asked = [(rows, one + shift, other) for rows, passage in zip(weights, some, strict=True)
-             for one, other in links(passage) if one + shift >= 0]
-    return fmean(int(rows[position].argmax()) == other + behind for rows, position, other in asked)
+    """Alignment accuracy: fraction of linked words whose aligned word has the highest weight (source [END] included).
+
+    ``weights`` are those of each passage. ``shift``: take the weights this many steps after the word; ``behind``:
+    expect the highest weight this many positions after the aligned word.
+    """
+    linked = [(rows, target + shift, source) for rows, passage in zip(weights, some, strict=True)
+              for target, source in links(passage) if target + shift >= 0]
+    return fmean(int(rows[target].argmax()) == source + behind for rows, target, source in linked)
 
 
 def on_partners(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage]) -> float:
-    """The mean weight on the partner."""
-    return fmean(float(rows[one, other]) for rows, passage in zip(weights, some, strict=True)
-                 for one, other in gold(passage))
+    """Mean attention weight on the aligned word."""
+    return fmean(float(rows[target, source]) for rows, passage in zip(weights, some, strict=True)
+                 for target, source in gold(passage))
 
 
 def heads(model: torch.nn.Module, some: Sequence[Passage]) -> dict[str, list[Float[Tensor, "time key"]]]:
-    """Head, by name → its weights, a passage each."""
+    """Name of a head → its attention weights, one matrix per passage."""
     with inference(model), watch(model, ACROSS) as seen:
         model(pairs(some))
     return {f"{name} {head}": list(seen[name][:, head]) for name in seen for head in range(seen[name].shape[1])}
 
 
 def attended(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[str, float]]:
-    """Length → the share of right links by ``shift``, the share ``behind`` the partner, the ``weight`` on the partner,
-    the share of ``names`` that is right, and the share that is right ``untrained``."""
+    """Length → alignment accuracy by ``shift`` and by ``behind``, the mean ``weight`` on the aligned word, the accuracy
+    on ``names``, and the accuracy of the ``untrained`` model."""
     model, fresh = STUDY.trained(folder, name, updates=updates, seed=seed), new(ARMS[name], seed)
-    told = {}
+    figures = {}
     for aim in AIMS:
         some = test_set(aim, seed, COUNT)
         weights = looked(model, some)
-        told[str(aim)] = {f"shift {shift}": right(weights, some, shift) for shift in SHIFTS} | {
+        figures[str(aim)] = {f"shift {shift}": right(weights, some, shift) for shift in SHIFTS} | {
             f"behind {shift}": right(weights, some, behind=shift) for shift in SHIFTS} | {
             "weight": on_partners(weights, some), "names": right(weights, some, links=names),
             "untrained": right(looked(fresh, some), some)}
-    return told
+    return figures
 
 
 def transformer(folder: str, seed: int) -> dict[str, dict[str, float]]:
-    """Length → the share of right links by the ``mean`` of a Transformer's heads, and by its ``best`` head."""
-    model, told = STUDY.trained(folder, "transformer", updates=UPDATES, seed=seed), {}
-    chosen = {name: right(weights, to_choose()) for name, weights in heads(model, to_choose()).items()}
-    best = max(chosen, key=chosen.__getitem__)
+    """Length → alignment accuracy of the ``mean`` of a Transformer's heads, and of its ``best`` head."""
+    model, figures = STUDY.trained(folder, "transformer", updates=UPDATES, seed=seed), {}
+    accuracies = {name: right(weights, to_choose()) for name, weights in heads(model, to_choose()).items()}
+    best = max(accuracies, key=accuracies.__getitem__)
     for aim in AIMS:
         some = test_set(aim, seed, COUNT)
-        told[str(aim)] = {"mean": right(looked(model, some), some), "best": right(heads(model, some)[best], some)}
-    return told
+        figures[str(aim)] = {"mean": right(looked(model, some), some), "best": right(heads(model, some)[best], some)}
+    return figures
 
 
 def by_counting(some: Sequence[Passage], pull: float) -> float:
-    """The share of right links by IBM model 1."""
+    """Alignment accuracy of IBM model 1."""
     proposed = [links(table(pull), passage.english, passage.chinese, pull) for passage in some]
-    return fmean(found[one] == other for found, passage in zip(proposed, some, strict=True)
-                 for one, other in gold(passage))
+    return fmean(aligned[target] == source for aligned, passage in zip(proposed, some, strict=True)
+                 for target, source in gold(passage))
 
 
 def diagonal(some: Sequence[Passage]) -> float:
-    """The share of gold words whose partner stands where the diagonal passes."""
-    def nearest(passage: Passage, position: int) -> int:
+    """Alignment accuracy of the diagonal alone."""
+    def nearest(passage: Passage, target: int) -> int:
         sizes = len(passage.chinese), len(passage.english)
-        return max(range(sizes[1]), key=lambda other: near(position, sizes[0], other, sizes[1], 1.0))
+        return max(range(sizes[1]), key=lambda source: near(target, sizes[0], source, sizes[1], 1.0))
 
-    return fmean(nearest(passage, one) == other for passage in some for one, other in gold(passage))
+    return fmean(nearest(passage, target) == source for passage in some for target, source in gold(passage))
 
 
 def counted(pull: float, seed: int) -> dict[str, float]:
-    """Length → the share of right links by IBM model 1 with a pull; ``choose``: that on the passages to choose by."""
+    """Length → alignment accuracy of IBM model 1 with prior ``pull``; ``choose``: on the development passages."""
     return {str(aim): by_counting(test_set(aim, seed, COUNT), pull) for aim in AIMS} | {
         "choose": by_counting(to_choose(), pull)}
 
 
 def without_counting(seed: int) -> dict[str, dict[str, float]]:
-    """Length → the share on the ``diagonal``, and how many gold ``words``, ``names`` among them, and Chinese words in
-    ``all`` there are."""
-    asked = {aim: test_set(aim, seed, COUNT) for aim in AIMS}
-    return {str(aim): {"diagonal": diagonal(some), "words": sum(len(gold(one)) for one in some),
-                       "names": sum(len(names(one)) for one in some),
-                       "all": sum(len(one.chinese) for one in some)} for aim, some in asked.items()}
+    """Length → accuracy of the ``diagonal``, and the numbers of words with a gold link (``words``), of ``names`` among
+    them, and of ``all`` Chinese words."""
+    tests = {aim: test_set(aim, seed, COUNT) for aim in AIMS}
+    return {str(aim): {"diagonal": diagonal(some), "words": sum(len(gold(item)) for item in some),
+                       "names": sum(len(names(item)) for item in some),
+                       "all": sum(len(item.chinese) for item in some)} for aim, some in tests.items()}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``attention``: kind and updates → length → figures with spread; ``transformer`` and ``places`` alike; ``ibm``:
-    pull → length → the share of right links with spread; ``pull``: the best on the passages to choose by."""
+    diagonal prior → length → alignment accuracy with spread; ``pull``: the best prior on the development passages."""
     folder = str(parts.folder)
     runs = parts(attended, [(folder, *arm, seed) for arm in LOOKING for seed in SEEDS])
     others = parts(transformer, [(folder, seed) for seed in SEEDS])

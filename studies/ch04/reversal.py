@@ -1,6 +1,6 @@
-"""The loss of arms that read the source in other orders, by thirds of the Chinese, and the lag of their partners.
+"""Loss of models with a reordered source, by thirds of the Chinese, and the time lag of aligned words.
 
-What is asked of it is told in the chapter's `reversal`.
+The rule is in the chapter's `reversal`.
 """
 
 from collections.abc import Sequence
@@ -21,37 +21,37 @@ COUNT = 60
 
 
 def lags(some: Sequence[Passage], arm: Arm) -> dict[str, float]:
-    """Steps of the state from a source word to the position that says its partner: the ``mean`` over all partners, and
-    the mean over passages of the ``shortest`` one."""
+    """Time lag in steps from a source word to the step that predicts its translation: the ``mean`` over all aligned
+    words, and the mean over passages of the ``shortest`` lag."""
     steps = []
     for passage in some:
-        read = arm.reads(passage)
-        bridge = len(read.english) + arm.delay + 1
-        steps.append([bridge - other + one for one, other in read.partners])
+        ordered = arm.reads(passage)
+        bridge = len(ordered.english) + arm.delay + 1
+        steps.append([bridge - source + target for target, source in ordered.partners])
     return {"mean": fmean(lag for row in steps for lag in row), "shortest": fmean(min(row) for row in steps if row)}
 
 
 @torch.no_grad()
 def by_thirds(folder: str, name: str, seed: int) -> dict[str, dict[str, float]]:
-    """Length → the loss in nats a token, in the ``whole`` and in the ``first``, ``middle`` and ``last`` third of the
-    Chinese, [END] being in the last."""
-    model, arm, told = STUDY.trained(folder, name, updates=UPDATES, seed=seed), ARMS[name], {}
+    """Length → loss in nats per token on the ``whole`` Chinese and on its ``first``, ``middle`` and ``last`` third;
+    [END] is in the last."""
+    model, arm, figures = STUDY.trained(folder, name, updates=UPDATES, seed=seed), ARMS[name], {}
     for aim in AIMS:
         batch = pairs(test_set(aim, seed, COUNT), arm)
         logprobs = model(batch).log_softmax(-1)
-        asked = batch.targets != IGNORE
-        lost = -logprobs.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
-        place = asked.cumsum(-1) - 1
-        third = 3 * place // asked.sum(-1, keepdim=True)
-        told[str(aim)] = {"whole": float(lost[asked].mean())} | {
-            part: float(lost[asked & (third == number)].mean())
+        is_target = batch.targets != IGNORE
+        losses = -logprobs.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
+        index = is_target.cumsum(-1) - 1
+        third = 3 * index // is_target.sum(-1, keepdim=True)
+        figures[str(aim)] = {"whole": float(losses[is_target].mean())} | {
+            part: float(losses[is_target & (third == number)].mean())
             for number, part in enumerate(("first", "middle", "last"))}
-    return told
+    return figures
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``loss``: arm → length → part → the loss with its spread; ``lags``: arm → length → `lags` of the first seed's
-    exam; ``delay``: the positions of nothing."""
+    """``loss``: configuration → length → part → loss with its spread; ``lags``: configuration → length → `lags` on the
+    first seed's test set; ``delay``: the number of padding tokens."""
     folder = str(parts.folder)
     runs = parts(by_thirds, [(folder, name, seed) for name in WAYS for seed in SEEDS])
     return {"delay": DELAY,

@@ -1,5 +1,7 @@
-"""Three softmaxes of ELMos: a row for each word, letters, letters and a correction; the rules were written down before
-(`plmlab.chapters.ch05.cnn_softmax`)."""
+"""Three softmax layers for ELMo: one row per word, a character CNN, and a character CNN with a correction per word.
+
+The rules were written before the runs (`plmlab.chapters.ch05.cnn_softmax`).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,47 +28,47 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 UPDATES, BATCH = 1600, 32
 TIMED = 60
-"""Updates of each arm that are timed."""
+"""Number of timed updates per configuration."""
 
 
 class CNNSoftmaxELMo(ELMo):
-    """An `ELMo` that spells what it says, with a CNN of the same form as the one that it reads with."""
+    """An `ELMo` with a CNN softmax: output embeddings from a character CNN of the same form as its input CNN."""
 
     def make_softmax(self, config: ELMoConfig) -> nn.Module:
-        """A CNN softmax."""
+        """Return a CNN softmax."""
         return CNNSoftmax(characters(config))
 
     def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """As in `ELMo`; the vectors of all words are made anew."""
+        """Token logits, as in `ELMo`; recomputes the output embeddings of all words."""
         return self.softmax(hidden, self.codes)
 
 
 @dataclass(frozen=True)
 class CorrectedConfig(ELMoConfig):
-    """The same, and how many numbers of its own a word has: ``correction``."""
+    """An ELMo configuration with the dimension of the correction per word (``correction``)."""
 
     correction: int = 128
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 0) -> Self:
-        """As `ELMoConfig.tiny`, with 8 numbers a word."""
+        """`ELMoConfig.tiny` with an 8-dimensional correction."""
         return replace(super().tiny(vocab, time), correction=8)
 
 
 class CorrectedELMo(CNNSoftmaxELMo):
-    """A `CNNSoftmaxELMo` with a correction for each word."""
+    """A `CNNSoftmaxELMo` with a learned correction per word."""
 
     def make_softmax(self, config: ELMoConfig) -> nn.Module:
-        """A CNN softmax with corrections."""
+        """Return a CNN softmax with corrections."""
         assert isinstance(config, CorrectedConfig)
         return CorrectedCNNSoftmax(characters(config), config.vocab, config.correction)
 
 
 class UnbiasedELMo(ELMo):
-    """An `ELMo` whose softmax has a row for each word and no bias, as those that spell have none."""
+    """An `ELMo` with a full softmax without bias, because the CNN softmaxes have none."""
 
     def make_softmax(self, config: ELMoConfig) -> nn.Module:
-        """A matrix."""
+        """Return a linear layer without bias."""
         return nn.Linear(config.model, config.vocab, bias=False)
 
 
@@ -74,11 +76,11 @@ ARMS: dict[str, Callable[[int], ELMo]] = {
     "full": lambda vocab: UnbiasedELMo(ELMoConfig.tiny(vocab)),
     "CNN": lambda vocab: CNNSoftmaxELMo(ELMoConfig.tiny(vocab)),
     "corrected": lambda vocab: CorrectedELMo(CorrectedConfig.tiny(vocab))}
-"""The softmax → an ELMo that has it, from the size of the vocabulary."""
+"""Softmax → constructor of an ELMo with it, a function of the vocabulary size."""
 
 
 def build(arm: str, seed: int) -> ELMo:
-    """An ELMo with random weights of this seed, which knows how the small world's words are spelled."""
+    """Return an untrained ELMo with the spelling of the small world's words, initialized with ``seed``."""
     torch.manual_seed(seed)
     model = ARMS[arm](len(small_world_tokenizer()))
     model.set_spelling(small_world_tokenizer())
@@ -86,68 +88,69 @@ def build(arm: str, seed: int) -> ELMo:
 
 
 def train(model: ELMo, arm: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train an arm for so many updates, on the same sentences whichever it is; the run's history."""
+    """Train a model for ``updates`` steps and return the run's history; the data depend only on ``seed``."""
     text = sentence_batches(world.small(), "train", small_world_tokenizer(), bidirectional_lm, BATCH, seed)
     return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
 
 
 @cache
 def test_set(split: str = "test") -> BidirectionalBatch:
-    """600 sentences: of the test, the exam; of training text ("train"), those that rates are chosen by."""
+    """Batch of 600 sentences: the test set ("test"), or the development set from training text ("train"; cached)."""
     return sentence_batches(world.small(), split, small_world_tokenizer(), bidirectional_lm, 600,
                             5)(0)  # type: ignore[return-value]
 
 
 def near(words: Sequence[str]) -> dict[str, list[str]]:
-    """Word → the other words that are one edit away, where there are any; words of one character are left out."""
-    long = sorted({word for word in words if len(word) > 1})
-    holed: dict[tuple[str, str], list[str]] = {}
-    for word in long:
-        for place in range(len(word)):
-            holed.setdefault((word[:place], word[place + 1:]), []).append(word)
-    found: dict[str, set[str]] = {word: set() for word in long}
-    for (before, behind), alike in holed.items():
-        shorter = [before + behind] if before + behind in found else []
+    """Word → the other words at edit distance 1, if there are any; single-character words are left out."""
+    candidates = sorted({word for word in words if len(word) > 1})
+    deletions: dict[tuple[str, str], list[str]] = {}
+    for word in candidates:
+        for index in range(len(word)):
+            deletions.setdefault((word[:index], word[index + 1:]), []).append(word)
+    near_words: dict[str, set[str]] = {word: set() for word in candidates}
+    for (prefix, suffix), alike in deletions.items():
+        shorter = [prefix + suffix] if prefix + suffix in near_words else []
         for word in alike:
-            found[word].update(alike, shorter)
-            for one in shorter:
-                found[one].add(word)
-    return {word: others for word, all_of in found.items() if (others := sorted(all_of - {word}))}
+            near_words[word].update(alike, shorter)
+            for deleted in shorter:
+                near_words[deleted].add(word)
+    return {word: others for word, group in near_words.items() if (others := sorted(group - {word}))}
 
 
 @cache
 def neighbours() -> Float[Tensor, "vocab vocab"]:
-    """1 where the word of a column is near that of a row, in ids of the small world."""
-    told = torch.zeros(len(small_world_tokenizer()), len(small_world_tokenizer()))
+    """Neighbour matrix over the small world's token ids: 1 where the two words are near (cached)."""
+    matrix = torch.zeros(len(small_world_tokenizer()), len(small_world_tokenizer()))
     for word, others in near(world.small().vocabulary).items():
-        told[small_world_tokenizer().id(word), [small_world_tokenizer().id(other) for other in others]] = 1
-    return told
+        matrix[small_world_tokenizer().id(word), [small_world_tokenizer().id(other) for other in others]] = 1
+    return matrix
 
 
 @torch.no_grad()
 def development(run: Run) -> float:
-    """Minus the loss on new sentences of training text, in nats a target."""
+    """Negative loss on new sentences of training text, in nats per target."""
     return -float(run.model.eval().loss(test_set("train")))
 
 
 @torch.no_grad()
 def costs(model: ELMo, batch: BidirectionalBatch) -> dict[str, float]:
-    """The loss in nats a target on ``all`` targets; on ``near`` words and on ``others``, where each word counts once,
-    however often it is asked; and ``taken``, the probability that goes, where a near word is right, to all that are
-    near it."""
-    asked = batch.targets != IGNORE
-    targets, logprobs = batch.targets[asked], model(batch)[asked].log_softmax(-1)
-    lost, beside = -logprobs.gather(-1, targets[:, None])[:, 0], neighbours()[targets]
-    is_near = beside.any(-1)
-    by_word = {int(word): float(lost[targets == word].mean()) for word in targets.unique()}
+    """Losses in nats per target: over ``all`` targets; and over ``near`` words and ``others``, averaged per word type.
+
+    ``taken``: the mean probability assigned to the words near the target, over targets that have any.
+    """
+    is_target = batch.targets != IGNORE
+    targets, logprobs = batch.targets[is_target], model(batch)[is_target].log_softmax(-1)
+    losses, is_neighbour = -logprobs.gather(-1, targets[:, None])[:, 0], neighbours()[targets]
+    is_near = is_neighbour.any(-1)
+    by_word = {int(word): float(losses[targets == word].mean()) for word in targets.unique()}
     near_words = set(targets[is_near].tolist())
-    return {"all": float(lost.mean()), "near": fmean(by_word[word] for word in by_word if word in near_words),
+    return {"all": float(losses.mean()), "near": fmean(by_word[word] for word in by_word if word in near_words),
             "others": fmean(by_word[word] for word in by_word if word not in near_words),
-            "taken": float((logprobs.exp() * beside).sum(-1)[is_near].mean())}
+            "taken": float((logprobs.exp() * is_neighbour).sum(-1)[is_near].mean())}
 
 
 def test(run: Run) -> dict[str, dict[str, float]]:
-    """``costs``: what a trained arm costs in the exam, as `costs` tells."""
+    """``costs``: `costs` of a trained model on the test set."""
     return {"costs": costs(run.model.eval(), test_set())}
 
 
@@ -156,29 +159,29 @@ STUDY = Study(name="cnn softmax", arms={(arm,): (3e-3, 1e-2, 3e-2) for arm in AR
 
 
 def microseconds(rounds: int) -> dict[str, float]:
-    """Arm → the median time of an update, the arms taking turns; the batches are made beforehand."""
+    """Median time of an update per configuration, interleaved; batches are prepared beforehand."""
     text = sentence_batches(world.small(), "train", small_world_tokenizer(), bidirectional_lm, BATCH, 0)
     models = {arm: build(arm, 0) for arm in ARMS}
     steps = {arm: torch.optim.AdamW(model.parameters(), 1e-3) for arm, model in models.items()}
     seconds: dict[str, list[float]] = {arm: [] for arm in ARMS}
     for batch in [text(step) for step in range(rounds)]:
         for arm, model in models.items():
-            begun = perf_counter()
+            start = perf_counter()
             steps[arm].zero_grad()
             model.loss(batch).backward()  # type: ignore[arg-type]
             steps[arm].step()
-            seconds[arm].append(perf_counter() - begun)
-    return {arm: 1e6 * median(told) for arm, told in seconds.items()}
+            seconds[arm].append(perf_counter() - start)
+    return {arm: 1e6 * median(times) for arm, times in seconds.items()}
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """``floor`` in nats a target, ``updates``, ``batch``, ``near``: the near words, ``share``: that of the exam's
-    targets that are near; and ``arms``: softmax → its ``parameters``, ``microseconds`` an update, ``lr``, the ``rates``
-    tried, and ``costs``: what `costs` tells, with spread."""
-    found, times = study.measure(parts), parts(microseconds, [(TIMED,)])[TIMED,]
+    """``floor`` in nats per target, ``updates``, ``batch``, ``near``: the near words, ``share``: their fraction of the
+    test set's targets; and ``arms``: softmax → its ``parameters``, ``microseconds`` per update, ``lr``, the ``rates``
+    tried, and ``costs``: `costs` with spread."""
+    outcomes, times = study.measure(parts), parts(microseconds, [(TIMED,)])[TIMED,]
     targets = test_set().targets
-    told = {arm: {"parameters": sum(weight.numel() for weight in build(arm, 0).softmax.parameters()),
-                  "microseconds": times[arm], **one.told()} for (arm, _), one in found.items()}
+    results = {arm: {"parameters": sum(weight.numel() for weight in build(arm, 0).softmax.parameters()),
+                     "microseconds": times[arm], **outcome.told()} for (arm, _), outcome in outcomes.items()}
     return {"floor": world.small().entropy("test").token, "updates": UPDATES, "batch": BATCH,
             "near": list(near(world.small().vocabulary)),
-            "share": float(neighbours().any(-1)[targets[targets != IGNORE]].float().mean()), "arms": told}
+            "share": float(neighbours().any(-1)[targets[targets != IGNORE]].float().mean()), "arms": results}

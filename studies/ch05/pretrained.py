@@ -1,8 +1,8 @@
-"""What chapter 05 takes vectors from, pretrained three times over on as many sentences of the full world each.
+"""Pretraining of chapter 05's three models, with three seeds each, on the same number of sentences of the full world.
 
-ELMo's bidirectional language model; the same with a table of word vectors where ELMo has characters; and CoVe (McCann
-et al. 2017), the encoder of a translator with attention. Smaller and trained for fewer updates than what comes with the
-course, so that three seeds are at hand.
+ELMo's bidirectional language model; the same with word embeddings instead of character input; and CoVe (McCann et al.
+2017), the encoder of a translation model with attention. The models are smaller and trained for fewer updates than the
+bundled checkpoints, so that three seeds are affordable.
 """
 
 from collections.abc import Sequence
@@ -35,12 +35,12 @@ UPDATES, BATCH = 1500, 64
 HELD_OUT = 10
 WIDTH, LAYERS = 96, 2
 UNKNOWN = 0.05
-"""The share of words that a model with a table reads as [UNK] in training, so that it knows what to make of one."""
+"""Fraction of words replaced by [UNK] in training with word embeddings, so that [UNK] has a trained embedding."""
 KINDS = ("characters", "words", "translation")
 
 
 class WordELMo(ELMo):
-    """An ELMo whose token layer is a table of word vectors."""
+    """An ELMo whose token layer is a word embedding matrix."""
 
     def __init__(self, config: ELMoConfig) -> None:
         super().__init__(config)
@@ -48,15 +48,14 @@ class WordELMo(ELMo):
         self.table = nn.Embedding(config.vocab, config.model)
 
     def words(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
-        """The vectors of words; in training, one in twenty is [UNK]'s."""
+        """Word embeddings; in training, 5 % of the words are replaced by [UNK]."""
         if self.training:
             dropped = torch.rand(tokens.shape, device=tokens.device) < UNKNOWN
             tokens = tokens.masked_fill(dropped, world_tokenizer().vocab.need("unk"))
         return self.table(tokens)
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
-        """One tensor a layer, of sentences between their begin and their end; a word that the vocabulary lacks is
-        [UNK]."""
+        """Outputs of all layers for sentences with [START] and [END]; out-of-vocabulary words become [UNK]."""
         vocab = world_tokenizer().vocab
         rows = [torch.tensor([vocab.need("start"), *ids(words), vocab.need("end")]) for words in sentences]
         tokens = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=vocab.need("pad"))
@@ -65,43 +64,43 @@ class WordELMo(ELMo):
 
 @cache
 def chinese() -> Tokenizer:
-    """One token for each word of the full world's sentences, English and Chinese."""
+    """Tokenizer with one token per word of the full world's sentences, English and Chinese (cached)."""
     return build_world_tokenizer(world.full(), texts=["sentences"])
 
 
 def build(kind: str, seed: int) -> Any:
-    """A model with random weights."""
+    """Return an untrained model, initialized with ``seed``."""
     torch.manual_seed(seed)
     if kind == "translation":
         return BidirectionalSeq2Seq(Seq2SeqConfig(len(chinese()), layers=LAYERS, model=2 * WIDTH))
-    made = (WordELMo if kind == "words" else ELMo)(
+    model = (WordELMo if kind == "words" else ELMo)(
         replace(ELMoConfig.tiny(len(world_tokenizer())), model=WIDTH, hidden=2 * WIDTH, layers=LAYERS))
-    made.set_spelling(world_tokenizer())
-    return made
+    model.set_spelling(world_tokenizer())
+    return model
 
 
 def texts(kind: str, seed: int, split: str = "train") -> ExampleBatches:
-    """What is read: sentences from both ends, or with their translations; as many each time."""
+    """Training batches: sentences for the bidirectional LM, or with translations; the same number per batch."""
     if kind != "translation":
         return sentence_batches(world.full(), split, world_tokenizer(), bidirectional_lm, BATCH, seed)
     words = chinese()
 
     def draw(rng: Random) -> list[Any]:
-        some = islice(world.full().translations(split, seed=int(rng.random() * 2**53)), BATCH)
+        translations = islice(world.full().translations(split, seed=int(rng.random() * 2**53)), BATCH)
         return [sequence_to_sequence(*(words.encode(" ".join(side), plain=True) for side in pair), vocab=words.vocab)
-                for pair in some]
+                for pair in translations]
 
     return ExampleBatches(draw, seed, words.vocab.need("pad"))
 
 
 def train(model: nn.Module, kind: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Pretrain a model for so many updates; the run's history."""
+    """Pretrain a model for ``updates`` steps and return the run's history."""
     return fit(model, texts(kind, seed), steps=updates, lr=lr, warmup=updates // 15, **options)
 
 
 @torch.no_grad()
 def loss(run: Run) -> float:
-    """The loss on new sentences of the test, in nats a target."""
+    """Loss on new test sentences, in nats per target."""
     [kind] = run.arm
     held_out = [texts(kind, 77, "test")(step) for step in range(HELD_OUT)]
     sizes = [int((batch.targets != IGNORE).sum()) for batch in held_out]
@@ -109,12 +108,12 @@ def loss(run: Run) -> float:
 
 
 def development(run: Run) -> float:
-    """Minus the loss that is told, too: these models are no exam's subject, only what its vectors come from."""
+    """Negative loss, the one that is also reported: these models are not evaluated themselves, only their vectors."""
     return -loss(run)
 
 
 def test(run: Run) -> dict[str, float]:
-    """The ``loss``."""
+    """Return the ``loss``."""
     return {"loss": loss(run)}
 
 
@@ -124,12 +123,12 @@ STUDY = Study(name="pretrained", arms={(kind,): (3e-3, 1e-2) for kind in KINDS},
 
 
 def pretrained(folder: str, kind: str, seed: int) -> Any:
-    """A model that was kept, in evaluation mode."""
+    """Load a pretrained model in evaluation mode."""
     return STUDY.trained(folder, kind, updates=UPDATES, seed=seed)
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """Kind → ``lr``, the ``rates`` tried, ``loss`` with spread, and ``parameters``; the folder of the parts keeps the
-    models."""
-    return {kind: {"parameters": sum(weight.numel() for weight in build(kind, 0).parameters()), **found.told()}
-            for (kind, _), found in study.measure(parts).items()}
+    """Kind → ``lr``, the ``rates`` tried, ``loss`` with spread, and ``parameters``; the models are stored in the folder
+    of ``parts``."""
+    return {kind: {"parameters": sum(weight.numel() for weight in build(kind, 0).parameters()), **outcome.told()}
+            for (kind, _), outcome in study.measure(parts).items()}

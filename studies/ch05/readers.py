@@ -1,4 +1,4 @@
-"""Who gives a word its vectors: ELMo's biLM, untrained or trained, and what it is held against, layer by layer."""
+"""Contextual word vectors by layer: ELMo's biLM, untrained and trained, and the models that it is compared with."""
 
 from collections.abc import Sequence
 
@@ -17,16 +17,18 @@ from studies.ch05.pretrained import build, chinese, pretrained
 
 READERS = ("word vectors", "biLM, untrained", "biLM", "biLM of words", "CoVe", "elmo-world", "BERT")
 SEEDED = ("biLM, untrained", "biLM", "biLM of words", "CoVe")
-"""Those of which there are several seeds."""
+"""Readers with several seeds."""
 TWO_SIDED = (*SEEDED, "elmo-world")
-"""Those whose upper layers have what was read from the left and from the right side by side."""
+"""Readers whose upper layers concatenate a forward and a backward half."""
 
 
 def reader(name: str, folder: str, seed: int) -> Reader:
-    """A reader by its name, one of ``READERS``; models that were pretrained for this chapter lie in ``folder``.
-    ValueError for another name."""
+    """Return a reader of ``READERS``; models pretrained for this chapter are loaded from ``folder``.
+
+    Raises ValueError for any other name.
+    """
     if name not in READERS:
-        raise ValueError(f"a reader is one of {', '.join(READERS)}; {name!r} was given")
+        raise ValueError(f"unknown reader {name!r}; expected one of {', '.join(READERS)}")
     if name == "word vectors":
         return of_table(*load("skipgram-world"))
     if name == "BERT":
@@ -41,7 +43,7 @@ def reader(name: str, folder: str, seed: int) -> Reader:
 
 
 def of_elmo(model: ELMo) -> Reader:
-    """The layers of a biLM, from the words' own vectors, once, to the highest."""
+    """Reader for a biLM: the context-independent word vectors (one copy), then all layers."""
     @torch.no_grad()
     def read(sentences: Sequence[Sequence[str]]) -> Layers:
         own, *upper = model.layers(sentences)
@@ -50,13 +52,13 @@ def of_elmo(model: ELMo) -> Reader:
 
 
 def of_translator(model: BidirectionalSeq2Seq) -> Reader:
-    """CoVe (McCann et al. 2017): a translator's word vectors, and its encoder's layers."""
+    """Reader for CoVe (McCann et al. 2017): a translation model's word embeddings, and its encoder layers."""
     words = chinese()
 
     @torch.no_grad()
     def read(sentences: Sequence[Sequence[str]]) -> Layers:
-        examples = [sequence_to_sequence(words.encode(" ".join(one), plain=True), [], vocab=words.vocab)
-                    for one in sentences]
+        examples = [sequence_to_sequence(words.encode(" ".join(sentence), plain=True), [], vocab=words.vocab)
+                    for sentence in sentences]
         batch = PairBatch.of(examples, pad=words.vocab.need("pad")).source
         with watch(model) as seen:
             model.read(batch)
@@ -66,8 +68,8 @@ def of_translator(model: BidirectionalSeq2Seq) -> Reader:
 
 
 def of_table(model: Word2Vec, tokenizer: Tokenizer) -> Reader:
-    """The vectors of chapter 02: one a word, whatever stands beside it."""
+    """Reader for the word vectors of chapter 02, which are independent of context."""
     def read(sentences: Sequence[Sequence[str]]) -> Layers:
-        rows = [tokenizer.encode(" ".join(one), plain=True) for one in sentences]
+        rows = [tokenizer.encode(" ".join(sentence), plain=True) for sentence in sentences]
         return [model.token.weight.detach()[[token for row in rows for token in row]]]
     return read

@@ -1,4 +1,4 @@
-"""What chapter 05 records: where its vectors come from, what layers tell and are worth; softmaxes that spell."""
+"""Recipe of chapter 05: pretraining, probing of layers, downstream tasks, and the CNN softmax."""
 
 from typing import Any
 
@@ -7,6 +7,6 @@ from studies.ch05 import cnn_softmax, pretrained, probes, tasks
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``pretrained``, ``probes``, ``tasks`` and ``cnn softmax``, as their modules tell."""
+    """Record ``pretrained``, ``probes``, ``tasks`` and ``cnn softmax``; see their modules."""
     return {"pretrained": pretrained.measure(parts), "probes": probes.measure(parts), "tasks": tasks.measure(parts),
             "cnn softmax": cnn_softmax.measure(parts)}

@@ -1,8 +1,8 @@
-"""What is recorded of the tasks: all arms, each with nine sets of labels; the rules stand in
+"""Runs of the downstream tasks: all configurations, each with nine sets of labels, by the rules of
 `plmlab.chapters.ch05.tasks`.
 
-An arm has a learning rate that is best for it with ``FEW`` labels, and one with many. With other counts of labels it
-inherits that of the few; so this is no `Study`.
+The learning rate of a configuration is tuned with ``FEW`` labels, and again with many. With other label counts it uses
+that of the few; therefore this is not a `Study`.
 """
 
 from collections.abc import Sequence
@@ -18,54 +18,54 @@ from studies.ch05.readers import reader
 
 RATES = (1e-3, 3e-3, 1e-2)
 RUNS = range(3 * len(SEEDS))
-"""Each has labels of its own, and the pretrained model of the seed run % 3."""
+"""Each run has its own labels, and the pretrained model with seed run % 3."""
 MANY = 10
-"""So many times more labels want learning rates of their own."""
+"""With this many times more labels, learning rates are tuned separately."""
 
 
 def reached(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> dict[str, Any]:
-    """What one of ``RUNS`` or of the pilots reaches, as `tasks.reached` tells."""
+    """`tasks.reached` for one of ``RUNS`` or a pilot."""
     return tasks.reached(folder, name, arm, count, lr, run, reader)
 
 
 @none_if_diverged
 def rate_score(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> float:
-    """The best development score with a learning rate."""
+    """Score of a learning rate: the best development score."""
     return float(reached(folder, name, arm, count, lr, run)["development"])
 
 
 def asked_for() -> list[tuple[str, str, int]]:
-    """(task, arm, count) of all runs."""
+    """(task, configuration, label count) of all runs."""
     return [(name, arm, count) for name in COUNTS for arm in ARMS for count in COUNTS[name]
             if arm in CURVES or count == FEW[name]]
 
 
 def piloted(name: str, arm: str, count: int) -> tuple[str, str, int]:
-    """The run whose learning rate a run has."""
+    """The (task, configuration, label count) whose learning rate a run uses."""
     return name, arm, count if count >= MANY * FEW[name] else FEW[name]
 
 
 def by_model(values: Sequence[int | float]) -> dict[str, Any]:
-    """The spread of the three models, given a value for each of ``RUNS``; a model's is the mean of its runs."""
+    """Spread over the three models, given one value for each of ``RUNS``; a model's value is the mean of its runs."""
     return seed_summary({seed: fmean(values[seed::len(SEEDS)]) for seed in SEEDS})
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``tasks``: task → arm → count → ``lr``, the ``rates`` tried, ``score``, ``updates``, ``development`` with spread,
-    whether all ``ended``, and of each run the ``best`` development score, the ``curve`` and the ``shares``; of names
-    ``invented``, too; ``rules``: task → count → score with spread; ``every`` says how far apart the points of a curve
-    are."""
-    folder, asked = str(parts.folder), asked_for()
-    best = tune_learning_rates(parts, rate_score, PILOTS, {(folder, *piloted(*one)): RATES for one in asked})
-    chosen = {one: best[folder, *piloted(*one)] for one in asked}
-    done = parts(reached, [(folder, *one, chosen[one][0], run) for one in asked for run in RUNS])
+    """``tasks``: task → configuration → label count → ``lr``, the ``rates`` tried, ``score``, ``updates``,
+    ``development`` with spread, whether all runs ``ended`` by early stopping, and per run the ``best`` development
+    score, the ``curve`` and the layer weights (``shares``); for names also ``invented``; ``rules``: task → label count
+    → score with spread; ``every``: updates between the points of a curve."""
+    folder, cells = str(parts.folder), asked_for()
+    best = tune_learning_rates(parts, rate_score, PILOTS, {(folder, *piloted(*cell)): RATES for cell in cells})
+    chosen = {cell: best[folder, *piloted(*cell)] for cell in cells}
+    outcomes = parts(reached, [(folder, *cell, chosen[cell][0], run) for cell in cells for run in RUNS])
     counted = parts(without_a_network, [
         (name, count, run) for name in COUNTS for count in COUNTS[name] for run in RUNS])
-    told: dict[str, Any] = {name: {arm: {} for arm in ARMS} for name in COUNTS}
-    for name, arm, count in asked:
+    results: dict[str, Any] = {name: {arm: {} for arm in ARMS} for name in COUNTS}
+    for name, arm, count in cells:
         lr, scores = chosen[name, arm, count]
-        runs = [done[folder, name, arm, count, lr, run] for run in RUNS]
-        told[name][arm][str(count)] = {
+        runs = [outcomes[folder, name, arm, count, lr, run] for run in RUNS]
+        results[name][arm][str(count)] = {
             "lr": lr, "rates": rates_tried(scores),
             **{what: by_model([run[what] for run in runs]) for what in ("score", "updates", "development")},
             "ended": all(run["ended"] for run in runs), "best": [run["development"] for run in runs],
@@ -74,4 +74,4 @@ def measure(parts: Parts) -> dict[str, Any]:
                          for way in ("as it is", *WAYS) if name == "names"}}
     rules = {name: {str(count): by_model([counted[name, count, run] for run in RUNS]) for count in COUNTS[name]}
              for name in COUNTS}
-    return {"every": EVERY, "steps": STEPS, "patience": PATIENCE, "tasks": told, "rules": rules}
+    return {"every": EVERY, "steps": STEPS, "patience": PATIENCE, "tasks": results, "rules": rules}

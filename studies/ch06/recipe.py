@@ -1,7 +1,7 @@
-"""What chapter 06 records: agreement over up to 12 words, and over 50, 200 and 500; and heads that write backwards.
+"""Recipe of chapter 06: agreement over up to 12 words, and over 50, 200 and 500; string reversal by number of heads.
 
-Learning rates are chosen on two pilot seeds, each from a grid that grows until its best does not stand at an edge, and
-on sentences that are not the exam's.
+Learning rates are chosen on two pilot seeds, each from a grid that is extended until its best value is not at an edge,
+and on sentences that are not in the test set.
 """
 
 from typing import Any
@@ -13,32 +13,32 @@ from plmlab.recipes import Parts, pilot_score, rates_tried, seed_summary, tune_l
 
 SEEDS = (0, 1, 2)
 PILOTS = (9, 10)
-"""The seeds that the learning rates are chosen with; they are not used for the results."""
+"""Seeds for the choice of learning rates; not used for the results."""
 GRID = (3e-3, 1e-2, 3e-2)
 LONG_GRIDS = {"Transformer": (1e-3, 3e-3, 1e-2), "LSTM": GRID}
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``agreement``, ``long chains`` and ``heads``; each arm with its rate, and the scores of those that were tried."""
+    """Record ``agreement``, ``long chains`` and ``heads``; each configuration with all learning rates tried."""
     return {"agreement": short(parts), "long chains": long(parts), "heads": heads(parts)}
 
 
 def short(parts: Parts) -> dict[str, Any]:
-    """``steps``; and ``kinds``: kind → agreement ``near`` and ``far`` step by step, with its spread."""
+    """``steps``; and ``kinds``: model → agreement accuracy ``near`` and ``far`` at each step, with its spread."""
     kinds: dict[str, Any] = {}
     for kind in agreement.KINDS:
         lr, scores = tune_learning_rate(pilot_score(parts, agreement.soon, PILOTS, kind), GRID)
         runs = parts(agreement.curves, [(kind, lr, seed) for seed in SEEDS])
-        told = {seed: runs[kind, lr, seed] for seed in SEEDS}
+        by_seed = {seed: runs[kind, lr, seed] for seed in SEEDS}
         kinds[kind] = {
             "lr": lr, "rates": rates_tried(scores), "parameters": size(agreement.build(kind, 0)),
-        } | {reach: by_step({seed: one[reach] for seed, one in told.items()}) for reach in ("near", "far")}
+        } | {reach: by_step({seed: run[reach] for seed, run in by_seed.items()}) for reach in ("near", "far")}
     return {"steps": looks(agreement.EVERY, agreement.STEPS), "kinds": kinds}
 
 
 def long(parts: Parts) -> dict[str, Any]:
-    """``steps``; and ``kinds``: kind → words between noun and verb → the share right (``seen``, step by step), and that
-    over the words of ``unseen``. Rates are chosen at the shorter length."""
+    """``steps``; and ``kinds``: model → words between noun and verb → accuracy at each step (``seen``), and at the
+    length not trained on (``unseen``). Learning rates are chosen at the shorter length."""
     kinds: dict[str, Any] = {}
     shorter, longer = long_chains.LENGTHS
     for kind, grid in LONG_GRIDS.items():
@@ -53,26 +53,26 @@ def long(parts: Parts) -> dict[str, Any]:
 
 
 def heads(parts: Parts) -> dict[str, Any]:
-    """``steps``; and ``heads``: their number → the ``loss`` on new letters step by step, with its spread."""
-    told: dict[str, Any] = {}
+    """``steps``; and ``heads``: number of heads → ``loss`` on new strings at each of these steps, with its spread."""
+    results: dict[str, Any] = {}
     for count in backwards.HEADS:
         lr, scores = tune_learning_rate(pilot_score(parts, backwards.soon, PILOTS, count), GRID)
         runs = parts(backwards.backwards, [(count, lr, seed) for seed in SEEDS])
-        told[str(count)] = {"lr": lr, "rates": rates_tried(scores),
-                            "loss": by_step({seed: runs[count, lr, seed] for seed in SEEDS})}
-    return {"steps": looks(backwards.EVERY, backwards.STEPS), "heads": told}
+        results[str(count)] = {"lr": lr, "rates": rates_tried(scores),
+                               "loss": by_step({seed: runs[count, lr, seed] for seed in SEEDS})}
+    return {"steps": looks(backwards.EVERY, backwards.STEPS), "heads": results}
 
 
 def looks(every: int, last: int) -> list[int]:
-    """The steps after which a run was looked at."""
+    """Steps after which a run is evaluated."""
     return list(range(every, last + 1, every))
 
 
 def by_step(runs: dict[int, list[float]]) -> list[dict[str, Any]]:
-    """The spread over the seeds at each step; ``runs``: seed → its numbers, step by step."""
-    return [seed_summary(dict(zip(runs, numbers, strict=True))) for numbers in zip(*runs.values(), strict=True)]
+    """Spread over the seeds at each step; ``runs``: seed → values at each step."""
+    return [seed_summary(dict(zip(runs, values, strict=True))) for values in zip(*runs.values(), strict=True)]
 
 
 def size(model: nn.Module) -> int:
-    """How many parameters a model has."""
+    """Number of parameters of a model."""
     return sum(parameter.numel() for parameter in model.parameters())

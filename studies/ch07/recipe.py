@@ -1,7 +1,7 @@
-"""What chapter 07 records: labels and no labels, examples in a prompt, and three sizes at equal tokens.
+"""Recipe of chapter 07: fine-tuning and zero-shot, in-context learning, and three model sizes at equal tokens.
 
-Learning rates are chosen on two pilot seeds, each from a grid that grows until its best does not stand at an edge, and
-on sentences that are not the exam's.
+Learning rates are chosen on two pilot seeds, each from a grid that is extended until its best value is not at an edge,
+and on sentences that are not in the test set.
 """
 
 from typing import Any
@@ -14,25 +14,25 @@ from studies.ch07 import sizes
 
 SEEDS = (0, 1, 2)
 PILOTS = (9, 10)
-"""The seeds that the learning rates are chosen with; they are not used for the results."""
+"""Seeds for the choice of learning rates; not used for the results."""
 GRID = (1e-3, 3e-3, 1e-2)
 TUNING_GRID = (3e-4, 1e-3, 3e-3)
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``labels``, ``fine-tuning``, ``zero-shot``; ``above the floor``; ``prompts``; ``sizes``."""
-    told = parts(no_label, [(seed,) for seed in SEEDS])
+    """Record ``labels``, ``fine-tuning``, ``zero-shot``, ``above the floor``, ``prompts`` and ``sizes``."""
+    zero_shot = parts(no_label, [(seed,) for seed in SEEDS])
     return {
         "labels": list(judging.LABELS), "fine-tuning": {kind: tuning(parts, kind) for kind in judging.KINDS},
-        "zero-shot": seed_summary({seed: told[seed,]["likelier"] for seed in SEEDS}),
-        "above the floor": seed_summary({seed: told[seed,]["above"] for seed in SEEDS}),
+        "zero-shot": seed_summary({seed: zero_shot[seed,]["likelier"] for seed in SEEDS}),
+        "above the floor": seed_summary({seed: zero_shot[seed,]["above"] for seed in SEEDS}),
         "prompts": prompting(parts), "sizes": sizes.measure(parts),
     }
 
 
 def no_label(seed: int) -> dict[str, float]:
-    """Of the pretrained GPT-2 of a seed: how often the right sentence of the exam's pairs is "likelier", and how far
-    its loss is "above" the best reader's on 600 sentences, as a share of that."""
+    """Zero-shot evaluation of the pretrained GPT-2: how often the correct sentence of a test pair is "likelier", and
+    the relative excess of its loss over the Bayes-optimal predictor's ("above") on 600 sentences."""
     gpt, new = corpus.pretrained(seed), corpus.sentences(0.5, 600)
     with torch.no_grad():
         above = float(gpt.loss(corpus.reading(new))) / corpus.best_reader(new) - 1
@@ -40,8 +40,8 @@ def no_label(seed: int) -> dict[str, float]:
 
 
 def tuning(parts: Parts, kind: str) -> dict[str, Any]:
-    """``lr``, the ``rates`` tried with their scores, and ``points``: the share right, by the number of labels; and the
-    ``updates`` after which the development sentences' loss was lowest."""
+    """``lr``, the ``rates`` tried with their scores, ``points``: test accuracy by number of labels, and the ``updates``
+    after which the development loss was lowest."""
     lr, scores = tune_learning_rate(pilot_score(parts, judging.rate_score, PILOTS, kind), TUNING_GRID)
     runs = parts(judging.tuned, [(kind, labels, lr, seed) for labels in judging.LABELS for seed in SEEDS])
 
@@ -51,7 +51,7 @@ def tuning(parts: Parts, kind: str) -> dict[str, Any]:
 
 
 def prompting(parts: Parts) -> dict[str, Any]:
-    """``shots``, the numbers of examples; ``steps``, the updates on rows; and reader → its marks by examples."""
+    """``shots``, the numbers of examples; ``steps``, the updates on rows; and model → marks by number of examples."""
     lr, scores = tune_learning_rate(pilot_score(parts, prompts.rate_score, PILOTS), GRID)
     readers = {"sentences": parts(prompts.plain, [(seed,) for seed in SEEDS]),
                "rows": parts(prompts.rewarded_marks, [(lr, seed) for seed in SEEDS]),

@@ -1,1 +1,1 @@
-"""Chapter 08, BERT."""
+"""Experiments of chapter 08, BERT."""

@@ -1,7 +1,7 @@
-"""What both sides are worth, and the other parts of the pretraining (Devlin et al. 2019, table 5; C.1, C.2).
+"""What bidirectional context and the other parts of the pretraining contribute (Devlin et al. 2019, table 5; C.1, C.2).
 
-The `smaller` models are tuned on the four tasks. A left-to-right model sees the left side only in tuning too; its
-rivals have a BiLSTM on top, which sees both sides, or see both sides from the first update of the tuning on.
+The `smaller` models are fine-tuned on the four tasks. A left-to-right model stays left-to-right in fine-tuning; its
+baselines add a BiLSTM, which is bidirectional, or lift the causal mask from the first update of the fine-tuning on.
 """
 
 from functools import partial
@@ -23,17 +23,16 @@ from studies.ch08 import smaller
 
 SEEDS = (0, 1, 2)
 PILOTS = {9: 0, 10: 1}
-"""The seeds of the tuning that learning rates are chosen with, and the seed of the pretrained model that is tuned."""
+"""Fine-tuning seed of a pilot run → the seed of its pretrained model."""
 BUDGET, PILOT = (1500, 8), (600, 6)
-"""Updates at most, and how many measurements without a better one end a run; and the same of the runs by which
-learning rates are chosen."""
+"""Maximum updates, and early-stopping patience in evaluations; the same for the runs that choose the learning rates."""
 GRID = {"tuned": (3e-4, 1e-3, 3e-3), "features": (1e-2, 3e-2, 1e-1)}
 LIKE = {"always [MASK]": "BERT", "always [MASK], frozen": "BERT, frozen"}
-"""Arm → the one of the same architecture whose learning rates it has."""
+"""Variant → the variant of the same architecture whose learning rates it uses."""
 
 
 class Arm(NamedTuple):
-    """How an arm was pretrained, what stands on its weights, whether they are frozen, and the tasks."""
+    """A variant: how it was pretrained, the encoder put on its weights, whether these are frozen, and its tasks."""
 
     way: str
     encoder: type[Encoder] | None = None
@@ -42,11 +41,11 @@ class Arm(NamedTuple):
 
 
 class Lifted(Encoder):
-    """The weights of another encoder in a plain BERT: everyone sees everyone."""
+    """Another encoder's weights in a plain BERT: every position attends to every position."""
 
 
 NOT_AT_ALL = "not at all"
-"""The way of an arm with random weights."""
+"""The ``way`` of a variant with random weights."""
 ARMS = {
     "BERT": Arm("BERT", tasks=tuple(TASKS)), "no next sentence": Arm("no next sentence"),
     "left to right": Arm("left to right", LastPosition), "+ BiLSTM": Arm("left to right", LeftToRightBiLSTM),
@@ -59,8 +58,8 @@ ARMS = {
 
 def reached(folder: str, arm: str, task: str, lr: float, seed: int, budget: tuple[int, int] = BUDGET,
             ) -> dict[str, float]:
-    """A run with all labels: its ``score`` in the exam, that on the ``development`` rows, and the ``updates`` after
-    which it was best."""
+    """A run with all labels: its test ``score``, its score on the ``development`` rows, and the number of ``updates``
+    at its best."""
     steps, patience = budget
     way, encoder, features, _ = ARMS[arm]
     bert: BERT = (smaller.build("BERT", seed).encoder if way == NOT_AT_ALL
@@ -78,8 +77,8 @@ def rate_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
 
 
 def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
-    """Pretrain and keep all models; way → ``lr``, the ``rates`` tried, and ``loss``, ``words in sight`` and ``million``
-    words read, with spread."""
+    """Pretrain and save all models; way → ``lr``, the ``rates`` tried, and ``loss``, ``words in sight`` (accuracy on
+    visible words) and ``million`` words of training text, with spread."""
     found = tune_learning_rates(parts, smaller.rate_score, tuple(PILOTS),
                        {(like,): smaller.RATES for like in smaller.LIKE.values()})
     best = {way: found[like,] for way, like in smaller.LIKE.items()}
@@ -91,7 +90,7 @@ def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
 
 @torch.no_grad()
 def follows(folder: str, seed: int) -> float:
-    """How often the pretrained BERT rightly says whether B follows A, of 512 pairs drawn anew; half of them do."""
+    """Accuracy of next-sentence prediction of the pretrained BERT on 512 new pairs, half of them positive."""
     model = with_kept(smaller.build("BERT", seed), smaller.kept(folder, "BERT", seed))
     pairs = pair_batches(world.full(), "train", world_tokenizer(), 64, 77,
                          draw_pairs=partial(segment_pairs, longest=smaller.TIME - 3))
@@ -104,8 +103,8 @@ def follows(folder: str, seed: int) -> float:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``ways``: what `pretrainings` tells; ``follows``: that of BERT, with spread; ``arms``: arm → task → ``lr``,
-    ``rates``, and ``score`` and ``updates`` with spread."""
+    """``ways``: the output of `pretrainings`; ``follows``: BERT's NSP accuracy, with spread; ``arms``: variant → task →
+    ``lr``, ``rates``, and ``score`` and ``updates`` with spread."""
     folder = str(parts.folder)
     ways = pretrainings(parts, folder)
     judged = parts(follows, [(folder, seed) for seed in SEEDS])

@@ -1,6 +1,6 @@
-"""What pretraining is worth by the number of labels and of updates (§5.3, §4): every arm, each with its own rate.
+"""What pretraining is worth, by the number of labels and of updates (§5.3, §4), with a learning rate for each variant.
 
-The rate of an arm and a task is chosen with all labels; the runs on fewer have it too.
+The learning rate of a variant and task is chosen with all labels; the runs on fewer labels use the same rate.
 """
 
 from typing import Any
@@ -16,12 +16,11 @@ RATES = {
     "frozen, all layers": (1e-2, 3e-2, 1e-1), "frozen, all layers + BiLSTM": (1e-3, 3e-3, 1e-2),
     "fine-tuned": (3e-4, 1e-3, 3e-3),
 }
-"""Arm → the learning rates to begin with."""
+"""Variant → its initial grid of learning rates."""
 CURVES = ("from scratch", "frozen, last layer", "fine-tuned")
-"""The arms that are measured at every number of labels; the others have all labels."""
+"""Variants that are run with every number of labels; the others only with all labels."""
 TASKS_OF = {"frozen, all layers + BiLSTM": ("names", "an answer")}
-"""Arm → its tasks, where it hasn't all: a BiLSTM's vectors are read position by position (the paper has it for names
-alone)."""
+"""Variant → its tasks, if not all of them: a BiLSTM's outputs are used per position (the paper has it for NER only)."""
 
 
 @none_if_diverged
@@ -31,8 +30,8 @@ def rate_score(arm: str, task: str, lr: float, seed: int) -> float:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Task → arm → ``lr``, the ``rates`` tried, and labels → ``score`` and ``updates`` with spread, and the seeds'
-    ``curves``, a point every ``every`` updates."""
+    """Task → variant → ``lr``, the ``rates`` tried, and labels → ``score`` and ``updates`` with spread, and ``curves``
+    for every seed, with a point every ``every`` updates."""
     arms = [(arm, task) for task in TASKS for arm in RATES if task in TASKS_OF.get(arm, TASKS)]
     best = tune_learning_rates(parts, rate_score, PILOTS, {one: RATES[one[0]] for one in arms})
     asked = {one: LABELS if one[0] in CURVES else LABELS[-1:] for one in arms}

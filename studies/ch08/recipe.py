@@ -1,5 +1,5 @@
-"""Chapter 08: what is BERT's pretraining worth, by labels and updates; what are its parts; how many positions to
-ask?"""
+"""Chapter 08: what is BERT's pretraining worth, by labels and updates; what do its parts contribute; which masking
+rate?"""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from studies.ch08 import both_sides, labels, positions_asked
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """What chapter 08 records: ``positions asked`` (section 3), ``transfer`` (section 7) and ``both sides`` (section
-    8)."""
+    """The results of chapter 08: ``positions asked`` (section 3), ``transfer`` (section 7) and ``both sides`` (section
+    8).
+    """
     return {"positions asked": positions_asked.measure(parts), "both sides": both_sides.measure(parts),
             "transfer": labels.measure(parts)}

@@ -1,4 +1,5 @@
-"""Smaller BERTs, pretrained on the same texts in the same order in several ways (Devlin et al. 2019, §5.1 and C.2)."""
+"""Smaller BERTs, pretrained on the same texts in the same order with several objectives (Devlin et al. 2019, §5.1 and
+C.2)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,34 +27,35 @@ from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 TIME, LAYERS, WIDTH = 96, 3, 96
 STEPS, BUCKETS, PAIRS, SENTENCES = 1200, 4, 4, 28
-"""Updates, the batches of one update, and the texts of a batch: pairs of segments, and sentences alone."""
+"""Updates, batches per update, and texts per batch: segment pairs, and single sentences."""
 SHARE = 0.3
-"""The share of positions that are asked; with the paper's 0.15 so few updates would leave BERT far from its floor."""
+"""Masking rate; with the paper's 0.15 this few updates would leave BERT far from its floor."""
 PILOT_STEPS, SAMPLE = 300, 200
-"""Updates when a learning rate is tried, and the batches in which it is counted how much is read."""
+"""Updates of a pilot run, and number of batches used to estimate the amount of training text."""
 RATES = (1e-3, 3e-3, 1e-2)
 
 Alter = Callable[[Batch], Batch]
 
 
 class LeftToRightPretraining(BERTPretraining):
-    """A BERT that sees the left side only, with BERT's output layers."""
+    """A left-to-right BERT with BERT's output layers."""
 
     encoder_class: type[BERT] = LeftToRight
 
 
 def unaltered(batch: Batch) -> Batch:
-    """The batch as it is: words hidden and the next sentence asked, as in the paper."""
+    """The batch unchanged: masked tokens and next-sentence prediction, as in the paper."""
     return batch
 
 
 def unasked(batch: Batch) -> Batch:
-    """The batch without labels: the same texts, but nobody asks whether B follows A."""
+    """The batch without labels: the same texts, but no next-sentence prediction."""
     return replace(batch, labels={})
 
 
 def next_words(batch: Batch) -> Batch:
-    """The batch with nothing hidden and nothing asked of pairs: each position must say the token that comes next."""
+    """The batch as a causal language-modelling batch: no masked tokens, no pair labels, and each position predicts the
+    next token."""
     whole = torch.where(batch.targets == IGNORE, batch.tokens, batch.targets)
     targets = torch.full_like(whole, IGNORE)
     targets[:, :-1] = whole[:, 1:].masked_fill(whole[:, 1:] == world_tokenizer().vocab.need("pad"), IGNORE)
@@ -66,7 +68,7 @@ WAYS: dict[str, tuple[type[BERTPretraining], Alter, Corruption]] = {
     "always [MASK]": (BERTPretraining, unaltered, always_mask_same_draws),
 }
 LIKE = {"BERT": "BERT", "no next sentence": "BERT", "always [MASK]": "BERT", "left to right": "left to right"}
-"""Each way of pretraining, and the one whose learning rate it has."""
+"""Way of pretraining → the way whose learning rate it uses."""
 
 
 def build(way: str, seed: int) -> BERTPretraining:
@@ -89,25 +91,25 @@ def texts(way: str, seed: int) -> Callable[[int], Batch]:
 
 
 def train(way: str, lr: float, seed: int, steps: int, **options: Any) -> tuple[BERTPretraining, History]:
-    """A model after ``steps`` updates, and the run's history."""
+    """A model after ``steps`` updates, and its training history."""
     model = build(way, seed)
     return model, fit(model, texts(way, seed), steps=steps, lr=lr, warmup=steps // 10, accumulate=BUCKETS, **options)
 
 
 @none_if_diverged
 def rate_score(way: str, lr: float, seed: int) -> float:
-    """How good a learning rate is: minus the mean of the last 100 losses of ``PILOT_STEPS`` updates, in nats."""
+    """Score of a learning rate: minus the mean of the last 100 losses of ``PILOT_STEPS`` updates, in nats."""
     return -train(way, lr, seed, PILOT_STEPS, show=False)[1].smoothed(100)[-1]
 
 
 def kept(folder: str, way: str, seed: int) -> Path:
-    """The file that a pretrained model is kept in."""
+    """Path of a saved pretrained model."""
     return Path(folder) / f"{way.replace(' ', '_')}.{seed}.safetensors"
 
 
 def pretrain(folder: str, way: str, lr: float, seed: int) -> dict[str, float]:
-    """Pretrain a model and keep it; its last ``loss`` in nats, the ``words in sight`` that it names, and how many
-    ``words`` it has read, in millions."""
+    """Pretrain a model and save it; returns its final ``loss`` in nats, its accuracy on visible words (``words in
+    sight``), and the amount of training text in ``million`` words."""
     model, history = train(way, lr, seed, STEPS, show=False)
     keep(model, kept(folder, way, seed))
     read = texts(way, seed)
@@ -117,13 +119,14 @@ def pretrain(folder: str, way: str, lr: float, seed: int) -> dict[str, float]:
 
 
 def pretrained(folder: str, way: str, seed: int) -> BERT:
-    """The encoder of a model that `pretrain` has kept."""
+    """The encoder of a model that `pretrain` has saved."""
     return with_kept(build(way, seed), kept(folder, way, seed)).encoder
 
 
 @cache
 def whole_sentences() -> Batch:
-    """The batch of 500 sentences of the plain test with nothing hidden, each word to be named in its own position."""
+    """A batch of 500 sentences of the plain test split without masking, each word being the target at its own position.
+    """
     vocab = world_tokenizer().vocab
 
     def shown(words: list[str]) -> Any:
@@ -134,7 +137,7 @@ def whole_sentences() -> Batch:
 
 @torch.no_grad()
 def in_sight(model: BERTPretraining) -> float:
-    """The share of words in plain sight that the model names."""
+    """Accuracy of predicting visible words at their own positions."""
     asked = whole_sentences().targets != IGNORE
     said = model(whole_sentences()).argmax(-1)
     return float((said == whole_sentences().targets)[asked].float().mean())

@@ -1,1 +1,1 @@
-"""What only chapter 10 uses: its experiments, its recipe, its exercises."""
+"""Experiments of chapter 10, Transformer-XL."""

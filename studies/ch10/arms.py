@@ -1,9 +1,9 @@
-"""The arms, trained: for 1,200 updates, for three times as many, and as the notebook trains one.
+"""Training of the variants: for 1,200 updates, for three times as many, and as in the notebook.
 
-Written before the runs, after pilots with other seeds: rates are judged by the price of an answer in other texts, on
-two seeds and after 1,200 updates, and arms in `LIKE` take another's, that of the arm which is most like them. A memory
-learns to answer within 400 to 800 updates, and suddenly; all have 1,200, and what they pay for an answer is followed,
-to see who has come to rest.
+Fixed before the runs, after pilot runs with other seeds: learning rates are chosen by the loss on answers in other
+texts, with two seeds and after 1,200 updates, and variants in `LIKE` use the rate of the variant that is most similar.
+A model with a memory learns to answer abruptly, within 400 to 800 updates; all variants have 1,200, and their loss on
+answers is tracked to show which have converged.
 """
 
 from math import log
@@ -18,35 +18,34 @@ from plmlab.recipes.study import Run, Study
 from plmlab.train import History
 
 LIVE, UPDATES = 400, 1200
-"""Of the run that the notebook repeats, and of all arms."""
+"""Updates of the run that the notebook repeats, and of all variants."""
 LONGER = 3 * UPDATES
-"""So that who learns slowly comes to rest."""
+"""Updates of the longer runs, so that slow variants converge."""
 LIKE = {"none": "memory", "window": "memory", "taught": "memory", "absolute, none": "absolute",
         "counting": "absolute", "no positions": "absolute"}
-"""The arms that take the rate of another."""
+"""Variants that use the learning rate of another."""
 WATCHED, EVERY = 60, 100
-"""On so many texts the price of an answer is followed in training, and after how many updates it is taken."""
+"""Number of texts on which the loss on answers is tracked during training, and updates between evaluations."""
 WORDS = 445
-"""The types of the texts to train on."""
+"""Vocabulary size of the training texts (word types)."""
 Rates = dict[str, tuple[float, Scores]]
-"""Arm → its rate, with the scores of those that were tried."""
+"""Variant → its learning rate, with the scores of the rates tried."""
 
 
 def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train an arm; the run's history, whose ``scores`` are minus the price of an answer, in nats, after every `EVERY`
+    """Train a variant; returns the history, whose ``scores`` are minus the loss on answers in nats, every `EVERY`
     updates."""
     return arms.train(model, updates, lr, seed, evaluate_every=EVERY,
                       score=lambda model: -said(model, "development", WATCHED).answers, **options)
 
 
 def development(run: Run) -> float:
-    """Minus the price of an answer in the texts to choose by."""
+    """Minus the loss on answers in the development texts."""
     return -said(run.model, "development").answers
 
 
 def test(run: Run) -> dict[str, Any]:
-    """What an arm says in the exam, its ``history`` (number of updates, the price of an answer) and the ``seconds`` of
-    an update."""
+    """A variant's test results, its ``history`` (number of updates, loss on answers) and the ``seconds`` per update."""
     history = run.history
     return said(run.model, "test_set")._asdict() | {
         "history": [[step, -score] for step, score in history.scores],
@@ -60,6 +59,6 @@ STUDY = Study(name="arms", arms={(name,): (3e-3, 5e-3, 1e-2) for name in ARMS}, 
 
 
 def tuned(parts: Parts, study: Study = STUDY) -> Rates:
-    """The rate of every arm, its own or that of the arm that it is `LIKE`."""
+    """The learning rate of every variant, its own or that of the variant that it is `LIKE`."""
     found = study.best(parts, [(name, UPDATES) for name, in study.arms if name not in LIKE])
     return {name: found[LIKE.get(name, name), UPDATES] for name, in study.arms}

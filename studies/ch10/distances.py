@@ -1,4 +1,4 @@
-"""How far back does a model answer rightly? By the length of its memory, by its positions, by how it was taught."""
+"""From how far back does a model recall an answer? By memory length, positional encoding and training."""
 
 from statistics import fmean
 from typing import Any
@@ -14,16 +14,16 @@ from studies.ch10.arms import LIKE, LIVE, STUDY, UPDATES, Rates
 from studies.ch10.ways_to_read import by_windows, rule
 
 MEMORIES = (0, 16, 32, 64, 96, 144)
-"""The memories that a model is read with which was trained with one of `MEMORY`."""
+"""Memory lengths at inference, for models trained with a memory of `MEMORY`."""
 TWICE = 2 * recalling.WORDS
-"""Words of a text that is longer than all that was read in training."""
+"""Length, in words, of texts that are longer than all training texts."""
 Told = dict[str, Any]
 
 
 def otherwise(folder: str, name: str, seed: int) -> Told:
-    """The share of right answers by distance, where an arm is not read as it was trained: by ``windows``, each word
-    with all that a window holds before it; with other memories (``memory 144``), and with distances that count as
-    those of training where they are greater (``clamped``); and texts of `TWICE` the words, by the half that asks."""
+    """Accuracy by distance in modes other than that of training: with sliding ``windows``, each word with all the
+    context that a window holds; with other memory lengths (``memory 144``), and with distances beyond those of training
+    clamped to the largest (``clamped``); and on texts of `TWICE` the length, by the half in which the question is."""
     model, test_set = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recalling.texts("test_set")
     rows, told = recalling.ids(test_set), {}
     if not ARMS[name].memory and ARMS[name].segment == WINDOW:
@@ -38,14 +38,14 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
 
 
 def said_with(model: TransformerXL, **changes: int) -> Told:
-    """What a model says in the exam, read with other lengths."""
+    """A model's test results with other memory lengths."""
     test_set = recalling.texts("test_set")
     return recalling.said(recalling.in_order(model.remembering(**changes), recalling.ids(test_set)), test_set)._asdict()
 
 
 def halves(model: TransformerXL) -> Told:
-    """In texts that are twice as long: the share of right answers of those in sight of the memory, and the price of a
-    word, in the ``first`` half and in the ``second``."""
+    """Results on texts of twice the length, in the ``first`` half and the ``second``: accuracy on questions whose
+    answer is within the memory, and the loss per word."""
     some = recalling.texts("test_set", TWICE)[:100]
     prices, hits = recalling.outcomes(recalling.in_order(model, recalling.ids(some)), some)
     near = [question for question in recalling.questions(some) if question.back <= MEMORY]
@@ -58,8 +58,8 @@ def halves(model: TransformerXL) -> Told:
 
 
 def told(name: str, updates: int, found: Measured) -> Told:
-    """How an arm's rate was found, its ``parameters``, the spread of what it says in the exam, read as it was trained,
-    and its ``history`` by seed."""
+    """How a variant's learning rate was chosen, its ``parameters``, its test results with spread, and its ``history``
+    by seed."""
     return {"lr": found.lr, "rates": rates_tried(found.scores), "like": LIKE.get(name, name), "updates": updates,
             "parameters": sum(weight.numel() for weight in new(name, 0).parameters()),
             **seed_statistics({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
@@ -68,8 +68,8 @@ def told(name: str, updates: int, found: Measured) -> Told:
 
 
 def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
-    """``arms``: all of them with their spreads, ``otherwise`` those that are read in other ways; ``rule``: arm → the
-    share that a reader without a network gets right who sees as much. ``tuned``: the arms' rates."""
+    """``arms``: all variants with their spreads; ``otherwise``: those evaluated in other modes; ``rule``: variant → the
+    accuracy of a rule without a network that has the same context. ``tuned``: the variants' learning rates."""
     found = study.at(parts, {(name, UPDATES): rate for name, rate in tuned.items()}
                      | {("memory", LIVE): tuned["memory"]})
     folder = str(parts.folder)

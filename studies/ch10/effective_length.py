@@ -1,8 +1,8 @@
-"""The relative effective context length (Dai et al. 2019, appendix C): how long a context some models make use of.
+"""Relative effective context length (Dai et al. 2019, appendix C): how much context a group of models makes use of.
 
-Of a group of models, each asked with the same number of words before a target. A model's length is where one step more
-takes less than a hundredth off the perplexity that the best of the group reached with the shorter context. Only targets
-count that are hard there: the share r whose price is highest.
+Every model of the group predicts each target from the same number of preceding words. A model's length is the context
+at which another step lowers the perplexity by less than 1 % of the best perplexity that the group reached with the
+shorter context. Only targets that are hard there count: the fraction r with the highest loss.
 """
 
 from collections.abc import Mapping
@@ -25,19 +25,19 @@ STEP, LONGEST = 16, 144
 """Δ, and the longest context."""
 SHARES = (0.1, 0.5, 1.0)
 LEAST = 0.01
-"""A step more must gain so much."""
+"""Minimum relative gain of another step."""
 TEXTS = 60
 GROUP: dict[str, tuple[str, dict[str, int]]] = {
     "memory": ("memory", {}), "longer memory": ("memory", {"memory": LONGEST}), "none": ("none", {}),
     "window": ("window", {}), "absolute window": ("absolute window", {}),
 }
-"""Whose lengths are told: the arm that it is, and what is changed of its lengths when it is asked."""
+"""The models compared: the variant, and what is changed of its lengths at inference."""
 
 
 @torch.no_grad()
 def prices(model: TransformerXL, rows: Int[Tensor, "text word"], context: int) -> Float[Tensor, "time"]:
-    """The price of each target, the words from `LONGEST` on, with just ``context`` words before it. What has no memory
-    reads a text's last segment alone."""
+    """Loss of each target, the words from `LONGEST` on, given exactly ``context`` words before it. A model without a
+    memory only gets the last segment of them."""
     most = context if model.config.memory else min(context, model.config.segment)
     found = []
     for end in range(LONGEST, rows.shape[1]):
@@ -47,8 +47,8 @@ def prices(model: TransformerXL, rows: Int[Tensor, "text word"], context: int) -
 
 
 def effective_lengths(told: Mapping[str, Mapping[int, Float[Tensor, "time"]]], share: float) -> dict[str, int]:
-    """Model → its relative effective context length; ``told``: model → context, in equal steps → the price of each
-    target. The longest context is given where even the last step gains."""
+    """Model → its relative effective context length. ``told``: model → context, in equal steps → the loss of each
+    target. If even the last step gains, the longest context is returned."""
     contexts = sorted(next(iter(told.values())))
     found = {}
     for name in told:
@@ -61,7 +61,8 @@ def effective_lengths(told: Mapping[str, Mapping[int, Float[Tensor, "time"]]], s
 
 
 def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
-    """Share r → model → its length, among the models of one seed; if they have not ``learned``, with random weights."""
+    """Fraction r → model → its length, among the models of one seed; with random weights if they have not ``learned``.
+    """
     rows = recalling.ids(recalling.texts("test_set")[:TEXTS])
     told = {}
     for name, (arm, changes) in GROUP.items():
@@ -72,14 +73,14 @@ def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
 
 
 def direct(name: str) -> int:
-    """How many positions the last position of a segment sees at once, itself among them."""
+    """Number of positions that the last position of a segment attends to directly, itself included."""
     arm, changes = GROUP[name]
     return min(LONGEST, ARMS[arm].segment + changes.get("memory", ARMS[arm].memory))
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``step``, ``longest``; how much each model sees ``direct``ly; and share r → model → its length, with spread, of
-    the ``trained`` models and of ``untrained`` ones, which make use of nothing."""
+    """``step``, ``longest``; how many positions each model attends to ``direct``ly; and fraction r → model → its
+    length, with spread, both of the ``trained`` models and of ``untrained`` ones, which make use of no context."""
     folder = str(parts.folder)
     runs = parts(lengths, [(folder, learned, seed) for learned in (True, False) for seed in SEEDS])
 

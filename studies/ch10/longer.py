@@ -1,4 +1,5 @@
-"""Three times as many updates, so that who learns slowly comes to rest; at the rates of the shorter runs."""
+"""Three times the number of updates of the shorter runs, so that slow variants converge, with the same learning rates.
+"""
 
 from typing import Any
 
@@ -15,8 +16,8 @@ LEFT_OUT = ("taught",)
 
 
 def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
-    """What an arm says in the exam by ``windows``, if it is one; the ``halves`` of texts twice as long, if it counts
-    their words."""
+    """Test results of a window variant with sliding ``windows``; the ``halves`` of texts of twice the length, if the
+    variant's positions continue across segments."""
     model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recalling.texts("test_set")
     told: dict[str, Any] = {}
     if ARMS[name].segment == WINDOW:
@@ -27,8 +28,8 @@ def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
 
 
 def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> dict[str, Any]:
-    """``updates``; and arm → ``lr``, the spread of what it says, ``in order`` and `otherwise`, and its ``history`` by
-    seed. ``tuned``: the arms' rates."""
+    """``updates``; and variant → ``lr``, the spread of its test results, ``in order`` and `otherwise`, and its
+    ``history`` by seed. ``tuned``: the variants' learning rates."""
     again, folder = [name for name in tuned if name not in LEFT_OUT], str(parts.folder)
     found = study.at(parts, {(name, LONGER): tuned[name] for name in again})
     others = parts(otherwise, [(folder, name, seed) for name in again for seed in study.seeds])

@@ -1,4 +1,5 @@
-"""What chapter 10 records: how far back a Transformer-XL answers, its rivals, real text, and stories as an exam."""
+"""The results of chapter 10: recall by distance of a Transformer-XL, its baselines, real text, and stories as a test
+set."""
 
 from typing import Any
 
@@ -7,8 +8,8 @@ from studies.ch10 import arms, distances, effective_length, longer, stories, wik
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``distances``, ``longer``, ``effective length``, ``wikipedia``, ``stories``: what their modules' ``measure``
-    say."""
+    """``distances``, ``longer``, ``effective length``, ``wikipedia``, ``stories``: the results of these modules'
+    ``measure``."""
     tuned = arms.tuned(parts)
     return {"distances": distances.measure(parts, tuned), "longer": longer.measure(parts, tuned),
             "effective length": effective_length.measure(parts), "wikipedia": wikipedia.measure(parts),

@@ -1,11 +1,13 @@
-"""Stories of the world as an exam: one question, asked once, some hundred words after the fact, with three threads.
+"""Stories of the world as a test set: one question, asked once, several hundred words after the fact, with three
+threads.
 
-A model learns from the chapter's texts and, as often, from texts in which three threads of story plots are told and
-asked again. (Of stories themselves one learns nothing of this: one word in 500 is an answer.) In
-the exam an answer is right where its words are likelier than those of the two other threads, which are as many; stories
-whose answers differ in length are left out. A reader who can't tell the threads apart is right once in three; one who
-only compares words, one time in two (`by_words`). The rate is that of the chapter's memory, and no other is sought:
-after 600 updates pilots of five rates, from 0.003 to 0.1, were all at chance.
+Half of the training texts are the chapter's; in the other half, three threads of story plots are told and asked about
+again. (Training on the stories themselves teaches nothing of this: one word in 500 is an answer.) In the test set an
+answer counts as correct if its words are more probable than those of the two other threads, which have the same number
+of words; stories whose answers differ in length are left out. A model that can't tell the threads apart is correct in a
+third of the stories, and one that only compares words in half of them (`by_words`). The learning rate is that of the
+chapter's memory variant, without a further search: after 600 updates pilot runs with five rates, from 0.003 to 0.1,
+were all at chance.
 """
 
 from collections import Counter
@@ -33,20 +35,20 @@ from plmlab.world.documents.stories import Story
 
 UPDATES, THREADS = 2400, 3
 STORIES, LENGTHS, LONG = 200, (500, 900), 1024
-"""How many stories are asked, how many words they have, and a memory that holds any of them."""
+"""Number of test stories, their lengths in words, and a memory that holds any of them."""
 AROUND = 12
-"""Words on each side of a mention that `by_words` looks at."""
+"""Words on each side of a mention that `by_words` compares."""
 
 
 @cache
 def tokenizer() -> Tokenizer:
-    """One token for each English word that the small world's stories may use."""
+    """Word-level tokenizer for the English words that the small world's stories may use."""
     return build_world_tokenizer(world.small(), ["english"], ["stories"])
 
 
 @cache
 def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
-    """Texts in which three threads of a story plot are told, and asked again; the plots take turns."""
+    """Texts in which three threads of a story plot are told and asked about again; the plots alternate."""
     small = world.small()
     writers = [RecallTexts(small, recalling.WORDS, (1, farthest), [plot.name], THREADS).texts(seed)
                for plot in small.storyteller.plots]
@@ -55,14 +57,14 @@ def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
 
 @cache
 def read() -> Int[Tensor, "text word"]:
-    """All texts to train on: deeds, and as many with threads."""
+    """All training texts: deeds, and the same number of texts with threads."""
     each = recalling.READ // len(recalling.WITHIN)
     some = chain(recalling.texts("train"), *(threads(0, each, farthest) for farthest in recalling.WITHIN))
     return torch.tensor(tokenizer().encode_all([" ".join(text.words) for text in some], plain=True))
 
 
 def learned(updates: int, lr: float, seed: int) -> TransformerXL:
-    """A Transformer-XL after so many updates."""
+    """A Transformer-XL after the given number of updates."""
     torch.manual_seed(seed)
     model = TransformerXL(TransformerXLConfig(len(tokenizer()), SEGMENT, MEMORY, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                               dropout=0.0))
@@ -72,7 +74,7 @@ def learned(updates: int, lr: float, seed: int) -> TransformerXL:
 
 @torch.no_grad()
 def price(model: TransformerXL, words: tuple[str, ...], answer: tuple[str, ...]) -> float:
-    """What an answer costs after some words, in nats."""
+    """Loss of an answer after some words, in nats."""
     ids = torch.tensor([tokenizer().encode(" ".join((*words, *answer)), plain=True)])
     logits: Float[Tensor, "time vocab"] = model(Batch.continuing(ids[:, :-1], 0))[0, -len(answer):]
     return float(-logits.log_softmax(-1).gather(-1, ids[0, -len(answer):, None]).sum())
@@ -80,30 +82,30 @@ def price(model: TransformerXL, words: tuple[str, ...], answer: tuple[str, ...])
 
 def right(model: TransformerXL, words: tuple[str, ...], options: tuple[tuple[str, ...], ...],
           answer: tuple[str, ...]) -> float:
-    """1 where the right answer is the likeliest of the options."""
+    """1 if the correct answer is the most probable of the options, otherwise 0."""
     return float(min(options, key=lambda option: price(model, words, option)) == answer)
 
 
 def on_threads(model: TransformerXL, some: tuple[RecallText, ...]) -> float:
-    """The share of right answers in texts with threads, where the fact is in sight of the memory."""
+    """Accuracy in texts with threads, on questions whose fact is within the memory."""
     return fmean(right(model, text.words[:recall.start], recall.options, recall.answer)
                  for text in some for recall in text.recalls if recall.distance < MEMORY)
 
 
 def test_set() -> tuple[Story, ...]:
-    """The stories that are asked."""
+    """The test stories."""
     return tuple(islice((story for story in world.small().stories(0, LENGTHS)
                          if len({len(option) for option in story.options}) == 1), STORIES))
 
 
 def mentions(story: Story, option: tuple[str, ...]) -> list[int]:
-    """The positions of a story where an answer's last word stands."""
+    """Positions of a story at which an answer's last word occurs."""
     return [position for position, word in enumerate(story.words) if word == option[-1]]
 
 
 def by_words(story: Story) -> tuple[str, ...]:
-    """The answer of a reader without a network: the option with a mention around which most words of the question
-    stand; each word counts for the less, the oftener the story has it."""
+    """Baseline without a network: the option with a mention that has most words of the question near it; a word's
+    weight is the inverse of its frequency in the story."""
     often, asked = Counter(story.words), set(story.question)
 
     def match(option: tuple[str, ...]) -> float:
@@ -113,8 +115,8 @@ def by_words(story: Story) -> tuple[str, ...]:
 
 
 def asked(lr: float, seed: int) -> dict[str, float]:
-    """The share of right answers: in new texts with ``threads``, in ``stories`` with the memory of training, with a
-    ``long memory``, and with ``no story`` at all."""
+    """Accuracy: in new texts with ``threads``, in ``stories`` with the memory length of training, with a ``long
+    memory``, and with ``no story`` at all."""
     model = learned(UPDATES, lr, seed)
     told, some = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}, test_set()
     for name, memory in (("stories", MEMORY), ("long memory", LONG)):
@@ -125,8 +127,8 @@ def asked(lr: float, seed: int) -> dict[str, float]:
 
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
-    """How many stories were ``asked``, in which share of them the answer stands ``in sight`` of the
-    memory of training, the share that is right ``by words``, and the spread of each share of `asked`."""
+    """The number of stories ``asked``; the fraction whose answer is within the memory of training (``in sight``); the
+    accuracy ``by words``; and the spread of each accuracy of `asked`."""
     runs = parts(asked, [(lr, seed) for seed in SEEDS])
     names, some = runs[lr, SEEDS[0]], test_set()
     in_sight = [mentions(story, story.answer)[-1] >= len(story.words) + len(story.question) - MEMORY for story in some]

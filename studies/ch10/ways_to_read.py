@@ -1,4 +1,4 @@
-"""Other ways to read the chapter's texts: in a window that moves word by word, and without a network."""
+"""Other ways to process the chapter's texts: with a sliding window, and without a network."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ from plmlab.world.datasets.recalls import RecallText
 
 @torch.no_grad()
 def by_windows(model: nn.Module, window: int, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
-    """The logits of each position but the last, read with the ``window`` − 1 words before it: all positions of the
-    first window at once, and each later one in a window of its own."""
+    """Logits of every position except the last, given the ``window`` − 1 words before it: all positions of the first
+    window in one pass, and each later one in a window of its own."""
     last = rows.shape[1] - 1
     return torch.cat([recalling.in_order(model, rows[:, :window + 1]), *(
         recalling.in_order(model, rows[:, end - window:end + 1])[:, -1:] for end in range(window + 1, last + 1))], 1)
 
 
 def rule(looks: Bool[Tensor, "query key"], some: Sequence[RecallText]) -> dict[str, float]:
-    """The share of right answers of a reader without a network who may look where ``looks`` allows: among the things
-    that the verb leaves, the last that it sees; where it sees none, the commonest in what is read."""
+    """Accuracy of a rule without a network that is restricted to the attention mask ``looks``: of the things that the
+    verb allows, it predicts the last visible one, or the most frequent one in training if none is visible."""
     often = Counter(word for text in recalling.texts("train") for word in text.words)
     asked, hits = list(recalling.questions(some)), []
     for question in asked:

@@ -1,7 +1,8 @@
-"""Real text: the Wikipedia sample, read with a memory, without one, and in a window as long as both.
+"""Real text: the Wikipedia sample, with a memory, without one, and with a window as long as segment and memory
+together.
 
-Each arm reads the same pieces in the same order, as often. Nobody knows the floor of this text; beside them stands a
-reader who counts (Kneser–Ney), which two layers do not overtake in the updates that there is time for.
+Every variant is trained on the same tokens in the same order. The floor of this text is unknown; for comparison there
+is an n-gram model (Kneser–Ney), which two layers do not overtake in the number of updates that time allows.
 """
 
 from functools import cache, partial
@@ -28,26 +29,26 @@ from plmlab.train import History, fit
 from studies.ch10.ways_to_read import by_windows
 
 SEGMENT, MEMORY, WINDOW, TIME = 32, 96, 128, 256
-"""Pieces of a segment, of the memory and of the window, and of a text of a batch."""
+"""Subwords per segment, in the memory, in the window, and per text of a batch."""
 PIECES, LAYERS, WIDTH, HEADS = 2000, 2, 96, 4
 TEXTS = 16
-"""Of an update."""
+"""Texts per update."""
 ASKED = 80
-"""So many texts of `TIME` pieces are asked, for choices and in the exam."""
+"""Number of texts of `TIME` subwords for development and in the test set."""
 ARMS = {
     "memory": Arm(TransformerXL, SEGMENT, MEMORY), "none": Arm(TransformerXL, SEGMENT, 0),
     "window": Arm(TransformerXL, WINDOW, 0),
 }
 LIKED = "memory"
-"""All take the rate that this arm likes best."""
+"""All variants use the learning rate that is best for this one."""
 ORDERS = (1, 2, 3)
-"""Of the n-grams that are counted."""
+"""Orders of the n-gram models."""
 
 
 @cache
 def parted() -> dict[str, list[str]]:
-    """The paragraphs of the sample: of ten articles eight are read, one is for choices ("development"), one is the
-    "exam"."""
+    """The paragraphs of the sample: of every ten articles eight are for training ("read"), one is for "development",
+    one is in the test set ("exam")."""
     found: dict[str, list[str]] = {"read": [], "development": [], "test_set": []}
     for number, article in enumerate(articles()):
         found[{8: "development", 9: "test_set"}.get(number % 10, "read")] += article.paragraphs
@@ -56,20 +57,21 @@ def parted() -> dict[str, list[str]]:
 
 @cache
 def tokenizer() -> Tokenizer:
-    """Byte-pair pieces of what is read."""
+    """A BPE tokenizer trained on the training text."""
     return Tokenizer.bpe(parted()["read"], PIECES)
 
 
 @cache
 def rows(part: str) -> Int[Tensor, "text piece"]:
-    """A part as one stream, cut into texts of `TIME` pieces and one more; of what is not read, the first `ASKED`."""
+    """A part as one stream, cut into texts of `TIME` + 1 subwords; only the first `ASKED` texts of a part that is not
+    for training."""
     stream = list(chain.from_iterable(tokenizer().encode_all(parted()[part], plain=True)))
     whole = torch.tensor(stream[:len(stream) // (TIME + 1) * (TIME + 1)]).view(-1, TIME + 1)
     return whole if part == "read" else whole[:ASKED]
 
 
 def build(name: str, seed: int) -> TransformerXL:
-    """An arm with random weights of this seed."""
+    """A variant's model with random weights drawn with this seed."""
     arm = ARMS[name]
     torch.manual_seed(seed)
     return arm.model(TransformerXLConfig(len(tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS, 4 * WIDTH,
@@ -77,19 +79,19 @@ def build(name: str, seed: int) -> TransformerXL:
 
 
 def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train an arm, on the same pieces whichever it is; the run's history."""
+    """Train a variant; every variant gets the same tokens. Returns the history."""
     return fit(model, partial(recalling.drawn, rows("read"), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
                **options)
 
 
 def price(logits: Tensor, part: str) -> float:
-    """The mean price of a piece, in nats; the first `WINDOW` of each text are read in, and not asked."""
+    """Mean loss per subword, in nats; the first `WINDOW` subwords of each text are context only."""
     targets = rows(part)[:, 1:]
     return float(F.cross_entropy(logits[:, WINDOW:].flatten(0, 1), targets[:, WINDOW:].flatten()))
 
 
 def by_counting(order: int) -> float:
-    """The mean price of a piece of the exam for who has counted the n-grams of what is read."""
+    """Mean loss per subword of the test set of an n-gram model counted on the training text."""
     counted = ModifiedKneserNey(rows("read").tolist(), order, tokenizer().vocab)
     prices = [-log(counted.chances(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
               for row in rows("test_set").tolist() for end in range(WINDOW + 1, len(row))]
@@ -97,14 +99,14 @@ def by_counting(order: int) -> float:
 
 
 def development(run: Run) -> float:
-    """Minus the price of a piece in the articles to choose by."""
+    """Minus the loss per subword on the development articles."""
     return -price(recalling.in_order(run.model, rows("development")), "development")
 
 
 def test(run: Run) -> dict[str, float]:
-    """An arm's price of a piece "in order", as it is trained to read, and by "windows" of `WINDOW` pieces, each one
-    with all those before it; with the memory "emptied" before each segment, and twice as long ("longer"); and the
-    ``seconds`` of an update."""
+    """A variant's loss per subword "in order", as in training, and with sliding "windows" of `WINDOW` subwords, each
+    predicted from all those before it; with the memory "emptied" before each segment, and with twice its length
+    ("longer"); and the ``seconds`` per update."""
     model, [name] = run.model, run.arm
     told = {"in order": price(recalling.in_order(model, rows("test_set")), "test_set"),
             "seconds": run.history.seconds / run.updates}
@@ -122,8 +124,8 @@ STUDY = Study(name="wikipedia", arms={(name,): (1e-3, 3e-3, 1e-2) for name in AR
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """How many pieces are ``read`` and ``asked``, ``lr`` and ``rates``; n → the price of a piece ``by counting``; and
-    arm → the spread of each price in nats a piece."""
+    """The number of subwords for training (``read``) and in the test set (``asked``), ``lr`` and ``rates``; n → the
+    loss per subword ``by counting``; and variant → the spread of each loss, in nats per subword."""
     [updates] = study.updates
     (rate,) = study.best(parts, [(LIKED, updates)]).values()
     found = study.at(parts, {(name, updates): rate for name, in study.arms})

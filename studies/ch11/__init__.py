@@ -1,1 +1,1 @@
-"""What only chapter 11 uses: its experiments, its recipe, its exercises."""
+"""Experiments of chapter 11, XLNet and MPNet."""

@@ -1,11 +1,13 @@
-"""The three encoders of chapter 11: XLNet, MPNet and a BERT, of one size, after as many updates on as much text.
+"""The three encoders of chapter 11: XLNet, MPNet and a BERT, of one size, after the same number of updates on the same
+amount of text.
 
-XLNet and MPNet come with the course. Their rival, a BERT, is pretrained in the recipe's folder; the course's own BERT
-has read five times as much. What is equal is the updates, the texts of each, one in eight a pair of segments, and so
-the real tokens, padding and MPNet's masks not counted (`tokens`). BERT and MPNet read the very same sentences; XLNet
-reads the same pairs, and for the rest other sentences of the same world, because its objective draws otherwise from the
-same stream. What is asked of them is a third of the words, or 30 % of all positions. BERT alone is asked whether a
-segment follows. The losses are of different questions: only beside its floor does each say something.
+XLNet and MPNet are bundled checkpoints. Their baseline, a BERT, is pretrained in the recipe's folder; the bundled BERT
+was trained on five times the amount of text. The number of updates is equal, and so are the texts of each update, one
+in eight a pair of segments, and therefore the number of real tokens, not counting padding and MPNet's masks (`tokens`).
+BERT and MPNet are trained on exactly the same sentences; XLNet on the same pairs, but otherwise on other sentences of
+the same world, because its objective draws differently from the same random stream. A third of the words, or 30 % of
+all positions, are targets. Only BERT has next-sentence prediction. The losses belong to different objectives: each is
+meaningful only in comparison with its own floor.
 """
 
 import re
@@ -25,28 +27,29 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 
 ALIKE = {"corpus": "world", "steps": 2800, "batch": 32, "accumulate": 4, "time": 192, "vocab": 2000, "layers": 3,
          "width": 128, "heads": 4, "seed": 0, "held_out": 0.05, "save_every": 700}
-"""What all have in common."""
+"""Settings that all models share."""
 PLANS: dict[str, dict[str, Any]] = {
     "BERT": ALIKE | {"model": "bert", "lr": 4e-3, "choose": "rate=0.3"},
     "MPNet": ALIKE | {"model": "mpnet", "lr": 4e-3, "choose": "rate=0.3"},
     "XLNet": ALIKE | {"model": "xlnet", "lr": 4e-3, "choose": "k=3"},
 }
-"""Model → what its `Plan` is told, but where to. XLNet's rate is the best of 0.002, 0.004 and 0.008 in runs of
-250 updates, MPNet's the better of the last two; BERT's is that of the course's own BERT, found in the same way."""
+"""Model → arguments of its `Plan`, except the output path. XLNet's learning rate is the best of 0.002, 0.004 and 0.008
+in runs of 250 updates, MPNet's the better of the last two; BERT's is that of the bundled BERT, chosen in the same way.
+"""
 BUNDLED = {"MPNet": "mpnet-world", "XLNet": "xlnet-world"}
-"""Those that come with the course."""
+"""Bundled checkpoints."""
 EVERY = 28
-"""One update in so many is looked at where tokens are counted."""
+"""Tokens are counted in one of this many updates."""
 
 
 def place(folder: str, model: str) -> Path:
-    """Where a model's checkpoint lies, or will lie; ``folder`` is the recipe's."""
+    """Path of a model's checkpoint; ``folder`` is the recipe's."""
     return home() / BUNDLED[model] if model in BUNDLED else Path(folder) / model
 
 
 def figures(checkpoint: Path) -> dict[str, float]:
-    """What a checkpoint's README tells: the ``loss`` of the held-out text in nats a token, its ``floor``, and the
-    ``seconds`` of its training."""
+    """Figures in a checkpoint's README: the held-out ``loss`` in nats per token, its ``floor``, and the ``seconds`` of
+    the training."""
     text = (checkpoint / README).read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| (.*?) \| ([\d.,]+)", text, re.MULTILINE))
     return {name: float(rows[title].replace(",", "")) for name, title in {
@@ -54,26 +57,26 @@ def figures(checkpoint: Path) -> dict[str, float]:
 
 
 def rival(folder: str) -> dict[str, float]:
-    """Pretrain the BERT, unless it is there already; its `figures`."""
+    """Pretrain the baseline BERT, unless its checkpoint exists; returns its `figures`."""
     if not place(folder, "BERT").exists():
         pretrain(Plan(**PLANS["BERT"], out=str(place(folder, "BERT"))))
     return figures(place(folder, "BERT"))
 
 
 def pretrained(folder: str, model: str) -> BERTPretraining | TwoStreamPretraining:
-    """A model with the output layer of its pretraining, in evaluation mode."""
+    """A model with its pretraining output layer, in evaluation mode."""
     found, _ = load(place(folder, model))
     return found
 
 
 def encoder(whole: BERTPretraining | TwoStreamPretraining) -> BERT:
-    """What is tuned of a pretrained model: all but its output layer."""
+    """The part of a pretrained model that is fine-tuned: everything except its output layer."""
     return whole.encoder
 
 
 def tokens(model: str) -> float:
-    """The real tokens that a model has read, [CLS] and [SEP] among them, in millions, judged by one update in `EVERY`.
-    A place is counted once, though MPNet's masks stand there too."""
+    """The number of real tokens in a model's training text, [CLS] and [SEP] included, in millions, estimated from one
+    update in `EVERY`. Each position counts once, even if one of MPNet's masks has the same position."""
     plan = Plan(**PLANS[model], out="nowhere")
     batches, pad, read = world_batches(plan, world_tokenizer()), world_tokenizer().vocab.need("pad"), 0
     padding_mask = range(0, plan.steps, EVERY)
@@ -86,8 +89,8 @@ def tokens(model: str) -> float:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Model → its `figures`, ``million`` tokens read, how many ``parameters`` its encoder has, and its ``lr``. The
-    rival lies in the folder of the parts then."""
+    """Model → its `figures`, the ``million`` tokens of its training text, the number of ``parameters`` of its encoder,
+    and its ``lr``. Leaves the baseline in the folder of the parts."""
     folder = str(parts.folder)
     found = {"BERT": parts(rival, [(folder,)])[folder,]}
     found |= {model: figures(place(folder, model)) for model in BUNDLED}

@@ -1,7 +1,9 @@
-"""What an order costs: how far above its floor each arm stands after how many words, and which floor is its own.
+"""The cost of a factorization order: how far above its floor each variant is after how many words, and what its floor
+is.
 
-Two floors for each objective, of the very Examples by which an arm's loss is told: that of a reader who is told how
-long the sentence is, which nobody can beat; and that of one who knows the positions in sight alone.
+There are two floors for each objective, on the same Examples on which a variant's loss is measured: that of the
+Bayes-optimal predictor given the length of the sentence, which no model can beat; and given only the positions of
+visible tokens.
 """
 
 from itertools import islice
@@ -17,11 +19,11 @@ from plmlab.world.probability.readers import length_known, positions_known
 
 READERS = {"told the length": length_known, "positions in sight": positions_known}
 COUNTED = 100
-"""Updates whose words are counted."""
+"""Number of updates whose words are counted."""
 
 
 def floors(name: str) -> dict[str, float]:
-    """Reader → the floor of an arm's objective, in nats a word, on the Examples of `arms.loss`."""
+    """Predictor → the floor of a variant's objective, in nats per word, on the Examples of `arms.loss`."""
     small, counts = world.small(), [count for _, count in judged(name, "test")]
     found = {}
     for title, reader in READERS.items():
@@ -35,8 +37,8 @@ def floors(name: str) -> dict[str, float]:
 
 
 def words_read(name: str) -> dict[str, float]:
-    """Of `COUNTED` updates: the real tokens that an arm reads, in thousands, and of these the share that it is asked.
-    """
+    """Over `COUNTED` updates: the real tokens in a variant's input, in thousands, and the fraction of them that are
+    targets."""
     source = sentence_batches(world.small(), "train", small_world_tokenizer(), ARMS[name].objective, BATCH, 0)
     tokens = asked = 0
     for step in range(COUNTED):
@@ -47,6 +49,6 @@ def words_read(name: str) -> dict[str, float]:
 
 
 def told() -> dict[str, Any]:
-    """Arm → its floors and what it reads."""
+    """Variant → its floors and the amount of its training text."""
     return {name: {"floors": floors(name), **words_read(name)} for name in ARMS}
 

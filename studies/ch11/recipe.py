@@ -1,18 +1,19 @@
-"""Chapter 11: what masks, an order, distances and both at once are worth, and what they cost.
+"""Chapter 11: what masks, a factorization order, relative positions and MPNet's combination contribute, and what they
+cost.
 
-Of the arms of the small world, written before any exam was looked at; all after 3,600 updates, and with each seed.
-*XLNet keeps the dependence among the words that it predicts* (Yang et al. 2019, §2.6) holds if it pays less for both
-words of a name, and for a noun and its verb, than the best product of guesses made apart, and draws fewer pairs that no
-sentence has. (Of neighbours, where the best product pays 0.04 nats more than the exact reader, that can't be seen.)
-*An order is worth more than masks* (their table 6: XLNet against a denoising auto-encoder on the same network) holds if
-on XLNet's network and on MPNet's an order pays at least 0.02 nats less for a single hidden word. *Both at once are
-worth more than either* (the ablation of Song et al. 2020) holds if MPNet pays at least 0.02 nats less for a single word
-than masks, and than an order, on its own network. What an order costs is told as the updates after which an arm is
-within 0.1 nats of the floor of its objective. What would hold of a memory, of tuning and of sentences that nobody read,
-the modules of these experiments say.
+Rules for the variants on the small world, fixed before any test result was seen; each is judged after 3,600 updates,
+and for every seed. *XLNet keeps the dependence among the words that it predicts* (Yang et al. 2019, §2.6) holds if its
+loss on both words of a name, and on a noun and its verb, is lower than that of the best product of independent
+predictions, and fewer of its sampled pairs occur in no sentence. (For neighbours this cannot be seen, because the best
+product is only 0.04 nats above the exact posterior.) *An order is worth more than masks* (their table 6: XLNet against
+a denoising auto-encoder on the same network) holds if on XLNet's network and on MPNet's an order has a loss at least
+0.02 nats lower on a single masked word. *Both together are worth more than either* (the ablation of Song et al. 2020)
+holds if MPNet's loss on a single word is at least 0.02 nats lower than that of masks, and than that of an order, on its
+own network. The cost of an order is given as the number of updates after which a variant is within 0.1 nats of the
+floor of its objective. The rules for memory, fine-tuning and unseen sentences are in the modules of these experiments.
 
-Seen after the runs: the first rule has no BERT that is asked for one word after the other, which `hidden` tells too;
-and after 3,600 updates the second can hardly be met, for masks are within 0.02 nats of the best possible.
+Noticed after the runs: the first rule does not consider a BERT that predicts one word after the other, which `hidden`
+measures too; and after 3,600 updates the second can hardly be met, because masks are within 0.02 nats of the optimum.
 """
 
 from typing import Any
@@ -23,16 +24,16 @@ from studies.ch11 import pretrained, price, remembering, tuned, unread
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """What chapter 11 records: what `compared` tells, and the ``memory``; and of the full world what was
-    ``pretrained``, then ``tuned``, and asked for words of ``unread`` sentences."""
+    """The results of chapter 11: those of `compared`, and the ``memory``; and for the full world the ``pretrained``
+    models, then ``tuned`` (fine-tuned), and evaluated on masked words of ``unread`` (unseen) sentences."""
     return {**compared(parts), "memory": remembering.measure(parts), "pretrained": pretrained.measure(parts),
             "tuned": tuned.measure(parts), "unread": unread.measure(parts)}
 
 
 def compared(parts: Parts) -> dict[str, Any]:
-    """``arms``: arm → ``lr``, the ``rates`` tried, ``floors`` and what it reads, and by number of updates its ``loss``
-    and, of hidden words, by kind, what `hidden.examined` tells, with spread; ``exact``: what the exact reader pays by
-    kind, the ``gaps`` of each, and the share that was ``read``."""
+    """``arms``: variant → ``lr``, the ``rates`` tried, ``floors`` and the amount of training text, and by number of
+    updates its ``loss`` and the output of `hidden.examined` on masked words by kind, with spread; ``exact``: the loss
+    of the exact posterior by kind, the number of ``gaps`` of each, and the fraction that was ``read`` in training."""
     folder = str(parts.folder)
     best = tune_learning_rates(parts, arms.rate_score, arms.PILOTS,
                       {(name,): arms.RATES for name in arms.ARMS if name not in arms.LIKE})

@@ -1,21 +1,23 @@
-"""What XLNet's memory is worth (Yang et al. 2019, §2.4; table 6, "− memory"): a sentence that was read is read again.
+"""What XLNet's memory is worth (Yang et al. 2019, §2.4; table 6, "− memory"): the same sentence occurs twice.
 
-A sentence of the small world is one segment; the same sentence is the next. Who remembers the first can know every word
-of the second. Who does not knows the chances of the text, and what that costs is exact: of the hidden words of
-`plmlab.chapters.ch11.hidden`, each asked alone, the best reader without a memory pays `hidden.best`. All arms are one
-network with the texts in one order. As in Transformer-XL, no gradient flows into what is remembered. Where it differs
-from the authors' code: there a segment that is remembered has no [SEP] or [CLS].
+A sentence of the small world is one segment, and the same sentence is the next. A model that remembers the first can
+predict every word of the second. A model without memory can only know the distribution of the text, and its best
+possible loss is known exactly: on the masked words of `plmlab.chapters.ch11.hidden`, each predicted alone, the exact
+posterior has a loss of `hidden.best`. All variants are one network, trained on the texts in one order. As in
+Transformer-XL, no gradient flows into the memory. One difference from the authors' code: there a segment in the memory
+has no [SEP] or [CLS].
 
-Written before the runs: *the memory is worth something* holds if with each seed, after 1,200 updates, the arm with a
-memory pays less for a hidden word than the best reader without one. (One seed of three did not, and all arms were still
-learning: so all had three times the updates too, and both are told.) That the arm without a memory can't is
-so by construction; what can fail is that the network learns to use one, for no gradient tells the first segment what to
-keep. How near it comes to who reads both in one pass, as sentences A and B, is told; and what a memory of another
-sentence, as long, does.
+Fixed before the runs: *the memory is worth something* holds if, for every seed, after 1,200 updates, the variant with a
+memory has a lower loss on a masked word than the exact posterior without one. (One of the three seeds failed, and all
+variants were still improving: so all were also given three times the updates, and both results are reported.) The
+variant without a memory cannot do so by construction; what can fail is that the network learns to use the memory,
+because no gradient teaches the first segment what to store. Also reported: how close the variant comes to one that
+processes both sentences in one pass, as sentences A and B; and the effect of a memory that holds another sentence of
+the same length.
 
-Two harder designs were given up after pilots of at most 1,800 updates, in which the memory was not used: questions of
-what four people had done (as in chapter 10), and one of three or four sentences that is read again. In both, few of the
-words that are asked can be known from the memory alone, and the place where they stand in it changes.
+Two harder designs were given up after pilot runs of at most 1,800 updates, in which the memory was not used: questions
+about what four people had done (as in chapter 10), and one of three or four sentences that occurs again. In both, few
+of the target words can be known only from the memory, and their position in it varies.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,18 +44,18 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch11.segments import SegmentReader, Segments
 
 REMEMBERED = 15
-"""Positions of a memory: the longest sentence of the small world has 13 words, and [SEP] and [CLS]."""
+"""Positions of a memory: the longest sentence of the small world has 13 words, plus [SEP] and [CLS]."""
 KIND = "a word"
-"""What is hidden in the exam."""
+"""What is masked in the test set."""
 JUDGED, JUDGED_SEED = 20, 77
-"""So many batches, drawn by a seed, tell an arm's own loss."""
+"""Number of batches, drawn with a seed, on which a variant's own loss is measured."""
 PILOT, BUDGETS = 600, (400, 1200, 3600)
-"""Updates of the runs by which rates are chosen, and of the others."""
+"""Updates of the runs that choose the learning rates, and of the others."""
 
 
 class Arm(NamedTuple):
-    """So many positions are remembered; and how two segments become the Examples that are read: of ``trained(first,
-    second, rng)`` one word in `K` is asked, of ``asked(first, second, hidden)`` one of the second's."""
+    """A variant: the length of its memory, and how two segments become Examples. In ``trained(first, second, rng)`` one
+    word in `K` is a target, in ``asked(first, second, hidden)`` one word of the second segment."""
 
     memory: int
     trained: Callable[[Sequence[int], Sequence[int], Random], list[Example]]
@@ -61,23 +63,23 @@ class Arm(NamedTuple):
 
 
 def trained_in_turn(first: Sequence[int], second: Sequence[int], rng: Random) -> list[Example]:
-    """An Example for each segment."""
+    """One Example per segment."""
     return [permuted_targets(words, vocab=small_world_tokenizer().vocab, rng=rng, k=K) for words in (first, second)]
 
 
 def asked_in_turn(first: Sequence[int], second: Sequence[int], hidden: int) -> list[Example]:
-    """An Example for each segment, of which the second asks."""
+    """One Example per segment; the target is in the second."""
     vocab = small_world_tokenizer().vocab
     return [cloze_in_permutation(first, [], vocab=vocab), cloze_in_permutation(second, [hidden], vocab=vocab)]
 
 
 def trained_as_pair(first: Sequence[int], second: Sequence[int], rng: Random) -> list[Example]:
-    """One Example of both."""
+    """One Example of both segments."""
     return [permuted_targets(first, pair=second, vocab=small_world_tokenizer().vocab, rng=rng, k=K)]
 
 
 def asked_as_pair(first: Sequence[int], second: Sequence[int], hidden: int) -> list[Example]:
-    """One Example of both, which asks in the second."""
+    """One Example of both segments; the target is in the second."""
     return [cloze_in_permutation(first, [len(first) + 1 + hidden], pair=second, vocab=small_world_tokenizer().vocab)]
 
 
@@ -87,21 +89,21 @@ ARMS = {
     "one pass": Arm(0, trained_as_pair, asked_as_pair),
 }
 LIKE = {"no memory": "memory"}
-"""The arms that take the rate of another."""
+"""Variants that use the learning rate of another."""
 
 
 def collated(texts: Sequence[Sequence[Example]]) -> Segments:
-    """Texts side by side."""
+    """A batch of texts."""
     return Segments.of(texts, pad=small_world_tokenizer().vocab.need("pad"))
 
 
 def ids(words: Sequence[str]) -> list[int]:
-    """The tokens of some words."""
+    """Token ids of words."""
     return small_world_tokenizer().encode(" ".join(words), plain=True)
 
 
 def drawn(name: str, seed: int, step: int) -> Segments:
-    """The batch of an update: `BATCH` sentences of one length, each twice, with what an arm is asked of them."""
+    """The batch of an update: `BATCH` sentences of equal length, each twice, with a variant's targets."""
     rng = Random(f"{seed}:{step}")
     text = iter(world.small().text("train", seed=int(rng.random() * 2**53)))
     first = next(text)
@@ -110,14 +112,14 @@ def drawn(name: str, seed: int, step: int) -> Segments:
 
 
 def new(name: str, seed: int) -> SegmentReader:
-    """An arm with random weights of this seed, the same in all arms."""
+    """A variant with random weights drawn with this seed; they are the same in all variants."""
     torch.manual_seed(seed)
     return SegmentReader(XLNetConfig(len(small_world_tokenizer()), LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                      memory=ARMS[name].memory))
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[SegmentReader, History]:
-    """An arm after so many updates, and the run's history."""
+    """A variant after the given number of updates, and its training history."""
     model = new(name, seed)
     return model, fit(model, partial(drawn, name, seed), steps=updates, lr=lr, warmup=min(100, updates // 10),
                       **options)
@@ -125,7 +127,7 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tupl
 
 @torch.no_grad()
 def loss(name: str, model: SegmentReader) -> float:
-    """An arm's own loss in other texts, in nats a word that is asked."""
+    """A variant's own loss on other texts, in nats per target word."""
     model.eval()
     told = []
     for step in range(JUDGED):
@@ -136,8 +138,8 @@ def loss(name: str, model: SegmentReader) -> float:
 
 @torch.no_grad()
 def answered(name: str, model: SegmentReader) -> dict[str, float]:
-    """Of the exam's hidden words, the share that is the likeliest of all words (``right``), and what one costs in the
-    mean, in ``nats``; and its price behind ``another`` sentence of the same length."""
+    """On the masked words of the test set: accuracy (``right``), mean loss in ``nats``, and mean loss when the memory
+    holds ``another`` sentence of the same length."""
     model.eval()
     by_length: dict[int, list[Gap]] = {}
     for gap in test_set(KIND):
@@ -157,19 +159,19 @@ def answered(name: str, model: SegmentReader) -> dict[str, float]:
 
 @none_if_diverged
 def rate_score(name: str, lr: float, seed: int) -> float:
-    """How good a rate is: minus the loss after `PILOT` updates, in other texts of the training."""
+    """Score of a learning rate: minus the loss after `PILOT` updates, on other texts of the training distribution."""
     return -loss(name, learn(name, PILOT, lr, seed, show=False)[0])
 
 
 def train(name: str, updates: int, lr: float, seed: int) -> dict[str, float]:
-    """Train an arm; what it answers in the exam, and its own ``loss``."""
+    """Train a variant; returns its test results and its own ``loss``."""
     model, _ = learn(name, updates, lr, seed, show=False)
     return answered(name, model) | {"loss": loss(name, model)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """What the recipe records: ``arms``: arm → ``lr``, the ``rates`` tried, and by number of updates what `train`
-    tells, with spread; ``forgetting``: what the best reader without a memory pays."""
+    """The recorded results. ``arms``: variant → ``lr``, the ``rates`` tried, and by number of updates the results of
+    `train`, with spread; ``forgetting``: the loss of the exact posterior without a memory."""
     found = tune_learning_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS if name not in LIKE})
     rates = {name: found[LIKE.get(name, name),] for name in ARMS}
     runs = parts(train, [(name, updates, rates[name][0], seed)

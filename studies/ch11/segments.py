@@ -1,4 +1,4 @@
-"""A text in segments, and an XLNet that reads each behind the memory of those before it (Yang et al. 2019, §2.4)."""
+"""A text in segments, and an XLNet that processes each with a memory of the previous ones (Yang et al. 2019, §2.4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,19 +15,19 @@ from plmlab.models.xlnet import XLNet, XLNetPretraining
 
 @dataclass(frozen=True)
 class Segments:
-    """Texts side by side, cut into segments that are read one after the other."""
+    """A batch of texts, cut into segments that are processed one after the other."""
 
     batches: tuple[Batch, ...]
 
     @classmethod
     def of(cls, cut: Sequence[Sequence[Example]], *, pad: int) -> Self:
-        """Collate texts, each given as the Examples of its segments; ``pad`` is the id that fills up the last ones. All
-        others are as long in each text, for what is remembered is seen whole."""
+        """Collate texts, each given as the Examples of its segments; ``pad`` is the padding id for the last ones. All
+        other segments must have the same length in every text, because the whole memory is visible."""
         return cls(tuple(Batch.of(segment, pad=pad) for segment in zip(*cut, strict=True)))
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
-        """What the positions of all segments must say, those of the first segment first."""
+        """The targets of all segments, concatenated along time."""
         return torch.cat([batch.targets for batch in self.batches], 1)
 
     def to(self, device: torch.device | str) -> Self:
@@ -36,20 +36,20 @@ class Segments:
 
 
 class SegmentReader(XLNetPretraining):
-    """An XLNet that reads `Segments`, each behind the memory of those before it; its config says how much it holds."""
+    """An XLNet for `Segments`, each with a memory of the previous ones; its config sets the length of the memory."""
 
     encoder: XLNet
 
     def hidden(self, text: Segments) -> Float[Tensor, "batch time model"]:
-        """What the last layer makes of each position of all segments."""
+        """Final hidden states of all segments, concatenated along time."""
         memories = self.encoder.start()
         return torch.cat([self.encoder(batch, memories) for batch in text.batches], 1)
 
     def forward(self, text: Segments) -> Float[Tensor, "batch time vocab"]:  # type: ignore[override]
-        """The logits of the token that belongs into each position."""
+        """Logits of the token at each position."""
         return self.token_logits(self.hidden(text))
 
     def loss(self, text: Segments) -> Float[Tensor, ""]:  # type: ignore[override]
-        """Mean over the asked positions of all segments of −log p(token), in nats."""
+        """Mean of −log p(token) over the targets of all segments, in nats."""
         asked = text.targets != IGNORE
         return F.cross_entropy(self.token_logits(self.hidden(text)[asked]), text.targets[asked])

@@ -1,13 +1,15 @@
-"""Hidden words of sentences that nobody read: the full world's test, put to what was pretrained on its training text.
+"""Masked words in unseen sentences: models pretrained on the full world's training text, evaluated on its test
+sentences.
 
-Of the full world's plain test, only the sentences of *open* patterns stand in no training text
-(`plmlab.world.grammar.splits.is_test`): those are asked. They state no fact, so that whose name stands in one is left
-to chance. All their names are in the training text; names and facts that are not make other splits, which are not asked
-here. The exact reader knows the grammar, and not which of its sentences were held back.
+In the full world's plain test split, only the sentences of *open* patterns occur in no training text
+(`plmlab.world.grammar.splits.is_test`): those are the test set. They state no fact, so the names in them are random.
+All these names occur in the training text; unseen names and facts make up other splits, which are not used here. The
+exact posterior knows the grammar, but not which of its sentences were held out.
 
-Written before the runs: *the dependence holds in sentences that nobody read* if XLNet, and likewise MPNet, pays less
-for both words of a name, and for a noun and its verb, than the best product, and draws fewer pairs that no sentence
-has. Of a single word, a difference of less than 0.05 nats says nothing: there is one run of each.
+Fixed before the runs: *the dependence holds in unseen sentences* if the loss of XLNet, and likewise that of MPNet, on
+both words of a name, and on a noun and its verb, is lower than that of the best product, and fewer sampled pairs occur
+in no sentence. For a single word, a difference of less than 0.05 nats is not interpreted, because there is one run of
+each.
 """
 
 from typing import Any
@@ -23,7 +25,7 @@ from studies.ch11.pretrained import PLANS, pretrained
 
 
 def held_back(of: World) -> list[Sentence]:
-    """Sentences of the plain test that training text leaves out."""
+    """Sentences of the plain test split that occur in no training text."""
     return [one for one in different(of) if one.pattern in of.open_patterns]
 
 
@@ -31,18 +33,17 @@ FULL = Source(world.full, world_tokenizer, held_back)
 
 
 def examined(folder: str, model: str) -> dict[str, dict[str, float]]:
-    """What a pretrained model pays, by kind (`plmlab.chapters.ch11.hidden.paid`); it is asked as the arm of its
-    name."""
+    """Losses of a pretrained model by kind (`plmlab.chapters.ch11.hidden.paid`), queried as the variant of its name."""
     return paid(ARMS[model], pretrained(folder, model), FULL)
 
 
 def exact(kind: str) -> dict[str, float | int]:
-    """The exam of a kind (`plmlab.chapters.ch11.hidden.described`)."""
+    """The test set of a kind (`plmlab.chapters.ch11.hidden.described`)."""
     return described(kind, FULL)
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``models``: model → kind → what `examined` tells; ``exact``: kind → what `exact` tells."""
+    """``models``: model → kind → the output of `examined`; ``exact``: kind → the output of `exact`."""
     folder = str(parts.folder)
     paid_by = parts(examined, [(folder, model) for model in PLANS])
     by_kind = parts(exact, [(kind,) for kind in KINDS])

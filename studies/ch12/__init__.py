@@ -1,1 +1,1 @@
-"""Chapter 12: UniLM and GLM."""
+"""Experiments of chapter 12, UniLM and GLM."""

@@ -1,39 +1,40 @@
-"""Classification as a cloze, over the number of labels: does GLM gain by saying the class with a word that it knows?
+"""Classification as a cloze, by number of labels: does GLM gain from predicting a class as a word that it knows?
 
-Du et al. (2022, §2.3) say a class with a word at a blank, after Schick and Schütze (2021, PET), so that nothing is new
-to what was pretrained; on SuperGLUE (table 1) their GLM is above BERT, which has a new layer. Here the two changes are
-told apart. Arms: GLM with a word for each class; with the same words *exchanged*; with a new linear *head* on the very
-vector that says the words, of the very same text; BERT with a word for each class at its [MASK]; and BERT with a head,
-on [CLS] of the plain text, or on [MASK] where the task has one in the text. Tasks, words and patterns are those of
+Du et al. (2022, §2.3) verbalize a class as a word at a blank, after Schick and Schütze (2021, PET), so that fine-tuning
+adds no parameters; on SuperGLUE (table 1) their GLM is above BERT, which has a new layer. Here the two changes are
+separated. Variants: GLM with a verbalizer for each class; with the same words *exchanged*; with a new linear *head* on
+the same hidden state, for the same input; BERT with a verbalizer for each class at its [MASK]; and BERT with a head, on
+[CLS] of the plain text, or on [MASK] where the task has one in the text. Tasks, words and patterns are those of
 `plmlab.chapters.ch12.cloze_tasks`.
 
-The first 32, 128 or 1,024 rows are learned from. Each arm has a rate of its own for each number of them, the best of
-a growing grid by the mean of all seeds' development scores; each run goes on until the score on 200 development rows
-rises no more, and keeps the best weights, be they those of its beginning. (The first runs of "number" showed that those
-have to be among them: 50 updates from 32 labels make the cloze worse than it is without any.) The 200 are more rows
-than some runs learn from: this tells how well one *can* do with so few labels, for all arms alike, and not what one
-would reach who has no others.
+The training set is the first 32, 128 or 1,024 rows. Each variant has its own learning rate for each number of rows, the
+best of a growing grid by the mean development score over all seeds. Each run uses early stopping on 200 development
+rows and keeps the best weights, possibly the initial ones. (The first runs of "number" showed that those must be
+included: 50 updates on 32 labels make the cloze worse than no training.) The 200 rows are more than some runs are
+trained on: the results show how well one *can* do with so few labels, equally for all variants, and not what one would
+reach without other labels.
 
-Written before the runs. Of two arms one is *above* the other if each of its seeds has a higher score in the exam than
-each of the other's, by more than `MARGIN`; else they are *not apart*. For each task, and for BERT as for GLM:
+Fixed before the runs. A variant is *above* another if its lowest seed has a test score above the other's highest by
+more than `MARGIN`; otherwise they are *not apart*. For each task, and for BERT as well as GLM:
 
 - *A cloze beats a head where labels are few*: holds if the cloze is above the head with 32 labels, fails if the head is
-  above, else does not show.
+  above, otherwise does not show.
 - *The advantage goes as labels grow*: holds if they are not apart with 1,024, fails if the cloze is still above, and
-  *turns round* if the head is; there is none to go where the cloze was not above with 32.
+  *turns round* if the head is; not applicable if the cloze was not above with 32.
 - *It is the words' meaning*, not only their format: holds if GLM's cloze is above the one with exchanged words, with
-  32; fails if it is below, else does not show. Exchanged words do not only lack the meaning, they mislead: how much is
-  gained by it, the head tells better.
-- GLM *against BERT* is told for cloze and for head likewise, and no claim: a head on BERT against a cloze on GLM mixes
-  two changes.
+  32; fails if it is below, otherwise does not show. Exchanged words do not only lack the meaning, they mislead: the
+  head gives a better estimate of the gain.
+- GLM *against BERT* is reported separately for cloze and for head, without a claim: a head on BERT against a cloze on
+  GLM mixes two changes.
 
-Added when a reader had asked for it, and so not judged by these rules: a *frozen* model, whose vectors a ridge
-regression reads, its strength chosen by the same 200 rows. From 32 labels it makes more of BERT's vectors than tuning
-does.
+Added at a reader's request, and therefore not judged by these rules: a *frozen* model, whose hidden states are the
+features of a ridge regression, its regularization chosen on the same 200 rows. With 32 labels it makes more of BERT's
+hidden states than fine-tuning does.
 
-Beside them stand the score without any label, of those that have a word for each class, and that of the commoner class.
-All seeds are judged by the same 300 rows, so what is told is of them: a share of 300 has a standard error of up to
-three points. Of "number" also the rows are told in which a noun of the other number stands between (``attracted``).
+For comparison: the zero-shot score of the variants that have a verbalizer for each class, and that of the majority
+class. All seeds are evaluated on the same 300 test rows, so the results hold for these rows: an accuracy on 300 rows
+has a standard error of up to three points. For "number" the score on rows with an attractor, an intervening noun of the
+other number, is reported too (``attracted``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -57,17 +58,17 @@ from studies.ch12.english_bert import pretrained
 SEEDS = (0, 1, 2)
 LABELS = (32, 128, MOST)
 STEPS, PATIENCE = 600, 4
-"""Updates at most, and how many measurements without a better one end a run."""
+"""Maximum updates, and early-stopping patience in evaluations."""
 RATES = (3e-4, 1e-3, 3e-3)
 STRENGTHS = tuple(10.0 ** power for power in range(-2, 5))
-"""Of the ridge regression."""
+"""Regularization strengths of the ridge regression."""
 MARGIN = 0.02
-"""A share by which one must be above the other."""
+"""Minimum difference in score for one to count as above the other."""
 
 
 class Arm(NamedTuple):
-    """What is pretrained, the classifier made of it for a task, and what it reads of a row; and whether it has a word
-    for each class."""
+    """A variant: the pretrained model, the classifier built from it for a task, its input for a row, and whether it has
+    a verbalizer for each class."""
 
     pretrained: str
     classifier: Callable[[Any, ClozeTask], nn.Module]
@@ -76,17 +77,17 @@ class Arm(NamedTuple):
 
 
 def by_words(model: Any, task: ClozeTask) -> nn.Module:
-    """The class by its word."""
+    """The class by its verbalizer."""
     return ClozeClassifier(model, ids(task.verbalizers))
 
 
 def by_exchanged_words(model: Any, task: ClozeTask) -> nn.Module:
-    """The class by the word of the other."""
+    """The class by the verbalizer of the other class."""
     return ClozeClassifier(model, ids(task.verbalizers[::-1]))
 
 
 def glm_head(model: Any, task: ClozeTask) -> nn.Module:
-    """A new layer on GLM's vector of the blank."""
+    """A new layer on GLM's hidden state at the blank."""
     return PositionClassifier.from_pretrained(model.encoder)
 
 
@@ -96,7 +97,7 @@ def bert_head(model: Any, task: ClozeTask) -> nn.Module:
 
 
 def plain(task: ClozeTask, row: Any) -> Example:
-    """What BERT reads where there is no cloze."""
+    """BERT's input without the cloze format."""
     return task.text(row)
 
 
@@ -111,14 +112,14 @@ ARMS = {
 
 
 def made(folder: str, arm: str, name: str) -> tuple[Any, Callable[[Any], Example], ClozeTask]:
-    """An arm for a task: its classifier, in evaluation mode, what it reads of a row, and the task."""
+    """A variant for a task: its classifier, in evaluation mode, the function from a row to its input, and the task."""
     how, task = ARMS[arm], TASKS[name]
     return how.classifier(pretrained(folder, how.pretrained), task).eval(), partial(how.example, task), task
 
 
 def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> dict[str, float | int]:
-    """What a run has reached: what the task's exam tells, ``score`` among it, that on the ``development`` rows, and the
-    ``updates`` of its best weights; 0 where no others are better than those that it began with."""
+    """The result of a run: the task's test scores, ``score`` among them, the score on the ``development`` rows, and the
+    number of ``updates`` at the best weights; 0 if no weights are better than the initial ones."""
     torch.manual_seed(seed)
     model, read, task = made(folder, arm, name)
     before = {**examined(model, read, task), "development": accuracy(model, read, task.development(seed)),
@@ -137,8 +138,9 @@ def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> 
 
 
 def frozen(folder: str, arm: str, name: str, labels: int, seed: int) -> dict[str, float]:
-    """What a ridge regression reaches on the vectors that a head stands on, as they were pretrained: what the task's
-    exam tells, that on the ``development`` rows, and the ``strength`` that is best on these (of equals the least)."""
+    """A ridge regression on the hidden states that the head gets, without fine-tuning: the task's test scores, the
+    score on the ``development`` rows, and the regularization ``strength`` that is best on these (the smallest of
+    equals)."""
     from sklearn.linear_model import RidgeClassifier
 
     torch.manual_seed(seed)
@@ -159,23 +161,24 @@ def frozen(folder: str, arm: str, name: str, labels: int, seed: int) -> dict[str
 
 
 def arms_for(labels: int) -> list[str]:
-    """The arms that learn from so many labels: exchanged words with the fewest alone."""
+    """The variants trained with this number of labels: exchanged words only with the fewest."""
     return [arm for arm in ARMS if arm != EXCHANGED or labels == LABELS[0]]
 
 
 def untaught(folder: str, arm: str, name: str) -> dict[str, float]:
-    """What the task's exam tells of an arm that has learned from no label."""
+    """Zero-shot test scores of a variant."""
     return examined(*made(folder, arm, name))
 
 
 def compared(runs: Mapping[str, Any], one: str, other: str) -> str:
-    """Where an arm stands against another: "above", "below" or "not apart"."""
+    """A variant compared with another: "above", "below" or "not apart"."""
     first, second = runs[one]["score"], runs[other]["score"]
     return "above" if separated(first, second, MARGIN) else "below" if separated(second, first, MARGIN) else "not apart"
 
 
 def verdicts(of: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What was written before the runs, for one task: labels → arm → what `run` tells, with spread."""
+    """The verdicts by the rules fixed before the runs, for one task: labels → variant → the results of `run`, with
+    spread."""
     few, many = of[str(LABELS[0])], of[str(LABELS[-1])]
     claimed = {"above": "holds", "below": "fails", "not apart": "does not show"}
     gone = {"above": "fails", "below": "turns round", "not apart": "holds"}
@@ -191,10 +194,10 @@ def verdicts(of: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``tasks``: task → labels → arm → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
-    with spread; ``frozen``: the same of `frozen`, for each arm with a head; ``zero``: task → arm → what is reached
-    without a label; ``majority``: what one class gives; ``verdicts``: task → `verdicts`; and ``BERT``: how it was
-    pretrained."""
+    """``tasks``: task → labels → variant → ``lr``, the ``rates`` tried with their development scores, and the results
+    of `run`, with spread; ``frozen``: the same for `frozen`, for each variant with a head; ``zero``: task → variant →
+    its zero-shot scores; ``majority``: the accuracy of the majority class; ``verdicts``: task → `verdicts`; and
+    ``BERT``: how it was pretrained."""
     folder = str(parts.folder)
     bert = english_bert.measure(parts)
     runs = tuned_by_all_seeds(parts, run, {(folder, arm, task, labels): RATES for task in TASKS for labels in LABELS

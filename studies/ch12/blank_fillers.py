@@ -1,4 +1,5 @@
-"""Who fills the blanks of the exam without a network: the exact fillers, and those that count training text."""
+"""Predictors that fill the blanks of the test set without a network: exact posteriors, and baselines that count
+training text."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -15,17 +16,17 @@ from plmlab.world.probability.automaton import END
 from plmlab.world.probability.blanks import BLANK, Blanks, DrawnBlanks, Filling
 
 COUNTED = 10_000
-"""Training sentences by which lengths and spans are counted."""
+"""Number of training sentences in which lengths and spans are counted."""
 
 
 @cache
 def counted() -> tuple[Row, ...]:
-    """Rows of training text by which lengths and spans are counted."""
+    """Rows of training text in which lengths and spans are counted."""
     return tuple(islice(blank_test_set.drawn_rows(world.small().text("train", 80), 80), COUNTED))
 
 
 def greedy_fillings(reader: Blanks) -> Fillings:
-    """What comes of taking the likeliest word, or the end, each time, from left to right."""
+    """Greedy decoding from the exact conditionals: the most probable word, or end, at each step, from left to right."""
     found = []
     for blank in range(reader.count):
         said: list[str] = []
@@ -37,7 +38,7 @@ def greedy_fillings(reader: Blanks) -> Fillings:
 
 
 def told_fillings(row: Row) -> tuple[Fillings, float]:
-    """The likeliest way to fill the blanks for who is told their lengths, and its probability."""
+    """The most probable way to fill the blanks given their lengths, and its probability."""
     positions = [place for begin, stop in row.spans for place in range(begin, stop)]
     beliefs = world.small().joint(row.words, positions, "test")
     said = max(beliefs, key=beliefs.__getitem__)
@@ -46,8 +47,9 @@ def told_fillings(row: Row) -> tuple[Fillings, float]:
 
 
 def exact(name: str) -> dict[str, dict[str, float]]:
-    """Exact filler → what `judged` tells of it on these rows. "takes nothing from the drawing" knows the grammar alone;
-    "told the length" sees as many [MASK]s as words, and so ``expects`` more than its chance."""
+    """Exact predictor → its scores (`judged`) on these rows. "takes nothing from the drawing" knows only the grammar;
+    "told the length" is given as many [MASK]s as words, and so its expected accuracy, ``expects``, is above its
+    ``chance``."""
     automaton, asked = world.small().automaton("test"), blank_test_set.rows(name)
     counts = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row)) for row in asked]
     plain = [Blanks(automaton, row.text) for row in asked]
@@ -68,24 +70,26 @@ def exact(name: str) -> dict[str, dict[str, float]]:
 
 @cache
 def table(sentences: int, seed: int = 0) -> dict[tuple[str, ...], int]:
-    """So many training sentences → how often each was read, the most frequent first."""
+    """This many training sentences → their counts, the most frequent first."""
     return dict(Counter(map(tuple, islice(world.small().text("train", seed), sentences))).most_common())
 
 
 def looked_up(asked: Sequence[Row], sentences: int) -> list[Fillings]:
-    """How a table fills rows: by the most frequent of so many training sentences that fits; by nothing if none does."""
+    """Lookup baseline: the most frequent of this many training sentences that matches the visible words; empty fillings
+    if none does."""
     return [next((way for words in table(sentences) for way in ways(words, row.text)), ((),) * len(row.spans))
             for row in asked]
 
 
 def neighbours(row: Row) -> list[tuple[str, str]]:
-    """The tokens before and behind each blank; "" at an edge of the text."""
+    """The tokens before and after each blank; "" at an edge of the text."""
     text = ["", *row.text, ""]
     return [(text[place - 1], text[place + 1]) for place, token in enumerate(text) if token == BLANK]
 
 
 def between_neighbours(asked: Sequence[Row]) -> list[Fillings]:
-    """Each blank filled with what is hidden most often in training between the same two tokens, or else anywhere."""
+    """Each blank filled with the most frequent masked span of the training text between the same two tokens, or
+    otherwise the most frequent one anywhere."""
     anywhere, between = Counter[Filling](), defaultdict[tuple[str, str], Counter[Filling]](Counter)
     for row in counted():
         anywhere.update(row.fillings)
@@ -96,7 +100,8 @@ def between_neighbours(asked: Sequence[Row]) -> list[Fillings]:
 
 
 def lengths_in_sight() -> dict[int, list[int]]:
-    """Tokens in sight, each blank as one → the lengths of the blanks of training rows with so many."""
+    """Number of visible tokens, each blank counted as one → the lengths of the blanks of training rows with this
+    number."""
     found = defaultdict[int, list[int]](list)
     for row in counted():
         found[len(row.text)] += map(len, row.fillings)
@@ -104,13 +109,15 @@ def lengths_in_sight() -> dict[int, list[int]]:
 
 
 def first_length_in_sight(asked: Sequence[Row]) -> float:
-    """The share of rows whose first blank is as long as most blanks are among as many tokens in sight."""
+    """Fraction of rows whose first blank has the most frequent length among training rows with the same number of
+    visible tokens."""
     common = {sight: mode(lengths) for sight, lengths in lengths_in_sight().items()}
     return fmean(common.get(len(row.text)) == len(row.fillings[0]) for row in asked)
 
 
 def baselines(name: str, sentences: int) -> dict[str, Any]:
-    """Who needs no network → what `judged` tells; and the share of rows whose sentence is ``read`` in so much text."""
+    """Baseline without a network → its scores (`judged`); and the fraction of rows whose sentence was ``read`` in this
+    much text."""
     asked = blank_test_set.rows(name)
     fillers: dict[str, Callable[[], list[Fillings]]] = {
         "table": lambda: looked_up(asked, sentences), "between neighbours": lambda: between_neighbours(asked)}

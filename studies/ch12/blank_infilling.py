@@ -1,6 +1,6 @@
-"""The arms of `plmlab.chapters.ch12.blank_arms`, trained: on as many tokens, each at a rate of its own, the paper's arm
-at one for each of its two budgets. `steps` tells how many updates a budget takes.
-"""
+"""Training of the variants of `plmlab.chapters.ch12.blank_arms`: on the same number of tokens, each with its own
+learning rate, the paper's variant with one for each of its two budgets. `steps` gives the number of updates of a
+budget."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -25,16 +25,16 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 BATCH = 32
 BUDGETS = (1250, 2500)
-"""Updates of the paper's arm; the others have the second alone. What the second gains over the first tells whether
-there is a plateau; after it, an arm that reads blanks half of the time has read as many as the paper's after the first.
-"""
+"""Updates of the paper's variant; the others have only the second budget. The gain from the first to the second shows
+whether there is a plateau; after the second, a variant for which half of the texts have these blanks has been trained
+on as many blanks as the paper's after the first."""
 SEEDS, OTHERS = (0, 1, 2), 77
 JUDGED = 8
-"""Batches of other training text by which rates are chosen."""
+"""Batches of other training text by which learning rates are chosen."""
 
 
 def texts(name: str, seed: int) -> ExampleBatches:
-    """What an arm reads."""
+    """A variant's training batches."""
     arm = ARMS[name]
 
     def made(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
@@ -44,7 +44,7 @@ def texts(name: str, seed: int) -> ExampleBatches:
 
 @cache
 def tokens(name: str) -> float:
-    """The tokens that an arm reads in an update, special ones among them, padding not: the mean of a few updates."""
+    """Tokens per update of a variant, special tokens included, padding not: the mean over a few updates."""
     batches = texts(name, OTHERS)
     read = [len(example.tokens) for step in range(JUDGED) for example in batches.examples(step)
             if isinstance(example, Example)]
@@ -52,41 +52,41 @@ def tokens(name: str) -> float:
 
 
 def budgets(name: str) -> tuple[int, ...]:
-    """After how many of the paper's updates an arm is looked at."""
+    """The budgets after which a variant is evaluated, in updates of the paper's variant."""
     return BUDGETS if name == PAPER else BUDGETS[-1:]
 
 
 def steps(name: str, budget: int) -> int:
-    """The updates in which an arm reads as many tokens as the paper's in ``budget`` updates."""
+    """The number of updates in which a variant is trained on as many tokens as the paper's in ``budget`` updates."""
     return round(budget * tokens(PAPER) / tokens(name))
 
 
 def build(name: str, seed: int) -> nn.Module:
-    """An arm's network with random weights of this seed."""
+    """A variant's network with random weights drawn with this seed."""
     torch.manual_seed(seed)
     return ARMS[name].network()
 
 
 def train(model: nn.Module, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train an arm for a budget, so many updates of the paper's arm; its history."""
+    """Train a variant for a budget, given in updates of the paper's variant; returns the history."""
     own = steps(name, updates)
     return fit(model, texts(name, seed), steps=own, lr=lr, warmup=min(100, own // 10), **options)
 
 
 @torch.no_grad()
 def loss(name: str, model: nn.Module) -> float:
-    """An arm's own loss on other training text, the mean over batches."""
+    """A variant's own loss on other training text, averaged over batches."""
     batches = texts(name, OTHERS)
     return fmean([float(model.eval().loss(batches(step))) for step in range(JUDGED)])  # type: ignore[operator]
 
 
 def development(run: Run) -> float:
-    """Minus an arm's own loss on other training text."""
+    """Minus a variant's own loss on other training text."""
     return -loss(run.arm[0], run.model)
 
 
 def test(run: Run) -> dict[str, float]:
-    """The same ``loss``: what is claimed of an arm, those who have it fill blanks tell."""
+    """The same ``loss``; the claims about a variant are tested in the studies that let it fill blanks."""
     return {"loss": loss(run.arm[0], run.model)}
 
 
@@ -97,13 +97,13 @@ STUDY = Study(name="blanks", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}
 
 
 def trained(folder: str, name: str, budget: int, seed: int) -> nn.Module:
-    """An arm that was kept, in evaluation mode."""
+    """A variant whose weights were saved, in evaluation mode."""
     return STUDY.trained(folder, name, updates=budget, seed=seed)
 
 
 def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Train and keep arms: arm → budget → ``lr``, the ``rates`` tried with their losses, the ``updates``, and the
-    arm's own ``loss`` with spread. What is done already is not done again."""
+    """Train and save variants: variant → budget → ``lr``, the ``rates`` tried with their losses, the ``updates``, and
+    the variant's own ``loss`` with spread. Finished runs are not repeated."""
     found = STUDY.at(parts, STUDY.best(parts, [(name, budget) for name in names for budget in STUDY.budgets((name,))]))
     told: dict[str, dict[str, Any]] = {name: {} for name in names}
     for (name, budget), one in found.items():

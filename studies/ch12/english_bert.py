@@ -1,9 +1,11 @@
-"""The course's GLM, and a BERT beside it: of one size, pretrained on as many real tokens of the full world's English.
+"""The bundled GLM, and a BERT for comparison: of one size, pretrained on the same number of real tokens of the full
+world's English.
 
-GLM is the checkpoint, whose rate, 0.002, was chosen by single shorter runs (its README). BERT hides as many words, one
-by one, and is asked whether one segment follows another; its rate is the best of a grid by the loss of short runs on
-other texts, as those of `pretrained`. It is no `Study`: its updates are counted, and those who put a new layer on it
-draw that layer behind its network, with the seed of their own run, which a study's own seed would end.
+GLM is the checkpoint, whose learning rate, 0.002, was chosen by single shorter runs (its README). BERT masks the same
+number of words, independently, and has next-sentence prediction; its learning rate is the best of a grid by the loss of
+short runs on other texts, as for those of `pretrained`. It is not a `Study`, because its updates are determined by
+counting tokens, and because the classifiers on it initialize their new layer after its network, with the seed of their
+own run, which a study's own seed would override.
 """
 
 from collections.abc import Callable
@@ -28,33 +30,33 @@ from studies.ch12.pretrained import EVERY, JUDGED, OTHERS, PILOT, PILOTS, RATES,
 
 CHECKPOINT = "glm-world"
 UPDATES, BATCH, ACCUMULATE, TIME, RATE, SEED = 4000, 32, 4, 192, 0.3, 0
-"""Of the run that made the checkpoint; all but the updates are BERT's too. ``RATE`` is the share of hidden words."""
+"""Settings of the run that made the checkpoint; all but the updates are BERT's too. ``RATE`` is the masking rate."""
 OBJECTIVES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "GLM": (blank_infilling, blanks_of_pair), "BERT": (masked, next_sentence)}
-"""Model → what a text, and a pair of segments, are made an Example by."""
+"""Model → the objectives for a text and for a pair of segments."""
 
 
 def texts(name: str, seed: int) -> Any:
-    """What a model reads, a batch a step."""
+    """A model's training batches."""
     objective, pairs = (partial(made, rate=RATE) for made in OBJECTIVES[name])
     return world_texts(objective, pairs, world_tokenizer(), batch=BATCH, accumulate=ACCUMULATE, time=TIME, seed=seed,
                        bilingual=False)
 
 
 def tokens_an_update(name: str) -> float:
-    """The real tokens of an update, special ones among them: the mean of one update in `EVERY`."""
+    """Real tokens per update, special tokens included: the mean over one update in `EVERY`."""
     batches, pad = texts(name, SEED), world_tokenizer().vocab.need("pad")
     return fmean(sum(int((batches(update * ACCUMULATE + step).tokens != pad).sum()) for step in range(ACCUMULATE))
                  for update in range(0, UPDATES, EVERY))
 
 
 def glm_tokens() -> float:
-    """The real tokens that GLM has read."""
+    """The number of real tokens in GLM's training text."""
     return UPDATES * tokens_an_update("GLM")
 
 
 def learn(lr: float, updates: int, seed: int) -> BERTPretraining:
-    """BERT after so many updates."""
+    """BERT after the given number of updates."""
     torch.manual_seed(seed)
     model = bert(len(world_tokenizer()))
     fit(model, texts("BERT", seed), steps=updates, lr=lr, warmup=WARMUP, accumulate=ACCUMULATE, show=False)
@@ -63,7 +65,7 @@ def learn(lr: float, updates: int, seed: int) -> BERTPretraining:
 
 @torch.no_grad()
 def loss(model: BERTPretraining) -> float:
-    """BERT's loss on texts that it has not read, the mean over batches."""
+    """BERT's loss on held-out texts, averaged over batches."""
     model.eval()
     batches = texts("BERT", OTHERS)
     return fmean(float(model.loss(batches(step))) for step in range(JUDGED * ACCUMULATE))
@@ -71,24 +73,24 @@ def loss(model: BERTPretraining) -> float:
 
 @none_if_diverged
 def rate_score(lr: float, seed: int) -> float:
-    """How good a rate is: minus the loss after `PILOT` updates."""
+    """Score of a learning rate: minus the loss after `PILOT` updates."""
     return -loss(learn(lr, PILOT, seed))
 
 
 def kept(folder: str) -> Path:
-    """Where BERT's weights lie."""
+    """Path of BERT's weights."""
     return Path(folder) / "English BERT.safetensors"
 
 
 def train(folder: str, lr: float, updates: int) -> float:
-    """Pretrain BERT and keep it; its loss on other texts."""
+    """Pretrain BERT and save it; returns its loss on other texts."""
     model = learn(lr, updates, SEED)
     keep(model, kept(folder))
     return loss(model)
 
 
 def pretrained(folder: str, name: str) -> GLMPretraining | BERTPretraining:
-    """GLM or BERT with its output, in evaluation mode."""
+    """GLM or BERT with its output layer, in evaluation mode."""
     if name == "BERT":
         return with_kept(bert(len(world_tokenizer())), kept(folder))
     glm, _ = load(CHECKPOINT, expect="glm-pretraining")
@@ -98,7 +100,7 @@ def pretrained(folder: str, name: str) -> GLMPretraining | BERTPretraining:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """BERT's ``lr``, the ``rates`` tried with their losses, its ``updates``, its ``loss`` on other texts, and the
-    ``million`` tokens that it and GLM have read. BERT lies in the folder of the parts then."""
+    ``million`` tokens that it and GLM were trained on. Leaves BERT in the folder of the parts."""
     read = parts(glm_tokens, [()])[()]
     updates = round(read / parts(tokens_an_update, [("BERT",)])["BERT",])
     lr, scores = tune_learning_rates(parts, rate_score, PILOTS, {(): RATES})[()]

@@ -1,12 +1,12 @@
-"""How a BERT fills blanks: told how many words each has, or guessing that.
+"""How BERT can fill blanks: given the number of words of each, or searching over the lengths.
 
-To say words, BERT needs a [MASK] for each. Told the lengths, it fills all at once; or one at a time, the most certain
-first, reading anew what it has said. To guess, it fills every choice of lengths that leaves no more words than the
-longest sentence has, and takes the choice whose words it finds most likely: by what it said as it filled, or by the
-pseudo-log-likelihood (Salazar et al. 2020), which hides each word in turn and reads all others. A sum of that favours
-short fillings, a mean long ones. How often spans of each length are hidden, where as much is in sight, can be added,
-with a weight. (Du et al. 2022 say in §2.4
-that BERT must go through all lengths; these are the ways that we know to do it.)
+BERT needs one [MASK] for each word it predicts. Given the lengths, it fills all masks at once; or one at a time, the
+most certain first, with a new forward pass each time. Otherwise it fills every combination of lengths that keeps the
+text within the maximum sentence length, and takes the combination whose words it finds most probable: by the
+log-probabilities at the time of filling, or by the pseudo-log-likelihood (Salazar et al. 2020), which masks each word
+in turn given all others. A sum of these favours short fillings, a mean long ones. The frequency of masked spans of each
+length, given the number of visible tokens, can be added as a prior, with a weight. (Du et al. 2022 say in §2.4 that
+BERT must go through all lengths; these are the ways that we know to do it.)
 """
 
 from collections import Counter, defaultdict
@@ -23,22 +23,22 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
 TOGETHER = 256
-"""Texts that are read at a time."""
+"""Batch size, in texts."""
 CHOSEN: Mapping[str, Callable[[Tensor], Sequence[int]]] = {
     "all at once": lambda certain: range(len(certain)),
     "the most certain first": lambda certain: [int(certain.argmax())],
 }
-"""Way to fill → which of the [MASK]s are filled at a reading, by how certain each word is (log p)."""
+"""Way to fill → which of the [MASK]s are filled after a forward pass, by the certainty of each word (log p)."""
 FILLS = tuple(CHOSEN)
 MEASURES = ("as filled, sum", "as filled, mean", "blanks, sum", "blanks, mean", "text, sum", "text, mean")
-"""What lengths are ranked by: what was said as the blanks were filled; or the pseudo-log-likelihood of the words in
-them, or of all words of the text."""
+"""Scores that rank lengths: the log-probability at the time of filling; or the pseudo-log-likelihood of the words in
+the blanks, or of all words of the text."""
 Says = Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch time vocab"]]
-"""Texts of one length, some of their words [MASK] → log p of each word at each place, special tokens at −inf."""
+"""Texts of one length, some of their words [MASK] → log p of each word at each position, special tokens at −inf."""
 
 
 class Guess(NamedTuple):
-    """A choice of lengths, the words of each blank, and by each of `MEASURES` how likely they are."""
+    """A combination of lengths, the words of each blank, and their score by each of `MEASURES`."""
 
     lengths: tuple[int, ...]
     fillings: tuple[tuple[int, ...], ...]
@@ -46,7 +46,7 @@ class Guess(NamedTuple):
 
 
 def bert_says(model: nn.Module, vocab: Vocabulary) -> Says:
-    """What a BERT says of [CLS] text [SEP]."""
+    """A BERT's log-probabilities for [CLS] text [SEP]."""
     never = torch.tensor(sorted(vocab.special))
 
     @torch.no_grad()
@@ -60,7 +60,7 @@ def bert_says(model: nn.Module, vocab: Vocabulary) -> Says:
 
 
 def said_of(says: Says, texts: Sequence[Sequence[int]]) -> Iterator[tuple[int, Tensor]]:
-    """The number of each text, and what is said of it; texts of one length are read together."""
+    """The index of each text and its log-probabilities; texts of one length are batched."""
     same = defaultdict(list)
     for number, text in enumerate(texts):
         same[len(text)].append(number)
@@ -71,8 +71,8 @@ def said_of(says: Says, texts: Sequence[Sequence[int]]) -> Iterator[tuple[int, T
 
 
 def lengths_tried(text: Sequence[int], mask: int, longest: int) -> list[tuple[int, ...]]:
-    """Every choice of lengths for the blanks of a text, one word or more each, with ``longest`` words in all at most.
-    """
+    """Every combination of lengths for the blanks of a text, at least one word each, with at most ``longest`` words in
+    the text."""
     blanks = list(text).count(mask)
     found: list[tuple[int, ...]] = [()]
     for left in reversed(range(blanks)):
@@ -88,7 +88,8 @@ def with_masks(text: Sequence[int], lengths: Sequence[int], mask: int) -> list[i
 
 
 def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> list[tuple[list[int], float]]:
-    """Each text with all its [MASK]s filled by one of `FILLS`, and the sum of log p of what was said as it was."""
+    """Each text with all its [MASK]s filled by one of `FILLS`, and the sum of the log-probabilities at the time of
+    filling."""
     whole, sums = [list(text) for text in texts], [0.0] * len(texts)
     open = [number for number, text in enumerate(whole) if mask in text]
     while open:
@@ -104,7 +105,7 @@ def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> l
 
 
 def pseudo_logprobs(says: Says, texts: Sequence[Sequence[int]], mask: int) -> list[list[float]]:
-    """For each text log p of each word where it alone is hidden."""
+    """For each text, log p of each word when it alone is masked."""
     hidden = [(number, position) for number, text in enumerate(texts) for position in range(len(text))]
     asked = [[*texts[number][:position], mask, *texts[number][position + 1:]] for number, position in hidden]
     found = [[0.0] * len(text) for text in texts]
@@ -115,7 +116,7 @@ def pseudo_logprobs(says: Says, texts: Sequence[Sequence[int]], mask: int) -> li
 
 
 def cut(text: Sequence[int], words: Sequence[int], lengths: Sequence[int], mask: int) -> tuple[tuple[int, ...], ...]:
-    """What stands in the blanks of ``text`` when it is filled so as to read ``words``."""
+    """The words in the blanks of ``text`` when the filled text is ``words``."""
     found, place, left = [], 0, iter(lengths)
     for token in text:
         length = next(left) if token == mask else 1
@@ -127,14 +128,14 @@ def cut(text: Sequence[int], words: Sequence[int], lengths: Sequence[int], mask:
 
 def told(says: Says, texts: Sequence[Sequence[int]], lengths: Sequence[Sequence[int]], mask: int, way: str,
          ) -> list[tuple[tuple[int, ...], ...]]:
-    """The words that fill the blanks of texts, a [MASK] each, by who is told their lengths."""
+    """The words in the blanks of texts, with one [MASK] per blank, given the lengths."""
     asked = [with_masks(text, of, mask) for text, of in zip(texts, lengths, strict=True)]
     return [cut(text, words, of, mask) for text, of, (words, _) in
             zip(texts, lengths, filled(says, asked, mask, way), strict=True)]
 
 
 def guesses(says: Says, texts: Sequence[Sequence[int]], mask: int, longest: int, way: str) -> list[list[Guess]]:
-    """For each text every choice of lengths, how it is filled, and what it scores."""
+    """For each text, every combination of lengths with its filling and its scores."""
     found = []
     for text in texts:
         tried = lengths_tried(text, mask, longest)
@@ -155,14 +156,14 @@ def _scores(text: Sequence[int], lengths: Sequence[int], mask: int, total: float
 
 
 def length_prior(lengths: Sequence[int], longest: int, weight: float = 1.0) -> dict[int, float]:
-    """Number of words → log of how often a blank has so many, one added to each count, times a weight; from the lengths
-    of blanks of training texts."""
+    """Number of words → log frequency of blanks of this length, with add-one smoothing, times a weight; from the
+    lengths of blanks of training texts."""
     counts = Counter(lengths)
     total = len(lengths) + longest
     return {length: weight * log((counts[length] + 1) / total) for length in range(1, longest + 1)}
 
 
 def best(tried: Sequence[Guess], measure: str, prior: Mapping[int, float] | None = None) -> Guess:
-    """The guess that scores most by a measure, with the logs of a ``prior`` for the length of each blank added."""
+    """The guess with the highest score by a measure, plus the log ``prior`` of the length of each blank."""
     return max(tried, key=lambda guess: guess.scores[measure] + sum(prior[length] for length in guess.lengths)
                if prior else guess.scores[measure])

@@ -1,8 +1,9 @@
-"""How each pretrained model learns to write, and writes: as its own paper has it.
+"""Fine-tuning and generation of each pretrained model, as in its own paper.
 
-UniLM hides words of the target and says them in place; BERT, whose paper has no way to write, is given UniLM's: its
-weights, under the same mask, with the same words hidden. GPT reads the source, [SEP] and the target, and says every
-next token of the target; the encoder-decoder every next token of its decoder. All write greedily.
+UniLM masks words of the target and predicts them in place; BERT, whose paper has no generation, uses UniLM's method:
+its weights, under the same attention mask, with the same words masked. GPT gets the source, [SEP] and the target, and
+predicts every next token of the target; the encoder-decoder predicts every next token of its decoder. All generate
+greedily.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,17 +26,17 @@ from plmlab.weights import load_tensors, weights
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 LONGEST = 60
-"""The most tokens that are written; no target has more than 45."""
+"""Maximum number of generated tokens; no target has more than 45."""
 Sources = Sequence[Sequence[int]]
 
 
 def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
-    """UniLM's pair: seven in ten words of the target hidden."""
+    """UniLM's pair: 70 % of the target's words masked."""
     return masked_seq2seq_target(source, target, vocab=bilingual_tokenizer().vocab, rng=rng)
 
 
 def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
-    """GPT's text: [START] source [SEP] target [END], of which the target is to be said."""
+    """GPT's text: [START] source [SEP] target [END], with the target as targets."""
     vocab = bilingual_tokenizer().vocab
     example = causal([*source, vocab.need("sep"), *target], vocab=vocab, rng=rng)
     example.targets[:len(source) + 1] = IGNORE
@@ -43,7 +44,7 @@ def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Ex
 
 
 def two_sided(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
-    """The encoder-decoder's pair: every next token of the target is to be said."""
+    """The encoder-decoder's pair: every next token of the target is a target."""
     return sequence_to_sequence(source, target, vocab=bilingual_tokenizer().vocab)
 
 
@@ -53,20 +54,20 @@ def starts(sources: Sources) -> Tensor:
 
 
 def in_place(model: UniLMPretraining, sources: Sources) -> list[Hypothesis]:
-    """What UniLM writes: a [MASK] at the end is asked, and what it says takes its place."""
+    """Generation with UniLM: predict the token at a [MASK] appended to the text, and replace the mask with it."""
     vocab = bilingual_tokenizer().vocab
     return greedy(UniLMDecoder(model, source_batch(sources, vocab), vocab), starts(sources), vocab, length=LONGEST)
 
 
 def behind(model: GPT, sources: Sources) -> list[Hypothesis]:
-    """What GPT writes behind each source, one after the other."""
+    """Generation with GPT after each source, one source at a time."""
     vocab = bilingual_tokenizer().vocab
     return [greedy(model, torch.tensor([[vocab.need("start"), *source, vocab.need("sep")]]), vocab, length=LONGEST)[0]
             for source in sources]
 
 
 def looking_across(model: Transformer, sources: Sources) -> list[Hypothesis]:
-    """What an encoder-decoder writes, which looks across at the sources."""
+    """Generation with an encoder-decoder, which cross-attends to the sources."""
     vocab = bilingual_tokenizer().vocab
     read = PairBatch.of([sequence_to_sequence(source, sources[0], vocab=vocab) for source in sources],
                         pad=vocab.need("pad")).source
@@ -74,7 +75,8 @@ def looking_across(model: Transformer, sources: Sources) -> list[Hypothesis]:
 
 
 def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
-    """A BERT as a UniLM: the segments that it lacks begin as its own two, as in the authors' code."""
+    """A BERT as a UniLM: the segment embeddings that it lacks are initialized with its own two, as in the authors'
+    code."""
     size = asdict(bert.config) | {"segments": UniLMConfig.segments}
     made = UniLMPretraining(UniLMConfig(**size))
     tensors, name = dict(weights(bert)), "encoder.embeddings.segment.weight"
@@ -83,13 +85,13 @@ def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
 
 
 def as_it_is(model: nn.Module) -> nn.Module:
-    """What was pretrained."""
+    """The pretrained model, unchanged."""
     return model
 
 
 class Manner(NamedTuple):
-    """What an arm is tuned on: ``example(source, target, rng=rng)``; how it then writes: ``write(model, sources)``; and
-    ``begin``, which makes of what was pretrained what is tuned."""
+    """How a model is fine-tuned: ``example(source, target, rng=rng)``; how it then generates: ``write(model,
+    sources)``; and ``begin``, which turns the pretrained model into the one that is fine-tuned."""
 
     example: Callable[..., Example | PairExample]
     write: Callable[[Any, Sources], list[Hypothesis]]
@@ -104,7 +106,7 @@ MANNERS: Mapping[str, Manner] = {
 
 @torch.no_grad()
 def written(name: str, model: nn.Module, sources: Sources) -> list[tuple[int, ...]]:
-    """What the model of an arm writes after each source, greedily, [END] left out."""
+    """Greedy generations of a variant after each source, without [END]."""
     model.eval()
     end, found = bilingual_tokenizer().vocab.end, []
     for begin in range(0, len(sources), 64):

@@ -1,13 +1,14 @@
-"""The models of chapter 12: UniLM and what it is to replace, of one size, pretrained on as much text in two languages.
+"""The models of chapter 12: UniLM and the models it is meant to replace, of one size, pretrained on the same amount of
+text.
 
-All read sentences of the full world in English or in Chinese, and pairs of segments of articles, one text in eight; a
-translation never stands beside its original. BERT hides words under no mask; "sequence to sequence" is UniLM's network
-under one of its four masks alone; GPT says every next word; the encoder-decoder of chapter 06 reads the first part of a
-text and writes the second. What is equal is the real tokens that are read, padding not counted: updates are set so
-(`tokens` counts). The encoder-decoder has two layers on either side, and is narrower, so that it has as many
-parameters. Rates are the best of a grid by the loss of short runs on other texts.
+All are trained on sentences of the full world in English or in Chinese, and on pairs of article segments, one text in
+eight; a translation never occurs next to its original. BERT masks words, with full attention; "sequence to sequence" is
+UniLM's network under one of its four masks only; GPT predicts every next word; the encoder-decoder of chapter 06
+encodes the first part of a text and decodes the second. The number of real tokens is equal, padding not counted:
+updates are set accordingly (`tokens` counts). The encoder-decoder has two layers per side and is narrower, so that it
+has the same number of parameters. Learning rates are the best of a grid by the loss of short runs on other texts.
 
-All are pretrained in the recipe's folder. The course's own UniLM has read more than these.
+All are pretrained in the recipe's folder. The bundled UniLM was trained on more text than these.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,57 +38,57 @@ from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 LAYERS, WIDTH, HEADS, TIME = 3, 128, 4, 192
 NARROW = 112
-"""The width of the encoder-decoder, of two layers a side."""
+"""Width of the encoder-decoder, which has two layers per side."""
 BATCH, ACCUMULATE = 32, 4
 RATE = 0.3
-"""The share of words that are hidden; 15 % in the papers, of which a BERT of this size learns less."""
+"""Masking rate; 15 % in the papers, from which a BERT of this size learns less."""
 PILOT, WARMUP = 500, 100
-"""Updates of the runs by which rates are chosen; and those in which a rate is reached, in these runs as in the long
-ones: with fewer, high rates fail for want of a warm-up."""
+"""Updates of the runs that choose the learning rates; and warm-up updates, the same in these runs and in the long ones:
+with fewer, high rates fail for want of warm-up."""
 RATES = (1e-3, 3e-3, 1e-2)
 PILOTS, SEED, OTHERS = (8,), 0, 77
-"""Seeds: of the pilots, of the models, of the texts by which rates are judged."""
+"""Seeds: of the pilots, of the models, of the texts by which learning rates are chosen."""
 JUDGED = 8
-"""Updates' worth of other texts by which rates are judged."""
+"""Updates' worth of other texts by which learning rates are chosen."""
 EVERY = 28
-"""One update in so many is looked at where tokens are counted."""
+"""Tokens are counted in one of this many updates."""
 
 
 def continued(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random) -> Any:
-    """GPT's pair: one text where B follows A; of a stranger, A alone."""
+    """GPT's pair: one text if B follows A; otherwise A alone."""
     return causal([*first, *(second if follows else ())], vocab=vocab, rng=rng)
 
 
 def halved(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Any:
-    """The encoder-decoder's text: cut anywhere, as `mask_mixture` cuts; the second part has one word at least."""
+    """The encoder-decoder's text: cut anywhere, as `mask_mixture` cuts; the second part has at least one word."""
     cut = min(round(rng.random() * len(tokens)), len(tokens) - 1)
     return sequence_to_sequence(tokens[:cut], tokens[cut:], vocab=vocab)
 
 
 def answered_by(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random) -> Any:
-    """The encoder-decoder's pair: B is written after A; of a stranger, A is halved."""
+    """The encoder-decoder's pair: B is the target for A; if B does not follow, A is halved."""
     return sequence_to_sequence(first, second, vocab=vocab) if follows else halved(first, vocab=vocab, rng=rng)
 
 
 def unilm(vocab: int) -> UniLMPretraining:
-    """UniLM's network, for so many words."""
+    """UniLM's network with a vocabulary of this size."""
     return UniLMPretraining(UniLMConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                         attention_dropout=0.0))
 
 
 def bert(vocab: int) -> BERTPretraining:
-    """BERT's network, for so many words."""
+    """BERT's network with a vocabulary of this size."""
     return BERTPretraining(BERTConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                       attention_dropout=0.0))
 
 
 def gpt(vocab: int) -> GPT2:
-    """GPT-2's network, for so many words."""
+    """GPT-2's network with a vocabulary of this size."""
     return GPT2(GPTConfig(vocab, TIME, LAYERS, WIDTH, HEADS, dropout=0.0))
 
 
 def encoder_decoder(vocab: int) -> Transformer:
-    """The encoder-decoder of chapter 06, for so many words."""
+    """The encoder-decoder of chapter 06 with a vocabulary of this size."""
     return Transformer(TransformerConfig(vocab, 2, NARROW, HEADS, 4 * NARROW, dropout=0.0, smoothing=0.0))
 
 
@@ -95,7 +96,7 @@ ONE_MASK = {"sequence to sequence": 1.0}
 
 
 class Arm(NamedTuple):
-    """A network, what a text and a pair are made an Example by, and its updates: six million tokens."""
+    """A network, its objectives for a text and for a pair, and its updates: six million tokens."""
 
     network: Callable[[int], nn.Module]
     objective: Callable[..., Any]
@@ -114,13 +115,13 @@ ARMS = {
 
 
 def texts(name: str, seed: int) -> Callable[[int], AnyBatch]:
-    """What an arm reads, a batch a step."""
+    """A variant's training batches."""
     return world_texts(ARMS[name].objective, ARMS[name].pairs, bilingual_tokenizer(), batch=BATCH,
                        accumulate=ACCUMULATE, time=TIME, seed=seed, bilingual=True)
 
 
 def tokens(name: str) -> float:
-    """The real tokens that an arm reads in its updates, special ones among them, in millions, judged by one update in
+    """Real tokens in a variant's training text, special tokens included, in millions, estimated from one update in
     `EVERY`."""
     batches, read, pad = texts(name, SEED), 0, bilingual_tokenizer().vocab.need("pad")
     padding_mask = range(0, ARMS[name].updates, EVERY)
@@ -133,19 +134,19 @@ def tokens(name: str) -> float:
 
 
 def build(name: str, seed: int) -> nn.Module:
-    """An arm's network with random weights of this seed."""
+    """A variant's network with random weights drawn with this seed."""
     torch.manual_seed(seed)
     return ARMS[name].network(len(bilingual_tokenizer()))
 
 
 def train(model: nn.Module, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Pretrain an arm for so many updates; its history."""
+    """Pretrain a variant for the given number of updates; returns the history."""
     return fit(model, texts(name, seed), steps=updates, lr=lr, warmup=WARMUP, accumulate=ACCUMULATE, **options)
 
 
 @torch.no_grad()
 def loss(name: str, model: nn.Module) -> float:
-    """An arm's loss on texts that it has not read, the mean over batches."""
+    """A variant's loss on held-out texts, averaged over batches."""
     model.eval()
     batches = texts(name, OTHERS)
     steps = range(JUDGED * ACCUMULATE)
@@ -158,7 +159,7 @@ def development(run: Run) -> float:
 
 
 def test(run: Run) -> dict[str, float]:
-    """The ``loss`` on other texts: what is claimed of an arm, writing and reading tell."""
+    """The ``loss`` on other texts; the claims about a variant are tested on the generation and classification tasks."""
     return {"loss": loss(run.arm[0], run.model)}
 
 
@@ -169,15 +170,15 @@ STUDY = Study(name="pretrained", arms={(name,): RATES for name in ARMS}, build=b
 
 
 def pretrained(folder: str | Path, name: str) -> nn.Module:
-    """An arm that was kept, or `NOTHING`, in evaluation mode."""
+    """A variant whose weights were saved, or `NOTHING`, in evaluation mode."""
     if name == NOTHING:
         return build("UniLM", SEED).eval()
     return STUDY.trained(folder, name, updates=ARMS[name].updates, seed=SEED)
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """Model → ``lr``, the ``rates`` tried with their losses, ``million`` tokens read, ``updates``, ``parameters``, and
-    the ``loss`` on other texts. The models lie in the folder of the parts then."""
+    """Model → ``lr``, the ``rates`` tried with their losses, ``million`` tokens of training text, ``updates``,
+    ``parameters``, and the ``loss`` on other texts. Leaves the models in the folder of the parts."""
     found = study.measure(parts)
     read = parts(tokens, [(name,) for name, _ in found])
     return {name: {

@@ -1,7 +1,7 @@
-"""Chapter 12: one network for reading and writing, what the mix of masks is worth, and what hiding a target wastes;
-blanks of unknown length, what GLM owes to each of its parts, and a class that is a word.
+"""Chapter 12: one network for understanding and generation, the mask mixture, the efficiency of target masking, blanks
+of unknown length, the ablation of GLM, and classification as a cloze.
 
-What would hold, and what would fail, the modules of the experiments say; each was written before its runs.
+The criteria are stated in the modules of the experiments; each was fixed before its runs.
 """
 
 from typing import Any
@@ -21,10 +21,10 @@ from studies.ch12 import (
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """Of the full world what was ``pretrained``, then tuned to read (``reading``) and to write (``writing``); of the
-    small one what ``shares`` of the masks come to, how much of the ``targets`` should be hidden, how blanks of
-    ``unknown length`` are filled, and what GLM pays ``without`` a part of it; and of the full one again what is gained
-    by saying a class ``as cloze``."""
+    """For the full world, the ``pretrained`` models, fine-tuned for classification (``reading``) and generation
+    (``writing``); for the small one, the effect of the mask mixture (``shares``), how much of the ``targets`` should be
+    masked, how blanks of ``unknown length`` are filled, and GLM's loss ``without`` a part of its objective; and for the
+    full one again, the gain of classification ``as cloze``."""
     paid = shares.measure(parts)
     return {"pretrained": pretrained.measure(parts), "writing": writing.measure(parts),
             "reading": tuned.measure(parts), "shares": paid | translating.measure(parts, paid["updates"]),

@@ -1,13 +1,14 @@
-"""What the mix of masks gives and takes: what each arm of shares pays under each mask.
+"""What the mask mixture gains and costs: the loss of each variant of `shares` under each mask.
 
-Written before the runs. The mix *costs* something under a mask if all its seeds pay at least 0.02 nats a word more
-there than the arm that knows that mask alone; it *helps* there if they pay at least 0.02 less; else it is *free*. The
-paper's own reason for the mix is that the masks share what they learn (Dong et al. 2019, §1); it has no ablation of the
-shares.
+Fixed before the runs. The mixture *costs* something under a mask if the loss of every seed is at least 0.02 nats per
+word above that of the variant trained under that mask only; it *helps* there if it is at least 0.02 lower; otherwise it
+is *free*. The paper's own argument for the mixture is that the masks share what they learn (Dong et al. 2019, §1); it
+has no ablation of the proportions.
 
-Added when they were done, as the mix had cost something under every mask: the mix once more for `LONGER` times as many
-updates; and beside both, each mask alone after as many texts as the mix had read *under that mask*, at the rates that
-were chosen before. What costs then is not for want of reading, and what helps is what the masks share.
+Added after these runs, because the mixture had a cost under every mask: the mixture once more for `LONGER` times as
+many updates; and, for comparison with both, each mask alone after as many texts as the mixture had *under that mask*,
+with the learning rates chosen before. A remaining cost is then not for want of training on the mask, and a gain is what
+the masks share.
 """
 
 from math import log
@@ -22,22 +23,22 @@ from plmlab.recipes.study import Run, Study
 
 MIX = "the mix"
 LONGER = 3
-"""How many times as long the mix is trained once more."""
+"""Factor by which the longer run of the mixture is longer."""
 
 
 def build(name: str, seed: int) -> UniLMPretraining:
-    """The network, the same for each arm, with random weights of this seed."""
+    """The network, the same for each variant, with random weights drawn with this seed."""
     return new(seed)
 
 
 def development(run: Run) -> float:
-    """Minus what is paid in training text under an arm's own masks, by their shares."""
+    """Minus the loss on training text under a variant's own masks, weighted by their proportions."""
     [name], told = run.arm, paid(run.model, "train")
     return -sum(share * told[mask] for mask, share in ARMS[name].items())
 
 
 def test(run: Run) -> dict[str, dict[str, float]]:
-    """``paid``: mask → nats a hidden word of the plain test."""
+    """``paid``: mask → nats per masked word of the plain test split."""
     return {"paid": paid(run.model)}
 
 
@@ -47,9 +48,9 @@ STUDY = Study(name="shares", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """``floors``; ``arms``: arm → ``lr``, the ``rates`` tried, and what is ``paid`` under each mask; ``longer``: what
-    the mix pays after more updates; ``equal``: mask → what it pays alone after as many texts of its own as the mix had,
-    and as the longer mix had; all with spread; and the ``updates``."""
+    """``floors``; ``arms``: variant → ``lr``, the ``rates`` tried, and the loss under each mask (``paid``); ``longer``:
+    the loss of the mixture after more updates; ``equal``: mask → the loss of its single-mask model after as many texts
+    as the mixture had under it, and as the longer mixture had; all with spread; and the ``updates``."""
     [updates], names = study.budgets(()), [name for name, in study.arms]
     best = study.best(parts, [(name, updates) for name in names])
     alone = {name: [round(SHARES[name] * times * updates) for times in (1, LONGER)] for name in names if name in MASKS}

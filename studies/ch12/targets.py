@@ -1,17 +1,19 @@
-"""How much of a target should be hidden, and is hiding wasteful? The ways of `plmlab.chapters.ch12.targets`.
+"""How much of a target should be masked, and is masking wasteful? The training methods of
+`plmlab.chapters.ch12.targets`.
 
-Rates are chosen for each budget up to `PILOT` updates; the larger one takes those of `PILOT`. (A first look had one
-rate for all budgets, found after 800 updates. It made next words slow in short runs: what it said of these was wrong.)
-Some ways have nothing right after few updates, at any rate. A `Study` would refuse to choose a rate among such runs;
-here it is the middle one, and what is told is that nothing is right.
+Learning rates are chosen for each budget up to `PILOT` updates; the larger budget uses those of `PILOT`. (An earlier
+version had one rate for all budgets, chosen after 800 updates. It made next-word prediction slow in short runs: its
+conclusion about these was wrong.) Some methods have an accuracy of 0 after few updates, at any rate. A `Study` would
+refuse to choose a rate among such runs; here it is the middle one, and the accuracy of 0 is reported.
 
-Written before the runs. A way *writes* after the least of the budgets after which its mean over the seeds is 90 right
-of 100. "Masking wastes most of a target" is right if every share of hidden words needs a larger budget than asking
-every position for its next word. But what is wasted is only the *share* if asking as few next words is as slow; if that
-is faster too, the waste is not how few are asked. *Masks behind* ask every word in place, with the right words before
-it in sight: if they are slow too, it is the question that is hard; if not, it is what is hidden beside it. With all of
-the target hidden, nothing is learned of how a word depends on those before it: it must write badly. (It does not: in
-this world the source tells nearly all.)
+Fixed before the runs. A method *writes* (has learned to translate) after the smallest budget at which its mean accuracy
+over the seeds is 90 %. "Masking wastes most of a target" is correct if every masking rate needs a larger budget than
+predicting the next word at every position. But only the small *fraction* of targets is the waste if predicting an
+equally small fraction of next words is equally slow; if that is faster too, the number of targets is not the reason.
+*Masks behind* (appended masks) predict every word in place given the correct preceding words: if they are slow too, the
+prediction in place is hard; if not, the masked context is. With the whole target masked, nothing is learned about how a
+word depends on those before it, so the model must generate badly. (It does not: in this world the source determines
+almost everything.)
 """
 
 from typing import Any
@@ -26,7 +28,7 @@ ENOUGH = 0.9
 
 
 def tuned(way: str, updates: int, lr: float, seed: int, split: str = "test") -> float:
-    """The share that is translated without a mistake after so many updates."""
+    """The fraction of passages translated without a mistake after the given number of updates."""
     make, write = WAYS[way]
     model = shares.new(seed)
     small_writing.tune(model, make, updates, lr, seed, show=False)
@@ -35,13 +37,13 @@ def tuned(way: str, updates: int, lr: float, seed: int, split: str = "test") -> 
 
 @none_if_diverged
 def rate_score(way: str, updates: int, lr: float, seed: int) -> float:
-    """How good a rate is, on sentences like those of the training."""
+    """Score of a learning rate, on new sentences of the training distribution."""
     return tuned(way, updates, lr, seed, "train")
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Way → the ``lr`` by updates and the ``rates`` tried, the share ``right`` by updates, with spread, and after how
-    many it ``writes`` (None: after none of the budgets)."""
+    """Method → the ``lr`` by updates and the ``rates`` tried, the accuracy (``right``) by updates, with spread, and the
+    number of updates after which it ``writes`` (None: after none of the budgets)."""
     tried = tune_learning_rates(parts, rate_score, PILOTS, {
         (way, updates): RATES for way in WAYS for updates in BUDGETS if updates <= PILOT})
     chosen = {(way, updates): tried[way, min(updates, PILOT)] for way in WAYS for updates in BUDGETS}

@@ -1,8 +1,8 @@
-"""What the arms of `shares` write when they are tuned on translations for a while, and a table of sentences.
+"""Translations of the variants of `shares` after short fine-tuning, and a sentence lookup baseline.
 
-Written before the runs. The mix helps to write if all its seeds have more right than each seed of every other arm. The
-rates for tuning are an arm's own, the best after the longer tuning of the weights of the first seed, which is measured
-too: so this is no `Study`, whose pilots are of other seeds.
+Fixed before the runs. The mixture helps generation if the accuracy of every seed is above that of every seed of every
+other variant. The learning rates for fine-tuning are a variant's own, the best after the longer fine-tuning from the
+weights of the first seed, which is also measured: so this is not a `Study`, whose pilot runs have other seeds.
 """
 
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ from studies.ch12.shares import STUDY
 
 SEEDS, RATES = (0, 1, 2), (1e-3, 3e-3, 1e-2)
 TUNED = (100, 400)
-"""Updates on translations."""
+"""Fine-tuning updates."""
 NOTHING = "nothing"
 """The network with random weights."""
 
 
 def trained(folder: str, name: str, updates: int, seed: int) -> UniLMPretraining:
-    """An arm that `shares` has kept after so many updates, or `NOTHING`."""
+    """A variant saved by `shares` after this number of updates, or `NOTHING`."""
     return new(seed).eval() if name == NOTHING else STUDY.trained(folder, name, updates=updates, seed=seed)
 
 
 def tuned(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> UniLMPretraining:
-    """An arm after ``count`` updates on translations."""
+    """A variant after ``count`` fine-tuning updates."""
     model = trained(folder, name, updates, seed)
     small_writing.tune(model, small_writing.masked(0.7), count, lr, seed, show=False)
     return model
@@ -39,18 +39,18 @@ def tuned(folder: str, name: str, updates: int, count: int, lr: float, seed: int
 
 @none_if_diverged
 def rate_score(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> float:
-    """How good a rate for tuning is, by other passages of the sentences that were learned from."""
+    """Score of a learning rate for fine-tuning, on new passages made of training sentences."""
     return small_writing.right(tuned(folder, name, updates, count, lr, seed), "train")
 
 
 def right(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> float:
-    """The share of passages that an arm translates without a mistake."""
+    """The fraction of passages that a variant translates without a mistake."""
     return small_writing.right(tuned(folder, name, updates, count, lr, seed), "test")
 
 
 def looked_up(updates: int, seed: int) -> float:
-    """The share of the exam's passages that needs no network: a table of the sentences, with their translations, of as
-    many passages as are learned from in so many updates."""
+    """Accuracy of a baseline without a network: a lookup table of sentences and their translations, from as many
+    passages as there are in this number of updates."""
     table: dict[tuple[int, ...], tuple[int, ...]] = {}
     for english, chinese in rows("train", Random(f"table {seed}"), updates * small_writing.BATCH):
         table.update(zip(sentences(english), sentences(chinese), strict=True))
@@ -59,15 +59,15 @@ def looked_up(updates: int, seed: int) -> float:
 
 
 def sentences(passage: Sequence[int]) -> list[tuple[int, ...]]:
-    """A passage cut behind each mark that ends a sentence."""
+    """A passage split after each sentence-final punctuation mark."""
     marks = {ids()[mark] for mark in (".", "?", "。", "？") if mark in ids()}
     ends = [place + 1 for place, token in enumerate(passage) if token in marks]
     return [tuple(passage[begin:end]) for begin, end in pairwise([0, *ends])]
 
 
 def measure(parts: Parts, updates: int) -> dict[str, Any]:
-    """``writing``: arm, or "nothing", → ``lr``, ``rates``, and the share ``right`` by updates of tuning; and that of a
-    ``table``; all with spread. The arms were trained for so many ``updates``."""
+    """``writing``: variant, or "nothing", → ``lr``, ``rates``, and the accuracy (``right``) by fine-tuning updates; and
+    that of a ``table``; all with spread. ``updates``: how long the variants were trained."""
     folder, names = str(parts.folder), (NOTHING, *ARMS)
     best = {name: found for (_, name, *_), found in tune_learning_rates(parts, rate_score, SEEDS[:1], {
         (folder, name, updates, TUNED[-1]): RATES for name in names}).items()}

@@ -1,15 +1,16 @@
-"""The four tasks of chapter 08 for UniLM, BERT and GPT: what does one model for both cost a reader?
+"""The four tasks of chapter 08 for UniLM, BERT and GPT: does a model that can also generate lose accuracy in
+classification?
 
-UniLM reads as BERT does, under no mask, with segments A and B. GPT has an interface for classes only: a sentence, or
-two, and the class said at [END] (Radford et al. 2018, §3.2).
+UniLM takes its input as BERT does, with full attention, with segments A and B. GPT has an input format for classes
+only: one sentence or two, and the class predicted at [END] (Radford et al. 2018, §3.2).
 
-Written before the runs. UniLM *reads as well as BERT* (Dong et al. 2019, table 11: 80.8 against 80.5 on GLUE) if there
-is no task in which each of BERT's seeds is above each of its own; *worse* if there are two or more; *better* if there
-are two or more the other way round, and none this way. 300 rows have a standard error of up to three points.
+Fixed before the runs. UniLM *reads as well as BERT* (Dong et al. 2019, table 11: 80.8 against 80.5 on GLUE) if there is
+no task in which BERT's lowest seed is above UniLM's highest; *worse* if there are two or more; *better* if there are
+two or more the other way round, and none this way. With 300 rows the standard error is up to three points.
 
-Rates are the best of a growing grid by the mean of the development scores of all seeds. (By those of the first seed
-alone, "a pair" gave UniLM a rate with which the other two seeds learned next to nothing.) UniLM's network with random
-weights was added when the others had been run.
+Learning rates are the best of a growing grid by the mean development score over all seeds. (By that of the first seed
+alone, "a pair" gave UniLM a rate at which the other two seeds learned next to nothing.) UniLM's network with random
+weights was added after the others had been run.
 """
 
 from collections.abc import Sequence
@@ -32,26 +33,26 @@ from studies.ch12.pretrained import pretrained
 
 SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4
-"""Updates at most, and how many measurements without a better one end a run."""
+"""Maximum updates, and early-stopping patience in evaluations."""
 RATES = dict.fromkeys(TASKS, (3e-4, 1e-3, 3e-3)) | {"an answer": (1e-3, 3e-3, 1e-2)}
 ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES, NOTHING: tuple(TASKS)}
 """Model → its tasks."""
 
 
 def read_by_gpt(task: str, row: Any) -> Example:
-    """What GPT reads of a row of a task with classes."""
+    """GPT's input for a row of a classification task."""
     if task == "one sentence":
         return gpt_classification(ids(row.words), int(row.right), vocab=world_tokenizer().vocab)
     return gpt_classification(ids(row.first), int(row.same), pair=ids(row.second), vocab=world_tokenizer().vocab)
 
 
 def gpt_score(model: GPTClassifier, task: str, rows: Sequence[Any]) -> float:
-    """The share of rows that are given their class."""
+    """Accuracy of a GPT on these rows."""
     return accuracy(model, partial(read_by_gpt, task), rows)
 
 
 def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float | int]:
-    """What a GPT has reached, in the numbers of `plmlab.transfer.run_result`."""
+    """The result of a GPT run, with the same numbers as `plmlab.transfer.run_result`."""
     torch.manual_seed(seed)
     model = GPTClassifier.from_pretrained(gpt, TASKS[task].labels)
     try:
@@ -67,7 +68,7 @@ def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float |
 
 
 def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
-    """What a run with all labels has reached."""
+    """The result of a run with all labels."""
     whole: Any = pretrained(folder, model)
     if isinstance(whole, GPT2):
         return gpt_reached(whole, task, lr, seed)
@@ -75,14 +76,15 @@ def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, f
 
 
 def above(tasks: dict[str, dict[str, Any]], one: str, other: str) -> list[str]:
-    """The tasks in which each seed of one model is above each of the other's."""
+    """The tasks in which one model's lowest seed is above the other's highest."""
     return [task for task, told in tasks.items()
             if {one, other} <= set(told) and separated(told[one]["score"], told[other]["score"])]
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and what `run` tells,
-    with spread; ``majority``: what one class gives; ``above``: "UniLM above BERT" and so on → the tasks."""
+    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and the results of `run`,
+    with spread; ``majority``: the accuracy of the majority class; ``above``: "UniLM above BERT" and so on → the tasks.
+    """
     folder = str(parts.folder)
     runs = tuned_by_all_seeds(parts, run, {(folder, model, task): RATES[task] for model, of in ARMS.items()
                                            for task in of}, SEEDS)

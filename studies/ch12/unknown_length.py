@@ -1,30 +1,31 @@
-"""Blanks of unknown length: GLM fills them, BERT is told how long they are, or guesses.
+"""Blanks of unknown length: GLM fills them; BERT is given their lengths, or searches over them.
 
-Du et al. (2022) say that BERT cannot fill a blank of several words properly: its guesses are made apart from each
-other, and it must go through all lengths. Here both fill the blanks of `blank_test_set`, after as many tokens, with
-rates of their own; GLM also after half of them. GLM fills greedily, from left to right. BERT is two networks, one that
-had words hidden and one that had whole spans hidden. Told or guessing, it fills by the ways of `guessing`; network and
-way are those that are best on development rows: told, by what is right, and guessing, by the mean `chance`. Where it
-guesses, it does so also with the lengths of training added, which depend on how much is in sight; their weight is
-chosen too.
+Du et al. (2022) say that BERT cannot fill a blank of several words properly: it predicts them independently, and must
+go through all lengths. Here both fill the blanks of `blank_test_set`, after the same number of tokens, with learning
+rates of their own; GLM also after half of them. GLM fills greedily, from left to right. BERT is two networks, one
+trained with masked words and one with masked spans. With given lengths or by search, it fills in the ways of
+`guessing`; network and way are those that are best on development rows: with given lengths by accuracy, and with search
+by the mean `chance`. The search is also run with the lengths of training spans as a prior, which depends on the number
+of visible tokens; its weight is chosen too.
 
-Written before the runs, for the larger budget. Who fills *better* has in each seed a higher mean `chance` on the exam
-than the other in each of its own, by more than `MARGIN`: as `right`, without the luck of which of several likely ways
-is the right one.
+Fixed before the runs, for the larger budget. A model fills *better* than another if the mean `chance` on the test set
+of its lowest seed is above that of the other's highest by more than `MARGIN`: like `right`, but without the luck of
+which of several probable fillings is the correct one.
 
-- The claim *holds* if GLM fills better than BERT guessing, and better than BERT guessing with the lengths of training
-  added. It *fails* if either fills better than GLM, and else *does not show at this size*.
-- *Knowing the length* is worth what the exact filler gains by it (no network needed). BERT *uses it* if it has more
-  right in each seed when told than in each when it guesses, by more than `MARGIN`. A BERT that is told and has more
-  right than GLM is no failure of GLM's: it knows more.
-- A filler is *at its best* if its mean chance is no more than 0.03 below the exact filler's: then there is nothing left
-  to be learned here.
-- By construction, and so no finding: GLM needs a reading for each word, and BERT as many fillings as there are lengths;
-  `readings` tells how many texts each reads for a row.
-- A table of training sentences needs no network and comes within 0.02 of the exact filler's mean chance: all of so
-  small a world can be learned by heart. So nobody can fill much better than the table here, and the experiment tells
-  which *way to fill* loses least, no more. On the unread rows the table is never right; but even the exact filler is,
-  some one time in ten, so that they decide nothing: what is right there is told, and how often a sentence comes out.
+- The claim *holds* if GLM fills better than BERT with search, and better than BERT with search and the length prior. It
+  *fails* if either fills better than GLM, and otherwise *does not show at this size*.
+- *Knowing the length* is worth what the exact posterior gains by it (no network needed). BERT *uses it* if its accuracy
+  with given lengths is, for every seed, higher than with search for every seed, by more than `MARGIN`. If BERT with
+  given lengths has a higher accuracy than GLM, that is not a failure of GLM's: BERT knows more.
+- A model is *at its best* if its mean `chance` is no more than 0.03 below that of the exact posterior: then there is
+  nothing left to be learned here.
+- By construction, and therefore not a finding: GLM needs one forward pass per word, and BERT one filling per
+  combination of lengths; `readings` gives the number of forward passes of each per row.
+- A lookup table of training sentences needs no network and comes within 0.02 of the exact posterior's mean `chance`: so
+  small a world can be memorized completely. So no model can fill much better than the table here, and the experiment
+  only shows which *way to fill* loses least. On the unseen rows the table is never correct; but even the exact
+  posterior is correct on only about one in ten, so they decide nothing: accuracy and the fraction of sentences on them
+  are only reported.
 """
 
 from collections.abc import Sequence
@@ -42,15 +43,14 @@ from studies.ch12.blank_infilling import BATCH, BUDGETS, SEEDS, prepared, steps,
 BERTS = ("BERT", "BERT, whole spans")
 ASKED = ("development", "test_set", "unread")
 MARGIN = 0.01
-"""A share by which one must be above the other."""
+"""Minimum difference in score for one to count as above the other."""
 WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Of the lengths of training, where BERT guesses; 0 is without them. (4 and 8 were added after the first run, in which
-2, then the edge, came out as best.)"""
+"""Weights of the length prior in BERT's search; 0 is without it. (4 and 8 were added after the first run, in which 2,
+then the edge of the grid, was best.)"""
 
 
 def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]:
-    """Rows → what `judged` tells of GLM, and its ``readings``: the texts that it reads for a row, one a word, or an
-    end, that it says."""
+    """Rows → GLM's scores (`judged`), and its ``readings``: forward passes per row, one per generated word or end."""
     found = {}
     for name in ASKED:
         asked = blank_test_set.rows(name)
@@ -60,9 +60,9 @@ def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]
 
 
 def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Rows → way to fill → what `judged` tells of a BERT after the larger budget. Ways are "told: " and one of
-    `guessing.FILLS`; "guessed: ", that, and what lengths are ranked by; and "with lengths of training: ", both, and the
-    weight of these."""
+    """Rows → way to fill → the scores (`judged`) of a BERT after the larger budget. Ways are "told: " (given lengths)
+    and one of `guessing.FILLS`; "guessed: " (search), that, and the score that ranks lengths; and "with lengths of
+    training: ", both, and the weight of the prior."""
     vocab, found = small_world_tokenizer().vocab, {}
     mask = vocab.need("mask")
     says = guessing.bert_says(trained(folder, name, BUDGETS[-1], seed), vocab)
@@ -86,8 +86,8 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
 
 
 def readings(rows: str = "test_set") -> dict[str, float]:
-    """Kind of BERT → the texts that it reads for a row, on average, filling the most certain word first and ranking by
-    the words in the blanks."""
+    """Kind of BERT → its mean number of forward passes per row, filling the most certain word first and ranking by the
+    words in the blanks."""
     told, guessed = [], []
     for row in blank_test_set.rows(rows):
         tried = guessing.lengths_tried(encoded(row.text), small_world_tokenizer().vocab.need("mask"), LONGEST)
@@ -97,9 +97,9 @@ def readings(rows: str = "test_set") -> dict[str, float]:
 
 
 def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """Kind ("told", "guessed", "with lengths of training") → the BERT and the way that are best on development rows, in
-    the mean over the seeds: told, by what is ``right``, for it knows more than a ``chance`` does; guessing, by that.
-    ``runs``: (BERT, seed) → `bert_told`."""
+    """Kind ("told", "guessed", "with lengths of training") → the BERT and the way that are best on development rows, on
+    average over the seeds: with given lengths by accuracy (``right``), because then the model knows more than
+    ``chance`` assumes; with search by ``chance``. ``runs``: (BERT, seed) → `bert_told`."""
     scores = {(name, way): fmean(runs[name, seed]["development"][way]["right" if way.startswith("told") else "chance"]
                                  for seed in SEEDS)
               for name, first in runs if first == SEEDS[0] for way in runs[name, first]["development"]}
@@ -109,15 +109,16 @@ def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[st
 
 
 def verdict(glm: dict[str, Any], guessers: Sequence[dict[str, Any]]) -> str:
-    """What was written before the runs, of mean chances, with their spread."""
+    """The verdict by the rule fixed before the runs, from mean chances with their spread."""
     return "holds" if all(separated(glm, told, MARGIN) for told in guessers) else \
         "fails" if any(separated(told, glm, MARGIN) for told in guessers) else "does not show at this size"
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``arms`` as they were `prepared`; ``filled``: rows → GLM by budget ("GLM, 1250"), BERT's kinds with ``by`` whom
-    and how, what `judged` tells with spread; all the ``ways`` of both BERTs in the exam; ``exact`` fillers,
-    ``baselines`` and ``readings``; the ``verdict``; and whether BERT ``uses the length``."""
+    """``arms`` as they were `prepared`; ``filled``: rows → GLM by budget ("GLM, 1250"), and BERT's kinds with the
+    network and way used (``by``), each with the scores of `judged` with spread; all the ``ways`` of both BERTs on the
+    test set; ``exact`` posteriors, ``baselines`` and ``readings``; the ``verdict``; and whether BERT ``uses the
+    length``."""
     folder = str(parts.folder)
     arms = prepared(parts, (PAPER, *BERTS))
     glms = parts(glm_told, [(folder, budget, seed) for budget in BUDGETS for seed in SEEDS])

@@ -1,15 +1,16 @@
-"""Two tasks of writing for every model of `pretrained`: a sentence in Chinese, and the gist of an article.
+"""Two generation tasks for every model of `pretrained`: translation into Chinese, and summarization of an article.
 
-Each is tuned as its own paper does it (`manners`), and writes greedily; UniLM's network with random weights learns the
-same beside them. No pretraining text tells what is a translation of what. `plmlab.chapters.ch12.writing` says what the
-rows are.
+Each model is fine-tuned as in its own paper (`manners`), and generates greedily; UniLM's network with random weights is
+trained in the same way for comparison. No pretraining text shows which sentences are translations of each other. The
+rows are described in `plmlab.chapters.ch12.writing`.
 
-Written before the runs: of two models the one *writes better* in a task if each of its seeds has more right to the last
-word than each of the other's. UniLM's mix of masks *helps to write* if it writes better than the network that was
-pretrained under one mask alone, and *costs* something if that one writes better; in at least one of the two tasks, and
+Fixed before the runs: a model *writes better* than another in a task if the exact match of its lowest seed is above
+that of the other's highest. UniLM's mask mixture *helps to write* if it writes better than the network that was
+pretrained under one mask only, and *costs* something if that one writes better; in at least one of the two tasks, and
 in none the other way round. It *is worth pretraining for* if UniLM writes better than BERT. (Random weights were added
-when the others had been run, as was the nearest training pair: what pretraining is worth, nothing had told.) It is no
-`Study`: what is tuned are the weights that others have kept, and how many updates a run has its development rows say.
+after the others had been run, and so was the nearest training pair: nothing had shown what pretraining is worth.) It is
+not a `Study`, because the weights that are fine-tuned come from another study, and early stopping on development rows
+sets the number of updates.
 """
 
 from random import Random
@@ -28,19 +29,18 @@ from studies.ch12.manners import MANNERS, written
 from studies.ch12.pretrained import WARMUP, pretrained
 
 BATCH, EVERY, PATIENCE = 32, 250, 4
-"""Rows of an update; every so many updates the development rows are written, and so many times without a better one
-end a run."""
+"""Rows per update; updates between evaluations on the development rows; and early-stopping patience in evaluations."""
 RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
 
 
 def begun(folder: str, name: str) -> nn.Module:
-    """A model of `pretrained`, ready to be tuned to write."""
+    """A model of `pretrained`, ready to be fine-tuned for generation."""
     return MANNERS[name].begin(pretrained(folder, name))
 
 
 def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
-    """Tune the model of an arm to write, in place; the history. The weights are those that wrote the development rows
-    best."""
+    """Fine-tune a variant's model for generation, in place; returns the history. The final weights are those with the
+    best development score."""
     make, vocab = MANNERS[name].example, bilingual_tokenizer().vocab
 
     def draw(rng: Random) -> list[Any]:
@@ -57,8 +57,8 @@ def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **option
 
 
 def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float | int]:
-    """A run: what `judged` tells of the exam, ``unread`` what is exact of the rows that pretraining has not read; the
-    BLEU of the ``development`` rows, and the ``updates`` of the best weights."""
+    """The result of a run: the test scores (`judged`); ``unread``: exact match on the rows that did not occur in
+    pretraining; the BLEU on ``development`` rows, and the number of ``updates`` at the best weights."""
     task, model = TASKS[kind](), begun(folder, name)
     history = tune(name, model, task, lr, seed)
     said = written(name, model, [source for source, _ in task.test_set])
@@ -70,7 +70,7 @@ def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str
 
 @none_if_diverged
 def rate_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float:
-    """How good a rate is: the BLEU of the development rows, of 1, after a task's pilot updates."""
+    """Score of a learning rate: the development BLEU, from 0 to 1, after a task's pilot updates."""
     task = TASKS[kind]()
     history = tune(name, begun(folder, name), task._replace(updates=task.pilot), lr, seed)
     assert history.best is not None
@@ -78,8 +78,8 @@ def rate_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and what `reached` tells, with
-    spread; the ``baselines``; ``better``: task → who writes better than whom."""
+    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and the results of `reached`,
+    with spread; the ``baselines``; ``better``: task → model → the models that it is better than."""
     folder = str(parts.folder)
     arms = [(folder, name, kind) for kind in TASKS for name in WRITERS]
     best = tune_learning_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))

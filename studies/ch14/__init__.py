@@ -1,1 +1,1 @@
-"""Chapter 14: CogQA, answering in several hops."""
+"""Experiments of chapter 14, CogQA."""

@@ -1,5 +1,5 @@
-"""What is trained and compared in chapter 14, each arm on the same questions in the same order: three CogQAs and two
-one-pass readers, all on the course's BERT."""
+"""The variants of chapter 14, trained on the same questions in the same order: three CogQAs and two single-pass
+baselines, all initialized from the bundled BERT."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ SEEDS = (0, 1, 2)
 
 
 class Arm(NamedTuple):
-    """A CogQA of a ``kind``, trained and asked with ``clues`` or without any."""
+    """A CogQA of a ``kind``, trained and evaluated with ``clues`` or without."""
 
     kind: type[CogQA]
     clues: bool = True
@@ -42,12 +42,12 @@ READERS: Mapping[str, readers.Given] = {GOLD: "gold pages", TOP: "top pages"}
 
 
 def begun(name: str) -> CogQA | SinglePassReader:
-    """An arm before it has learned anything of questions."""
+    """A variant before it is trained on questions."""
     return on_pretrained(COGQA[name].kind) if name in COGQA else SinglePassReader.from_pretrained(pretrained())
 
 
 def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | SinglePassReader, History]:
-    """An arm that has learned, and how it went; ``options`` go to `fit`."""
+    """A trained variant and its history; ``options`` are passed to `fit`."""
     torch.manual_seed(seed)
     model = begun(name)
     options = {"precision": "float32", "show": False, **options}
@@ -58,22 +58,23 @@ def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | Sing
 
 
 def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
-    """Train an arm and leave its weights in the recipe's folder. The share of the ``development`` questions that it
-    answers, and the ``device``."""
+    """Train a variant and save its weights in the recipe's folder. Returns its accuracy on the ``development``
+    questions, and the ``device``."""
     model, _ = train(name, lr, seed)
     keep(model, file(folder, name, lr, seed))
     return {"development": chosen_by(name, model), "device": device()}
 
 
 def chosen_by(name: str, model: CogQA | SinglePassReader) -> float:
-    """The share of the development questions that an arm answers, as many of each kind."""
+    """A variant's accuracy on the development questions, the same number of each kind."""
     asked = [question for kind in sorted(set(KINDS)) for question in development(kind)]
     return fmean(answer(name, model)(question, "train").answer.exact for question in asked)
 
 
 def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] = CogQASearch, **choices: Any,
            ) -> Callable[[Question, str], Outcome]:
-    """(question, split) → its outcome by an arm; a CogQA answers by a ``kind`` of growth with its ``choices``."""
+    """(question, split) → its outcome with a variant; a CogQA answers with a ``kind`` of graph expansion and its
+    ``choices``."""
     if isinstance(model, CogQA):
         clues = COGQA[name].clues
         return lambda question, split: answered(model, pages(split), question, kind, clues=clues, **choices)
@@ -83,10 +84,10 @@ def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] =
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:
-    """Where a recipe keeps the weights of an arm."""
+    """Path of a variant's weights in a recipe's folder."""
     return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
 
 
 def kept(folder: str, name: str, lr: float, seed: int) -> CogQA | SinglePassReader:
-    """An arm that `learned` has left."""
+    """A variant whose weights `learned` has saved."""
     return with_kept(begun(name), file(folder, name, lr, seed))

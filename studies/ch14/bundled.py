@@ -1,4 +1,4 @@
-"""The CogQA that comes with the course, by ``python -m studies.ch14.bundled``, which goes on after a stop."""
+"""Train the bundled CogQA: ``python -m studies.ch14.bundled``, which resumes after an interruption."""
 
 from pathlib import Path
 
@@ -12,18 +12,18 @@ from studies.ch14.outcomes import by_group
 
 COMMAND = "python -m studies.ch14.bundled"
 NAME, SEED = "cogqa-world", 1
-"""Of the recipe's three runs with both systems the best on development questions."""
+"""The seed with the best development score among the recipe's three runs with both systems."""
 
 
 def main() -> None:
-    """Make it, and put it into the index."""
+    """Train the model and enter it into the index."""
     model, history = train(BOTH, RATE, SEED, save_to=Path("runs") / NAME, save_every=100, resume=True, show=True)
     assert isinstance(model, CogQA)
     bundle(model, history.device, history.seconds)
 
 
 def bundle(model: CogQA, device: str, seconds: float) -> None:
-    """Save it with what it reaches in the exam."""
+    """Save the model with its test results."""
     right = {f"right answers, {name}": f"{told['exact']:.3f}" for name, told in by_group(answer(BOTH, model)).items()}
     save(home() / NAME, model, world_tokenizer(), command=COMMAND, figures={
         f"updates of {BATCH} questions, rate {RATE:g}": f"{UPDATES:,}", "seed": str(SEED), **right,

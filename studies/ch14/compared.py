@@ -1,27 +1,29 @@
-"""CogQA against its rivals and without its parts, by how many hops a question takes.
+"""CogQA compared with its baselines and ablations, by number of hops.
 
-Ding et al. (2019) report a joint F1 of 34.9 for 23.6 of the best reader before them on HotpotQA, and (fig. 4)
-that the gain grows with the hops. All arms here begin at one BERT and learn from the same questions in the same order;
-the readers' rate is chosen on development questions, by the reader of gold pages, from a grid that grows; CogQA's was
-tried beforehand (half of it learns comparisons more slowly, twice no better).
-This loop is its own and no `Study`: the rates of all CogQAs, and of the reader of top pages, are inherited, and the
-readers' is chosen with the first seed, which is measured too.
+Ding et al. (2019) report a joint F1 of 34.9 on HotpotQA, compared with 23.6 for the best previous model, and (fig. 4)
+that the gain grows with the number of hops. All variants here are initialized from one BERT and trained on the same
+questions in the same order; the baselines' learning rate is chosen on development questions, for the one with gold
+pages, from a grid that grows; CogQA's was tried beforehand (half of it learns comparisons more slowly, twice is no
+better). The training loop is not a `Study`: the learning rates of all CogQAs, and of the baseline on top pages, are
+inherited, and the baselines' is chosen with the first seed, which is also measured.
 
-Written before the runs. All shares are over the exam's three splits together.
+Fixed before the runs. All scores are over the test set's three splits together.
 
-- *Graphs help as hops grow*: holds if CogQA's joint F1 is above that of the reader of top pages in each seed at 3 hops,
-  and what it is ahead by grows by more than `MARGIN`, in the mean, from one hop to 2 and from 2 to 3. Fails if the
-  reader is ahead in each seed at 3 hops; else it does not show, or in part.
-- *System 2 adds to System 1*: holds for a group if both systems are right more often than System 1's surest answer, by
-  more than `MARGIN` in each seed (the graphs are the same). Fails if less often in each.
-- *Clues*, and the authors' *adjacency*, are worth something where each seed with them is right more often than each
-  without, by more than `MARGIN`.
-- The reader of gold pages is no rival: it is given what CogQA has to find.
+- *Graphs help as hops grow*: holds if CogQA's joint F1 at 3 hops is above that of the baseline on top pages for every
+  seed, and its mean lead grows by more than `MARGIN` from one hop to 2 and from 2 to 3. Fails if the baseline is ahead
+  for every seed at 3 hops; otherwise it does not show, or holds in part.
+- *System 2 adds to System 1*: holds for a group if the accuracy of both systems together is above that of System 1's
+  most confident answer by more than `MARGIN` for every seed (the graphs are the same). Fails if it is below for every
+  seed.
+- *Clues*, and the authors' *adjacency*, are worth something if every seed with them has a higher accuracy than every
+  seed without, by more than `MARGIN`.
+- The model on gold pages is not a baseline to beat: it is given what CogQA has to find.
 
-New compositions and *deaf* were added at a reader's wish, after the results.
+New compositions and *deaf* (no message passing) were added at a reader's request, after the results.
 
-*Surer* is younger than the first runs, which followed too many edges (`surer`): hops below some chance are left out, by
-the smallest chance of `LEAST` that is best for the joint F1 of development bridges, in the mean of all seeds.
+*Surer* (a confidence threshold) was added after the first runs, which followed too many edges (`surer`): hops below a
+threshold are dropped. The threshold is the one of `LEAST` with the best joint F1 on development bridge questions, on
+average over all seeds.
 """
 
 from collections import defaultdict
@@ -48,58 +50,58 @@ from studies.ch14.ranking import ranked_outcome
 from studies.ch14.surer import Surer
 
 RATES = (1e-3, 3e-3, 1e-2)
-"""The learning rates that a reader's is first chosen from."""
+"""Initial grid of the baselines' learning rate."""
 ALL = 9
 """More hops than any question takes."""
 LED = (1, ALL)
-"""So many first hops are given."""
+"""Number of first hops that are given."""
 LEAST = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6)
 
 Numbers = dict[str, dict[str, float]]
 
 
 def arm(folder: str, name: str, lr: float, seed: int) -> Numbers:
-    """Group → how an arm answers it (`told`)."""
+    """Group → a variant's results (`told`)."""
     return by_group(answer(name, kept(folder, name, lr, seed)))
 
 
 def led(folder: str, lr: float, seed: int, hops: int) -> Numbers:
-    """Group → how both systems answer special questions whose first hops are given."""
+    """Group → the results of both systems on special questions whose first hops are given."""
     model = kept(folder, BOTH, lr, seed)
     assert isinstance(model, CogQA)
     return by_group(lambda question, split: led_outcome(model, question, split, hops), HOPPING)
 
 
 def deaf(folder: str, lr: float, seed: int) -> Numbers:
-    """Group → how both systems answer special questions if System 2 passes no messages."""
+    """Group → the results of both systems on special questions without message passing in System 2."""
     return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Deaf), HOPPING)
 
 
 def on_new_compositions(folder: str, name: str, lr: float, seed: int) -> Numbers:
-    """2 and 3 hops → how an arm answers questions whose relations training never put together."""
+    """2 and 3 hops → a variant's results on questions whose combination of relations never occurs in training."""
     asked = answer(name, kept(folder, name, lr, seed))
     return {group: told([asked(one, "combinations") for one in some]) for group, some in new_compositions().items()}
 
 
 def led_outcome(model: CogQA, question: Question, split: str, hops: int) -> GrownOutcome:
-    """A question answered with its first hops given."""
+    """The outcome of a question with its first hops given."""
     told = pages(split)
     return answered(model, told, question, Led, gold=gold_graph(question, told), led=hops)
 
 
 def surer(folder: str, lr: float, seed: int, least: float) -> Numbers:
-    """Group → how both systems answer special questions if they follow sure hops alone."""
+    """Group → the results of both systems on special questions if they follow only hops above the threshold."""
     return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least), HOPPING)
 
 
 def surer_on_development(folder: str, lr: float, seed: int, least: float) -> float:
-    """Their joint F1 on the development bridges."""
+    """Their joint F1 on the development bridge questions."""
     asked = answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least)
     return fmean(asked(question, "train").joint.f1 for question in shown_to_choose("bridge"))
 
 
 def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
-    """What is compared (`measured_by`) → the share of the exam's comparisons that both systems answer."""
+    """What is compared (`measured_by`) → the accuracy of both systems on the comparison questions of the test set."""
     asked, found = answer(BOTH, kept(folder, BOTH, lr, seed)), defaultdict[str, list[float]](list)
     for split, question in compared_questions():
         found[measured_by(question)].append(asked(question, split).answer.exact)
@@ -107,17 +109,16 @@ def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
 
 
 def ranked() -> Numbers:
-    """Group → how retrieval alone answers it."""
+    """Group → the results of retrieval alone."""
     return by_group(ranked_outcome)
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``arms``: arm → its ``lr``, the ``device`` that it was trained on, and group → the spread of what `told`
-    tells; ``rates``: what the reader of gold pages reached with each on development questions. ``led``: hops given →
-    group → the same of both systems. ``surer``: the ``least`` chance of a hop, what each reached on ``development``
-    questions, and group → the same. ``deaf``: group → the same where System 2 passes no messages. ``new
-    compositions``: arm → hops → the same. ``comparisons``: what is compared → the share that is right. ``ranked``:
-    group → what `told` tells of retrieval alone, without spread."""
+    """``arms``: variant → its ``lr``, the ``device`` of the training, and group → the spread of the results of `told`;
+    ``rates``: the development score of the model on gold pages with each rate. ``led``: hops given → group → the same
+    for both systems. ``surer``: the threshold ``least``, the ``development`` score of each threshold, and group → the
+    same. ``deaf``: group → the same without message passing. ``new compositions``: variant → hops → the same.
+    ``comparisons``: what is compared → accuracy. ``ranked``: group → the results of retrieval alone, without spread."""
     folder = str(parts.folder)
     rate, tried = tune_learning_rate(partial(_tried, parts), RATES)
     arms = {}
@@ -146,6 +147,6 @@ def measure(parts: Parts) -> dict[str, Any]:
 
 
 def _tried(parts: Parts, rates: Sequence[float]) -> dict[float, float]:
-    """Rate → the share of the development questions that the reader of gold pages answers, with the first seed."""
+    """Rate → accuracy of the model on gold pages on the development questions, with the first seed."""
     found = parts(learned, [(str(parts.folder), GOLD, lr, SEEDS[0]) for lr in rates])
     return {lr: found[str(parts.folder), GOLD, lr, SEEDS[0]]["development"] for lr in rates}

@@ -1,4 +1,4 @@
-"""CogQA whose System 2 passes no messages: each node is judged by what was read there alone."""
+"""CogQA without message passing in System 2: each node is scored from its own representation only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from plmlab.models.cogqa_search import CogQASearch, SearchState
 
 @dataclass(frozen=True)
 class Deaf(CogQASearch):
-    """The same growth, and a choice among its nodes as if no edge led from any to another."""
+    """The same graph expansion, with an empty adjacency matrix for System 2."""
 
     def _edges(self, state: SearchState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
         return torch.zeros(len(nodes), len(nodes), dtype=torch.bool)

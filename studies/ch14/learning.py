@@ -1,10 +1,10 @@
-"""How a CogQA learns from the world's questions (Ding et al. 2019, §3.4): all of a question's nodes at once, both
-systems together.
+"""Training of CogQA on the world's questions (Ding et al. 2019, §3.4): all nodes of a question at once, both systems
+jointly.
 
-The authors train System 1 first, on single nodes, and both systems then; here both learn from the first update on. Five
-in eight questions compare, for comparisons take longest to learn: what System 1 points at is found in a few hundred
+The authors first train System 1 on single nodes, and then both systems; here both are trained from the first update on.
+Five in eight questions are comparisons, because these take longest to learn: System 1 learns its spans in a few hundred
 updates, and then System 2 has to learn from the outcomes alone which of two years is the earlier one. For the same
-reason its loss weighs as much as the others (`alpha` 1 for the authors' 0.2).
+reason its loss has the same weight as the others (`alpha` is 1 instead of the authors' 0.2).
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ from plmlab.train import History, fit
 from plmlab.world.questions.bank import Question
 
 BATCH, UPDATES, RATE = 32, 1400, 1e-3
-"""Questions an update, which is some 210 nodes; updates; the highest learning rate."""
+"""Questions per update, which have about 210 nodes; updates; the peak learning rate."""
 ALPHA = 1.0
-"""How much System 2's loss weighs."""
+"""Weight of System 2's loss."""
 
 
 def drawn(seed: int, step: int) -> tuple[Random, list[Question]]:
-    """The questions of an update, drawn with replacement, and the source of all else that is random in it."""
+    """The questions of an update, sampled with replacement, and the random generator for the rest of it."""
     rng = Random(f"{seed}:{step}")
     kinds = [training_rows(choice(rng, KINDS)) for _ in range(BATCH)]
     return rng, [some[randint(rng, len(some))] for some in kinds]
@@ -35,8 +35,8 @@ def drawn(seed: int, step: int) -> tuple[Random, list[Question]]:
 
 def batches(seed: int, time: int, tokenizer: Tokenizer | None = None, clues: bool = True,
             ) -> Callable[[int], CognitiveBatch]:
-    """Step → its questions with negatives; texts of ``time`` positions at most, in the ids of `pages`; with ``clues``,
-    or without any."""
+    """Step → its questions with negative nodes; inputs of at most ``time`` positions, in the ids of `pages`; with
+    ``clues`` or without."""
     told = pages("train", tokenizer)
     vocab = told.tokenizer.vocab
 
@@ -48,13 +48,13 @@ def batches(seed: int, time: int, tokenizer: Tokenizer | None = None, clues: boo
 
 
 def on_pretrained(kind: type[CogQA] = CogQA) -> CogQA:
-    """A CogQA that knows nothing of questions, on the course's BERT."""
+    """A CogQA on the bundled BERT, not yet trained on questions."""
     return kind.from_pretrained(pretrained(), alpha=ALPHA)
 
 
 def learn(model: CogQA, updates: int, lr: float, seed: int, tokenizer: Tokenizer | None = None, clues: bool = True,
           **options: Any) -> History:
-    """Train both systems on texts in the ids of a tokenizer; ``options`` go to `fit`. Nothing is compiled, since no two
-    batches have one shape."""
+    """Train both systems on texts in the ids of a tokenizer; ``options`` are passed to `fit`. Nothing is compiled,
+    because no two batches have the same shape."""
     drawn = batches(seed, model.encoder.config.time, tokenizer, clues)
     return fit(model, drawn, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)

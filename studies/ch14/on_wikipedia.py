@@ -1,9 +1,10 @@
-"""What CogQA makes of real text: MiniLM, a real BERT, learns from the Small World's questions, and is asked about the
-Wikipedia sample.
+"""CogQA on real text: MiniLM, a real BERT, is trained on the Small World's questions and evaluated on the Wikipedia
+sample.
 
-Written before the run: it *carries over* if it answers half of the one-hop questions and a third of the bridges; it
-*does not* if it answers less than a third of the one-hop ones and no more than one bridge. One run, one rate: it is no
-measurement of what MiniLM could learn, but of whether hops learned in one small world are hops elsewhere.
+Fixed before the run: it *carries over* if it answers half of the one-hop questions and a third of the bridge questions;
+it *does not* if it answers less than a third of the one-hop questions and at most one bridge question. There is one run
+with one learning rate: this does not measure what MiniLM could learn, only whether multi-hop reasoning learned in one
+small world transfers.
 """
 
 from pathlib import Path
@@ -21,22 +22,22 @@ from studies.ch14.wikipedia import answered_wikipedia
 
 UPDATES, RATE, SEED = 500, 2e-4, 0
 ASKED = 40
-"""So many questions of a group of the world's test split."""
+"""Number of questions per group of the world's test split."""
 
 
 def file(folder: str) -> Path:
-    """Where the recipe keeps the weights."""
+    """Path of the weights in the recipe's folder."""
     return Path(folder) / "minilm.safetensors"
 
 
 def tuned(folder: str) -> dict[str, Any]:
-    """Let MiniLM learn, and leave its weights; the ``device``."""
+    """Fine-tune MiniLM and save its weights; returns the ``device``."""
     keep(learned(SEED, UPDATES, RATE, show=False), file(folder))
     return {"device": device()}
 
 
 def asked(folder: str) -> dict[str, Any]:
-    """``world``: group → `told` of its first questions; ``wikipedia``: what `answered_wikipedia` gives."""
+    """``world``: group → `told` of its first questions; ``wikipedia``: the output of `answered_wikipedia`."""
     model, read = with_kept(on_minilm(), file(folder)), pages("test", pieces())
     return {"world": {name: told([answered(model, read, one) for one in questions("test")[name][:ASKED]])
                       for name in SIZES},
@@ -44,7 +45,7 @@ def asked(folder: str) -> dict[str, Any]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Both, with the ``device`` of the training and the number of its ``updates``."""
+    """Both, with the ``device`` of the training and its number of ``updates``."""
     folder = str(parts.folder)
     trained = parts(tuned, [(folder,)])[folder,]
     return {**trained, "updates": UPDATES, "lr": RATE, **parts(asked, [(folder,)])[folder,]}

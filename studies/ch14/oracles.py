@@ -1,4 +1,4 @@
-"""Where errors come from: the same CogQA with the first steps of each question taken as they should be."""
+"""Error analysis with oracles: the same CogQA with the correct first hops of each question."""
 
 from dataclasses import dataclass, field, replace
 
@@ -9,8 +9,8 @@ from plmlab.models.cogqa_search import CogQASearch, NodeReading, SearchState
 
 @dataclass(frozen=True)
 class Led(CogQASearch):
-    """A question whose first ``led`` hops go where the ``gold`` graph goes, whatever System 1 points at; what is an
-    answer it says itself."""
+    """A question whose first ``led`` hops are those of the ``gold`` graph, whatever System 1 predicts; its answer spans
+    are still System 1's."""
 
     gold: GoldGraph = field(default_factory=GoldGraph)
     led: int = 0
@@ -26,7 +26,7 @@ class Led(CogQASearch):
                    if networkx.has_path(state.graph, start, name))
 
     def _lead(self, name: str, visit: NodeReading) -> NodeReading:
-        """What was read of a node, with its gold hops."""
+        """The spans predicted at a node, with its hops replaced by the gold ones."""
         told = self.gold.nodes[name].hops if name in self.gold.nodes else ()
         first = [begin for begin, _ in visit.read.sentence_spans]
         return replace(visit, hops=tuple(

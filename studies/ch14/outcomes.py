@@ -1,4 +1,4 @@
-"""The outcomes of the exam as numbers: means by group of question."""
+"""Test results: means over the questions of a group."""
 
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
@@ -10,8 +10,8 @@ from plmlab.world.questions.bank import Question
 
 def by_group(answer: Callable[[Question, str], Outcome], groups: Iterable[str] = tuple(SIZES),
              ) -> dict[str, dict[str, float]]:
-    """Group → `told` of all its questions, the splits pooled, and the share ``in`` each split that is right;
-    ``answer`` gives the outcome of a question of a split."""
+    """Group → `told` of all its questions, the splits pooled, and the accuracy ``in`` each split. ``answer`` maps a
+    question and its split to its outcome."""
     found = {}
     for name in groups:
         parts = {split: [answer(question, split) for question in questions(split)[name]] for split in SPLITS}
@@ -21,9 +21,9 @@ def by_group(answer: Callable[[Question, str], Outcome], groups: Iterable[str] =
 
 
 def told(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Means over questions: of whether the answer, the supporting sentences, and both are right, and of their F1; of
-    the pages that were ``read``; where graphs were grown, of the precision and recall of nodes and edges, of whether
-    System 1 ``alone`` is right, and whether the right answer is ``among`` the nodes that it points at as answers."""
+    """Means over questions: exact match and F1 of the answer, of the supporting sentences, and of both jointly; the
+    number of pages ``read``; and for graphs the precision and recall of nodes and edges, the accuracy of System 1
+    ``alone``, and how often the correct answer is ``among`` the candidate answer nodes."""
     found = {"exact": fmean(one.answer.exact for one in outcomes), "f1": fmean(one.answer.f1 for one in outcomes),
              "read": fmean(one.read for one in outcomes)}
     for name in ("supporting", "joint"):

@@ -1,4 +1,4 @@
-"""What the ranking of sentences alone would answer: a rival that learns nothing."""
+"""Retrieval baseline without training: what BM25 over sentences alone would answer."""
 
 from functools import cache, cached_property
 
@@ -13,11 +13,11 @@ from plmlab.world.questions.bank import Question
 from plmlab.world.questions.cloze import salient
 
 LOOKED_AT = 4
-"""So many sentences are looked through for an answer."""
+"""Number of sentences that are searched for an answer."""
 
 
 class Ranking(Search):
-    """BM25 over pages, and over single sentences, each with the title of its page before it."""
+    """BM25 over pages, and over single sentences, each prefixed with the title of its page."""
 
     @cached_property
     def _clues(self) -> list[Clue]:
@@ -28,13 +28,13 @@ class Ranking(Search):
         return BM25([spelled(title.split()) + words for title in self.pages.keys for words in self.words(title)])
 
     def sentences(self, question: Question, most: int) -> list[Clue]:
-        """The sentences that share most with a question, the best first."""
+        """The sentences with the highest BM25 scores for a question, best first."""
         found, = self._by_sentence.search([spelled(question.words)], most).lists()
         return [self._clues[number] for number in found]
 
     def answer(self, question: Question) -> str:
-        """What the ranking alone says: the first name, year or number of the best sentence that the question does not
-        have; of two, the one whose page is above the other's; and yes."""
+        """The answer by ranking alone: the first name, year or number of the best sentence that is not in the question;
+        of two entities, the one whose page is ranked higher; and "yes" for yes–no questions."""
         if KINDS[question.form] == "yes-no":
             return "yes"
         if KINDS[question.form] == "either-or":
@@ -51,12 +51,12 @@ class Ranking(Search):
 
 @cache
 def ranking(split: str) -> Ranking:
-    """The articles in which the questions of a split are answered, and their sentences, to be ranked."""
+    """The ranking of a split's articles and their sentences."""
     return Ranking(pages(split))
 
 
 def ranked_outcome(question: Question, split: str) -> Outcome:
-    """A question answered by the ranking of sentences alone, which is told how many it needs."""
+    """The outcome of a question by ranking alone, given the number of supporting sentences."""
     found = ranking(split)
     told = found.sentences(question, len(question.evidence))
     return outcome(question, pages(split), found.answer(question), told, len({clue.title for clue in told}))

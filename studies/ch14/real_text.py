@@ -1,5 +1,5 @@
-"""CogQA on a real BERT: MiniLM learns to hop and to answer from the Small World's questions, in pieces of words, and is
-then asked about real text."""
+"""CogQA on a real BERT: MiniLM is trained on the Small World's questions, in subwords, and then evaluated on real text.
+"""
 
 from typing import Any, cast
 
@@ -13,12 +13,12 @@ from studies.ch14.learning import ALPHA, learn
 
 
 def on_minilm(kind: type[CogQA] = SelfLoopCogQA) -> CogQA:
-    """A CogQA that knows nothing of questions, on MiniLM."""
+    """A CogQA on MiniLM, not yet trained on questions."""
     return kind.from_pretrained(cast(BERT, minilm()[0]), alpha=ALPHA)
 
 
 def learned(seed: int, updates: int, lr: float, **options: Any) -> CogQA:
-    """One that has learned from the world's questions; ``options`` go to `fit`."""
+    """The same after training on the world's questions; ``options`` are passed to `fit`."""
     torch.manual_seed(seed)
     model = on_minilm()
     learn(model, updates, lr, seed, pieces(), **options)

@@ -1,7 +1,6 @@
-"""Chapter 14: CogQA by how many hops a question takes, beside its rivals and without its parts, where its errors come
-from, and what it makes of real text.
+"""Chapter 14: CogQA by number of hops, compared with its baselines and ablations; its sources of error; and real text.
 
-What would hold, and what would fail, the modules of the experiments say.
+The criteria are stated in the modules of the experiments.
 """
 
 from typing import Any
@@ -11,5 +10,6 @@ from studies.ch14 import compared, on_wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """What is ``compared`` in the world, by hops; and, of a real BERT, ``from_pretrained Wikipedia``."""
+    """``compared``: the comparison in the world, by hops; ``from_pretrained Wikipedia``: the results of a real BERT on
+    real text."""
     return {"compared": compared.measure(parts), "on Wikipedia": on_wikipedia.measure(parts)}

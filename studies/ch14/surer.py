@@ -1,7 +1,7 @@
-"""CogQA that follows a hop only if System 1 is sure of it.
+"""CogQA that follows a hop only if System 1 is confident of it.
 
-The paper's threshold compares a start with [CLS] alone. Where a page has a hop, training drives [CLS] to nothing, and
-so any word of it may be likelier than [CLS], one in a thousand too.
+The paper's threshold compares a start position with [CLS] only. On a page with a hop, training drives the probability
+of [CLS] to nearly 0, so any word of the page may have a higher one, even one in a thousand.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from plmlab.models.cogqa_search import CogQASearch, NodeReading, SearchState
 
 @dataclass(frozen=True)
 class Surer(CogQASearch):
-    """The same growth, in which a hop must also have the chance ``least`` of starting where it does."""
+    """The same graph expansion, with a minimum start probability ``least`` for a hop."""
 
     least: float = 0.0
 

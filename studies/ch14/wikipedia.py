@@ -1,4 +1,4 @@
-"""An exam about real text: questions about the articles of the Wikipedia sample, written by hand, most of them over a
+"""A test set about real text: hand-written questions about the articles of the Wikipedia sample, most of them across a
 link from one article to another."""
 
 from typing import Any
@@ -15,7 +15,7 @@ MEASURES = ("answer", "supporting", "joint", "nodes", "edges")
 
 
 def place(step: Step, told: TitledPages) -> int:
-    """The number of the first sentence of the page that says it; ValueError where none does."""
+    """Index of the first sentence of the page that states the step. Raises ValueError if there is none."""
     for number, sentence in enumerate(told.texts.get(step.page, ())):
         if step.sentence in sentence and step.found in sentence:
             return number
@@ -24,7 +24,7 @@ def place(step: Step, told: TitledPages) -> int:
 
 
 def gold(question: RealQuestion, told: TitledPages) -> GoldGraph:
-    """The gold graph; what is found is named as a model names it, by a title or as its ids are spelled."""
+    """The gold graph; what is found is named as a model names it, by a title or by the spelling of its ids."""
     graph = GoldGraph()
     for step in question.steps:
         graph.add(GoldNode(step.page))
@@ -34,15 +34,16 @@ def gold(question: RealQuestion, told: TitledPages) -> GoldGraph:
 
 
 def growth(model: CogQA, question: RealQuestion, **choices: Any) -> CogQASearch:
-    """A question, to be answered from the `pages`; ``choices`` are those of `CogQASearch`."""
+    """A question as a graph expansion over the `pages`; ``choices`` are those of `CogQASearch`."""
     return CogQASearch(model, pages(), pieces().vocab, pages().ids(question.text.split()), KINDS[question.form],
                        **choices)
 
 
 def answered_wikipedia(model: CogQA, **choices: Any) -> list[dict[str, Any]]:
-    """Each question answered by a CogQA on MiniLM, as what JSON can hold: the question with its ``form`` and number of
-    ``hops``, what is ``right`` and what was ``given``, the edges of the ``graph``, how many pages were ``read``, and
-    for each measure ``exact`` and ``f1``. ``choices`` are those of `CogQASearch`."""
+    """Answer each question with a CogQA on MiniLM. Results, as what JSON can represent: the question with its ``form``
+    and number of ``hops``, the correct answer (``right``) and the predicted one (``given``), the edges of the
+    ``graph``, the number of pages ``read``, and ``exact`` and ``f1`` for each measure. ``choices`` are those of
+    `CogQASearch`."""
     found = []
     for question in questions():
         asked = growth(model, question, **choices)

@@ -1,1 +1,1 @@
-"""Chapter 16: REALM, looking things up to fill a gap."""
+"""Experiments of chapter 16, REALM."""

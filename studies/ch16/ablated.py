@@ -1,20 +1,20 @@
-"""REALM without one of its parts: what each is worth to the retriever and to the answers.
+"""Ablation of REALM: what each part contributes to retrieval and to the answers.
 
-Guu et al. (2020, table 2) report for how many of 100 questions of Natural Questions the answer stands in one of five
-blocks, nothing fine-tuned: 38.5 for REALM, 26.1 with random spans and 24.2 with random tokens hidden, 15.1 with an
-index thirty times as old, and 13.9 in the beginning. `open_domain` has their other figures. Ours is recall at four, of
-statements of worlds that were never trained on. All arms have the same updates, from the same weights but where the
-warm start is what they lack; that is no plateau for any.
+Guu et al. (2020, table 2) report for what percentage of the questions of Natural Questions the answer occurs in one of
+five blocks, without fine-tuning: 38.5 for REALM, 26.1 with random spans and 24.2 with random tokens masked, 15.1 with
+an index thirty times as old, and 13.9 at initialization. `open_domain` has their other figures. Ours is recall@4, on
+statements of held-out worlds. All variants have the same number of updates, from the same weights unless it is the warm
+start that they lack; none of them has converged.
 
-Written before the runs, by recall at four (*retriever*), and by the share of right answers (*answers*). A part *is
-worth something* if each seed with it is above each seed without it by more than `verdicts.MARGIN`; it *does harm* if
-each seed without is above by as much; else it does not show. The rate of what is hidden is the arm's own, the best of
-`RATES` by recall in another world, with one seed; at the lowest of them hardly anything is learned, so that an arm
-which only loses by learning may choose that. The other arms have REALM's.
+Fixed before the runs, by recall@4 (*retriever*), and by accuracy (*answers*). A part *is worth something* if every seed
+with it is above every seed without it by more than `verdicts.MARGIN`; it *does harm* if every seed without it is above
+by as much; otherwise it does not show. Variants that mask something else have their own learning rate, the best of
+`RATES` by recall in another world, with one seed; at the lowest of these hardly anything is learned, so a variant for
+which training only hurts may choose it. The other variants use REALM's.
 
-- *Salient spans help*: against random spans and against random tokens.
+- *Salient spans help*: compared with random spans and with random tokens.
 - *A fresh index helps*, *a warm start helps*, *a null document helps*, *excluding the source helps*.
-- *Quoted alone*: with the source looked up as well, against the same without.
+- *Quoted alone*: the source can be retrieved as well, compared with the same without.
 """
 
 from operator import itemgetter
@@ -24,17 +24,17 @@ from plmlab.chapters.ch16.arms import ARMS, CHOSEN, FULL, SEEDS, kept, learned, 
 from plmlab.recipes import Parts, seed_statistics
 
 RATES = (3e-5, 1e-4, 3e-4, 1e-3)
-"""What the rates of `CHOSEN` are chosen from."""
+"""Learning rates that are tried for `CHOSEN`."""
 
 
 def examined(folder: str, name: str, lr: float, seed: int) -> dict[str, float]:
-    """An arm's `outcomes`."""
+    """A variant's `outcomes`."""
     return outcomes(name, kept(folder, name, lr, seed))
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Arm → its ``lr``, the ``rates`` that were tried with recall on the development world, its ``curves`` (seed → of
-    (updates, recall at four)), and the spread of its outcomes."""
+    """Variant → its ``lr``, the ``rates`` tried with recall on the development world, its ``curves`` (seed → list of
+    (updates, recall@4)), and the spread of its outcomes."""
     folder = str(parts.folder)
     tried = parts(learned, [(folder, name, lr, SEEDS[0]) for name in CHOSEN for lr in RATES])
     found = {name: [(lr, tried[folder, name, lr, SEEDS[0]]["development"]) for lr in RATES] for name in CHOSEN}

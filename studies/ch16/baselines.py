@@ -1,9 +1,9 @@
-"""What REALM is measured against, on the same statements: BM25, a retriever with labels, and what the reader makes of
-the right document, of none, and of any.
+"""Baselines for REALM, on the same statements: BM25, a supervised retriever, and REALM's reader given the right
+document, no document, or a random one.
 
-A rival that retrieves shows its documents to REALM's own reader. That was warmed up with BM25's best document, and then
-learned with those of REALM's retriever. ``the right document`` is one that tells the fact to whoever sees its title,
-too, which the reader does not.
+A retrieval baseline gives its documents to REALM's own reader. This was warmed up with BM25's best document, and then
+trained with those of REALM's retriever. ``the right document`` states the fact, but in some blocks only together with
+the title, which the reader does not see.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ from plmlab.retrieval import NULL, Retrieved
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""What BM25's scores are divided by to be chances, the best on the development world counting."""
+"""Temperatures for BM25's scores before the softmax; the best on the development world is used."""
 
 
 def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]:
-    """What the reader makes of given documents: the share of statements whose fact stands in the ``first`` and
-    ``among four``, and that are answered ``right``."""
+    """The reader's results with given documents: the fractions of statements whose fact is stated in the ``first``
+    document and ``among four``, and that are answered correctly (``right``)."""
     rows = []
     for world in worlds:
         lookup = among(model, world)
@@ -46,7 +46,7 @@ def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]
 
 
 def any_one(world: int, statement: Statement) -> Retrieved:
-    """Any document, drawn."""
+    """A random document."""
     return Retrieved.of([[randint(Random(" ".join(statement.cloze.words)), len(corpus(world).blocks))]])
 
 
@@ -56,7 +56,8 @@ def none(world: int, statement: Statement) -> Retrieved:
 
 
 def matched(seed: int) -> Callable[[int], MatchingBatch]:
-    """Step → statements of one training world, each with a document that tells its fact: what only labels say."""
+    """Step → statements of one training world, each with a document that states its fact, which only labels can
+    provide."""
     vocab = world_tokenizer().vocab
 
     def pair(world: int, statement: Statement, rng: Random) -> tuple[Example, Example]:
@@ -73,8 +74,8 @@ def matched(seed: int) -> Callable[[int], MatchingBatch]:
 
 
 def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
-    """A retriever that learns from labels, from the same beginning, in as many updates of as many documents; its
-    outcomes with REALM's reader."""
+    """A supervised retriever, trained from the same checkpoint with the same number of updates and of documents per
+    update; returns its outcomes with REALM's reader."""
     torch.manual_seed(seed)
     embedder = begun(FULL).embedder
     fitted(embedder, matched(seed), lr, precision="float32", show=False)
@@ -82,7 +83,8 @@ def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
 
 
 def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
-    """What REALM's reader makes of each rival's documents: rival → its outcome; and BM25's ``temperature``."""
+    """Results of REALM's reader given the documents of each baseline: baseline → its outcome; and BM25's
+    ``temperature``."""
     model = kept(folder, FULL, lr, seed)
     right = {one: shown(model, by_bm25(TOP, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
     best = max(right, key=right.__getitem__)
@@ -93,16 +95,16 @@ def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
 
 
 def warmed_reader() -> dict[str, dict[str, float]]:
-    """What the reader that was warmed up with BM25's documents makes of them."""
+    """Results with BM25's documents of the reader that was warmed up with them."""
     model = begun(FULL)
     return {"BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
             "the right document": shown(model, right_one, TEST_WORLDS)}
 
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
-    """``reader``: whose documents REALM's reader has before it → the spread of `shown` (and BM25's ``temperature``);
-    ``labels``: the outcomes of a retriever with labels; ``warmed``: what the reader made of documents before it was
-    trained further."""
+    """``reader``: baseline whose documents REALM's reader is given → the spread of `shown` (and BM25's
+    ``temperature``); ``labels``: the outcomes of a supervised retriever; ``warmed``: the results of the reader before
+    it was trained further."""
     folder = str(parts.folder)
     by_seed = parts(readers, [(folder, lr, seed) for seed in SEEDS])
     training_rows = parts(with_labels, [(folder, lr, seed) for seed in SEEDS])

@@ -1,8 +1,8 @@
-"""The rival that looks nothing up: a BERT that learns the documents of a world by reading them, and is then asked with
-no document in sight. One of the reader's size, and one of twice its layers.
+"""The closed-book baseline: a BERT that is trained on the documents of a world and then evaluated without any document.
+One has the reader's size, and one twice its layers.
 
-It has what REALM has not: time to read the very world that it is asked about. Its rate is the best of a grid on the
-development world. The larger one begins as the course's BERT stacked upon itself (as in Gong et al. 2019).
+It has what REALM has not: training on the very world it is evaluated on. Its learning rate is the best of a grid on the
+development world. The larger one is initialized by stacking the bundled BERT's layers (as in Gong et al. 2019).
 """
 
 from dataclasses import replace
@@ -27,11 +27,11 @@ from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 UPDATES, BATCH = 600, 32
 RATES = (1e-4, 3e-4, 1e-3)
 STACKS = (1, 2)
-"""How often the layers of BERT stand upon each other."""
+"""How many copies of BERT's layers are stacked."""
 
 
 def stacked(times: int) -> BERTPretraining:
-    """The course's BERT with its layers so many times, one set upon the other, all with the pretrained weights."""
+    """The bundled BERT with its layers stacked this many times, all with the pretrained weights."""
     pretrained = bert()
     made = BERTPretraining(replace(pretrained.config, layers=times * pretrained.config.layers))
     weights = pretrained.state_dict()
@@ -45,8 +45,8 @@ def stacked(times: int) -> BERTPretraining:
 
 
 def passage(told: Corpus, rng: Random) -> Example:
-    """The title of a block with some sentences of it that stand side by side, of which half the time one is chosen;
-    15 % of the tokens hidden, as BERT's."""
+    """The title of a block with consecutive sentences of it, half of the time only one; 15 % of the tokens are masked,
+    as in BERT."""
     block = choice(rng, told.blocks)
     first = randint(rng, len(block.sentences))
     last = first + 1 if rng.random() < 0.5 else len(block.sentences)
@@ -55,7 +55,7 @@ def passage(told: Corpus, rng: Random) -> Example:
 
 
 def read(model: BERTPretraining, world: int, lr: float, seed: int) -> None:
-    """Let a BERT learn the documents of a world."""
+    """Train a BERT on the documents of a world."""
     told, pad = corpus(world), world_tokenizer().vocab.need("pad")
     fit(model, lambda step: Batch.of([passage(told, Random(f"{seed}:{step}:{row}")) for row in range(BATCH)], pad=pad),
         steps=UPDATES, lr=lr, warmup=UPDATES // 10, compile=False, precision="float32", show=False)
@@ -63,7 +63,7 @@ def read(model: BERTPretraining, world: int, lr: float, seed: int) -> None:
 
 @torch.no_grad()
 def right(model: BERTPretraining, world: int) -> float:
-    """The share of a world's statements that it fills in."""
+    """Accuracy on a world's statements."""
     vocab, asked = world_tokenizer().vocab, questions(world)
     batch = Batch.of([mask_positions(cls_first(one.tokens, None, vocab), one.salient, vocab) for one in asked],
                      pad=vocab.need("pad"))
@@ -72,7 +72,7 @@ def right(model: BERTPretraining, world: int) -> float:
 
 
 def after_reading(times: int, lr: float, world: int) -> float:
-    """What a BERT, its layers stacked so many times, answers of a world after it has read about it."""
+    """Accuracy on a world of a BERT with stacked layers, after training on the world's documents."""
     torch.manual_seed(0)
     model = stacked(times)
     read(model, world, lr, 0)
@@ -80,13 +80,13 @@ def after_reading(times: int, lr: float, world: int) -> float:
 
 
 def before_reading(world: int) -> float:
-    """What the course's BERT answers of a world that it has never read about."""
+    """Accuracy of the bundled BERT on a world that it was not trained on."""
     return right(bert().eval(), world)
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``before`` any reading, and times stacked → its ``lr``, the ``rates`` tried on the development world, and the
-    share of right answers, spread over the exam's worlds."""
+    """``before`` any training on the world, and number of stacks → its ``lr``, the ``rates`` tried on the development
+    world, and the accuracy, with its spread over the test worlds."""
     found: dict[str, Any] = {"before": seed_statistics({world: parts(before_reading, [(world,)])[world,]
                                                         for world in TEST_WORLDS})}
     for times in STACKS:

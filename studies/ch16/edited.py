@@ -1,13 +1,13 @@
 """A document is edited, and the answer follows, or does not.
 
-By construction, since no weight has seen the exam's worlds, what is answered there has been read: a document that
-says something else is another answer. What is measured is how often, and why not.
+By construction, because no weight was trained on the test worlds, what is answered there was read: a document that
+states something else gives another answer. What is measured is how often, and why not.
 
-- *everywhere*: each block that tells the fact tells another one; the retriever and the reader are what may fail.
-- *in one of several*: where more than one block tells the fact, one is edited, and the documents disagree.
-- *by heart*: the same *everywhere*, of a model that has learned this world by heart (`by_heart`), and of facts that it
-  was trained on. Written before: weights outvote documents if the old answer stays in more than a quarter of those that
-  it had right; they do not if in fewer than one in twenty.
+- *everywhere*: each block that states the fact is edited; only the retriever and the reader can fail.
+- *in one of several*: where more than one block states the fact, one is edited, and the documents disagree.
+- *by heart*: the same as *everywhere*, for a model that has memorized this world (`by_heart`), and for facts that it
+  was trained on. Fixed before: weights override documents if the old answer stays for more than 25 % of those that were
+  correct; they do not if it stays for less than 5 %.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from plmlab.recipes import Parts, seed_statistics
 
 
 def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> list[tuple[Statement, Edit]]:
-    """The statements of a world whose fact can be told otherwise, each with the edit."""
+    """The statements of a world whose fact can be edited, each with the edit."""
     told, found = corpus(world), []
     for number, statement in enumerate(statements):
         rng = Random(f"{world}:{number}")
@@ -38,8 +38,8 @@ def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> li
 
 
 def followed(model: REALM, world: int, statements: tuple[Statement, ...], everywhere: bool) -> Counter[str]:
-    """How many of the answers that were right became what, of `KINDS`; for how many an edited block is ``found``;
-    ``asked``, how many could be edited; ``right``, how many of these were right before."""
+    """Counts of what became of the answers that were correct, by `KINDS`; for how many an edited block is retrieved
+    (``found``); ``asked``, how many could be edited; ``right``, how many of these were correct before."""
     told, lookup = Counter[str](), among(model, world)
     for statement, made in edits(world, statements, everywhere):
         told["asked"] += 1
@@ -59,14 +59,14 @@ def _kind(answer: tuple[int, ...], statement: Statement, made: Edit) -> str:
 
 
 def shares(counted: Counter[str]) -> dict[str, float]:
-    """What became of the answers that were right, and whether an edited block was ``found``, as shares of these; and
-    how many were ``asked`` and ``right``."""
+    """The counts of `KINDS` and ``found`` as fractions of the answers that were correct; and the numbers ``asked`` and
+    ``right``."""
     return {**{kind: counted[kind] / counted["right"] for kind in (*KINDS, "found")}, "asked": counted["asked"],
             "right": counted["right"]}
 
 
 def of_all_worlds(folder: str, lr: float, seed: int, everywhere: bool) -> dict[str, float]:
-    """What became of the answers to the exam's statements."""
+    """What became of the answers to the test statements."""
     model, told = kept(folder, FULL, lr, seed), Counter[str]()
     for world in TEST_WORLDS:
         told += followed(model, world, questions(world), everywhere)

@@ -1,12 +1,12 @@
 """Retrieval from real text: the Wikipedia sample, cut into blocks, and the course's questions about it.
 
-MiniLM has learned from over a thousand million pairs of sentences that belong together; it is asked as it comes, by the
-mean of its vectors over a text. BM25 counts words. Found is a block with the sentence that a step of the question
-needs. The second step of a bridge is about a page that the question does not name: one look does not lead there, as
-chapter 14 says, and nothing is claimed of it.
+MiniLM was trained on over a billion pairs of related sentences; it is used without fine-tuning, with mean pooling over
+a text. BM25 matches words. A block counts as relevant if it has the sentence that a step of the question needs. The
+second step of a bridge question is about a page that the question does not name: single-step retrieval does not find
+it, as chapter 14 explains, and nothing is claimed about it.
 
-Written before the run: MiniLM *beats BM25* if it finds the first step of at least three questions more among four
-blocks, and BM25 beats MiniLM likewise; else 30 questions do not tell.
+Fixed before the run: MiniLM *beats BM25* if it finds the first step of at least three more questions among four blocks,
+and vice versa; otherwise 30 questions do not decide.
 """
 
 from collections.abc import Sequence
@@ -22,17 +22,17 @@ from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text.wikipedia_pages import WikipediaPages
 
 LONGEST = 128
-"""Pieces of words in a block with its title."""
+"""Subwords per block, title included."""
 MOST = (1, 4, 20)
 
 
 def tells(block: Block, step: Step) -> bool:
-    """Whether a block has what a step needs."""
+    """Whether a block contains what a step needs."""
     return block.page == step.page and step.sentence in block.text and step.found in block.text
 
 
 def ranked(told: Sequence[Block], asked: Sequence[RealQuestion]) -> dict[str, list[tuple[int, ...]]]:
-    """For each question the numbers of the blocks that MiniLM and BM25 put first."""
+    """For each question the indices of the blocks that MiniLM and BM25 rank highest."""
     index = FlatIndex(384)
     index.add([block.text for block in told], encoded([(block.title, block.text) for block in told]))
     by_vector = index.search(encoded([(one.text, "") for one in asked]), max(MOST))
@@ -42,8 +42,8 @@ def ranked(told: Sequence[Block], asked: Sequence[RealQuestion]) -> dict[str, li
 
 
 def found() -> dict[str, Any]:
-    """How many ``blocks`` there are; and who ranks → *first step* and *second step of a bridge* → (k, how many are
-    among the k best blocks, of how many)."""
+    """The number of ``blocks``; and retriever → *first step* and *second step of a bridge* → (k, number found among the
+    top k blocks, number of questions)."""
     told, asked = blocks(WikipediaPages(minilm()[1]), LONGEST), questions()
     made: dict[str, Any] = {"blocks": len(told)}
     for name, rows in ranked(told, asked).items():
@@ -56,5 +56,5 @@ def found() -> dict[str, Any]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """What was `found`."""
+    """The results of `found`."""
     return parts(found, [()])[()]

@@ -1,15 +1,17 @@
-"""Open questions (开放域问答): what REALM's pretraining is worth to them, and whether retriever or reader has it.
+"""Open-domain question answering (开放域问答): what REALM's pretraining is worth to it, and whether the gain is in the
+retriever or the reader.
 
-Guu et al. (2020, table 2, Natural Questions, development): 38.2 of 100 answers exactly right after fine-tuning; 37.4
-with the reader set back to where it began, 35.3 with the retriever set back, 31.3 with both, which is ORQA (Lee et al.
-2019). Before fine-tuning an answer stands in one of five blocks for 38.5 of 100 questions; for 26.1 if random spans
-were hidden, for 24.2 if random tokens were, for 15.1 with an index thirty times as old, and for 13.9 in the beginning.
+Guu et al. (2020, table 2, Natural Questions, development): 38.2 % exact match after fine-tuning; 37.4 with the reader
+reset to its initialization, 35.3 with the retriever reset, 31.3 with both, which is ORQA (Lee et al. 2019). Before
+fine-tuning the answer occurs in one of five blocks for 38.5 % of the questions; for 26.1 % if random spans were masked,
+for 24.2 % if random tokens were, for 15.1 % with an index thirty times as old, and for 13.9 % at initialization.
 
-Ours are the one-hop questions of the worlds, which no arm has seen in pretraining. They are learned from in the
-training worlds and asked of the exam's. The documents' vectors do not learn. Written before the runs: pretraining *is
-worth something* if each seed from REALM answers more than each from the warm start, by more than `verdicts.MARGIN`; so
-with each half set back. Each has the rate that is best for it on the development world. (A first run had one for all
-four, the best of their sum: it was REALM's, and twice what the retriever of the warm start bears.)
+Ours are the one-hop questions of the worlds, which no variant has seen in pretraining. Fine-tuning is on the training
+worlds, evaluation on the test worlds. The document embeddings are not trained. Fixed before the runs: pretraining *is
+worth something* if every seed from REALM has a higher accuracy than every seed from the warm start, by more than
+`verdicts.MARGIN`; the same rule applies with each half reset. Each has the learning rate that is best for it on the
+development world. (A first run had one rate for all four, the best by their sum: it was REALM's, and twice what the
+retriever of the warm start tolerates.)
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +40,7 @@ from plmlab.world.questions.bank import Question
 
 BEGINNINGS = {FULL: (True, True), "reader set back": (True, False), "retriever set back": (False, True),
               "both set back": (False, False)}
-"""Whether retriever and reader come from REALM's pretraining; otherwise they are as they were before it."""
+"""Whether retriever and reader come from REALM's pretraining; otherwise they are those of the warm start."""
 UPDATES = 200
 RATES = (3e-4, 6e-4, 1.2e-3, 2.4e-3)
 
@@ -55,7 +57,7 @@ def spelled(words: tuple[str, ...]) -> Ids:
 
 
 def zero_shot(model: REALM) -> float:
-    """The share of the exam's questions whose answer stands in one of the best documents, nothing fine-tuned."""
+    """Fraction of the test questions whose answer occurs in one of the top documents, without fine-tuning."""
     hits = []
     for world in TEST_WORLDS:
         found = among(model, world).retrieve([Query(spelled(one.words), ()) for one in questions(world)]).lists()
@@ -65,14 +67,13 @@ def zero_shot(model: REALM) -> float:
 
 
 def zero_shots(folder: str, seed: int, *lrs: float) -> dict[str, float]:
-    """`zero_shot` of each arm, whose rates are given in the order of `ARMS`."""
+    """`zero_shot` of each variant; the learning rates are given in the order of `ARMS`."""
     return {name: zero_shot(kept(folder, name, lr, seed)) for name, lr in zip(ARMS, lrs, strict=True)}
 
 
 def baselines() -> dict[str, float]:
-    """``warm start``: `zero_shot` before any pretraining; ``BM25``: the same of BM25's best documents; ``most common
-    answer``: the share right of who says, for each kind of question, what is the answer most often in the training
-    worlds."""
+    """``warm start``: `zero_shot` before any pretraining; ``BM25``: the same for BM25's top documents; ``most common
+    answer``: accuracy of the most frequent answer in the training worlds for each kind of question."""
     common: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     for world in TRAINING:
         for one in questions(world):
@@ -86,8 +87,8 @@ def baselines() -> dict[str, float]:
 
 
 class Asked:
-    """Step → questions of one training world, with what the embedder of questions, as it is then, finds for them among
-    documents that were embedded once. Each `EVERY` steps the next world comes."""
+    """Step → questions of one training world, with the documents that the current question encoder retrieves, among
+    documents that were embedded once. The world changes every `EVERY` steps."""
 
     def __init__(self, model: REALMForOpenQA, pretrained: REALM, seed: int) -> None:
         self.model, self.pretrained, self.seed = model, pretrained, seed
@@ -104,13 +105,13 @@ class Asked:
 
 
 def looked_up(model: REALMForOpenQA, documents: TextCorpus, asked: list[Question]) -> QuestionBatch:
-    """Questions with the documents that are looked up for them, and where their answers stand."""
+    """Questions with the documents that are retrieved for them, and the spans of their answers."""
     return model.retrieve(documents, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
 
 
 def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) -> dict[str, float]:
-    """The shares of the questions whose answer is found ``among four`` documents, and that are answered ``right``, to
-    the word."""
+    """Fractions of the questions whose answer is found ``among four`` documents, and that are answered with an exact
+    match (``right``)."""
     found, right = [], []
     for world in worlds:
         documents, asked = among(pretrained, world).corpus, questions(world)
@@ -123,15 +124,15 @@ def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) 
 
 
 def beginning(folder: str, name: str, pretraining: float, seed: int) -> REALM:
-    """One of `BEGINNINGS`, by the rate and the seed of its pretraining."""
+    """One of `BEGINNINGS`, given the learning rate and the seed of its pretraining."""
     before, after = begun(FULL), kept(folder, FULL, pretraining, seed)
     retriever, reader = BEGINNINGS[name]
     return REALM.from_pretrained((after if retriever else before).embedder, (after if reader else before).reader).eval()
 
 
 def fine_tuned(folder: str, name: str, pretraining: float, lr: float, seed: int) -> dict[str, dict[str, float]]:
-    """Fine-tune on the training worlds' questions; its `test_set` in the ``development`` world and in those of the
-    ``test_set``."""
+    """Fine-tune on the training worlds' questions; returns the results of `test_set` in the ``development`` world and
+    in the test worlds (``test_set``)."""
     torch.manual_seed(seed)
     pretrained = beginning(folder, name, pretraining, seed)
     model = REALMForOpenQA.from_pretrained(pretrained)
@@ -142,9 +143,9 @@ def fine_tuned(folder: str, name: str, pretraining: float, lr: float, seed: int)
 
 
 def measure(parts: Parts, rates: dict[str, float]) -> dict[str, Any]:
-    """From the rate of each arm's pretraining: ``zero shot``, arm → the spread of `zero_shot`; the ``baselines``; the
-    best ``rate`` of each beginning and the ``rates`` tried, with the share of right answers of the development world;
-    and ``fine-tuned``, beginning → the spread of its `test_set`."""
+    """Given the learning rate of each variant's pretraining: ``zero shot``, variant → the spread of `zero_shot`; the
+    ``baselines``; the best ``rate`` of each initialization and the ``rates`` tried, with the accuracy on the
+    development world; and ``fine-tuned``, initialization → the spread of its `test_set`."""
     folder, lrs = str(parts.folder), tuple(rates[name] for name in ARMS)
     before = parts(zero_shots, [(folder, seed, *lrs) for seed in SEEDS])
     parts(fine_tuned, [(folder, name, rates[FULL], lr, SEEDS[0]) for name in BEGINNINGS for lr in RATES])

@@ -1,7 +1,7 @@
-"""Chapter 16: REALM without each of its parts, beside its rivals, by heart, with edited documents, and asked open
-questions; and retrieval from Wikipedia.
+"""Chapter 16: REALM and its ablations, baselines, memorization, edited documents and open-domain question answering;
+and retrieval from Wikipedia.
 
-What would hold, and what would fail, the modules of the experiments say.
+The criteria are stated in the modules of the experiments.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ from studies.ch16 import ablated, baselines, by_heart, closed_book, edited, on_w
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``arms``: REALM and what lacks a part; ``baselines``, and the ``closed book``; ``by heart``; ``edited``: what
-    became of answers; ``open domain``: what pretraining is worth to questions; ``from_pretrained Wikipedia``: who finds
-    what there."""
+    """``arms``: REALM and its ablations; ``baselines``: the baselines, and the ``closed book`` model; ``by heart``:
+    memorization; ``edited``: what became of answers; ``open domain``: what pretraining is worth to questions; ``on
+    Wikipedia``: retrieval from real text."""
     arms = ablated.measure(parts)
     lr = arms[ablated.FULL]["lr"]
     return {"arms": arms, "baselines": baselines.measure(parts, lr), "closed book": closed_book.measure(parts),

@@ -36,38 +36,39 @@ def test_the_first_state_teaches_without_a_touch(show: Show) -> None:
     page = show(lab)
     now = lab.state["now"]
     expect(page.locator("h4").first).to_have_text(
-        f"{now['right']} of 10 words are right; of the 3 words with a known partner, 3 look there most")
+        f"{now['right']} of 10 words are correct; the largest weights recover 3 of 3 gold links")
     assert page.locator(".words.source .chip bdi").all_inner_texts() == lab.state["source"]
     assert page.locator(".words.written .chip bdi").all_inner_texts() == now["tokens"]
     assert page.locator(".words.written .chip small").all_inner_texts() == [f"{p:.2f}" for p in now["p"]]
     assert page.inner_text(WHY).startswith(
-        "“钥匙” (p 0.75) puts 75 % of its look on “key”, its partner: its heaviest link.")
+        "“钥匙” (p 0.75) puts 75 % of its attention on “key”, the aligned word: its largest weight.")
     assert page.locator("path.gold-link").count() == page.locator(".cell-marks .gold-cell").count() == 3
     assert page.locator(".words.written .wrong").count() == 9 - now["right"]
     rows = page.locator(".models tbody tr").all_inner_texts()
     assert "pointer" in rows[0] and f"{now['right']} of 10" in rows[0] and "no attention" in rows[1]
     page.click(".ask summary")
-    expect(page.locator(".ask p")).to_contain_text("“钥匙” had looked there most, with 75 % of its look")
+    expect(page.locator(".ask p")).to_contain_text("“钥匙” had attended to it most, with 75 % of its attention")
 
 
 def test_pointing_tells_on_all_sides(show: Show) -> None:
     page = show(turned())
     resting = page.inner_text(WHY)
     chip(page, "written", 1).hover()
-    expect(page.locator(WHY)).to_have_text("“桌子” (word 2) (p 0.75): 75 % of its look on “tables”, its partner.")
+    expect(page.locator(WHY)).to_have_text(
+        "“桌子” (word 2) (p 0.75): 75 % of its attention on “tables”, the aligned word.")
     expect(chip(page, "written", 1)).to_have_class(re.compile("is-query"))
     assert chip(page, "source", 4).evaluate("e => e.style.getPropertyValue('--look')") == "75%"
     expect(page.locator(".queries .is-query")).to_have_text("桌子")
     chip(page, "source", 4).hover()
     expect(page.locator(WHY)).to_contain_text(
-        "“tables”: “桌子” (word 2) gives it 75 % of its look and “桌子” (word 3) 75 %")
+        "“tables”: “桌子” (word 2) gives it 75 % of its attention and “桌子” (word 3) 75 %")
     assert [chip(page, "written", i).evaluate("e => e.style.getPropertyValue('--look')") for i in (1, 2, 5)] == [
         "75%", "75%", "3%"]
     expect(page.locator(".key-names .is-key")).to_have_text("tables")
     page.mouse.move(*cell(page, 5, 1))
-    expect(page.locator(WHY)).to_contain_text("“钥匙” (p 0.75) puts 75 % of its look on “key”")
+    expect(page.locator(WHY)).to_contain_text("“钥匙” (p 0.75) puts 75 % of its attention on “key”")
     page.locator(".query-name").nth(7).hover()
-    expect(page.locator(WHY)).to_contain_text("“脏” (p 0.75): 75 % of its look on “dirty”")
+    expect(page.locator(WHY)).to_contain_text("“脏” (p 0.75): 75 % of its attention on “dirty”")
     page.mouse.move(2, 2)
     expect(page.locator(WHY)).to_have_text(resting)
 
@@ -102,16 +103,16 @@ def test_all_is_walked_by_keyboard(show: Show) -> None:
     page.keyboard.press("Home")
     expect(page.locator(WHY)).to_contain_text("“the” (word 1): “那些” (word 1) gives it 75 %")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(WHY)).to_contain_text("“key”: “钥匙” gives it 75 % of its look")
+    expect(page.locator(WHY)).to_contain_text("“key”: “钥匙” gives it 75 % of its attention")
     page.keyboard.press("Tab")
     page.keyboard.press("End")
     expect(page.locator(WHY)).to_contain_text("“[END]” (p 0.75)")
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(WHY)).to_contain_text("“。” (p 0.75): 75 % of its look on “.”")
+    expect(page.locator(WHY)).to_contain_text("“。” (p 0.75): 75 % of its attention on “.”")
     page.focus(".looks .cross")
     page.keyboard.press("Home")
     page.keyboard.press("PageUp")
-    expect(page.locator(WHY)).to_contain_text("“那些” (word 1) (p 0.78) puts 75 % of its look on “the” (word 1)")
+    expect(page.locator(WHY)).to_contain_text("“那些” (word 1) (p 0.78) puts 75 % of its attention on “the” (word 1)")
     page.keyboard.press("ArrowRight")
     expect(page.locator(WHY)).to_contain_text("on “key”")
     assert page.get_attribute(".cross", "aria-label") == page.inner_text(WHY)
@@ -123,25 +124,25 @@ def test_the_wrong_label_moves_the_rows_and_loses_partners(show: Show) -> None:
     names = page.locator(".query-name")
     assert names.all_inner_texts() == lab.state["now"]["tokens"]
     expect(page.locator(".one .note")).to_have_text(
-        "A row is the look with which its word was written: 3 of 3 partners are hit.")
+        "A row is the attention at the step that generated its word: the largest weights recover 3 of 3 gold links.")
     gold = page.locator(".cell-marks .gold-cell").evaluate_all("(all) => all.map((e) => e.offsetTop)")
-    page.click("text=the word read (off by one)")
+    page.click("text=the input word (off by one)")
     expect(names.first).to_have_text("[START]")
     assert names.all_inner_texts() == ["[START]", *lab.state["now"]["tokens"][:-1]]
     expect(page.locator(".one .note")).to_contain_text(
-        "1 of 3 partners is hit; with rows named by what was written, 3.")
+        "The largest weights recover 1 of 3 gold links, compared with 3 under the correct labels.")
     tall = page.locator(".query-name").first.bounding_box()["height"]
     assert page.locator(".cell-marks .gold-cell").evaluate_all("(all) => all.map((e) => e.offsetTop)") == [
         top + tall for top in gold]
-    page.click("text=the word written")
+    page.click("text=the generated word")
     expect(names.first).to_have_text("那些")
 
 
 def test_what_the_hand_did_is_marked_without_colour(show: Show) -> None:
     page = show(pointing(held=[{"step": 1, "position": 2}]))
     expect(page.locator(".did")).to_have_text(
-        "You put the look of “女孩” on “sing”: 1 word changed: “女孩” became “唱歌” (word 2). "
-        "Right words: 4 before, 3 now, of 5.")
+        "You moved the attention of “女孩” to “sing”: 1 word changed: “女孩” became “唱歌” (word 2). "
+        "Correct words: 4 before, 3 now, of 5.")
     changed = page.locator(".words.written .changed")
     expect(changed).to_have_count(1)
     assert changed.evaluate("e => getComputedStyle(e).borderStyle") == "dashed"
@@ -169,8 +170,9 @@ def test_a_saved_page_keeps_what_needs_no_python(show: Show) -> None:
     assert page.inner_html(".drawing").count("link") == before.count("link")
     page.click("text=Count over many texts")
     expect(page.locator(".tally-place")).to_contain_text(
-        "40 wrong ones looked past the partner. With the look put there, 30 become right")
-    expect(page.locator(".tally-place")).to_contain_text("Of 222 right ones, 120 stay right")
+        "In 40 of the wrong predictions, the largest weight was not on the aligned word. With all attention "
+        "moved there, 30 become correct")
+    expect(page.locator(".tally-place")).to_contain_text("Of 222 correct predictions, 120 stay correct")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -189,27 +191,27 @@ TOLD = "print(repr(lab.text), [(one['step'], one['position'], one['share']) for 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page = jupyter.lab(LAB, TOLD, until=".plm-lab .drawing")
     page.mouse.click(*cell(page, 1, 2))
-    expect(page.locator(".did")).to_contain_text("You put the look of “女孩” on “sing”: 1 word changed")
+    expect(page.locator(".did")).to_contain_text("You moved the attention of “女孩” to “sing”: 1 word changed")
     expect(page.locator(".words.written .chip bdi")).to_have_text(["那些", "唱歌", "唱歌", "。", "[END]"])
     assert page.evaluate("document.activeElement.classList.contains('cross')"), "the focus stays in the matrix"
     page.keyboard.press("Delete")
     expect(page.locator(".did")).to_be_empty()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".did")).to_contain_text("You put the look of “女孩” on “.”")
-    page.click("text=give this step its partner")
-    expect(page.locator(".did")).to_contain_text("You put the look of “女孩” on “girls”: no word changed")
-    expect(page.locator("button:text-is('give this step its partner')")).to_be_disabled()
-    page.focus("input[aria-label='share given']")
+    expect(page.locator(".did")).to_contain_text("You moved the attention of “女孩” to “.”")
+    page.click("text=attend to the aligned word")
+    expect(page.locator(".did")).to_contain_text("You moved the attention of “女孩” to “girls”: no word changed")
+    expect(page.locator("button:text-is('attend to the aligned word')")).to_be_disabled()
+    page.focus("input[aria-label='attention moved']")
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(".did")).to_contain_text("You put 90 % of the look")
+    expect(page.locator(".did")).to_contain_text("You moved 90 % of the attention")
     page.click("text=release this step")
     expect(page.locator(".did")).to_be_empty()
     chip(page, "source", 1).click()
-    expect(page.locator(".did")).to_contain_text("You shut “girls” off: 3 words changed")
+    expect(page.locator(".did")).to_contain_text("You masked “girls”: 3 words changed")
     page.keyboard.press("Enter")
     expect(page.locator(".did")).to_be_empty()
-    page.focus("input[aria-label='share given']")
+    page.focus("input[aria-label='attention moved']")
     page.keyboard.press("End")
     chip(page, "written", 2).hover()
     other = chip(page, "source", 1).bounding_box()
@@ -217,20 +219,20 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page.mouse.move(other["x"] + 20, other["y"] + 40)
     page.mouse.move(other["x"] + 9, other["y"] + 9)
     page.mouse.up()
-    expect(page.locator(".did")).to_contain_text("You put the look of “唱歌” on “girls”")
+    expect(page.locator(".did")).to_contain_text("You moved the attention of “唱歌” to “girls”")
     jupyter.run_cell(1, until=r"'the girls sing \.' \[\(2, 1, 1\.0\)\] \[\] None$")
     page.click("button:text-is('reset')")
     expect(page.locator(".did")).to_be_empty()
     page.click(".ask summary")
-    page.click("text=shut it off here")
-    expect(page.locator(".did")).to_contain_text("You shut “girls” off")
+    page.click("text=mask it here")
+    expect(page.locator(".did")).to_contain_text("You masked “girls”")
     page.click("button.preset:text-is('a long passage')")
     expect(page.locator(".drawing")).to_have_class(re.compile("turned-words"))
     expect(page.locator(".did")).to_be_empty()
     page.click("text=Count over many texts")
-    expect(page.locator(".tally-place")).to_contain_text("Over 100 texts, each word asked for")
+    expect(page.locator(".tally-place")).to_contain_text("Over 100 texts, each word predicted")
     page.fill(".sentence", "The girls sing")
-    expect(page.locator(".message")).to_have_text("A “.” was added at the end.")
+    expect(page.locator(".message")).to_have_text("“.” was added at the end.")
     expect(page.locator(".words.source .chip bdi")).to_have_text([*SINGING.split(), "[END]"])
 
 

@@ -73,7 +73,7 @@ def number(text: str) -> float:
 
 def test_the_first_state_teaches(show: Show) -> None:
     page = show(AttentionLab())
-    assert page.inner_text(WHY) == "it looks at animal with 0.688 of its weight, the most of its row."
+    assert page.inner_text(WHY) == "it attends to animal with weight 0.688, the largest in its row."
     assert page.inner_text(".head-title") == "Layer 3, head 1"
     page.click(".ask summary")
     assert page.inner_text(".ask p") == PRESETS[0].answer
@@ -92,7 +92,7 @@ def test_the_arithmetic_that_is_shown_is_the_models(show: Show) -> None:
     assert number(sums[1].split("= ")[-1]) == pytest.approx(float(q @ k) / sqrt(32), abs=6e-4)
     row = found.scores[12].double().softmax(-1)
     assert number(sums[2].split("= ")[-1]) == pytest.approx(float(row[9]), abs=6e-4)
-    assert f"{float(row[9]):.3f} of its weight" in page.inner_text(WHY)
+    assert f"with weight {float(row[9]):.3f}" in page.inner_text(WHY)
     shown = [(r.locator("th").inner_text(), [number(c) for c in r.locator("td").all_inner_texts()])
              for r in page.locator(".row-shares tbody tr:not(.rest)").all()]
     best = row.topk(8)
@@ -113,19 +113,19 @@ def test_from_the_whole_to_the_number_in_two_clicks(show: Show) -> None:
     page.mouse.click(*head_at(page, 3, 1))
     assert page.inner_text(".head-title") == "Layer 3, head 1"
     page.mouse.click(*over(page, 9, 7))
-    assert heading(page).startswith("How 0.054 comes about: it looks at street")
+    assert heading(page).startswith("Computing 0.054: it attends to street")
 
 
 def test_hovering_says_and_a_click_stays(show: Show) -> None:
     page = show(AttentionLab())
     page.mouse.move(*over(page, 4, 5))
-    assert page.inner_text(WHY).startswith("not looks at cross")
-    assert heading(page) == "How 0.688 comes about: it looks at animal layer 3, head 1"
+    assert page.inner_text(WHY).startswith("not attends to cross")
+    assert heading(page) == "Computing 0.688: it attends to animal layer 3, head 1"
     page.mouse.move(5, 5)
-    assert page.inner_text(WHY).startswith("it looks at animal")
+    assert page.inner_text(WHY).startswith("it attends to animal")
     page.mouse.click(*over(page, 4, 5))
     page.mouse.move(5, 5)
-    assert page.inner_text(WHY).startswith("not looks at cross")
+    assert page.inner_text(WHY).startswith("not attends to cross")
 
 
 def test_the_pixels_are_the_weights(show: Show) -> None:
@@ -149,7 +149,8 @@ def test_the_pixels_are_the_weights(show: Show) -> None:
 def test_a_blocked_cell_says_why(show: Show) -> None:
     page = show(AttentionLab(gpt(), WORDS, TEXT))
     page.mouse.click(*over(page, 3, 8))
-    assert page.inner_text(WHY) == "baker may not look at long: long comes later: to see it would be to see the answer."
+    assert page.inner_text(WHY) == "baker cannot attend to long: long comes later: attending to it would leak the " \
+                                   "answer."
     assert "its score is set to −∞, and its weight is 0.000" in page.inner_text(".arithmetic")
     assert "blocked" in page.inner_text(".row-shares")
     expect(page.locator(".head-map .heat")).to_have_class(re.compile("hatched"))
@@ -167,13 +168,13 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.closest('.head-map') !== null")
     page.keyboard.press("ArrowLeft")
-    assert page.inner_text(WHY).startswith("it looks at the (position 1) with 0.000")
+    assert page.inner_text(WHY).startswith("it attends to the (position 1) with weight 0.000")
     assert page.get_attribute(MAP, "aria-label") == page.inner_text(WHY)
-    assert "This page carries the vectors of layer 3, head 1" in page.inner_text(".arithmetic")
+    assert "This page holds only the vectors of layer 3, head 1" in page.inner_text(".arithmetic")
     page.focus(ALL)
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "Enter", "ArrowRight"):
         page.keyboard.press(key)
-    assert "it looks at animal" in heading(page)
+    assert "it attends to animal" in heading(page)
     page.focus(".strips >> nth=0")
     page.keyboard.press("ArrowRight")
     said = page.inner_text(".dimension >> nth=0")
@@ -224,7 +225,7 @@ TOLD = "print(lab.off, lab.closed, lab.layer, lab.head, len(lab.state['queries']
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page = jupyter.lab("AttentionLab()", TOLD, until=".plm-lab .head-map")
-    expect(page.locator(".arithmetic h4")).to_contain_text("How 0.688 comes about")
+    expect(page.locator(".arithmetic h4")).to_contain_text("Computing 0.688")
     page.focus(ALL)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
@@ -236,18 +237,18 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     assert page.evaluate("document.activeElement.closest('.overview') !== null")
     page.keyboard.press("Shift+ ")
     expect(page.locator(".changes h4")).to_contain_text("12 heads are off")
-    page.click("button:text-is('put all back')")
-    expect(page.locator(".changes")).to_contain_text("Nothing is taken away")
+    page.click("button:text-is('restore everything')")
+    expect(page.locator(".changes")).to_contain_text("Nothing is switched off")
     page.check(".edit input")
     page.mouse.click(*over(page, 9, 2))
-    expect(page.locator(WHY)).to_have_text("it may not look at animal: you closed this cell by hand.")
+    expect(page.locator(WHY)).to_have_text("it cannot attend to animal: you blocked this pair by hand.")
     expect(page.locator(".moved .most")).to_contain_text("it")
     expect(page.locator(".moved .most span")).to_have_text("0.18")
     jupyter.run_cell(1, until=r"^\[\] \[\['self', 9, 2\]\] 4 2 15 'The animal'$")
     page.focus(MAP)
     page.keyboard.press("Enter")
-    expect(page.locator(".changes")).to_contain_text("Nothing is taken away")
-    page.click("button:text-is('a head less')")
+    expect(page.locator(".changes")).to_contain_text("Nothing is switched off")
+    page.click("button:text-is('ablate a head')")
     expect(page.locator(".head-title")).to_contain_text("Layer 5, head 11")
     expect(page.locator(".turned-by")).to_have_text("0.075")
     page.fill(".plm-lab .sentence", "The bank was closed.")
@@ -258,10 +259,10 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
 def test_masks_are_offered_where_there_are_several(show: Show) -> None:
     model = seeded(UniLM(UniLMConfig(len(WORDS), layers=1, model=16, heads=2, inner=8)))
     page = show(AttentionLab(model, WORDS, TEXT, mask="right to left"))
-    under = page.get_by_label("read under")
+    under = page.get_by_label("attention mask")
     expect(under).to_be_visible()
     expect(under).to_have_value("right to left")
     assert under.locator("option").all_inner_texts() == list(MASKS)
     other = show(AttentionLab(bert(), WORDS, TEXT))
     expect(other.locator(MAP)).to_be_visible()
-    expect(other.get_by_label("read under")).to_be_hidden()
+    expect(other.get_by_label("attention mask")).to_be_hidden()

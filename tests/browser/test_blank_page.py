@@ -23,14 +23,14 @@ def test_the_first_state_teaches_untouched(show: Show) -> None:
     made = lab()
     page = show(made)
     expect(page.locator(".words .filled-as")).to_have_text(["filled 2nd", "filled 1st"])
-    expect(row(page, "reads")).to_have_text(POSITIONS)
+    expect(row(page, "input")).to_have_text(POSITIONS)
     expect(row(page, "position 1")).to_have_text([str(place) for place in made.state["position_ids"][0]])
     expect(row(page, "position 2")).to_have_text([str(place) for place in made.state["position_ids"][1]])
-    expect(row(page, "must say")).to_have_text([word or "·" for word in made.state["targets"]])
+    expect(row(page, "target")).to_have_text([word or "·" for word in made.state["targets"]])
     expect(page.locator(".halves .half")).to_have_text(["Part A", "Part B, 1st", "Part B, 2nd"])
     expect(page.locator(".why p").first).to_have_text(
-        "[START] (Part B, 2nd) may look at chair: the blank of chair is filled by the time it is the turn of "
-        "[START] (Part B, 2nd).")
+        "[START] (Part B, 2nd) can attend to chair: the blank of chair is filled before the blank of [START] (Part B, "
+        "2nd).")
     rows = page.locator(".filling .beliefs").first.locator("tbody tr")
     told = made.state["steps"][0]["rows"]
     expect(rows.locator("button")).to_have_text([one["word"] for one in told])
@@ -55,7 +55,7 @@ def test_without_a_world_there_is_no_exact_reader(show: Show) -> None:
     page = show(BlankLab(random_model(), WORDS, TEXT, spans=SPANS, order=ORDER, draws=20))
     expect(page.locator(".legend-line")).to_have_text("the model")
     page.locator(".filling .ask summary").press("Enter")
-    expect(page.locator(".filling .ask")).to_contain_text("No world was given, so there is no exact reader.")
+    expect(page.locator(".filling .ask")).to_contain_text("No world was given, so there is no exact posterior.")
     expect(page.locator(".filling")).not_to_contain_text("no sentence of the Small World")
 
 
@@ -65,17 +65,18 @@ def test_each_cell_and_each_position_tell_why(show: Show) -> None:
     for key in ("Home", "ArrowUp"):
         page.keyboard.press(key)
     expect(page.locator(".why p").first).to_have_text(
-        "are may look at the (place 1): the (place 1) is in Part A, which everyone may read.")
-    expect(page.locator(".position-said")).to_contain_text("Position 1 of the (place 1) is 1")
+        "are can attend to the (position 1): the (position 1) is in Part A, which every position can attend to.")
+    expect(page.locator(".position-said")).to_contain_text("Position 1 of the (position 1) is 1")
     page.keyboard.press("End")
     expect(page.locator(".why p").first).to_have_text(
-        "are may not look at cups: cups is filled in after are: to see it would be to see what is to be said.")
+        "are cannot attend to cups: cups is generated after are: attending to it would leak the answer.")
     row(page, "position 2").nth(9).hover()
     expect(page.locator(".position-said")).to_have_text(
-        "Position 1 of are is 5: the place of its [MASK], the same in all of the blank that is filled 1st. Position 2 "
-        "is 3: its place in the blank, [START] being 1. It must say [END]: the blank is over.")
+        "Position 1 of are is 5: the position of its [MASK], the same for the whole blank that is filled 1st. "
+        "Position 2 is 3: its position within the blank, where [START] is 1. Its target is [END], the end of the "
+        "blank.")
     page.locator(".query-name").nth(1).hover()
-    expect(page.locator(".why p").first).to_contain_text("[MASK] (place 2) may not look at are")
+    expect(page.locator(".why p").first).to_contain_text("[MASK] (position 2) cannot attend to are")
 
 
 def test_a_saved_page_can_be_stepped_through(show: Show) -> None:
@@ -84,7 +85,7 @@ def test_a_saved_page_can_be_stepped_through(show: Show) -> None:
     expect(page.locator(".words button:enabled")).to_have_count(0)
     page.get_by_role("button", name="one step ›").click()
     page.keyboard.press("Enter")
-    expect(page.locator(".step-said")).to_contain_text("“chair are” is written. That it ends here: the exact reader")
+    expect(page.locator(".step-said")).to_contain_text("“chair are” so far. Probability of [END]: ")
     page.locator(CURRENT).focus()
     page.keyboard.press("End")
     expect(page.locator(".step-said")).to_have_text("All blanks are filled.")
@@ -102,7 +103,7 @@ def test_the_reader_fills_in_and_a_slip_is_told_by_its_name(show: Show) -> None:
     expect(page.locator(".below")).to_be_hidden()
     part_a.fill("the [MASK] near the [MASK] lost .")
     part_a.press("Enter")
-    expect(page.locator(".verdict.right")).to_have_text(["Part A is right."])
+    expect(page.locator(".verdict.right")).to_have_text(["Part A is correct."])
     fields = [page.locator(f".cell-field[data-row='{axis}']") for axis in range(3)]
 
     def write(axis: int, cells: list[object]) -> Locator:
@@ -113,14 +114,14 @@ def test_the_reader_fills_in_and_a_slip_is_told_by_its_name(show: Show) -> None:
         page.keyboard.press("Enter")
         return page.locator(".below .verdict").nth(axis)
 
-    expect(write(0, list(range(1, 13)))).to_contain_text("Part A is right. The positions go on counting in Part B")
+    expect(write(0, list(range(1, 13)))).to_contain_text("Part A is correct. The positions continue in Part B")
     expect(write(1, [0] * 7 + [0, 1, 2, 0, 1])).to_contain_text("starts at 0 in Part B")
     expect(write(2, [""] * 7 + ["[START]", "chair", "are", "[START]", "cups"])).to_contain_text("are not shifted")
     expect(page.locator(".cell-field.wrong")).to_have_count(3)
     page.locator(".acts button", has_text="show").nth(1).click()
-    expect(page.locator(".below .verdict").nth(1)).to_have_text("position 2: Right.")
-    page.get_by_label("look at it").check()
-    expect(row(page, "reads")).to_have_text(POSITIONS)
+    expect(page.locator(".below .verdict").nth(1)).to_have_text("position 2: Correct.")
+    page.get_by_label("view", exact=True).check()
+    expect(row(page, "input")).to_have_text(POSITIONS)
 
 
 TOLD = "print(lab.spans, lab.order, lab.chosen, lab.step)"
@@ -151,7 +152,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     words.nth(1).click()
     expect(page.locator(".words .filled-as")).to_have_text(["filled 1st"])
     drag(page, words.nth(1), words.nth(2))
-    expect(row(page, "reads")).to_have_text(LONGER)
+    expect(row(page, "input")).to_have_text(LONGER)
     words.nth(6).focus()
     page.keyboard.press("Shift+ArrowRight")
     expect(page.locator(".words .picked")).to_have_text(["lost", "."])
@@ -159,25 +160,25 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".words .filled-as")).to_have_text(["filled 2nd", "filled 1st", "filled 3rd"])
     page.keyboard.press("Enter")
     expect(page.locator(".words .filled-as")).to_have_count(2)
-    page.get_by_role("button", name="the verb first").click()
+    page.get_by_role("button", name="verb first").click()
     expect(page.locator(".words .filled-as")).to_have_text(["filled 2nd", "filled 1st"])
-    page.get_by_role("button", name="chair: say it").click()
+    page.get_by_role("button", name="chair: choose it").click()
     expect(page.locator(".way .yours")).to_have_text(["chair"])
-    expect(page.locator(".step-said")).to_contain_text("“chair” is written")
+    expect(page.locator(".step-said")).to_contain_text("“chair” so far")
     page.get_by_label("another word").fill("is")
     page.keyboard.press("Enter")
     expect(page.locator(".prose .now")).to_contain_text("chair is")
     page.locator("[data-at='say-[END]']").click()
-    expect(page.locator(".step-said")).to_contain_text("filled 2nd: nothing is written yet")
+    expect(page.locator(".step-said")).to_contain_text("filled 2nd: empty so far")
     expect(page.locator(".filling .amount.best").first).to_be_visible()
     jupyter.run_cell(1, until=re.escape("[[1, 2], [4, 6]] [1, 0] ['chair', 'is', '[END]'] 3"))
     page.get_by_label("another word").fill("zebra")
     page.keyboard.press("Enter")
-    expect(page.locator(".message.error")).to_contain_text("“zebra” is no token")
-    page.get_by_role("button", name="begin again").click()
+    expect(page.locator(".message.error")).to_contain_text("“zebra” is not a token")
+    page.get_by_role("button", name="restart", exact=True).click()
     expect(page.locator(".message.error")).to_have_count(0)
     page.fill(".sentence", "")
     expect(page.locator(".message.error")).to_contain_text("The sentence is empty")
-    expect(row(page, "reads")).to_have_text(POSITIONS)
+    expect(row(page, "input")).to_have_text(POSITIONS)
     page.fill(".sentence", "the old cups near the chair are lost .")
     expect(page.locator(".words .hidden-words")).to_have_text(["cups", "chairare"])

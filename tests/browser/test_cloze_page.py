@@ -40,7 +40,7 @@ def test_the_sentence_its_gaps_and_both_readers_are_drawn(show: Show) -> None:
 
 def test_a_cut_reader_is_said_to_be_handicapped_and_no_world_shows_no_best(show: Show) -> None:
     page = show(ClozeLab(bert(), WORDS, AGREEMENT, hide=["are"]))
-    expect(page.locator(".handicap")).to_contain_text("that is a handicap")
+    expect(page.locator(".handicap")).to_contain_text("This is a handicap")
     assert page.locator("i.best").count() == 0 and page.locator(".pair").count() == 0
 
 
@@ -61,7 +61,7 @@ def test_both_tables_are_walked_together_by_keyboard(show: Show) -> None:
         assert page.locator(".row-name.is-query").all_inner_texts() == [pair["rows"][row]] * 2
         assert page.locator(".column-name.is-key").all_inner_texts() == [pair["columns"][column]] * 2
     told = " ".join(page.locator(".verdict").all_inner_texts())
-    assert " … ".join(pair["worst"]["words"]) in told and "Mutual information of the two positions: 0.69" in told
+    assert " … ".join(pair["worst"]["words"]) in told and "Mutual information of the two words: 0.69" in told
 
 
 def test_both_tables_have_one_scale_of_colours(show: Show) -> None:
@@ -126,9 +126,9 @@ def test_a_walk_by_keyboard_alone_with_the_kernel(jupyter: Desk) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("section.gap")).to_have_count(3)
     expect(page.locator(".message")).to_be_empty()
-    page.click("text=show all words")
-    expect(page.locator(".message")).to_contain_text("Click a word to hide it")
-    page.click("text=agreement at a distance")
+    page.click("text=unmask all")
+    expect(page.locator(".message")).to_contain_text("Click a word to mask it")
+    page.click("text=long-distance agreement")
     expect(page.locator(BUTTONS).nth(5)).to_have_text("[MASK]")
     page.keyboard.press("Escape")
     jupyter.run_cell(1, until=r"^\[6\] \[\] 'the cups nea'$")

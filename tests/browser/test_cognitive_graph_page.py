@@ -21,10 +21,10 @@ def press(page: Page, name: str) -> None:
 def test_the_first_state_teaches_untouched(show: Show) -> None:
     page = show(lab())
     expect(page.locator(".step-said")).to_have_text(
-        "Step 1 of 4: read Roma; new: Dusk and Eva. To be read next: Dusk and Eva.")
+        "Step 1 of 4: visited Roma; new: Dusk and Eva. Next: Dusk and Eva.")
     expect(page.locator(".graph .title")).to_have_text(["Roma", "Dusk", "Eva"])
     expect(page.locator(".graph .frontier .tags")).to_have_text(["▸ next", "▸ next"])
-    expect(page.locator(".column-name")).to_have_text(["in the question", "1 hop on", "2 hops on"])
+    expect(page.locator(".column-name")).to_have_text(["in the question", "1 hop", "2 hops"])
     expect(page.locator(".details mark")).to_have_count(2)
     expect(page.locator(".spans tbody tr")).to_have_count(2)
     expect(page.locator(".answer-said")).to_contain_text("No answer yet")
@@ -41,7 +41,7 @@ def test_forwards_and_back_and_nothing_moves(show: Show) -> None:
     expect(node(page, "Dusk").locator(".tags")).to_have_text("▸ again")
     press(page, "To the end")
     expect(page.locator(".graph .node.answer .title")).to_have_text(["1974"])
-    expect(page.locator(".answer-said .bad")).to_have_text("✗ the right answer is Adam")
+    expect(page.locator(".answer-said .bad")).to_have_text("✗ the correct answer is Adam")
     expect(page.locator(".note")).to_have_text("the film was read twice")
     expect(page.get_by_role("button", name="Back")).to_be_focused()
     expect(page.locator(".ask")).to_have_count(0)
@@ -49,7 +49,7 @@ def test_forwards_and_back_and_nothing_moves(show: Show) -> None:
     for _ in range(4):
         page.keyboard.press("Enter")
     expect(page.locator(".graph .title")).to_have_text(["Roma"])
-    expect(page.locator(".step-said")).to_have_text("Nothing is read. The question names Roma. To be read next: Roma.")
+    expect(page.locator(".step-said")).to_have_text("No node has been visited. The question names Roma. Next: Roma.")
     expect(page.get_by_role("button", name="Step")).to_be_focused()
 
 
@@ -64,7 +64,7 @@ def test_gold_lies_over_it_and_names_what_is_missed(show: Show) -> None:
     expect(page.locator(".edge.missed")).to_have_count(1)
     assert node(page, "Adam").bounding_box() == at
     node(page, "Milton").hover()
-    expect(page.locator(".why")).to_contain_text("Eva was read, and System 1 did not lead on to Milton.")
+    expect(page.locator(".why")).to_contain_text("Eva was visited, but System 1 did not predict Milton.")
 
 
 def test_nodes_and_edges_open_by_mouse_and_keys(show: Show) -> None:
@@ -87,12 +87,12 @@ def test_nodes_and_edges_open_by_mouse_and_keys(show: Show) -> None:
     expect(page.locator(".details h4")).to_have_text("Dusk → Adam")
     page.locator(".choice .to-node").nth(4).press("Enter")
     expect(page.locator(".details h4")).to_have_text("1974")
-    expect(page.locator(".details")).to_contain_text("There is no page of this name")
+    expect(page.locator(".details")).to_contain_text("There is no page with this title")
 
 
 def test_a_comparison_shows_the_two_and_leaves_the_graph_out(show: Show) -> None:
     page = show(lab(2, step=3))
-    expect(page.locator(".choice p")).to_contain_text("The graph takes no part in this")
+    expect(page.locator(".choice p")).to_contain_text("The graph is not used here")
     expect(page.locator(".graph .tags", has_text="compared")).to_have_count(2)
     expect(page.locator(".graph .pair")).to_have_count(0)
 
@@ -105,9 +105,9 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
                        until=".plm-lab .graph")
     node(page, "Dusk").click()
     page.locator(".spans .to-edge", has_text="Adam").click()
-    press(page, "Cut this edge")
+    press(page, "Remove this edge")
     expect(page.locator(".changed")).to_have_text(
-        "Without Dusk → Adam: Adam is not found any more. The answer is 1974, as before.")
+        "Without Dusk → Adam: Adam is no longer found. The answer is still 1974.")
     expect(node(page, "Adam")).to_have_count(0)
     expect(page.locator(".step-said")).to_contain_text("Step 2 of ")
     press(page, "To the end")
@@ -117,17 +117,17 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".changed")).to_be_hidden()
     expect(page.locator(".details h4")).to_have_text("1974")
     node(page, "Eva").click()
-    press(page, "Forbid this node")
-    expect(page.locator(".without")).to_contain_text("not allowed: Eva")
+    press(page, "Exclude this node")
+    expect(page.locator(".without")).to_contain_text("excluded: Eva")
     page.locator(".sentence").fill(WHICH)
-    page.get_by_label("what is asked for").select_option("either-or")
+    page.get_by_label("question type").select_option("either-or")
     expect(page.locator(".graph .title").first).to_have_text("Old Town")
-    expect(page.get_by_label("the question to try").locator("option:checked")).to_have_text("which of two")
+    expect(page.get_by_label("preset question").locator("option:checked")).to_have_text("which of two")
     expect(page.locator(".without")).to_be_hidden()
     page.locator(".sentence").fill("who is <img src=x onerror=alert(1)>")
-    expect(page.locator(".message.error")).to_contain_text("No page's title stands in this question")
+    expect(page.locator(".message.error")).to_contain_text("This question contains no page title")
     expect(page.locator(".graph .title").first).to_have_text("Old Town")
-    page.get_by_label("the question to try").select_option("its owner")
+    page.get_by_label("preset question").select_option("its owner")
     expect(page.locator(".message")).to_have_text("")
     expect(page.locator(".graph .title").first).to_have_text("Roma")
     press(page, "Step")

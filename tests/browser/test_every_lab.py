@@ -36,7 +36,7 @@ STILL = ".plm-lab :is(input, select) { visibility: hidden }"
 """What a switched-off control looks like is the browser's choice."""
 NARROW = 340
 """CSS pixels: a phone, or a notebook beside its open side bars."""
-ONE_WORD = ":is([list], .other, .part-a, .cell-field, [aria-label='search an entity'])"
+ONE_WORD = ":is([list], .other, .part-a, .cell-field, [aria-label='search for an entity'])"
 """Fields for a word that is looked up, or an answer that is judged: no line break is theirs to keep."""
 FIELDS = """(others) => [...document.querySelectorAll(`.plm-lab input[type=text]:not(${others})`)].map((field) => {
     field.text = 'one\\ntwo\\r';

@@ -94,7 +94,7 @@ def test_a_browser_that_refuses_is_told_of_in_the_lab(show: Show) -> None:
     page = show(LABS["mask_lab"]())
     page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = () => { throw new Error('tainted') } }")
     page.click(".export button")
-    expect(page.locator(".export [role=status]")).to_contain_text("This browser could not make a picture")
+    expect(page.locator(".export [role=status]")).to_contain_text("This browser could not create a picture")
     expect(page.locator(".export [role=status]")).to_contain_text("Lab.picture()")
 
 
@@ -164,6 +164,6 @@ def test_a_busy_kernel_is_told_of(jupyter: Desk) -> None:
     page = jupyter.run(LAB, BUSY, until=".plm-lab .reads > .chip", to_the_end=False)
     with page.expect_download():
         page.click(".plm-lab .export button:text-is('HTML')")
-        expect(page.locator(".plm-lab .export [role=status]")).to_contain_text("Python is busy")
+        expect(page.locator(".plm-lab .export [role=status]")).to_contain_text("The kernel is busy")
         (jupyter.server.folder / "enough").touch()
     expect(page.locator(".plm-lab .export [role=status]")).to_be_empty()

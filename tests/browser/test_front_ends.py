@@ -147,7 +147,7 @@ def test_a_choice_goes_to_the_kernel_and_keys_stay_in_the_lab(opened: Opened) ->
         assert page.get_attribute(".plm-lab [role=row]:has(.cross)", "aria-rowindex") == str(row), key
         assert page.evaluate("document.activeElement.className") == "cross"
     page.keyboard.press("Enter")
-    expect(page.locator(".plm-lab .why")).to_contain_text("you closed this cell by hand")
+    expect(page.locator(".plm-lab .why")).to_contain_text("you blocked this pair by hand")
     assert page.evaluate(CHOSEN_CELL) == chosen, "the notebook has followed the keys"
     page.locator(".jp-CodeCell .cm-content").last.click()
     page.keyboard.press("Control+Enter")

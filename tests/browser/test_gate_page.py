@@ -26,8 +26,8 @@ def test_the_first_state_shows_the_unit_that_knows(show: Show) -> None:
     expect(page.locator(".unit.now span")).to_have_text(f"0 · {SUBJECT}")
     expect(page.locator(".unit.now b")).to_have_text("1.00 ↑")
     expect(page.locator(".words .chip.now")).to_have_text("near")
-    expect(page.locator(WHY)).to_contain_text(f"Layer 0, unit {SUBJECT}: its memory is −1.00 after “near”. It keeps")
-    expect(page.locator(".finding")).to_contain_text("One unit tells the number of the subject better than the number")
+    expect(page.locator(WHY)).to_contain_text(f"Layer 0, unit {SUBJECT}: its cell state is −1.00 after “near”.")
+    expect(page.locator(".finding")).to_contain_text("One unit encodes the number of the subject better than the")
     figures = page.locator(".scores dd").all_inner_texts()
     found = TRACKED["number"]
     assert [float(said) for said in figures] == pytest.approx(
@@ -45,7 +45,7 @@ def test_the_map_by_keyboard_alone(show: Show) -> None:
     page = show(lab_of())
     page.focus(".cross")
     page.keyboard.press("Home")
-    expect(page.locator(WHY)).to_contain_text("after “[START]”. It held nothing yet")
+    expect(page.locator(WHY)).to_contain_text("after “[START]”. It starts from 0")
     page.keyboard.press("End")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".unit.now")).to_have_count(1)
@@ -53,9 +53,9 @@ def test_the_map_by_keyboard_alone(show: Show) -> None:
     second = page.locator(".unit:not(.head) span").nth(1).inner_text()
     expect(page.locator(".unit.now span")).to_have_text(second)
     layer, unit = second.split(" · ")
-    expect(page.locator(WHY)).to_contain_text(f"Layer {layer}, unit {unit}: its memory is")
+    expect(page.locator(WHY)).to_contain_text(f"Layer {layer}, unit {unit}: its cell state is")
     assert page.get_attribute(".cross", "aria-label") == page.inner_text(WHY)
-    expect(page.locator(".hold h4")).to_have_text(f"Hold layer {layer}, unit {unit}")
+    expect(page.locator(".hold h4")).to_have_text(f"Clamp layer {layer}, unit {unit}")
 
 
 def test_the_pointer_tells_and_a_click_chooses(show: Show) -> None:
@@ -71,7 +71,7 @@ def test_the_pointer_tells_and_a_click_chooses(show: Show) -> None:
     page.mouse.click(box["x"] + 4.5 * pitch, box["y"] + 11)
     expect(page.locator(".words .chip.now")).to_have_text("the")
     page.mouse.move(0, 0)
-    expect(page.locator(WHY)).to_contain_text("after “the (step 4)”")
+    expect(page.locator(WHY)).to_contain_text("after “the (position 4)”")
     page.locator(".words .chip").nth(2).click()
     expect(page.locator(WHY)).to_contain_text("after “cup”")
     page.locator(".names .unit").nth(3).click()
@@ -94,35 +94,35 @@ def test_another_order_another_layer_and_another_gate(show: Show) -> None:
     expect(page.locator(".scores")).to_contain_text("rank correlation")
     page.get_by_label("layer", exact=True).select_option("1")
     expect(rows).to_have_text(names("left", 1))
-    page.get_by_label("sorted by").select_option("how far the memory moves")
+    page.get_by_label("sorted by").select_option("the range of the cell state")
     expect(rows).to_have_text(names("moving", 1))
     expect(page.locator(".scores")).to_have_count(0)
     picture = page.evaluate("document.querySelector('canvas').toDataURL()")
     page.get_by_label("drawn").select_option("forget gate f")
     page.wait_for_function("was => document.querySelector('canvas').toDataURL() !== was", arg=picture)
     expect(page.locator(WHY)).to_contain_text("its forget gate is")
-    expect(page.locator(".units .scale-bar")).to_contain_text("0 shut")
+    expect(page.locator(".units .scale-bar")).to_contain_text("0 closed")
 
 
 def test_a_saved_page_shows_what_was_held_and_holds_nothing_itself(show: Show) -> None:
     lab = lab_of(holds=HOLDS)
     page = show(lab)
     expect(page.locator(".held li span")).to_have_text([
-        f"layer 0, unit {SUBJECT}: forget gate shut from “near” on",
-        f"layer 0, unit {SUBJECT}: memory set to 2.00 after “chairs”"])
+        f"layer 0, unit {SUBJECT}: forget gate closed from “near” on",
+        f"layer 0, unit {SUBJECT}: cell state set to 2.00 after “chairs”"])
     expect(page.locator(".held-cells")).to_have_count(2)
     expect(page.locator(".alone")).to_be_visible()
     assert page.locator(".hold button:enabled, .hold input:enabled, .presets button:enabled").count() == 0
     page.focus(".cross")
     page.keyboard.press("End")
-    expect(page.locator(WHY)).to_contain_text("its memory is 2.00 (held) after “chairs”. This memory was written")
-    expect(page.locator(WHY)).to_contain_text("With nothing held, its memory would be −1.00.")
-    expect(page.locator(".nexts .said")).to_contain_text("is first now")
+    expect(page.locator(WHY)).to_contain_text("its cell state is 2.00 (clamped) after “chairs”. This cell state was")
+    expect(page.locator(WHY)).to_contain_text("Without clamping, its cell state would be −1.00.")
+    expect(page.locator(".nexts .said")).to_contain_text("is now the top prediction")
     page.get_by_label("after the chosen word").check()
     page.focus(".cross")
     page.keyboard.press("Home")
     expect(page.locator(".nexts h4")).to_have_text("The next word, after “[START]”")
-    expect(page.locator(".nexts .said")).to_have_text(re.compile("^Nothing moves"))
+    expect(page.locator(".nexts .said")).to_have_text(re.compile("^No group changes"))
     before, after, world = lab.state["next"][0]["groups"]["control"]
     assert before == after and world is not None
 
@@ -133,27 +133,27 @@ TOLD = "print(repr(lab.text), [(one['point'], one['value'], one['start']) for on
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page = jupyter.lab("gate_models.lab()", TOLD, until=".plm-lab .heat")
     said = page.locator(".nexts .said")
-    expect(said).to_contain_text("the model says")
-    page.locator(".hold").get_by_role("button", name="hold the forget gate shut").click()
+    expect(said).to_contain_text("the top prediction is")
+    page.locator(".hold").get_by_role("button", name="clamp the forget gate closed").click()
     expect(said).to_contain_text("falls from")
     expect(page.locator(".held li")).to_have_count(1)
-    assert page.evaluate("document.activeElement.dataset.at") == "forget-shut", "the focus stays"
+    assert page.evaluate("document.activeElement.dataset.at") == "forget-closed", "the focus stays"
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".held li span")).to_have_text([re.compile("forget gate open from “near” on")])
-    expect(said).to_have_text(re.compile("^Nothing moves"))
-    page.focus("input[aria-label=memory]")
+    expect(said).to_have_text(re.compile("^No group changes"))
+    page.focus("input[aria-label='cell state']")
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
     page.locator("[data-at=write]").press("Enter")
     expect(page.locator(".held li")).to_have_count(2)
-    expect(said).to_contain_text("is first now")
+    expect(said).to_contain_text("is now the top prediction")
     jupyter.run_cell(1, until=r"\('forget', 1, 3\), \('memory', 2.75, 3\)\] number$")
     page.get_by_role("button", name="release all").press("Enter")
     expect(page.locator(".held li")).to_have_count(0)
-    expect(said).to_contain_text("the model says")
+    expect(said).to_contain_text("the top prediction is")
     page.locator(".ask summary").press("Enter")
-    page.get_by_role("button", name="write the other number").click()
+    page.get_by_role("button", name="flip singular/plural").click()
     expect(page.locator(".held li")).to_have_count(1)
     expect(page.locator(".ask p")).to_be_visible()
     page.fill(".sentence", "")

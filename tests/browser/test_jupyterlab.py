@@ -23,10 +23,10 @@ def test_the_mask_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page.keyboard.press("Control+Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".why")).to_contain_text("you opened this cell by hand")
+    expect(page.locator(".why")).to_contain_text("you allowed this pair by hand")
     jupyter.run_cell(1, until="^causal 4 5 'the cat sat'$")
 
-    page.click("button:text-is('hide half the words')")
+    page.click("button:text-is('mask half of the words')")
     expect(page.locator(".chip.mask, .chip.changed, .chip.kept").first).to_be_visible()
     slider = page.locator(".sliders input")
     assert slider.input_value() == "0.5"

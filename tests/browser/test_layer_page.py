@@ -45,7 +45,8 @@ def test_the_first_state_teaches_without_a_touch(show: Show) -> None:
     cells = page.locator(".cosines tbody .number").all_inner_texts()
     assert cells == [f"{value:.2f}".replace("-", "−") for row in reversed(found) for value in row]
     expect(page.locator("h4").first).to_have_text(
-        f"At layer 0 the two “bank” are one vector; both directions together, {found[1][2]:.2f} at layer 1 and "
+        f"At layer 0 the two “bank” have the same vector; with both directions, the cosine is {found[1][2]:.2f} at "
+        "layer 1 and "
         f"{found[2][2]:.2f} at layer 2")
     assert page.locator(".words .asked").all_inner_texts() == ["bank\nmoney", "bank\nriver"]
     mean = scores(made.stored, questions(made.stored), made.shares)
@@ -54,13 +55,13 @@ def test_the_first_state_teaches_without_a_touch(show: Show) -> None:
     expect(page.locator(".task text")).to_have_text("names")
     expect(page.locator(".sign:not(.around)")).to_have_text([*"bankful"])
     expect(page.locator("h4").last).to_have_text(
-        f"“bankful” is no word of the vocabulary, and has a vector all the same: nearest to "
+        f"“bankful” is not in the vocabulary, yet it has a vector: the nearest word is "
         f"“{made.spelling['near'][0][0]}”")
     for place in (0, 1):
         page.locator(".ask summary").nth(place).click()
     others = sum(row.sense == "bank.money" and row.pattern != "bank.money.right1"
                  for row in made.stored.sentences.known)
-    expect(page.locator(".ask p").first).to_contain_text(f"The same sense, {others} uses in other kinds of sentences")
+    expect(page.locator(".ask p").first).to_contain_text(f"Same sense, {others} occurrences in other sentence patterns")
     little = scores(made.stored, questions(made.stored), (0.98, 0.02, 0.0))
     expect(page.locator(".answer")).to_contain_text(f"{percent(little['sense'])} with 2 % of layer 1")
 
@@ -69,7 +70,7 @@ def test_another_word_is_asked_about_by_mouse_and_keyboard(show: Show) -> None:
     page = show(lab())
     resting = page.inner_text(CONTEXT)
     chip(page, 0, 4).hover()
-    expect(page.locator(CONTEXT)).to_have_text("“nurse” (first sentence). Click, or press Enter, to ask about it.")
+    expect(page.locator(CONTEXT)).to_have_text("“nurse” (first sentence). Click, or press Enter, to select it.")
     chip(page, 0, 0).click()
     expect(page.locator(".words .asked")).to_have_text(["the", "the"])
     expect(page.locator("h4").first).to_contain_text("the two “the”")
@@ -81,7 +82,7 @@ def test_another_word_is_asked_about_by_mouse_and_keyboard(show: Show) -> None:
     expect(page.locator(CONTEXT)).to_contain_text("“lent” (first sentence)")
     page.keyboard.press("Enter")
     expect(page.locator(".words .asked")).to_have_text(["lent", "the"])
-    expect(page.locator("h4").first).to_contain_text("“lent” and “the” have the cosine")
+    expect(page.locator("h4").first).to_contain_text("“lent” and “the” have cosine")
     page.click("button[aria-label='back to the two “bank”']")
     expect(page.locator(".words .asked bdi")).to_have_text(["bank", "bank"])
     expect(page.locator(".history tbody th")).to_have_text(["the two “bank”", "“lent” and “the”", "the two “the”"])
@@ -93,16 +94,16 @@ def test_a_cosine_is_told_with_what_it_is_held_against(show: Show) -> None:
     made = lab()
     page = show(made)
     page.focus(".cosines td[tabindex='0']")
-    expect(page.locator(CONTEXT)).to_contain_text("At layer 2, from the left, the two “bank” have the cosine "
+    expect(page.locator(CONTEXT)).to_contain_text("At layer 2, forward LSTM, the two “bank” have cosine "
                                                   f"{made.cosines()[2][0]:.2f}".replace("-", "−"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     strangers = made.store["strangers"][1][1]
-    expect(page.locator(CONTEXT)).to_contain_text("At layer 1, from the right")
-    expect(page.locator(CONTEXT)).to_contain_text(f"two different words have {strangers:.2f} there in the mean")
+    expect(page.locator(CONTEXT)).to_contain_text("At layer 1, backward LSTM")
+    expect(page.locator(CONTEXT)).to_contain_text(f"two different words have {strangers:.2f} there on average")
     page.keyboard.press("End")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(CONTEXT)).to_contain_text("layer 0, made of characters alone")
+    expect(page.locator(CONTEXT)).to_contain_text("layer 0, computed from characters alone")
     assert page.locator(".cosines .strangers").first.evaluate("e => getComputedStyle(e).backgroundImage").startswith(
         "repeating-linear-gradient"), "hatched, not a colour alone"
 
@@ -129,7 +130,7 @@ def test_the_mix_is_dragged_and_all_follows(show: Show) -> None:
     drawn = [share / 100 * box[side] for share, side in zip(shares, ("width", "height"), strict=True)]
     assert drawn == pytest.approx([x + 95 - box["x"], y - 35 - box["y"]], abs=1)
     page.keyboard.press("ArrowUp")
-    expect(page.locator(MIX)).to_contain_text("each layer is divided by the mean length of its vectors")
+    expect(page.locator(MIX)).to_contain_text("each layer is divided by the mean norm of its vectors")
     page.click("button:text-is('names')")
     expect(page.locator(".amounts")).to_have_text("now: 20 % layer 0, 50 % layer 1 and 30 % layer 2")
     learned = scores(made.stored, asked, TASKS["names"])
@@ -181,19 +182,19 @@ def test_filters_are_told(show: Show) -> None:
     page = show(made)
     one = made.spelling["filters"][0]
     page.focus(".filter[tabindex='0']")
-    expect(page.locator(SPELLING)).to_contain_text(f"Filter {one['number']} (of 16) reads {one['width']} code")
+    expect(page.locator(SPELLING)).to_contain_text(f"Filter {one['number']} (of 16) has width {one['width']}.")
     page.keyboard.press("ArrowDown")
     expect(page.locator(SPELLING)).to_contain_text(f"Filter {made.spelling['filters'][1]['number']} (of 16)")
     page = show(lab(spelled="猫🦊"))
-    expect(page.locator(".sign small")).to_have_text(["3 codes", "4 codes"])
-    expect(page.locator(".layers")).to_contain_text("“猫” is 3 and “🦊” is 4 of them")
+    expect(page.locator(".sign small")).to_have_text(["3 bytes", "4 bytes"])
+    expect(page.locator(".layers")).to_contain_text("“猫” takes 3 and “🦊” takes 4")
 
 
 def test_a_saved_page_keeps_what_needs_no_python(show: Show) -> None:
     page = show(lab(presets=[LayerPreset("a", TEXT, SECOND, "bank")]))
     off = page.locator(".layers :is(input, button):disabled").evaluate_all(
         "(all) => all.map((e) => e.ariaLabel || e.textContent)")
-    assert off[:4] == ["the first sentence", "the second sentence", "a", "a word, known or not"]
+    assert off[:4] == ["the first sentence", "the second sentence", "a", "any word, in the vocabulary or not"]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -226,7 +227,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".amounts")).to_have_text("now: layer 2 alone")
     page.fill("input.word", "猫")
     expect(page.locator(".sign.around").first).to_have_text("‹")
-    expect(page.locator(".sign small")).to_have_text("3 codes")
+    expect(page.locator(".sign small")).to_have_text("3 bytes")
     jupyter.run_cell(1, until=r"money \. \[1, 1\] 1 \[0\.0, 0\.0, 1\.0\] 猫$")
     page.click("button.preset:text-is('a preset')")
     expect(page.locator(".words .asked bdi")).to_have_text(["star", "star"])
@@ -236,8 +237,8 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".words .asked bdi")).to_have_text(["bank", "bank"])
     assert page.input_value("[aria-label='the first sentence']") == TEXT
     page.fill("input.word", "")
-    expect(page.locator(".complaint")).to_contain_text("The box for a word is empty")
-    expect(page.locator(".sign small")).to_have_text("3 codes")
+    expect(page.locator(".complaint")).to_contain_text("The word field is empty")
+    expect(page.locator(".sign small")).to_have_text("3 bytes")
 
 
 @pytest.mark.timing

@@ -39,10 +39,12 @@ def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show:
     assert "memory" in chip(page, TOLD).get_attribute("class") and "forgotten" in chip(page, 2).get_attribute("class")
     expect(page.locator(".band-name b")).to_have_text(["forgotten", *["in the memory"] * 3, "own segment"])
     expect(page.locator(".stop")).to_contain_text("the gradient stops here")
-    expect(page.locator(WHY)).to_contain_text("“crane (position 10)” stands in a segment before, and is remembered.")
+    expect(page.locator(WHY)).to_contain_text(
+        "“crane (position 10)” is in an earlier segment, and its state is in the memory.")
     expect(page.locator(WHY)).to_contain_text("It stands 14 positions before.")
     p = made.state["answers"][0]["p"]
-    expect(page.locator(".finding")).to_have_text(re.compile(rf"^The model gives “crane” {f'{p:.4f}'.rstrip('0')[:4]}"))
+    expect(page.locator(".finding")).to_have_text(re.compile(
+        rf"^The model assigns “crane” probability {f'{p:.4f}'.rstrip('0')[:4]}"))
     expect(page.locator(".zone-name")).to_have_text(["forgotten", "in the memory", "later"])
     widths = [box.bounding_box()["width"] for box in page.locator("rect.heard").all()]
     assert widths[0] == pytest.approx(25 / 19 * widths[1], rel=0.01), "a layer more, and all of the text is in reach"
@@ -51,16 +53,15 @@ def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show:
 def test_the_pictures_by_keyboard_alone(show: Show) -> None:
     page = show(telling())
     walked_to(page, 0)
-    expect(page.locator(WHY)).to_have_text("Layer 1 of “?” can have heard of “crane (position 10)”: “?” looks at "
-                                           "“crane "
-                                           "(position 10)” in layer 0.")
+    expect(page.locator(WHY)).to_have_text("Layer 1 of “?” can have heard of “crane (position 10)”: “?” looks at “"
+                                           "crane (position 10)” in layer 0.")
     page.keyboard.press("Home")
-    expect(page.locator(WHY)).to_contain_text("Layer 1 of “?” can have heard of “the (position 0)”: “?” looks at “word "
-                                              "(position 6)” in layer 1, where “word (position 6)” had looked at “the")
+    expect(page.locator(WHY)).to_contain_text("“the (position 0)” can reach layer 1 of “?”: “?” attends to “word "
+                                              "(position 6)” in layer 1, where “word (position 6)” attended to “the")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(WHY)).to_contain_text("cannot have heard of “the (position 0)”")
+    expect(page.locator(WHY)).to_contain_text("“the (position 0)” cannot reach layer 0")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(WHY)).to_contain_text("was read too long ago")
+    expect(page.locator(WHY)).to_contain_text("is too far back")
     page.keyboard.press("End")
     expect(page.locator(WHY)).to_contain_text("comes later")
     expect(page.locator(".chip.pointed")).to_have_count(1)
@@ -72,7 +73,7 @@ def test_the_pointer_tells_in_every_view(show: Show) -> None:
     home = page.inner_text(WHY)
     chip(page, 20).hover()
     expect(page.locator(WHY)).to_contain_text("“secret (position 20)”")
-    expect(page.locator(".score h4")).to_have_text("How “?” scores “secret (position 20)”")
+    expect(page.locator(".score h4")).to_have_text("Score of query “?” and key “secret (position 20)”")
     expect(chip(page, 20)).to_have_class(re.compile("pointed"))
     box = page.locator(".field").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 8.5 / 27, box["y"] + 22)
@@ -92,7 +93,7 @@ def test_one_score_is_shown_with_its_terms(show: Show) -> None:
     page.get_by_label("head", exact=True).select_option("mean of all")
     expect(page.locator(".which-head")).to_contain_text("layer 0, head")
     chip(page, 1).hover()
-    expect(page.locator(".score .note")).to_contain_text("neither read nor remembered")
+    expect(page.locator(".score .note")).to_contain_text("neither in the segment nor in the memory")
 
 
 def test_a_saved_page_shows_what_was_cut_and_cuts_nothing_itself(show: Show) -> None:
@@ -100,7 +101,7 @@ def test_a_saved_page_shows_what_was_cut_and_cuts_nothing_itself(show: Show) -> 
     made.cuts = [[0, TOLD + 1]]
     page = show(made)
     expect(page.locator(".answer h5")).to_have_text(
-        ["as it is", "all before position 11 dropped; without (c), what all look at"])
+        ["as it is", "all before position 11 dropped; without (c), global content bias"])
     expect(page.locator(".way input:checked")).to_have_value("global_content")
     expect(page.locator(".chip.cut")).to_have_count(5)
     expect(page.locator("rect.lost").first).to_be_visible()
@@ -129,8 +130,8 @@ def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
     page = show(made)
     band, box = (page.locator(one).bounding_box() for one in (".chip.asked", ".ribbon"))
     assert box["height"] < 700 and box["y"] <= band["y"] <= box["y"] + box["height"]
-    expect(page.locator(".pair .nothing")).to_contain_text("What you cut is forgotten already, or comes later")
-    expect(page.get_by_role("button", name="mend everything")).to_have_count(1)
+    expect(page.locator(".pair .nothing")).to_contain_text("What you masked out is forgotten already, or comes later")
+    expect(page.get_by_role("button", name="restore everything")).to_have_count(1)
 
 
 TOLD_BY_KERNEL = "print(lab.position, lab.cuts, repr(lab.without), lab.memory, lab.text[:9])"
@@ -140,27 +141,27 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page = jupyter.lab("memory_models.lab(memory_models.TEXT, model=memory_models.random_model(memory=18))",
                        TOLD_BY_KERNEL, until=".plm-lab .long")
     finding = page.locator(".finding")
-    expect(finding).to_contain_text("The model gives “crane”")
-    page.get_by_label("cuts all before it").check()
+    expect(finding).to_contain_text("The model assigns “crane”")
+    page.get_by_label("masks everything before it").check()
     chip(page, 11).click()
     expect(page.locator(".chip.cut")).to_have_count(5)
-    expect(page.locator(".answer h5").nth(1)).to_have_text("all before position 11 dropped")
+    expect(page.locator(".answer h5").nth(1)).to_have_text("all before position 11 masked out")
     page.focus(".cross")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".answer h5").nth(1)).to_have_text("all before position 12 dropped")
+    expect(page.locator(".answer h5").nth(1)).to_have_text("all before position 12 masked out")
     assert page.evaluate("document.activeElement.className") == "cross", "the focus stays"
     page.locator(".way input").nth(5).focus()
     page.keyboard.press("Space")
     expect(page.locator(".answer h5").nth(1)).to_contain_text("distances not shifted by the memory")
     jupyter.run_cell(1, until=r"24 \[\[0, 12\]\] 'unshifted' 18 the cat s")
-    page.get_by_role("button", name="mend everything").press("Enter")
+    page.get_by_role("button", name="restore everything").press("Enter")
     expect(page.locator(".chip.cut")).to_have_count(0)
-    page.get_by_label("asks there").check()
+    page.get_by_label("makes it the query").check()
     chip(page, 9).click()
     expect(page.locator(".chip.asked")).to_have_text("was")
     expect(page.locator(".answers h4")).to_have_text("What comes after “was (position 9)”?")
-    page.focus("input[aria-label='positions remembered']")
+    page.focus("input[aria-label='memory length']")
     page.keyboard.press("Home")
     expect(page.locator(".band-name b").first).to_have_text("forgotten")
     page.keyboard.press("End")
@@ -170,5 +171,5 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".chip.asked")).to_have_text("?")
     expect(page.locator(".chips .chip")).to_have_count(ASKED + 2)
     page.locator(".ask summary").press("Enter")
-    page.get_by_role("button", name=re.compile("^remember 13 positions")).click()
+    page.get_by_role("button", name=re.compile("^set the memory to 13 positions")).click()
     expect(page.locator(".chip.forgotten")).to_have_count(TOLD + 1)

@@ -53,7 +53,7 @@ def test_sliders_weigh_the_same_logits_anew(show: Show) -> None:
     lab = lab_of()
     page = show(lab)
     logits = lab.stream.logits.double()
-    assert page.is_disabled("button:text-is('as the model says')")
+    assert page.is_disabled("button:text-is(\"the model's own\")")
     slide(page, "temperature", "Home")
     expect(page.locator("output").first).to_have_text("0.1")
     slide(page, "temperature", *["ArrowRight"] * 16)
@@ -68,7 +68,7 @@ def test_sliders_weigh_the_same_logits_anew(show: Show) -> None:
         assert said == "cut" if exact == 0 else number(said) == pytest.approx(exact, rel=0.06)
     assert "∞" in page.inner_text(".numbers"), "a word of the world is cut"
     assert page.locator(".was:visible").count() >= 12
-    page.focus("button:text-is('as the model says')")
+    page.focus("button:text-is(\"the model's own\")")
     page.keyboard.press("Enter")
     expect(page.locator(".numbers")).to_contain_text("all 706")
     assert page.locator(".was:visible").count() == 0
@@ -95,7 +95,7 @@ def test_the_lens_is_walked_by_keyboard_alone(show: Show) -> None:
     here = page.locator(".cell[tabindex='0']")
     here.focus()
     assert here.get_attribute("data-row") == str(layers - 1) and here.get_attribute("data-column") == str(count - 1)
-    assert page.inner_text(WHY).endswith("This is the model's answer.")
+    assert page.inner_text(WHY).endswith("This is the model's prediction.")
     for key, row, column in (("ArrowUp", layers - 2, count - 1), ("Home", layers - 2, 0), ("Control+Home", 0, 0),
                              ("ArrowRight", 0, 1), ("PageDown", layers - 1, 1)):
         page.keyboard.press(key)
@@ -124,7 +124,7 @@ def test_the_lens_holds_pythons_cells_and_its_shades_rise(show: Show) -> None:
     assert [p for p, _ in sorted(light)] == [p for p, _ in sorted(light, key=lambda pair: (pair[1], pair[0]))]
     cell = page.locator(".lens-grid .cell").nth(2)
     cell.hover()
-    assert page.inner_text(WHY).startswith(f"After {lab.state['lens']['names'][2]}, the embedding would say")
+    assert page.inner_text(WHY).startswith(f"After {lab.state['lens']['names'][2]}, the embedding would predict")
 
 
 def test_leaving_the_grammar_is_shown_where_the_worlds_bars_were(show: Show) -> None:
@@ -194,7 +194,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".written li")).to_have_count(1)
     assert page.input_value(".sentence").startswith(HOSTILE["script"])
     assert page.locator(".plm-lab img, .plm-lab script").count() == 0
-    page.click("button.preset:text-is('be certain')")
+    page.click("button.preset:text-is('only one continuation')")
     expect(page.locator(".message")).to_be_empty()
     slide(page, "temperature", "ArrowRight")
     jupyter.run_cell(1, until=r" 1\.1 None 0$")

@@ -53,10 +53,10 @@ def test_a_click_edits_and_reset_clears(show: Show) -> None:
     page = show(MaskLab(words(), SENTENCES[12], "causal"))
     assert page.locator(".cells.blocked").count() == 1
     page.mouse.click(*over(page, 0, 4))
-    assert "you opened this cell by hand" in page.inner_text(WHY)
+    assert "you allowed this pair by hand" in page.inner_text(WHY)
     assert "set by hand" in page.inner_text(".legend")
     page.mouse.click(*over(page, 4, 0))
-    assert "you closed this cell by hand" in page.inner_text(WHY)
+    assert "you blocked this pair by hand" in page.inner_text(WHY)
     page.mouse.click(*over(page, 4, 0))
     assert "by hand" not in page.inner_text(WHY)
     page.click("text=reset")
@@ -76,7 +76,7 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
         assert page.evaluate("document.activeElement.className") == "cross"
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
-    assert "you closed this cell by hand" in page.inner_text(WHY)
+    assert "you blocked this pair by hand" in page.inner_text(WHY)
     page.keyboard.press(" ")
     assert "by hand" not in page.inner_text(WHY)
     page.keyboard.press("Control+End")
@@ -90,7 +90,7 @@ def test_a_pair_is_one_square_and_its_upper_right_stays_closed(show: Show) -> No
     lab = MaskLab(words(), "the old baker told the ferryman", "sequence_to_sequence", second="the baker told a story")
     page = show(lab)
     split, names = lab.state["split"], lab.state["names"]
-    assert page.locator(".half").all_inner_texts() == ["the encoder reads the source", "the decoder writes the target"]
+    assert page.locator(".half").all_inner_texts() == ["encoder (source)", "decoder (target)"]
     assert page.get_attribute(CROSS, "aria-colindex") == str((split - 1) // 2 + 1), "it begins across"
     for query, key in ((split, 0), (0, split), (split + 1, split), (1, 2)):
         page.mouse.move(*over(page, query, key))
@@ -100,31 +100,31 @@ def test_a_pair_is_one_square_and_its_upper_right_stays_closed(show: Show) -> No
     page.mouse.click(*over(page, 0, split + 1))
     assert "by hand" not in page.inner_text(WHY) and "set by hand" not in page.inner_text(".legend")
     page.mouse.click(*over(page, split, 0))
-    assert "you closed this cell by hand" in page.inner_text(WHY)
+    assert "you blocked this pair by hand" in page.inner_text(WHY)
 
 
 def test_a_text_from_both_ends_is_one_square_and_nothing_opens_between(show: Show) -> None:
     lab = MaskLab(words(), "the cat sat", "bidirectional_lm")
     page = show(lab)
-    assert page.locator(".half").all_inner_texts() == ["from the left", "from the right"]
-    assert page.inner_text(WHY) == "sat (from the right) may not look at the (from the left): the two directions " \
-                                   "share no state: what one has read, the other never sees."
+    assert page.locator(".half").all_inner_texts() == ["forward (left to right)", "backward (right to left)"]
+    assert page.inner_text(WHY) == "sat (backward) cannot attend to the (forward): the two directions share no " \
+                                   "state, so neither depends on what the other has read."
     assert page.locator(".row[aria-label=position] .number").all_inner_texts() == list("01234321")
     for query, key in ((0, 5), (5, 0)):
         page.mouse.click(*over(page, query, key))
         assert "share no state" in page.inner_text(WHY) and "set by hand" not in page.inner_text(".legend")
-    for query, key, done in ((0, 2, "opened"), (7, 4, "closed")):
+    for query, key, done in ((0, 2, "allowed"), (7, 4, "blocked")):
         page.mouse.click(*over(page, query, key))
-        assert f"you {done} this cell by hand" in page.inner_text(WHY)
+        assert f"you {done} this pair by hand" in page.inner_text(WHY)
 
 
 def test_a_recurrent_network_says_influence_and_counts_the_steps(show: Show) -> None:
     page = show(MaskLab(words(), SENTENCES[12], "causal", network="recurrent"))
     page.mouse.move(*over(page, 9, 2))
-    assert page.inner_text(WHY) == "dog can be influenced by quick: quick was read; steps of the state that it must " \
-                                   "survive to reach dog: 7."
+    assert page.inner_text(WHY) == "dog can be influenced by quick: the state carries information from quick to dog; " \
+                                   "state updates in between: 7."
     assert page.inner_text(".axes") == "query ↓ is influenced by key →"
-    assert page.locator("[aria-label='who reads']").input_value() == "recurrent"
+    assert page.locator("[aria-label='architecture']").input_value() == "recurrent"
 
 
 def test_two_streams_are_shown_one_at_a_time(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,19 +40,19 @@ def made_example(made: PermutationLab) -> Example:
 def test_the_first_state_teaches_untouched(show: Show) -> None:
     made = lab()
     page = show(made)
-    expect(page.locator(FINDING)).to_have_text("Step 4 of 5: “cats” is to be said. It may use “the” on its left, and "
-                                               "“are” and “.” on its right.")
-    sentence = page.locator(".row[aria-label='the sentence'] .chip")
+    expect(page.locator(FINDING)).to_have_text("Step 4 of 5: the target is “cats”. Its context is “the” on its left, "
+                                               "and “are” and “.” on its right.")
+    sentence = page.locator(".row[aria-label='sentence'] .chip")
     expect(sentence).to_have_text([*TEXT.split(), "[SEP]", "[CLS]"])
     assert [re.sub("chip ?", "", chip.get_attribute("class")) for chip in sentence.all()] == [
         "seen", "asked", "seen", "unseen", "seen", "special", "special"]
-    expect(page.locator(".row[aria-label='said as number'] .number")).to_have_text([*"34152", "given", "given"])
+    expect(page.locator(".panel .row[aria-label='step t'] .number")).to_have_text([*"34152", "given", "given"])
     assert words_of(page) == order_chips(page).all_inner_texts() == ["are", ".", "the", "cats", "hungry"]
     expect(page.locator(".given")).to_contain_text("The sentence is not shuffled")
     expect(page.locator(".costs.best .cost")).to_have_text(["1.61", "0.00", "0.00", "0.69", "0.69"])
     expect(page.locator(".costs.best .sum")).to_have_text("2.30")
     expect(page.locator(".dot.model")).to_have_count(120)
-    expect(page.locator(".floor-name")).to_have_text("best possible reader, every order: 3.00")
+    expect(page.locator(".floor-name")).to_have_text("Bayes-optimal, every order: 3.00")
     expect(page.locator(".beliefs .own th")).to_contain_text("cats")
     assert "unseen" in order_chips(page).last.get_attribute("class")
     hatched = page.evaluate("""() => getComputedStyle(document.querySelector('.order .unseen')).backgroundImage""")
@@ -62,7 +62,8 @@ def test_the_first_state_teaches_untouched(show: Show) -> None:
 def test_a_perfect_model_stands_on_the_line(show: Show) -> None:
     page = show(perfect())
     expect(page.locator(".orders-place .said").first).to_have_text(
-        "In all 120 orders the model pays 3.00\u00a0nats, the same in each: it does not contradict itself.")
+        "In all 120 orders the loss of the model is 3.00\u00a0nats, the same in every order: its predictions are "
+        "consistent.")
     dots = page.evaluate("() => [...document.querySelectorAll('.dot')].map((dot) => dot.getAttribute('cx'))")
     line = float(re.match(r"M([\d.]+)", page.get_attribute("path.floor", "d"))[1])
     assert len(set(dots)) == 1 and float(dots[0]) == pytest.approx(line, abs=3.5)
@@ -71,14 +72,14 @@ def test_a_perfect_model_stands_on_the_line(show: Show) -> None:
 def test_steps_by_slider_buttons_and_chips(show: Show) -> None:
     made = lab()
     page = show(made)
-    page.get_by_role("button", name="one step on").click()
-    expect(page.locator(FINDING)).to_contain_text("Step 5 of 5: “hungry” is to be said. It may use “the”, “cats” and "
-                                                  "“are” on its left, and “.” on its right.")
-    expect(page.get_by_role("button", name="one step on")).to_be_disabled()
+    page.get_by_role("button", name="next step").click()
+    expect(page.locator(FINDING)).to_contain_text("Step 5 of 5: the target is “hungry”. Its context is “the”, “cats” "
+                                                  "and “are” on its left, and “.” on its right.")
+    expect(page.get_by_role("button", name="next step")).to_be_disabled()
     page.get_by_label("step", exact=True).focus()
     page.keyboard.press("Home")
-    expect(page.locator(FINDING)).to_contain_text("Step 1 of 5: “are” is to be said. It may use no word yet")
-    expect(page.get_by_role("button", name="one step back")).to_be_disabled()
+    expect(page.locator(FINDING)).to_contain_text("Step 1 of 5: the target is “are”. Its context has no word yet")
+    expect(page.get_by_role("button", name="previous step")).to_be_disabled()
     page.keyboard.press("ArrowRight")
     expect(page.locator(FINDING)).to_contain_text("Step 2 of 5")
     assert page.evaluate("document.activeElement.ariaLabel") == "step", "the slider stays in hand"
@@ -87,10 +88,10 @@ def test_steps_by_slider_buttons_and_chips(show: Show) -> None:
     sums = made.state["steps"][1]["sums"]
     expect(page.locator(".costs .sum")).to_have_text([f"{sums[0]:.2f}", f"{sums[1]:.2f}"])
     order_chips(page).nth(2).click()
-    expect(page.locator(FINDING)).to_contain_text("Step 3 of 5: “the”")
+    expect(page.locator(FINDING)).to_contain_text("Step 3 of 5: the target is “the”")
     order_chips(page).nth(4).focus()
     page.keyboard.press("Enter")
-    expect(page.locator(FINDING)).to_contain_text("Step 5 of 5: “hungry”")
+    expect(page.locator(FINDING)).to_contain_text("Step 5 of 5: the target is “hungry”")
     assert page.evaluate("document.activeElement.textContent") == "hungry"
 
 
@@ -109,21 +110,21 @@ def test_the_masks_say_why_in_the_words_of_the_visibility(show: Show) -> None:
         expect(page.locator(WHY).nth(0)).to_have_text(f"content stream: {one.visible.reason(q, k, names)}")
         assert page.get_attribute(f"{CROSS} >> nth=1", "aria-label") == page.inner_text(f"{WHY} >> nth=1")
     page.keyboard.press("Enter")
-    expect(page.locator(FINDING)).to_contain_text("Step 1 of 5: “are”")
+    expect(page.locator(FINDING)).to_contain_text("Step 1 of 5: the target is “are”")
     box = page.locator(".square .matrix").first.bounding_box()
     page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 5)
     expect(page.locator(WHY)).to_have_text([f"content stream: {one.visible.reason(6, 0, names)}",
-                                            "query stream: nothing is asked of [CLS]: it has none."])
+                                            "query stream: [CLS] is not predicted, so it has no query."])
     expect(page.locator(".table.elsewhere")).to_have_count(1)
 
 
 def test_in_the_order_each_mask_is_a_triangle(show: Show) -> None:
     page = show(lab())
-    page.get_by_label(re.compile("rows and columns in the order")).check()
+    page.get_by_label(re.compile("rows and columns by the order")).check()
     expect(page.locator(".square").nth(1).locator(".query-name")).to_have_text(["are", ".", "the", "cats", "hungry"])
     expect(page.locator(".square").nth(0).locator(".reads .chip")).to_have_text(
         ["[SEP]", "[CLS]", "are", ".", "the", "cats", "hungry"])
-    expect(page.locator(WHY).nth(1)).to_contain_text("cats may not look at cats")
+    expect(page.locator(WHY).nth(1)).to_contain_text("cats cannot attend to cats")
     seen = page.locator(".square").nth(1).locator("path.cells.rule-0").get_attribute("d")
     assert seen.count("M") == 2 + 3 + 4 + 5 + 6
 
@@ -158,10 +159,10 @@ def test_a_saved_page_of_the_leak_shows_both_models(show: Show) -> None:
     page = show(made)
     expect(page.locator(".dot.leaking")).to_have_count(120)
     expect(page.locator(".dot.before")).to_have_count(120)
-    expect(page.locator(".leak p").first).to_contain_text("it falls below the floor")
-    expect(page.locator(".leak p").nth(1)).to_contain_text("all words together get 1 at most")
-    expect(page.locator(FINDING)).to_contain_text("And, with the switch on, it sees itself.")
-    expect(page.locator(WHY).nth(1)).to_contain_text("query stream: cats may look at cats")
+    expect(page.locator(".leak p").first).to_contain_text("it is below the floor")
+    expect(page.locator(".leak p").nth(1)).to_contain_text("the sum over all words is at most 1")
+    expect(page.locator(FINDING)).to_contain_text("With the switch on, the query stream also sees the target itself.")
+    expect(page.locator(WHY).nth(1)).to_contain_text("query stream: cats can attend to cats")
     expect(page.get_by_role("switch")).to_be_checked()
     assert page.get_by_role("switch").is_disabled()
     page.locator(".ask summary").press("Enter")
@@ -178,8 +179,8 @@ def test_what_is_no_sentence_has_no_line_and_says_why(show: Show) -> None:
     page = show(lab("the cats is hungry .", order=[1, 4, 2, 0, 3], step=4))
     expect(page.locator(".costs.best .cost")).to_have_text([re.compile(r"\d"), "0.00", "∞", "∞", "∞"])
     assert page.locator("path.floor").count() == 0
-    expect(page.locator(".orders-place .said").nth(1)).to_contain_text("'is' cannot stand here")
-    expect(page.locator(".belief .note")).to_contain_text("There is no exact reader here. Word 3: 'is'")
+    expect(page.locator(".orders-place .said").nth(1)).to_contain_text("'is' cannot occur here")
+    expect(page.locator(".belief .note")).to_contain_text("There is no exact prediction here. Word 3: 'is'")
 
 
 TOLD = "print(lab.order, lab.step, lab.leak, lab.state['order'] == lab.order)"
@@ -194,29 +195,29 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(held).to_have_text("are")
     page.set_viewport_size({**SIZE, "width": 1100})
     expect(held).to_have_text("are")  # the lab is drawn for another width once the word is let go
-    expect(page.locator(".row[aria-label='said as number'] .number").nth(2)).to_have_text("4")
+    expect(page.locator(".panel .row[aria-label='step t'] .number").nth(2)).to_have_text("4")
     page.mouse.up()
     page.set_viewport_size(SIZE)
-    expect(page.locator(FINDING)).to_contain_text("Step 4 of 5: “are” is to be said. It may use “the” and “cats” on "
-                                                  "its left, and “.” on its right.")
+    expect(page.locator(FINDING)).to_contain_text("Step 4 of 5: the target is “are”. Its context is “the” and “cats” "
+                                                  "on its left, and “.” on its right.")
     assert words_of(page) == [".", "the", "cats", "are", "hungry"]
     jupyter.run_cell(1, until=r"\[4, 0, 1, 2, 3\] 4 False True")
 
     order_chips(page).nth(3).focus()
     for key in ("ArrowLeft", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(page.locator(FINDING)).to_contain_text("Step 4 of 5: “cats”")
+    expect(page.locator(FINDING)).to_contain_text("Step 4 of 5: the target is “cats”")
     assert words_of(page) == [".", "are", "the", "cats", "hungry"]
     assert page.evaluate("document.activeElement.textContent") == "are", "the word stays in hand"
     page.keyboard.press("End")
-    expect(page.locator(".row[aria-label='said as number'] .number").nth(2)).to_have_text("5")
+    expect(page.locator(".panel .row[aria-label='step t'] .number").nth(2)).to_have_text("5")
     page.keyboard.press("Home")
     jupyter.run_cell(1, until=r"\[2, 4, 0, 1, 3\] 4 False True")
     page.get_by_role("button", name="right to left").click()
     expect(page.locator(".order .chip[aria-current]")).to_have_text("cats")
     page.get_by_role("button", name="left to right").click()
     expect(page.locator(".order .chip[aria-current]")).to_have_text("hungry")
-    page.get_by_role("button", name="in a shuffled order").click()
+    page.get_by_role("button", name="random").click()
     expect(page.locator(".square .matrix").first).to_be_visible()
     page.wait_for_function("""() => 'the cats are hungry .' !==
         [...document.querySelectorAll('.order .chip')].map((chip) => chip.textContent).join(' ')""")

@@ -50,8 +50,8 @@ def test_before_the_guess_the_scores_are_told_and_what_a_move_does_is_not(show: 
     assert page.locator(".way .most").all_inner_texts() == ["largest change ?"] * 7
     assert page.locator(".way h5").all_inner_texts()[:7] == [way.name[0].upper() + way.name[1:] for way in WAYS]
     assert page.locator(".because:visible").count() == 0
-    assert "Moved" not in page.inner_text(".compared")
-    assert page.inner_text(WHY) == "story, at place 9, looks at long, at place 8: one place back"
+    assert "Shifted" not in page.inner_text(".compared")
+    assert page.inner_text(WHY) == "story, at position 9, attends to long, at position 8: distance 1"
     assert page.locator(".placed:visible i").all_inner_texts() == [str(i) for i in range(14)]
 
 
@@ -70,11 +70,11 @@ def test_the_answer_moves_the_sentence_and_two_maps_change(show: Show) -> None:
     assert [change in ("0", "< 0.00001") for change in changes] == [False] * 2 + [True] * 5
     assert float(changes[0]) == pytest.approx(lab().comparison["ways"][0]["largest"], abs=0.01)
     assert page.locator(".because:visible").count() == 7
-    assert page.inner_text(WHY) == "story, at place 19, looks at long, at place 18: still one place back"
+    assert page.inner_text(WHY) == "story, at position 19, attends to long, at position 18: still at distance 1"
     assert page.locator(".placed:visible i").all_inner_texts() == ["0 … 9", *(str(i) for i in range(10, 24))]
     page.focus(f"{FLIP} >> nth=1")
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(WHY)).to_contain_text("at place 9")
+    expect(page.locator(WHY)).to_contain_text("at position 9")
     assert page.evaluate(PIXELS) == still
     assert page.locator(".way .pair").first.inner_text().count("→") == 1, "what was seen stays told"
 
@@ -86,16 +86,16 @@ def test_one_pair_in_all_maps_by_mouse_and_by_keyboard(show: Show) -> None:
     terms = scores(lab())[-4:]
     for map, row, column, key in ((2, 12, 3, 3), (6, 4, 11, 4)):
         page.mouse.move(*on_heat(maps.nth(map), row, column))
-        expect(page.locator(WHY)).to_contain_text(f"at place {row}, looks at")
-        expect(page.locator(WHY)).to_contain_text(f"at place {key}:")
+        expect(page.locator(WHY)).to_contain_text(f"at position {row}, attends to")
+        expect(page.locator(WHY)).to_contain_text(f"at position {key}:")
         crosses = page.locator(".way .cross").all()
         assert {cross.get_attribute("aria-colindex") for cross in crosses} == {str(key + 1)}
         parts = terms[:, row, key]
         assert page.locator(".terms td").all_inner_texts() == [written(part) for part in [*parts, parts.sum()]]
     page.mouse.move(0, 0)
     page.focus(".way .cross >> nth=3")
-    for press, said in (("ArrowRight", "at place 4: one place"), ("ArrowLeft", "at place 3: one place back"),
-                        ("Home", "at place 0: 4 places back")):
+    for press, said in (("ArrowRight", "at position 4: distance 0"), ("ArrowLeft", "at position 3: distance 1"),
+                        ("Home", "at position 0: distance 4")):
         page.keyboard.press(press)
         expect(page.locator(WHY)).to_contain_text(said)
     assert page.evaluate("document.activeElement.className") == "cross"
@@ -119,12 +119,13 @@ TOLD = "print(lab.kind, lab.moved, lab.query, lab.key, lab.comparison['moved'], 
 def test_the_slider_asks_python_and_python_hears_of_the_pair(jupyter: Desk) -> None:
     page = jupyter.lab('PositionLab(kind="compared")', TOLD, until=".plm-lab .ways .heat")
     expect(page.locator(FINDING)).to_contain_text("The same words")
-    page.focus("input[aria-label='places moved']")
+    page.focus("input[aria-label='shift (positions)']")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(FINDING)).to_contain_text("Moved by 11 places: other scores with sinusoidal and learned")
+    expect(page.locator(FINDING)).to_contain_text("Shifted by 11 positions: the scores change with sinusoidal and ")
     page.keyboard.press("End")
-    expect(page.locator(FINDING)).to_contain_text("Moved by 50 places: other scores with sinusoidal positions, none")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "places moved"
+    expect(page.locator(FINDING)).to_contain_text("Shifted by 50 positions: the scores change with sinusoidal "
+                                                  "positions, cannot")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "shift (positions)"
     page.fill(".plm-lab .sentence", "")
     expect(page.locator(".message.error")).to_contain_text("empty")
     assert page.locator(".ways .heat").count() == 7
@@ -133,7 +134,7 @@ def test_the_slider_asks_python_and_python_hears_of_the_pair(jupyter: Desk) -> N
     expect(page.locator(".message")).to_be_empty()
     page.focus(".way .cross >> nth=0")
     page.keyboard.press("Home")
-    expect(page.locator(WHY)).to_contain_text("the, at place 50: still 2 places back")
+    expect(page.locator(WHY)).to_contain_text("the, at position 50: still at distance 2")
     jupyter.run_cell(1, until="^compared 50 2 0 50 'the cat sat'$")
 
 

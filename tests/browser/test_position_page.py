@@ -134,11 +134,11 @@ def test_moving_turns_both_hands_and_their_angle_stays(show: Show) -> None:
     angles = page.locator(".clock b").all_text_contents()
     assert angles == ["172°", "30.6°", "5.44°", "0.725°", "0.129°", "0.0229°"]
     said, arcs = page.inner_text(".turns"), page.evaluate(ARCS)
-    assert said == ("Three back turns this clock by 172°, at every position: "
-                    "so one matrix takes all the clocks three back.")
+    assert said == ("Going three positions back turns this clock by 172°, at every position: "
+                    "one rotation matrix turns all clocks three positions back.")
     page.focus("input[aria-label=position]")
     for position in (7, 8, 9, 63, 62):
-        expect(page.locator(".clocks .keys")).to_contain_text(f"position {position - 3}, three back")
+        expect(page.locator(".clocks .keys")).to_contain_text(f"position {position - 3}, three positions back")
         found = torch.tensor(page.evaluate(HANDS)).double()
         wanted = torch.stack([table[[position, position - 3], i:i + 2] for i in DIMENSIONS])
         torch.testing.assert_close(found, wanted, rtol=0, atol=1e-4)
@@ -147,7 +147,7 @@ def test_moving_turns_both_hands_and_their_angle_stays(show: Show) -> None:
         page.keyboard.press({9: "End", 63: "ArrowLeft"}.get(position, "ArrowRight"))
     page.focus("input[aria-label='positions back']")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".turns")).to_contain_text("Four back turns this clock by 229°")
+    expect(page.locator(".turns")).to_contain_text("Going four positions back turns this clock by 229°")
     assert page.locator(".clock b").first.inner_text() == f"{math.degrees(4):.0f}°"
     assert page.evaluate(ARCS) != arcs
 
@@ -199,11 +199,11 @@ def test_two_tables_are_switched_by_mouse_and_by_keyboard(show: Show) -> None:
     model = two_axes()[0]
     tables = [model.embeddings.position.weight, model.embeddings.position_in_blank.weight]
     page = show(PositionLab(*two_axes(), STORY, kind="learned"))
-    places = page.get_by_role("radiogroup", name="which of the places")
-    expect(places).to_contain_text("Two axes: GLM adds to a word's vector one from each of its tables.")
+    places = page.get_by_role("radiogroup", name="position axis")
+    expect(places).to_contain_text("Two axes: GLM adds one vector from each of its position tables to the embedding.")
 
     def drawn(axis: int, title: str) -> None:
-        expect(page.locator(".figures .finding").first).to_have_text(f"The positions that GLM has learned ({title})")
+        expect(page.locator(".figures .finding").first).to_have_text(f"Learned position embeddings of GLM ({title})")
         for position, dimension in ((7, 12), (30, 23), (0, 0)):
             page.mouse.move(*on_heat(page.locator(".heat").first, dimension, position))
             told = float(page.inner_text(WHY + " b >> nth=1").replace("−", "-"))
@@ -230,14 +230,14 @@ def test_a_relative_pair_takes_pythons_row(show: Show) -> None:
     for query, key in ((3, 9), (20, 2), (31, 31), (10, 13)):
         page.mouse.move(*on_heat(page.locator(".heat").first, query, key))
         said = page.inner_text(WHY)
-        assert said.startswith(f"Query {query} looks at key {key}: distance ")
+        assert said.startswith(f"Query {query} attends to key {key}: distance ")
         assert f"row {rows[query, key]} of 0 … 10" in said
         assert ("clipped" in said) == (abs(key - query) > 5)
         assert f"shared by {int((rows == rows[query, key]).sum())} pairs" in said
     assert "11 vectors serve all 1,024 pairs" in page.inner_text(".figures")
     page.focus(CROSS)
     page.keyboard.press("Home")
-    expect(page.locator(WHY)).to_contain_text("Query 10 looks at key 0: distance −10, clipped to −5")
+    expect(page.locator(WHY)).to_contain_text("Query 10 attends to key 0: distance −10, clipped to −5")
 
 
 def test_three_maps_share_one_crosshair(show: Show) -> None:
@@ -248,7 +248,7 @@ def test_three_maps_share_one_crosshair(show: Show) -> None:
         page.mouse.move(*on_heat(page.locator(".heat").nth(map), query, key))
         said = page.inner_text(WHY)
         weights = [f"{lab.weights(i)[query, key].item():.2f}" for i in range(3)]
-        assert said == (f"{names[query]} looks at {names[key]} with {weights[0]} of its weight; {weights[1]} with "
+        assert said == (f"{names[query]} attends to {names[key]} with weight {weights[0]}; {weights[1]} with "
                         f"shuffled positions, {weights[2]} with all at position 0")
         assert page.locator(".maps text.is-query").all_text_contents() == [lab.state["tokens"][query]]
         assert {c.get_attribute("aria-colindex") for c in page.locator(".cross").all()} == {str(key + 1)}
@@ -256,8 +256,8 @@ def test_three_maps_share_one_crosshair(show: Show) -> None:
     table = page.locator(".measures tbody").inner_text()
     own, mixed, same = lab.state["variants"]
     assert " ".join(table.split()) == (
-        f"as the model reads {own['previous']:.2f} {own['placed']:.2f} – "
-        f"positions shuffled {mixed['previous']:.2f} {mixed['placed']:.2f} {100 * mixed['moved']:.0f} % "
+        f"original positions {own['previous']:.2f} {own['placed']:.2f} – "
+        f"shuffled positions {mixed['previous']:.2f} {mixed['placed']:.2f} {100 * mixed['moved']:.0f} % "
         f"all at position 0 {same['previous']:.2f} – {100 * same['moved']:.0f} %")
     told = page.locator(".map-figure >> nth=1").locator("text").all_text_contents()
     assert [t for t in told if t.isdigit()] == [str(p) for p in mixed["position_ids"]]
@@ -299,7 +299,7 @@ SENTENCE = ".plm-lab .sentence"
 
 def test_the_position_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page = jupyter.lab(LAB, TOLD, until=".plm-lab .maps .heat")
-    expect(page.locator(".finding")).to_contain_text("Layer 0, head 2, looks one token back")
+    expect(page.locator(".finding")).to_contain_text("Layer 0, head 2, attends to the previous token")
     page.fill(SENTENCE, "she read it twice")
     expect(page.locator(".heat").first).to_have_attribute("aria-rowcount", "6")
     before = page.locator(".map-figure").nth(1).inner_text()
@@ -310,8 +310,8 @@ def test_the_position_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     expect(page.locator(".finding")).to_contain_text("Layer 1, head 2")
     page.select_option("[aria-label=head]", "")
     expect(page.locator(".finding")).to_contain_text("the mean of its heads")
-    page.click("button:text-is('looks one token ahead')")
-    expect(page.locator(".finding")).to_contain_text("looks one token ahead")
+    page.click("button:text-is('attends to the next token')")
+    expect(page.locator(".finding")).to_contain_text("attends to the next token")
     page.fill(SENTENCE, "")
     expect(page.locator(".message.error")).to_contain_text("empty")
     assert page.locator(".heat").count() == 3

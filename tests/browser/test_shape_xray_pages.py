@@ -56,7 +56,7 @@ def test_the_first_view_follows_a_word_and_says_where_it_mixes(show: Show) -> No
     page = show(ShapeXray())
     assert page.locator(".plm-lab .lines li").count() == 8
     assert followed(page) == ["sat"] * 9
-    assert page.inner_text(FOUND).startswith("sat’s numbers stay in row 2, a piece in each head.")
+    assert page.inner_text(FOUND).startswith("sat’s elements stay in row 2, one slice in each head.")
     assert (filled(page, 1, "token"), filled(page, 2, "query"), filled(page, 3, "value")) == (8, 8, 8)
     assert (filled(page, 4, "query"), filled(page, 4, "key")) == (12, 10)
     assert filled(page, 6, "value") == 32
@@ -70,11 +70,11 @@ def test_the_pointer_learns_a_number_and_where_it_comes_from(show: Show) -> None
     page.mouse.move(*over(page, 3, 1, 4))
     value = f"{values.queries[0, 4, 1]:.2f}".replace("-", "−")
     assert page.inner_text(WHY) == (f"q[batch 0, head 0, time 4, width 1] = {value}: "
-                                    "it is q[batch 0, time 4, model 1] of line 2, a number of the (position 4).")
+                                    "it is q[batch 0, time 4, model 1] of line 2, an element of the (position 4).")
     ring = drawing_of(page, 2).locator(".feeds")
     assert (ring.get_attribute("d") or "").count("M") == 1
     page.mouse.move(*over(page, 5, 3, 1))
-    assert "cat may not look at on, which comes later" in page.inner_text(WHY)
+    assert "cat cannot attend to on, which comes later" in page.inner_text(WHY)
 
 
 def test_a_click_follows_another_word(show: Show) -> None:
@@ -95,9 +95,9 @@ def test_both_splits_stand_side_by_side(show: Show, page: Page) -> None:
     show(ShapeXray())
     ways = page.locator(".plm-lab .way")
     assert ways.locator(".judged > :visible").all_inner_texts() == [
-        "✓", "rearrange: right", "lines 4–8 use it", "✗", "view alone: wrong, of the same shape"]
-    assert [way.get_attribute("aria-label") for way in ways.all()] == ["rearrange: right",
-                                                                       "view alone: wrong, of the same shape"]
+        "✓", "rearrange: correct", "lines 4–8 use it", "✗", "view alone: incorrect, same shape"]
+    assert [way.get_attribute("aria-label") for way in ways.all()] == ["rearrange: correct",
+                                                                       "view alone: incorrect, same shape"]
     right, wrong = (way.bounding_box() for way in ways.all())
     assert right["x"] + right["width"] < wrong["x"] and right["y"] == wrong["y"]
     tops = [drawing_of(page, 3, drawing).bounding_box()["y"] for drawing in (0, 1)]
@@ -106,9 +106,9 @@ def test_both_splits_stand_side_by_side(show: Show, page: Page) -> None:
     assert "rearrange(p" in codes[0] and "p.view(batch, head, time, width)" in codes[1]
     assert len(set(ways.locator(".axes").all_inner_texts())) == 1, "the shape is the same"
     assert page.inner_text(COMPARED) == (
-        "rearrange leaves sat a piece in row 2 of each head; view alone puts all its numbers into rows 4 and 5 of head "
-        "0, where they are taken for the (position 4) and mat, and row 2 holds cat in head 0 and the (position 4) in "
-        "head 1.")
+        "rearrange keeps a slice of sat in row 2 of each head; view alone moves all its elements into rows 4 and 5 of "
+        "head 0, where they are treated as the (position 4) and mat, and row 2 holds cat in head 0 "
+        "and the (position 4) in head 1.")
     assert [filled(page, 3, "astray", drawing) for drawing in (0, 1)] == [0, 24]
     assert drawing_of(page, 3, 1).locator("path.missing").count() == 1
     assert drawing_of(page, 3, 0).locator("path.missing").count() == 0
@@ -126,8 +126,9 @@ def test_whoever_is_followed_is_marked_where_torch_puts_them(show: Show, wrong: 
             row = torch.arange(6)[None, :, None]
             assert filled(page, 3, "astray", drawing) == 3 * int(((split == position) & (row != position)).sum())
     said = page.inner_text(COMPARED)
-    assert said.startswith("rearrange leaves mat a piece in row 5 of each head; view alone puts all its numbers into "
-                           "rows 4 and 5 of head 1, where they are taken for the (position 4), and row 5 holds sat in ")
+    assert said.startswith("rearrange keeps a slice of mat in row 5 of each head; view alone moves all its elements "
+                           "into rows 4 and 5 of head 1, where they are treated as the (position 4), and row 5 holds "
+                           "sat in ")
 
 
 def test_the_lines_after_the_split_follow_the_switch(show: Show) -> None:
@@ -137,11 +138,10 @@ def test_the_lines_after_the_split_follow_the_switch(show: Show) -> None:
     assert page.inner_text(".plm-lab .way.wrong .judged").endswith("lines 4–8 use it")
     assert page.locator(".plm-lab .used:visible").count() == 1
     said = page.inner_text(FOUND)
-    assert said.startswith("sat’s row of the output is made of the (position 0), cat, on and the (position 4), and not "
-                           "of "
-                           "sat itself; on and the (position 4) come later in the text.")
-    assert f"off by {round(100 * lab.apart)}\u00a0% of its length" in said
-    assert f"In {lab.state['leaks']} of 12 rows" in said
+    assert said.startswith("sat’s row of the output is computed from the (position 0), cat, on and the (position 4), "
+                           "and not from sat itself; on and the (position 4) come later in the text.")
+    assert f"relative error of the output is {round(100 * lab.apart)}\u00a0%." in said
+    assert f"contribute to {lab.state['leaks']} of 12 rows" in said
     assert (filled(page, 4, "query"), filled(page, 4, "key")) == (12, 8)
     assert filled(page, 6, "value") == 8
     page.click("text=rearrange >> nth=0")
@@ -152,7 +152,7 @@ def test_the_lines_after_the_split_follow_the_switch(show: Show) -> None:
 def test_the_pointer_reads_either_split(show: Show) -> None:
     page = show(ShapeXray())
     page.mouse.move(*over(page, 3, 0, 2, drawing=1))
-    assert "a number of cat; the next lines take row 2 for sat" in page.inner_text(WHY)
+    assert "an element of cat; the next lines treat row 2 as sat" in page.inner_text(WHY)
     assert page.locator(CROSS).count() == 1
     page.mouse.click(*over(page, 3, 0, 2, drawing=1))
     assert followed(page) == ["cat"] * 9
@@ -179,7 +179,7 @@ def test_the_answer_to_the_guess_is_what_line_8_shows(show: Show, position: int)
         if any(abs(float(y) - top) < 0.01 * cell for y in re.findall(r"M\S+ ([\d.]+)h", cells)):
             made.append(name)
     listed = f"{', '.join(made[:-1])} and {made[-1]}"
-    assert answer.startswith(f" with view alone of {listed}"), (answer, listed)
+    assert answer.startswith(f" with view alone from {listed}"), (answer, listed)
 
 
 def test_a_walk_by_keyboard_alone(show: Show) -> None:
@@ -189,11 +189,11 @@ def test_a_walk_by_keyboard_alone(show: Show) -> None:
     assert followed(page) == ["on"] * 9
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
-    assert "on’s row of the output is made of " in page.inner_text(FOUND)
-    assert "all its numbers into rows 0 and 1 of head 1" in page.inner_text(COMPARED)
+    assert "on’s row of the output is computed from " in page.inner_text(FOUND)
+    assert "all its elements into rows 0 and 1 of head 1" in page.inner_text(COMPARED)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert "In memory a tensor is one long row" in page.inner_text(".ask p")
+    assert "In memory a tensor is one sequence" in page.inner_text(".ask p")
     page.keyboard.press("Tab")
     assert page.get_attribute(CROSS, "aria-label") == page.inner_text(WHY)
     for key, start in (("ArrowRight", "mixed[batch 0, head 1, query 4, width 2]"),

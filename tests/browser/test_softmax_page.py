@@ -21,7 +21,7 @@ def test_a_score_and_the_temperature_by_keyboard(show: Show) -> None:
     page.focus("input[aria-label='temperature T']")
     page.keyboard.press("End")
     expect(page.locator(".amount").nth(3)).to_have_text("0.17")
-    assert "3.89 equal choices" in page.inner_text(".why")
+    assert "The perplexity is 3.89," in page.inner_text(".why")
 
 
 @pytest.mark.parametrize("name", HOSTILE)

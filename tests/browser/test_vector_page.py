@@ -20,7 +20,7 @@ LAST = snapshots()[UPDATES[-1]]
 NEAR = [one.word for one in LAST.neighbours("king")]
 DRAWN = "document.querySelector('.cloud canvas').toDataURL()"
 WORD = "input[aria-label='a word']"
-SLIDER = "input[aria-label='update of training']"
+SLIDER = "input[aria-label='training update']"
 
 
 def redrawn(page: Page, act: Callable[[], object]) -> None:
@@ -51,7 +51,8 @@ def place(page: Page, word: str) -> tuple[float, float]:
 
 def test_the_first_state_teaches(show: Show) -> None:
     page = show(lab())
-    expect(page.locator(".finding").first).to_have_text(re.compile("^The picture (is a shadow: it keeps|keeps all)"))
+    expect(page.locator(".finding").first).to_have_text(
+        re.compile("^The projection (loses information: it preserves|preserves all)"))
     score = LAST.neighbours("king")[0].score
     expect(page.locator(".why")).to_contain_text(f"nearest by cosine are “{NEAR[0]}” ({score:.2f})")
     assert neighbours(page) == NEAR
@@ -82,7 +83,7 @@ def test_a_word_without_a_vector_is_told_by_name_and_changes_nothing(show: Show)
     page = show(lab())
     page.fill(WORD, "quen")
     page.press(WORD, "Enter")
-    expect(page.locator(".complaint")).to_have_text("“quen” has no vector here; near in spelling: queen.")
+    expect(page.locator(".complaint")).to_have_text("“quen” has no vector; similar spelling: queen.")
     expect(page.locator(".neighbours h4 bdi")).to_have_text("king")
     page.fill(WORD, "queen")
     expect(page.locator(".neighbours h4 bdi")).to_have_text("queen")
@@ -108,7 +109,7 @@ def test_the_cloud_by_keyboard(show: Show) -> None:
 def test_the_cloud_by_pointer(show: Show) -> None:
     page = show(lab())
     page.mouse.move(*place(page, "cups"))
-    expect(page.locator(".why")).to_contain_text("“cups” (things, read 3 times): its cosine with “king” is")
+    expect(page.locator(".why")).to_contain_text("“cups” (things, 3 occurrences): its cosine with “king” is")
     page.mouse.click(*place(page, "cups"))
     expect(page.locator(".neighbours h4 bdi")).to_have_text("cups")
     x, y = place(page, "cups")
@@ -118,7 +119,7 @@ def test_the_cloud_by_pointer(show: Show) -> None:
     page.mouse.up()
     expect(page.locator(".neighbours h4 bdi")).to_have_text("cups")
     page.mouse.move(0, 0)
-    expect(page.locator(".why")).to_contain_text("“cups”, read 3 times: of 15 other words")
+    expect(page.locator(".why")).to_contain_text("“cups” (3 occurrences): among 15 other words")
     page.get_by_role("button", name="the whole picture").click()
     page.keyboard.down("Control")
     page.mouse.move(*place(page, "king"))
@@ -136,7 +137,7 @@ def test_the_analogy_with_the_questions_own_words(show: Show) -> None:
     own = [word for word, _ in case["kept"] if word in vector_fixtures.ASKED[:3]]
     expect(page.locator(".answers .own bdi")).to_have_text(own)
     expect(page.locator(".answers .own .note").first).to_contain_text("a word of the question")
-    expect(page.locator(".told")).to_contain_text(f"Without the question's own words: {case['left'][0]}")
+    expect(page.locator(".told")).to_contain_text(f"Excluding the words of the question: {case['left'][0]}")
     redrawn(page, lambda: (page.fill(".asked .c", "girl"), page.press(".asked .c", "Enter")))
     expect(page.locator(".told .ask summary")).to_contain_text("“king” − “man” + “girl”")
     assert answers.first.is_visible(), "what was opened stays open"
@@ -147,7 +148,7 @@ def test_the_analogy_with_the_questions_own_words(show: Show) -> None:
     expect(page.locator(".told .finding")).to_have_text(f"Nearest to b − a + c: “{left}”")
     page.fill(".asked .a", "wolf")
     page.press(".asked .a", "Enter")
-    expect(page.locator(".complaint")).to_contain_text("“wolf” has no vector here")
+    expect(page.locator(".complaint")).to_contain_text("“wolf” has no vector")
 
 
 def test_training_is_scrubbed_and_played(show: Show) -> None:
@@ -166,7 +167,7 @@ def test_training_is_scrubbed_and_played(show: Show) -> None:
     page.keyboard.press("Home")
     expect(page.locator(".neighbours h4")).to_have_text("Nearest to king at update 0")
     expect(page.locator(".changes")).to_have_count(0)
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "update of training"
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "training update"
     page.get_by_role("button", name="play the training").click()
     expect(page.locator(".neighbours h4")).to_have_text("Nearest to king at update 2,500")
     expect(page.locator(".play")).to_have_text("▶ play")
@@ -179,14 +180,14 @@ def test_axes_from_word_to_word(show: Show) -> None:
     expect(page.locator(".axis-ends .right")).to_contain_text("principal axis 1, ")
     redrawn(page, lambda: page.get_by_label("axes of the picture").select_option("axes from word to word"))
     expect(page.locator(".axis-ends bdi")).to_have_text(["man", "king", "man", "woman"])
-    redrawn(page, lambda: (page.fill("input[aria-label='upwards, to']", "girls"),
-                           page.press("input[aria-label='upwards, to']", "Enter")))
+    redrawn(page, lambda: (page.fill("input[aria-label='vertical, to']", "girls"),
+                           page.press("input[aria-label='vertical, to']", "Enter")))
     expect(page.locator(".axis-ends .top")).to_have_text("↑ girls")
-    expect(page.locator(".note", has_text="Across: the cosine of a word's vector with the direction from “man”")
+    expect(page.locator(".note", has_text="Horizontal: the cosine of a word's vector with the direction from “man”")
            ).to_be_visible()
-    page.fill("input[aria-label='upwards, to']", "man")
-    page.press("input[aria-label='upwards, to']", "Enter")
-    expect(page.locator(".complaint")).to_have_text("An axis leads from one word to another: choose two.")
+    page.fill("input[aria-label='vertical, to']", "man")
+    page.press("input[aria-label='vertical, to']", "Enter")
+    expect(page.locator(".complaint")).to_have_text("An axis needs two different words.")
     page.get_by_role("button", name="axes of the analogy").click()
     expect(page.locator(".axis-ends .top")).to_have_text("↑ woman")
     page.get_by_label("axes of the picture").select_option("principal axes")
@@ -195,7 +196,7 @@ def test_axes_from_word_to_word(show: Show) -> None:
 
 def test_a_word_still_being_typed_when_its_axis_goes_away_is_let_go(show: Show) -> None:
     page = show(lab())
-    box = page.get_by_label("upwards, to")
+    box = page.get_by_label("vertical, to")
     axes = page.get_by_label("axes of the picture")
     for follow in ("this.choose('principal')", "this.input.blur(), this.again.click(), this.choose('principal')"):
         redrawn(page, lambda: axes.select_option("axes from word to word"))
@@ -219,7 +220,7 @@ def test_a_spotlight_a_legend_presets_and_a_table(show: Show) -> None:
     page = show(lab(presets={"cups": preset}))
     light = "input.spotlight"
     redrawn(page, lambda: page.fill(light, "walk, walked 猫 wombat"))
-    expect(page.locator(".complaint")).to_have_text("“wombat” has no vector here; near in spelling: woman.")
+    expect(page.locator(".complaint")).to_have_text("“wombat” has no vector; similar spelling: woman.")
     redrawn(page, lambda: page.fill(light, ""))
     expect(page.locator(".complaint")).to_have_text("")
     button = page.get_by_role("button", name="things")
@@ -311,20 +312,20 @@ def test_a_text_of_ones_own_goes_to_python_and_back(jupyter: Desk, tmp_path: Pat
 
     page = jupyter.run(LAB, TOLD, until=".plm-lab .cloud canvas")
     said, message = page.locator(".own-text .said"), page.locator(".plm-lab .message")
-    for name, content, told in (("empty.txt", b"", "“empty.txt” is empty"), ("x.png", b"\0\1", "it holds zero bytes"),
-                                ("latin.txt", "Größe".encode("latin-1"), "not written in UTF-8"),
-                                ("big.txt", b"word " * 900_000, "has 4.5 MB; 4 MB are read at most")):
+    for name, content, told in (("empty.txt", b"", "“empty.txt” is empty"), ("x.png", b"\0\1", "contains zero bytes"),
+                                ("latin.txt", "Größe".encode("latin-1"), "not encoded in UTF-8"),
+                                ("big.txt", b"word " * 900_000, "has 4.5 MB; the limit is 4 MB")):
         choose(name, content)
         expect(said).to_contain_text(told)
-        expect(said).to_contain_text("What is drawn is from before.")
+        expect(said).to_contain_text("The previous vectors are still shown.")
     choose("short.txt", b"only a few words")
-    expect(message).to_contain_text("“short.txt” has 4 words; that is too short")
+    expect(message).to_contain_text("“short.txt” has 4 words, which is too short")
     expect(said).to_have_text("")
     choose("many.txt", " ".join(map(str, range(200))).encode())
-    expect(message).to_contain_text("no vectors came of “many.txt”: too many words for this test")
+    expect(message).to_contain_text("training on “many.txt” gave no vectors: too many words for this test")
     expect(page.locator(".neighbours h4 bdi")).to_have_text("king")
     choose("tale.txt", TALE.encode())
-    expect(message).to_have_text("These are the vectors of “tale.txt”: 16 words × 6 numbers, 2 snapshots.")
+    expect(message).to_have_text("These are the vectors trained on “tale.txt”: 16 words × 6 dimensions, 2 snapshots.")
     expect(page.locator(".neighbours h4")).to_have_text("Nearest to king at update 50")
     expect(page.locator(".neighbours li")).to_have_count(10)
     expect(page.locator(".asked .d")).to_have_value("")
@@ -332,10 +333,10 @@ def test_a_text_of_ones_own_goes_to_python_and_back(jupyter: Desk, tmp_path: Pat
     page.fill(WORD, "bear")
     expect(page.locator(".neighbours h4 bdi")).to_have_text("bear")
     jupyter.run_cell(1, until=r"bear 50 16 \[\] 0$")
-    page.get_by_role("button", name="back to the first vectors").press("Enter")
+    page.get_by_role("button", name="back to the original vectors").press("Enter")
     expect(page.locator(".neighbours h4")).to_have_text(re.compile(r"Nearest to .* at update 2,500"))
     expect(message).to_have_text("")
-    expect(page.get_by_role("button", name="back to the first vectors")).to_be_hidden()
+    expect(page.get_by_role("button", name="back to the original vectors")).to_be_hidden()
     jupyter.run_cell(1, until=r" 2500 16 \[\] 0$")
 
 
@@ -351,7 +352,7 @@ DROP = """(text) => {
 def test_a_text_can_be_dropped(jupyter: Desk) -> None:
     page = jupyter.run(LAB, until=".plm-lab .cloud canvas")
     page.evaluate(DROP, TALE)
-    expect(page.locator(".plm-lab .message")).to_contain_text("These are the vectors of “dropped.txt”: 16 words")
+    expect(page.locator(".plm-lab .message")).to_contain_text("the vectors trained on “dropped.txt”: 16 words")
     expect(page.locator(".own-text input")).to_be_enabled()
     assert page.locator(".own-text.over").count() == 0
 
@@ -365,7 +366,7 @@ def test_what_the_page_chooses_python_has_and_the_other_way(jupyter: Desk) -> No
     expect(page.locator(".neighbours h4 bdi")).to_have_text(near)
     jupyter.run_cell(1, until=f"{near} 100 16 .'girl', 'girls', 'cup'. 0$")
     with jupyter.dark():
-        redrawn(page, lambda: page.get_by_role("button", name="closer").click())
+        redrawn(page, lambda: page.get_by_role("button", name="zoom in").click())
 
 
 FRAMES = """async () => {

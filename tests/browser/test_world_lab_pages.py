@@ -63,7 +63,7 @@ def test_a_hidden_word_is_believed_by_two_readers(show: Show) -> None:
             rows = table.locator("tbody tr").count()
             assert rows >= len(column[reader]["likeliest"])
             expect(table.locator("tr.own th bdi")).to_have_text(column["word"])
-        assert "gives" in page.inner_text(WHY)
+        assert "has probability" in page.inner_text(WHY)
     page.click(".ask summary")
     assert f"= {shown['nats']:.2f} nats" in page.inner_text(".ask p")
 
@@ -91,14 +91,14 @@ def test_a_question_hop_by_hop_after_a_guess(show: Show) -> None:
         page.click("text=the next hop")
     assert page.locator(".stop.hidden").count() == 0
     expect(page.locator(".stop.answer b")).to_have_text(part["hops"][-1]["name"])
-    assert page.inner_text(WHY) == f"The answer: {part['answer']}. You had said {wrong}."
+    assert page.inner_text(WHY) == f"The answer: {part['answer']}. Your guess was {wrong}."
     assert page.locator(".read-hops li").count() == len(part["hops"])
     page.click("text=from the start")
     assert page.locator(".stop.hidden").count() == len(part["hops"])
     page.check(f".guesses input[value='{part['answer']}']")
     for _ in part["hops"]:
         page.click(".next")
-    assert "You had it right" in page.inner_text(WHY)
+    assert "Your guess was correct" in page.inner_text(WHY)
 
 
 def test_a_walk_by_keyboard_alone(show: Show) -> None:
@@ -142,16 +142,16 @@ def test_hiding_a_word_and_turning_a_tab_repaint_within_30_ms(show: Show) -> Non
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     page = jupyter.lab(LAB, TOLD, until=".plm-lab .sentences li")
     before = page.inner_text(".plm-lab .sentences")
-    page.click("text=write others")
+    page.click("text=generate others")
     page.wait_for_function("was => document.querySelector('.sentences').innerText !== was", arg=before)
     page.locator(".mention").first.click()
     expect(page.locator("article h4")).to_be_visible()
     name = page.locator("article h4").inner_text()
     page.locator("article .text .link").first.click()
     page.wait_for_function("was => document.querySelector('article h4').innerText !== was", arg=name)
-    page.fill("[aria-label='search an entity']", "town")
+    page.fill("[aria-label='search for an entity']", "town")
     expect(page.locator("select.entities option")).to_have_count(4)
-    page.focus("[aria-label='search an entity']")
+    page.focus("[aria-label='search for an entity']")
     page.keyboard.press("Enter")
     expect(page.locator("article h4")).to_contain_text("town")
     tab(page, "A bridge question")

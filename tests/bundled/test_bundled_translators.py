@@ -30,13 +30,13 @@ LOST = ARMS[bundled.ARM].lost
 @pytest.mark.bundled
 @pytest.mark.parametrize("name", [bundled.NAME])
 def test_the_translator_does_what_its_readme_tells(name: str) -> None:
-    translator, tokenizer = load(name)
+    translator, own = load(name)
     telegrams = test_set(LOST, LONGEST, SEEDS[0], SOURCES)
     empty = judged(LOST, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
     right = judged(LOST, telegrams, beamed(translator, telegrams, 1))["right"]
     assert empty == pytest.approx(stated(name, "share whose likeliest translation is empty"), abs=0.04) and empty
     assert right == pytest.approx(stated(name, "share that greedy search gets right"), abs=0.04)
-    assert tokenizer.fingerprint == tokenizer().fingerprint
+    assert own.fingerprint == tokenizer().fingerprint
 
 
 @pytest.mark.parametrize("name", [bundled.NAME])

@@ -107,7 +107,7 @@ def test_an_encoder_decoder_writes_from_each_source_for_all_groups():
 
 
 @pytest.mark.parametrize("wrong, says", [
-    ({"groups": 3}, "beam=4, groups=3: each group keeps beam / groups"), ({"groups": 0}, "one group is plain"),
+    ({"groups": 3}, "beam=4, groups=3: the beam must be a multiple"), ({"groups": 0}, "one group is plain"),
     ({"strength": -0.1}, "strength=-0.1"), ({"strength": math.inf}, "strength=inf"),
     ({"strength": math.nan}, "strength=nan"), ({"beam": 0}, "beam=0"), ({"alpha": -1.0}, "alpha=-1"),
     ({"length": 0}, "length=0"),

@@ -75,7 +75,8 @@ def test_no_depth_has_more_likelier_prefixes_than_there_is_probability(seed, sha
 
 def test_the_notes_example_needs_two_prefixes():
     """苹果 has 0.45; 大 has 0.55 and stays open, 苹 has 0.45 and cannot do better; after 大 nothing has so much."""
-    table = TableLM({"我爱苹果": .45, "我爱大象": .10, "我爱大人": .08, "我爱大妈": .12, "我爱大便": .05, "我爱大军": .05,
+    table = TableLM({"我爱苹果": .45, "我爱大象": .10, "我爱大人": .08, "我爱大妈": .12, "我爱大便": .05, "我爱大军":
+                     .05,
                    "我爱大米": .08, "我爱大姐": .07})
     found = exact_search(table, table.prompt("我爱"), table.vocab, length=5)
     assert ["".join(table.read(text.tokens)) for text in found.best] == ["苹果"]
@@ -135,11 +136,11 @@ def test_texts_without_an_end_all_have_the_full_length(seed):
 
 def test_requests_that_make_no_sense_are_answered_in_words():
     model, prompt = whims(0, sharp=0.1), torch.tensor([[0]])
-    with pytest.raises(ValueError, match="27 prefixes of 3 tokens could still win, and limit=20: ask for a shorter"):
+    with pytest.raises(ValueError, match="27 prefixes of 3 tokens remain, more than limit=20: give a smaller"):
         exact_search(model, prompt, SMALL, length=8, count=500, limit=20)
-    with pytest.raises(ValueError, match="2 prompts were given"):
+    with pytest.raises(ValueError, match="got 2 prompts"):
         exact_search(model, prompt.repeat(2, 1), SMALL, length=3)
-    with pytest.raises(ValueError, match="count=0: ask for 1 text or more"):
+    with pytest.raises(ValueError, match="count=0: give 1 or more"):
         exact_search(model, prompt, SMALL, length=3, count=0)
     with pytest.raises(ValueError, match="length=0"):
         exact_search(model, prompt, SMALL, length=0)

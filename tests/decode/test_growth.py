@@ -41,5 +41,5 @@ def test_a_table_worked_by_hand() -> None:
 
 
 def test_a_tree_grows_from_one_prompt() -> None:
-    with pytest.raises(ValueError, match="2 prompts were given"):
+    with pytest.raises(ValueError, match="got 2 prompts"):
         list(growth(loud(0), torch.tensor([[1], [2]]), VOCAB, length=3))

@@ -120,7 +120,7 @@ def test_a_model_with_more_rows_than_the_vocabulary_has_words_writes_only_words(
 @pytest.mark.parametrize("wrong, says", [
     ({"temperature": 0.0}, "use greedy"), ({"temperature": -1.0}, "use greedy"),
     ({"temperature": math.nan}, "use greedy"), ({"top_p": 0.0}, "above 0 and at most 1"),
-    ({"top_p": 1.1}, "above 0 and at most 1"), ({"top_k": 0}, "keep 1 token or more"),
+    ({"top_p": 1.1}, "above 0 and at most 1"), ({"top_k": 0}, "keep at least 1 token"),
 ])
 def test_a_distribution_that_makes_no_sense_is_refused(wrong, says):
     with pytest.raises(ValueError, match=says):
@@ -141,7 +141,7 @@ def test_bad_requests_are_answered_in_words():
         Beam(2, -1.0, 5, None)
     with pytest.raises(ValueError, match="all 4 tokens are banned"):
         greedy(model, prompt, Vocabulary(4, end=None, sentinels=()), length=3, banned=range(4))
-    with pytest.raises(ValueError, match="names 4 tokens and the vocabulary has 60"):
+    with pytest.raises(ValueError, match="has 4 tokens, but the vocabulary has 60"):
         greedy(model, prompt, VOCAB, length=3)
     with pytest.raises(ValueError, match=r"model.eval\(\)"):
         greedy(a_gpt2().train(), torch.tensor([[5]]), VOCAB, length=3)

@@ -19,7 +19,7 @@ def test_the_input_that_failed_is_named_with_the_call_that_gives_it() -> None:
     feedback = check("08.4", lambda start, end, first, longest: (5, 5))
     told = repr(feedback)
     assert "Input 2 of " in told and "(the likeliest start and end are far apart): start = [0.0" in told
-    assert 'case("08.4", 2) gives it: span(*case("08.4", 2)) calls your function on it.' in told
+    assert 'case("08.4", 2) returns it; span(*case("08.4", 2)) calls your function on it.' in told
     start, end, first, longest = case("08.4", 2)
     assert start.shape == end.shape == (10,) and (first, longest) == (2, 4)
 
@@ -37,5 +37,5 @@ def test_an_input_that_is_not_there_is_told_which_there_are(place: object) -> No
 
 @pytest.mark.parametrize("number", ["06.9", "", None, "x" * 999])
 def test_an_input_of_no_exercise_is_told_which_exercises_there_are(number: object) -> None:
-    with pytest.raises(ValueError, match=r"there are: .*06\.1"):
+    with pytest.raises(ValueError, match=r"the exercises are: .*06\.1"):
         case(number, 1)

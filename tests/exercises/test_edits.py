@@ -32,8 +32,8 @@ def test_edited_code_may_call_what_mistakes_share() -> None:
 
 
 @pytest.mark.parametrize(("texts", "words"), [
-    (("cube", "x"), "'cube' stands 0 times in root_mean_square"), (("mean", "sum"), "'mean' stands 4 times"),
-    (("the root of", ""), "stands 0 times"),
+    (("cube", "x"), "'cube' occurs 0 times in root_mean_square"), (("mean", "sum"), "'mean' occurs 4 times"),
+    (("the root of", ""), "occurs 0 times"),
 ])
 def test_what_stands_not_once_is_refused(texts: tuple[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words):

@@ -177,14 +177,14 @@ def test_a_stub_half_filled_in_is_told_which_line_still_stands() -> None:
         q @ k.T
         raise NotImplementedError
     told = repr(check("06.1", half))
-    assert ":  raise NotImplementedError" in told and "put your `return` in its place" in told
+    assert ":  raise NotImplementedError" in told and "replace it with your `return`" in told
 
 
 def test_a_comparison_without_parentheses_is_no_stub() -> None:
     def unbound(tokens, selected, dice, random_words, mask):
         return tokens, selected & dice < 0.8
     told = repr(check("08.1", unbound))
-    assert "& and | bind before <" in told and "`return`" not in told
+    assert "& and | bind more tightly than <" in told and "`return`" not in told
 
 
 @pytest.mark.parametrize("number", [2, torch.ones(2)])
@@ -192,7 +192,7 @@ def test_a_power_written_as_in_a_formula_is_told(number: float | torch.Tensor) -
     def raised(logprobs, lengths, prompt, alpha):
         return logprobs / (number * (5.0 + lengths) / 6) ^ alpha
     told = repr(check("03.5", raised))
-    assert "^ is no power" in told and "bind before" not in told
+    assert "^ is not exponentiation" in told and "bind more tightly than" not in told
 
 
 def test_the_learners_own_error_is_shown_with_its_line_and_a_way_to_go_on() -> None:
@@ -210,16 +210,16 @@ def test_the_learners_own_error_is_shown_with_its_line_and_a_way_to_go_on() -> N
 
 
 @pytest.mark.parametrize(("answer", "words"), [
-    (3, "Give the function itself, check(\"06.1\", attention_by_hand); this is 3."),
-    (None, "Give the function itself"),
+    (3, "Pass the function itself, check(\"06.1\", attention_by_hand); this is 3."),
+    (None, "Pass the function itself"),
     (lambda q, k: q, "It must take 3 arguments: attention_by_hand(q, k, v)."),
-    (lambda q, k, v: (q, k), "expected was a tensor [1, 1]"),
-    (lambda q, k, v: right(q, k, v).tolist(), "expected was a tensor [1, 1]"),
+    (lambda q, k, v: (q, k), "expected a tensor [1, 1]"),
+    (lambda q, k, v: right(q, k, v).tolist(), "expected a tensor [1, 1]"),
     (lambda q, k, v: right(q, k, v).numpy(), "an object of type ndarray"),
-    (lambda q, k, v: right(q, k, v).T[None], "has the shape [1, 1, 1]; expected was [1, 1]"),
-    (lambda q, k, v: right(q, k, v).double(), "holds float64 numbers; expected were float32"),
-    (lambda q, k, v: right(q, k, v) * float("nan"), "holds NaN"),
-    (lambda q, k, v: right(q, k, v) + 0.5, "At [0, 0]: yours is 13.8024, right is 13.3024"),
+    (lambda q, k, v: right(q, k, v).T[None], "has the shape [1, 1, 1]; expected [1, 1]"),
+    (lambda q, k, v: right(q, k, v).double(), "has dtype float64; expected float32"),
+    (lambda q, k, v: right(q, k, v) * float("nan"), "contains NaN"),
+    (lambda q, k, v: right(q, k, v) + 0.5, "At [0, 0]: yours is 13.8024, expected 13.3024"),
     (lambda q, k, v: right(q, k, v) * 3, "lies outside its values"),
     (lambda q, k, v: right(q, k, v).to("meta"), "could not be checked"),
     (lambda q, k, v: sys.exit("bye"), "SystemExit: bye"),
@@ -237,7 +237,7 @@ def test_whatever_is_given_is_answered_in_words(answer: object, words: str) -> N
 def test_an_unknown_number_is_told_which_there_are(number: object) -> None:
     for told in (check(number, right), hint(number), solution(number)):
         assert "06.1 to 06.6" in repr(told) and len(repr(told)) < 600
-    with pytest.raises(UnknownExercise, match=r"there are: .*06\.1"):
+    with pytest.raises(UnknownExercise, match=r"the exercises are: .*06\.1"):
         find(number)
 
 
@@ -296,7 +296,7 @@ def test_what_is_wrong_comes_before_what_is_changed_and_both_are_told() -> None:
         q += 1
         return right(q, k, v) + 5
     told = repr(check("06.1", careless))
-    assert "yours is" in told and "Besides, `q` is changed in place." in told
+    assert "yours is" in told and "In addition, `q` is changed in place." in told
 
 
 def test_a_single_number_has_no_place() -> None:
@@ -321,7 +321,7 @@ def test_a_function_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_learner_who_stops_the_check_gets_the_cell_back() -> None:
     def stopped(q, k, v):
         raise KeyboardInterrupt
-    assert "did not come to an end" in repr(check("06.1", stopped))
+    assert "did not terminate" in repr(check("06.1", stopped))
 
 
 def test_a_second_thread_can_check_too() -> None:

@@ -16,9 +16,9 @@ def of(make) -> str:
 
 @pytest.mark.parametrize(("make", "words"), [
     (lambda x: -x, "the negative of"), (lambda x: x.exp(), "yours is exp of"),
-    (lambda x: x.softmax(-1), "is the softmax"), (lambda x: x.log_softmax(-1), "is log-softmax"),
+    (lambda x: x.softmax(-1), "is the softmax"), (lambda x: x.log_softmax(-1), "is the log-softmax"),
     (lambda x: x.T, "is transposed"),
-    (lambda x: x / torch.tensor(2.0).log(), "divided by ln 2"), (lambda x: x.flip(0), "at other places"),
+    (lambda x: x / torch.tensor(2.0).log(), "divided by ln 2"), (lambda x: x.flip(0), "in the wrong places"),
     (lambda x: 3 * x, "times 3: is it a sum"), (lambda x: x / x.shape[0], "divided by 2 and 3 on the inputs"),
     (lambda x: x * x.shape[1], "times 3 and 2 on the inputs, in turn"),
 ])
@@ -36,7 +36,7 @@ def test_what_holds_not_on_all_is_not_said(make) -> None:
 def test_single_numbers_and_parts() -> None:
     assert "times 4 and 7" in relation([(8.0, 2.0), (21.0, 3.0)])
     assert "the logarithm" in relation([(torch.tensor(2.0).log().item(), 2.0)])
-    assert "opposite order" in relation([((1, INPUTS[0]), (INPUTS[0], 1))])
+    assert "reverse order" in relation([((1, INPUTS[0]), (INPUTS[0], 1))])
     assert relation([((1, 2), (1, 2))]) == relation([]) == ""
 
 
@@ -46,11 +46,11 @@ def test_an_answer_without_a_name_gets_both_numbers_and_its_input() -> None:
     told = repr(check("07.1", lambda logits, tokens: solution(logits, tokens).exp()))
     assert "the perplexity" in told and "yours is" in told.lower() and 'case("07.1", 1)' in told
     told = repr(check("06.1", lambda q, k, v: (q @ k.T * 2).softmax(-1) @ v))
-    assert "At [0, 0]: yours is" in told and ", right is" in told
+    assert "At [0, 0]: yours is" in told and ", expected " in told
     told = repr(check("06.2", lambda scores, look: scores.softmax(-1)))
     assert "A hidden key still gets weight." in told and "At [0, 0]: yours is" in told
 
 
 def test_nan_says_where_and_why() -> None:
     told = repr(check("06.1", lambda q, k, v: (q @ k.T / k.shape[1] ** 0.5).softmax(-1) @ v * (0 * q).sum() / 0))
-    assert "holds NaN" in told and "first at [0, 0]: exp of a large number" in told
+    assert "contains NaN" in told and "first at [0, 0]: exp of a large number" in told

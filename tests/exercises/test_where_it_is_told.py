@@ -13,7 +13,7 @@ from plmlab.exercises import check, hint, solution
 from plmlab.exercises.feedback import shown
 
 CODE = 'from plmlab.exercises import check\ncheck("06.1", 3)\n'
-VERDICT = "06.1 attention by hand: not right yet"
+VERDICT = "06.1 attention by hand: not correct yet"
 
 
 @pytest.mark.parametrize("how", [["-"], ["-i", "-q"], ["-m", "IPython", "--no-banner", "-c", CODE]])

@@ -144,16 +144,16 @@ def test_what_it_wrote_is_looked_at_as_when_it_is_given(name: str) -> None:
 
 
 @pytest.mark.parametrize(("asked", "said"), [
-    ({"held": {0: [1.0, 0.0]}}, "step 0 was given 2 weights; it needs 5, one a position of the source with"),
-    ({"held": {0: []}}, "step 0 was given 0 weights"),
-    ({"held": {1: [1.0, 1.0, 1.0, 1.0, -1.0]}}, "none below 0 and one above"),
-    ({"held": {1: [0.0, 0.0, 0.0, 0.0, 0.0]}}, "none below 0 and one above"),
-    ({"held": {6: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step 6: at most 6 tokens are written, counted from 0"),
+    ({"held": {0: [1.0, 0.0]}}, "step 0 has 2 weights; give 5, one per source position"),
+    ({"held": {0: []}}, "step 0 has 0 weights"),
+    ({"held": {1: [1.0, 1.0, 1.0, 1.0, -1.0]}}, "none below 0 and at least one above 0"),
+    ({"held": {1: [0.0, 0.0, 0.0, 0.0, 0.0]}}, "none below 0 and at least one above 0"),
+    ({"held": {6: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step 6: at most 6 tokens are generated, counted from 0"),
     ({"held": {-1: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step -1"),
-    ({"shut": [5]}, r"there is no position 5 in a source of 5, \[END\] included"),
+    ({"shut": [5]}, r"there is no position 5 in a source of 5 positions, \[END\] included"),
     ({"shut": [-1]}, "there is no position -1"),
-    ({"length": 0}, "length=0: the most tokens to write must be 1 or more"),
-    ({"vocab": Vocabulary(70)}, "the model names 60 tokens and the vocabulary has 70"),
+    ({"length": 0}, "length=0: the maximum number of tokens must be 1 or more"),
+    ({"vocab": Vocabulary(70)}, "the model has 60 tokens, but the vocabulary has 70"),
 ])
 def test_errors_in_the_readers_words(asked: dict, said: str) -> None:
     choices = {"vocab": VOCAB, "length": 6} | asked
@@ -163,17 +163,17 @@ def test_errors_in_the_readers_words(asked: dict, said: str) -> None:
 
 def test_what_has_no_attention_cannot_be_held() -> None:
     for asked in ({"held": {0: [1.0, 1.0, 1.0, 1.0, 1.0]}}, {"shut": [0]}):
-        with pytest.raises(ValueError, match="a Seq2Seq has no attention to take hold of: all that its decoder has"):
+        with pytest.raises(ValueError, match="a Seq2Seq has no attention to change: its decoder receives only"):
             translate(made("fixed"), SOURCE, VOCAB, length=6, **asked)
     batch = PairBatch.of([sequence_to_sequence(SOURCE, [41], vocab=VOCAB)], pad=0)
-    with pytest.raises(ValueError, match="a Seq2Seq has no attention: nothing says where its decoder looks"):
+    with pytest.raises(ValueError, match="a Seq2Seq has no attention, so there are no cross-attention weights"):
         cross_attention_weights(made("fixed"), batch)
 
 
 def test_the_model_is_left_as_it_was() -> None:
     model = made("additive").train()
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    with pytest.raises(ValueError, match="names 60 tokens"):
+    with pytest.raises(ValueError, match="the model has 60 tokens"):
         translate(model, SOURCE, Vocabulary(70), length=3, held={0: [1.0, 1.0, 1.0, 1.0, 1.0]})
     translate(model, SOURCE, VOCAB, length=3, held={0: [1.0, 1.0, 1.0, 1.0, 1.0]}, shut=[2])
     assert model.training and not model.cross_attention.weights.open

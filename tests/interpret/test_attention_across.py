@@ -73,7 +73,7 @@ def test_bertviz_draws_the_cross_map_alone(kind: type[Seq2Seq]) -> None:
         with pytest.raises(ValueError, match=r"heads \[1\] were asked for; this model has heads 0 … 0"):
             draw(model, WORDS, TEXT, SECOND, heads=[1])
     for draw in (head_view, model_view):
-        with pytest.raises(ValueError, match="a Seq2Seq has no attention to draw: all that its decoder has"):
+        with pytest.raises(ValueError, match="a Seq2Seq has no attention to show: its decoder receives only"):
             draw(made(Seq2Seq), WORDS, TEXT, SECOND)
 
 
@@ -180,14 +180,14 @@ def test_a_closed_cell_is_closed_at_its_own_position_alone(kind: type[Seq2Seq]) 
 
 def test_what_cannot_be_is_said_in_the_readers_words() -> None:
     lab = AttentionLab(made(Seq2Seq), WORDS, TEXT, SECOND)
-    assert lab.message == ("a Seq2Seq has no attention to draw: all that its decoder has of the source is the "
-                           "encoder's last state")
+    assert lab.message == ("a Seq2Seq has no attention to show: its decoder receives only the encoder's "
+                           "last state")
     lab = AttentionLab(made(AdditiveSeq2Seq), WORDS, TEXT)
     assert "give the second" in lab.message
     lab.second = SECOND
     assert (lab.message, lab.stale) == ("", False)
     lab.off = [["encoder", 0, 0]]
-    said = "layer 0 of 'encoder' is to be switched off; this model has 'cross' layers 0 … 0"
+    said = "cannot switch off heads in layer 0 of 'encoder'; this model has 'cross' layers 0 … 0"
     assert lab.stale and lab.message == said
     lab.off = []
     lab.text = "the wombat saw"

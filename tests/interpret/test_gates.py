@@ -119,9 +119,9 @@ def test_a_cell_with_the_same_points_is_an_lstm_too() -> None:
 
 
 @pytest.mark.parametrize(("model", "said"), [
-    (some(GRULanguageModel), "needs an LSTM.* GRULanguageModel was given.*cells have candidate, reset, state, update"),
-    (some(RNNLanguageModel), "RNNLanguageModel was given.*cells have state"),
-    (GPT2(GPTConfig(12, time=8, layers=1, model=4, heads=1)), "GPT2 was given.*no cells"),
+    (some(GRULanguageModel), "needs an LSTM.* got a GRULanguageModel: .*cells have candidate, reset, state, update"),
+    (some(RNNLanguageModel), "got a RNNLanguageModel: .*cells have state"),
+    (GPT2(GPTConfig(12, time=8, layers=1, model=4, heads=1)), "got a GPT2: .*no recurrent cells"),
 ])
 def test_what_is_no_lstm_is_told(model: nn.Module, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -129,9 +129,9 @@ def test_what_is_no_lstm_is_told(model: nn.Module, said: str) -> None:
 
 
 @pytest.mark.parametrize(("told", "said"), [
-    (("candidate", 0, 0, 0.0, 0), "'candidate' is to be held; what can be held is input, forget, output and memory"),
-    (("forget", 0, -1, 0.0, 0), "count from 0"), (("input", 0, 0, 1.5, 0), "input gate is to be held at 1.5"),
-    (("memory", 0, 0, float("inf"), 0), "a finite number"), (("memory", 0, 0, float("nan"), 0), "a finite number"),
+    (("candidate", 0, 0, 0.0, 0), "point='candidate' cannot be clamped; give input, forget, output or memory"),
+    (("forget", 0, -1, 0.0, 0), "count from 0"), (("input", 0, 0, 1.5, 0), "cannot clamp the input gate to 1.5"),
+    (("memory", 0, 0, float("inf"), 0), "any finite number"), (("memory", 0, 0, float("nan"), 0), "any finite number"),
 ])
 def test_what_is_no_hold_is_told(told: tuple, said: str) -> None:
     with pytest.raises(ValueError, match=said):

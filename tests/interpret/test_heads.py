@@ -76,11 +76,11 @@ def test_the_best_offset_and_the_best_position_are_found_and_its_share_told() ->
 
 def test_no_links_are_an_error() -> None:
     bert, batch, _ = some()
-    with pytest.raises(ValueError, match="no links"):
+    with pytest.raises(ValueError, match="list of links is empty"):
         head_scores(bert, batch, [], SPECIAL)
-    with pytest.raises(ValueError, match="no links"):
+    with pytest.raises(ValueError, match="list of links is empty"):
         offset_score([])
-    with pytest.raises(ValueError, match="no links"):
+    with pytest.raises(ValueError, match="list of links is empty"):
         position_score([])
 
 

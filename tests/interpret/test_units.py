@@ -53,8 +53,8 @@ def test_a_unit_that_never_changes_tells_nothing() -> None:
     assert area_under_curve(same, YES).item() == 0.5 and rank_correlation(same, YES).item() == 0
 
 
-@pytest.mark.parametrize(("measure", "said"), [(AUC, "of 4 positions 0 have the label and 4 have not"),
-                                               (SPEARMAN, "4 positions all have the same label")])
+@pytest.mark.parametrize(("measure", "said"), [(AUC, "0 of 4 positions have label 1 and 4 label 0"),
+                                               (SPEARMAN, "all 4 positions have the same label")])
 def test_a_label_that_never_changes_is_told(measure: Measure, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         measure.of(drawn(4, 2), torch.zeros(4))

@@ -91,7 +91,7 @@ def test_replacing_an_attention() -> None:
 ])
 def test_a_point_that_there_is_not(open_it) -> None:
     model, _ = ours()
-    with pytest.raises(KeyError, match=r"no point of this model is called 'layers.7.\*'. It has: embedded, layers.0"), \
+    with pytest.raises(KeyError, match=r"no hook point of this model matches 'layers.7.\*'. It has: embedded, lay"), \
             open_it(model):
         pass
 
@@ -99,10 +99,10 @@ def test_a_point_that_there_is_not(open_it) -> None:
 def test_what_was_not_seen() -> None:
     model, batch = ours()
     with watch(model, "embedded") as seen:
-        with pytest.raises(KeyError, match=r"nothing was seen at 'embedded'. Seen: none: was the model called inside"):
+        with pytest.raises(KeyError, match=r"nothing was recorded at 'embedded'. Recorded: none: was the model called"):
             seen["embedded"]
         model(batch)
-    with pytest.raises(KeyError, match=r"nothing was seen at 'layers.0.hidden'. Seen: embedded"):
+    with pytest.raises(KeyError, match=r"nothing was recorded at 'layers.0.hidden'. Recorded: embedded"):
         seen["layers.0.hidden"]
     assert len(seen) == 1 and "embedded" in seen and "layers.0.hidden" not in seen
 
@@ -118,8 +118,8 @@ def test_a_change_must_give_a_tensor(change, given: str) -> None:
 
 def test_a_change_must_keep_the_shape() -> None:
     model, batch = ours()
-    told = r"shape \(2, 8, 8\) and returned one of \(2, 7, 8\); it must keep the shape"
-    with pytest.raises(ValueError, match=told), intervene(model, {"embedded": lambda x: x[:, 1:]}):
+    message = r"shape from \(2, 8, 8\) to \(2, 7, 8\); it must return a tensor of the same shape"
+    with pytest.raises(ValueError, match=message), intervene(model, {"embedded": lambda x: x[:, 1:]}):
         model(batch)
 
 

@@ -10,7 +10,7 @@ from plmlab.models.elmo import ELMo, ELMoConfig
 from plmlab.text.tokenizers import Tokenizer
 
 TEXT = "the cat sat on the mat"
-SAID = "a ELMo has no attention to draw: it carries a state from word to word, one from each end of the text"
+SAID = "a ELMo has no attention to show: it carries hidden states from word to word, forward and backward"
 
 
 @pytest.fixture(scope="module")
@@ -38,5 +38,5 @@ def test_the_labs_say_it_beside_what_they_can_still_draw(elmo: nn.Module, tokeni
     assert (lab.message, lab.state) == (SAID, {})
     lab.kind = "sinusoidal"
     assert repr(lab) == "<PositionLab: sinusoidal positions, 64 positions of 64 dimensions, base 10,000>"
-    with pytest.raises(ValueError, match=f"no sentence was read yet: {SAID}"):
+    with pytest.raises(ValueError, match=f"no sentence has been processed yet: {SAID}"):
         lab.weights()

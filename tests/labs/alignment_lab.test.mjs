@@ -92,59 +92,59 @@ test("the matrix shrinks with its columns, and leaves room beside it while there
 });
 
 test("the title is the finding", () => {
-  assert.equal(told.finding(plain), "4 of 5 words are right; of the 2 words with a known partner, 2 look there most");
-  assert.match(told.finding(held), /^3 of 5 words are right; of the 2 words with a known partner, 1 looks there most$/);
-  assert.match(told.finding({ ...held, now: { ...held.now, partners: [[1, 1]], hits: 0 } }), /; the one word with a known partner does not look there most$/);
-  assert.match(told.finding(bare), /^5 words written; the least sure is “.*” .*\(p 0\.\d+\)$/);
+  assert.equal(told.finding(plain), "4 of 5 words are correct; the largest weights recover 2 of 2 gold links");
+  assert.match(told.finding(held), /^3 of 5 words are correct; the largest weights recover 1 of 2 gold links$/);
+  assert.match(told.finding({ ...held, now: { ...held.now, partners: [[1, 1]], hits: 0 } }), /; the largest weights recover 0 of 1 gold link$/);
+  assert.match(told.finding(bare), /^5 words generated; the least certain is “.*” .*\(p 0\.\d+\)$/);
 });
 
 test("a written word tells where it looks", () => {
-  assert.equal(told.rowSaid(plain, looks(plain), [], 1), "“女孩” (p 0.75): 75 % of its look on “girls”, its partner.");
-  assert.equal(told.rowSaid(turned, looks(turned), [], 5), "“钥匙” (p 0.75): 75 % of its look on “key”, its partner.");
+  assert.equal(told.rowSaid(plain, looks(plain), [], 1), "“女孩” (p 0.75): 75 % of its attention on “girls”, the aligned word.");
+  assert.equal(told.rowSaid(turned, looks(turned), [], 5), "“钥匙” (p 0.75): 75 % of its attention on “key”, the aligned word.");
   assert.match(told.rowSaid(held, looks(held), held.held, 1),
-    /^“唱歌” \(word 2\) \(p > 0\.999, wrong\): 100 % of its look on “sing”; its partner “girls” has 0 %\. You put it on “sing”; Delete lets it go\.$/);
-  assert.match(told.rowSaid(part, looks(part), part.held, 1), /You put 50 % of it on “sing”/);
+    /^“唱歌” \(word 2\) \(p > 0\.999, wrong\): 100 % of its attention on “sing”; the aligned word “girls” gets 0 %\. You moved its attention to “sing”; press Delete to release it\.$/);
+  assert.match(told.rowSaid(part, looks(part), part.held, 1), /You moved 50 % of its attention to “sing”/);
   const thin = { at: () => 0.05, row: () => Float32Array.of(0.05, 0.06, 0.05), steps: 5 };
-  assert.match(told.rowSaid(plain, thin, [], 0), /its look is spread thin, nowhere as much as 10 %/);
-  assert.match(told.rowSaid(plain, { ...thin, row: () => Float32Array.of(0, 0, 0) }, [], 0), /it looks at nothing/);
+  assert.match(told.rowSaid(plain, thin, [], 0), /its attention is spread out, with less than 10 % on every word/);
+  assert.match(told.rowSaid(plain, { ...thin, row: () => Float32Array.of(0, 0, 0) }, [], 0), /it attends to nothing/);
 });
 
 test("a source word tells who looked at it", () => {
   const said = told.columnSaid(plain, looks(plain), [], 1);
-  assert.equal(said, "“girls”: “女孩” gives it 75 % of its look; in all it has 1.0 of 5 looks. Its partner is “女孩”. " +
-    "Click, or press Enter, to shut it off.");
+  assert.equal(said, "“girls”: “女孩” gives it 75 % of its attention; its weights over 5 steps add up to 1.0. The aligned word is “女孩”. " +
+    "Click, or press Enter, to mask it.");
   assert.ok(!told.columnSaid(plain, looks(plain), [], 1, { asks: false }).includes("Click"));
-  assert.match(told.columnSaid(shut, looks(shut), shut.shut, 1), /^“girls” is shut off: no step may look at it\. Click.* to open it\.$/);
-  assert.match(told.columnSaid(held, looks(held), [], 2), /“唱歌” \(word 2\) gives it 100 % of its look and “唱歌” \(word 3\) 75 %/);
+  assert.match(told.columnSaid(shut, looks(shut), shut.shut, 1), /^“girls” is masked: no step can attend to it\. Click.* to unmask it\.$/);
+  assert.match(told.columnSaid(held, looks(held), [], 2), /“唱歌” \(word 2\) gives it 100 % of its attention and “唱歌” \(word 3\) 75 %/);
 });
 
 test("a cell tells its share, its rank, and what can be done", () => {
   const said = told.cellSaid(plain, looks(plain), hold(plain), 1, 1);
-  assert.equal(said, "“女孩” (p 0.75) puts 75 % of its look on “girls”, its partner: its heaviest link. Click, or press Enter, to put all of it there.");
-  assert.match(told.cellSaid(plain, looks(plain), hold(plain, false), 1, 0), /; its heaviest link is on “girls” \(75 %\)\.$/);
-  assert.match(told.cellSaid(shut, looks(shut), hold(shut), 0, 1), /It is shut off\.$/);
-  assert.match(told.cellSaid(held, looks(held), hold(held), 1, 2), /You put it on “sing”; Delete lets it go\.$/);
+  assert.equal(said, "“女孩” (p 0.75) puts 75 % of its attention on “girls”, the aligned word: its largest weight. Click, or press Enter, to move all of it there.");
+  assert.match(told.cellSaid(plain, looks(plain), hold(plain, false), 1, 0), /; its largest weight is on “girls” \(75 %\)\.$/);
+  assert.match(told.cellSaid(shut, looks(shut), hold(shut), 0, 1), /It is masked\.$/);
+  assert.match(told.cellSaid(held, looks(held), hold(held), 1, 2), /You moved its attention to “sing”; press Delete to release it\.$/);
 });
 
 test("one sentence says what the hand did", () => {
   const said = (state) => told.handSaid(state, state.held, state.shut, numbers.changesOf(state));
   assert.equal(said(plain), "");
-  assert.equal(said(held), "You put the look of “女孩” on “sing”: 1 word changed: “女孩” became “唱歌” (word 2). " +
-    "Right words: 4 before, 3 now, of 5.");
-  assert.match(said(part), /^You put 50 % of the look of “女孩” on “sing”: 1 word changed/);
-  assert.match(said(shut), /^You shut “girls” off: 3 words changed, the first at step 2: “女孩” went\./);
-  assert.match(said(same), /: no word changed; “女孩” had p 0\.75 and has > 0\.999\.$/);
+  assert.equal(said(held), "You moved the attention of “女孩” to “sing”: 1 word changed: “女孩” became “唱歌” (word 2). " +
+    "Correct words: 4 before, 3 now, of 5.");
+  assert.match(said(part), /^You moved 50 % of the attention of “女孩” to “sing”: 1 word changed/);
+  assert.match(said(shut), /^You masked “girls”: 3 words changed, the first at step 2: “女孩” was removed\./);
+  assert.match(said(same), /: no word changed; the probability of “女孩” went from 0\.75 to > 0\.999\.$/);
   const many = [0, 1, 2, 3].map((step) => ({ step, position: 0, share: 1 }));
   assert.match(told.handSaid(plain, many, [1], numbers.changesOf(plain)),
-    /^You put the look of .*, you put the look of .*, moved 2 more looks and shut “girls” off: no word changed, nor any probability/);
+    /^You moved the attention of .*, you moved the attention of .*, changed 2 more steps and masked “girls”: no word changed, and no probability/);
 });
 
 test("the wrong label says what it does to the count", () => {
   const counts = { written: 3, read: 1, of: 3 };
-  assert.equal(told.labelSaid("written", ["a", "b"], counts), "A row is the look with which its word was written: 3 of 3 partners are hit.");
+  assert.equal(told.labelSaid("written", ["a", "b"], counts), "A row is the attention at the step that generated its word: the largest weights recover 3 of 3 gold links.");
   assert.match(told.labelSaid("read", ["a", "b"], counts),
-    /the row “a” is the look that wrote “b”\. 1 of 3 partners is hit; with rows named by what was written, 3\. .*tensor2tensor#898/);
-  assert.ok(!told.labelSaid("read", ["a"], { written: 0, read: 0, of: 0 }).includes("hit"));
+    /the row “a” is the attention that generated “b”\. The largest weights recover 1 of 3 gold links, compared with 3 under the correct labels\. .*tensor2tensor#898/);
+  assert.ok(!told.labelSaid("read", ["a"], { written: 0, read: 0, of: 0 }).includes("recover"));
 });
 
 test("the first cell is a right word whose partner stands far off", () => {

@@ -89,11 +89,11 @@ const text = (pieces) => pieces.map((piece) => piece.text).join("");
 test("one sentence says what a query gives to a key, or why it gives nothing", () => {
   const weights = Uint16Array.of(65535, 0, 16384, 49151);
   assert.equal(text(spoken(MASK, weights, NAMES, { q: 1, k: 1 }, false)),
-    "it looks at {query} with 0.750 of its weight, the most of its row.");
+    "it attends to {query} with weight 0.750, the largest in its row.");
   assert.equal(text(spoken(MASK, weights, NAMES, { q: 1, k: 0 }, false)),
-    "it looks at <b> with 0.250 of its weight, the second most of its row.");
+    "it attends to <b> with weight 0.250, the second largest in its row.");
   assert.equal(text(spoken(MASK, weights, NAMES, { q: 0, k: 1 }, false)),
-    "<b> may not look at {query}: {query} comes later.");
+    "<b> cannot attend to {query}: {query} comes later.");
   assert.match(text(spoken(MASK, weights, NAMES, { q: 1, k: 1 }, true)), /switched off/);
 });
 
@@ -162,7 +162,7 @@ test("changes are drawn against the largest, unless that is next to nothing", ()
   assert.deepEqual(heights([0.1, 0.05, 0]), [46, 23, 0]);
   assert.ok(heights([1e-7, 0])[0] < 0.01);
   assert.deepEqual([0.1772, 0.0123, 0.00012, 1e-9].map(told), ["0.18", "0.012", "0.0001", "0"]);
-  assert.equal(takenAway(1, 2), "1 head is off, 2 cells are closed");
+  assert.equal(takenAway(1, 2), "1 head is off, 2 pairs are blocked");
 });
 
 test("bars stand on the middle line and keep inside the strip", () => {

@@ -55,16 +55,16 @@ test("arrow keys go to the likeliest child, the parent and the neighbours", () =
 test("the first branch told is where greedy and the beam part", () => {
   const at = layout.partingOf(apple.state.columns);
   assert.equal(apple.state.columns[at.step][at.place].token, "苹");
-  assert.match(told.branchSaid(apple.state, at), /leaves greedy’s, which takes “大”/);
+  assert.match(told.branchSaid(apple.state, at), /diverges from the greedy path, which continues with “大”/);
   const same = layout.partingOf(plain.state.columns);
   assert.equal(plain.state.columns[same.step][same.place].token, "[END]");
 });
 
 test("the title is the finding of what is drawn", () => {
-  assert.equal(told.finding(apple.state), "Greedy writes “大妈” (0.12); a beam of 2 finds “苹果” (0.45), 3.7 times as likely");
-  assert.match(told.finding(wider.state), /a beam of 2 loses it and finds “town has walls” \(0.050\), 3.6 times less likely$/);
+  assert.equal(told.finding(apple.state), "Greedy decoding finds “大妈” (0.12); a beam of 2 finds “苹果” (0.45), 3.7 times as likely");
+  assert.match(told.finding(wider.state), /a beam of 2 prunes it and finds “town has walls” \(0.050\), which is 3.6 times less likely$/);
   assert.match(told.finding(longer.state), /the length penalty makes a beam of 2 prefer “said that the train would be late”/);
-  assert.equal(told.finding(plain.state), "Greedy and a beam of 2 both find “said yes” (0.28)");
+  assert.equal(told.finding(plain.state), "Greedy decoding and a beam of 2 both find “said yes” (0.28)");
 });
 
 test("every branch says why it stays or goes", () => {
@@ -73,7 +73,7 @@ test("every branch says why it stays or goes", () => {
     state.columns.forEach((column, step) => column.forEach((branch, place) => {
       const said = told.branchSaid(state, { step, place });
       assert.match(said, words[branch.fate]);
-      assert.ok(said.includes(`rank ${branch.rank} of this step`) && !said.includes("undefined"), said);
+      assert.ok(said.includes(`rank ${branch.rank} in this step`) && !said.includes("undefined"), said);
       assert.equal(said.includes("Press Enter"), branch.fate === "pruned");
       assert.ok(!told.branchSaid(state, { step, place }, { asks: false }).includes("Press Enter"));
     }));
@@ -89,51 +89,51 @@ test("a score that rises while the probability falls is told where it happens", 
   const { columns } = longer.state;
   const rising = columns.flatMap((column, step) => column.map((branch, place) => ({ step, place, branch })))
     .filter(({ step, branch }) => step && branch.score > columns[step - 1][branch.parent].score + 1e-9);
-  for (const { step, place } of rising) assert.match(told.branchSaid(longer.state, { step, place }), /and yet its score rose/);
+  for (const { step, place } of rising) assert.match(told.branchSaid(longer.state, { step, place }), /but its score rose/);
   assert.ok(rising.length && at.step === 1);
-  assert.match(told.risingSaid(longer.state, 8), /“said that the train would be late” is less likely than “said yes” .* of 8 tokens against 3/);
+  assert.match(told.risingSaid(longer.state, 8), /“said that the train would be late” is less likely than “said yes” .* with 8 tokens against 3/);
   assert.equal(told.risingSaid(plain.state, 3), "");
 });
 
 test("what a score is, and that the beginning is not counted", () => {
-  assert.match(told.scoreSaid(apple.state), /The 2 tokens of the beginning do not count. Here α = 0/);
-  assert.match(told.scoreSaid(longer.state), /The 1 token of the beginning does not count. Here α = 1/);
+  assert.match(told.scoreSaid(apple.state), /The 2 tokens of the prompt do not count. Here α = 0/);
+  assert.match(told.scoreSaid(longer.state), /The 1 token of the prompt does not count. Here α = 1/);
 });
 
 test("each miss has its name", () => {
   const kinds = ({ state, pinned }) => told.missesSaid(state, pinned).map(({ name, kind }) => `${name}: ${kind}`);
   assert.deepEqual(kinds(apple), ["Search error: none"]);
   assert.deepEqual(kinds(wider), ["Search error: miss"]);
-  assert.match(told.missesSaid(wider.state, wider.pinned)[0].said, /holds a better text .* “man sleeps”, 3.6 times as likely/);
-  assert.match(told.missesSaid(longer.state, longer.pinned)[0].said, /the length penalty prefers the latter. Only that text is compared/);
+  assert.match(told.missesSaid(wider.state, wider.pinned)[0].said, /missed a better text: “man sleeps”, 3.6 times as likely/);
+  assert.match(told.missesSaid(longer.state, longer.pinned)[0].said, /which the length penalty prefers. Only that text is compared/);
   assert.ok(!told.missesSaid(apple.state, apple.pinned)[0].said.includes("Only that text"));
   const world = { ...apple.state, world: true, left: "" };
   const pinned = { ...apple.pinned, world: { text: "大象", total: -0.5 }, model: { ...apple.pinned.model, world: -1.5 } };
   const misses = (error, model = pinned.model) => told.missesSaid(world, { ...pinned, model, model_error: error })[1];
   assert.deepEqual([misses(true).kind, misses(false).kind, misses(null).kind], ["miss", "none", "unknown"]);
-  assert.match(misses(true).said, /there “大象” is 2.7 times as likely/);
-  assert.match(misses(true, { ...pinned.model, world: null }).said, /no sentence of the world/);
+  assert.match(misses(true).said, /in the world, “大象” is 2.7 times as likely/);
+  assert.match(misses(true, { ...pinned.model, world: null }).said, /not a sentence of the world/);
   assert.equal(told.missesSaid({ ...world, left: "Word 1: …" }, pinned).length, 1);
   const lost = told.missesSaid(apple.state, { ...apple.pinned, model: null, search_error: null });
   assert.match(lost[0].said, /more than 2,000 prefixes/);
   const empty = { ...apple.pinned, model: { ...apple.pinned.model, text: "" }, search_error: true };
-  assert.match(told.missesSaid(apple.state, empty)[0].said, /the empty text.* The likeliest is the empty one/);
+  assert.match(told.missesSaid(apple.state, empty)[0].said, /the empty text.* The model’s most likely text is the empty one/);
 });
 
 test("what was pruned says whether it would have won", () => {
-  assert.match(told.unfoldedSaid(wider.state, wider.unfolded), /beats it|as good as|would have beaten/);
+  assert.match(told.unfoldedSaid(wider.state, wider.unfolded), /scores higher|equals|would have beaten/);
   const { columns } = wider.state;
   const best = wider.state.finished[0];
   const as = (score) => told.unfoldedSaid(wider.state, { ...wider.unfolded, text: "man sleeps", total: score, score });
   assert.match(as(best.score + 1), /It would have beaten the beam’s “town has walls”/);
-  assert.match(as(best.score - 1), /beats it: nothing was lost/);
-  assert.match(as(best.score), /as good as/);
+  assert.match(as(best.score - 1), /scores higher: nothing was lost/);
+  assert.match(as(best.score), /It equals/);
   assert.ok(columns.flat().some(({ fate }) => fate === "pruned"));
 });
 
 test("the question is answered by this very text", () => {
-  assert.match(told.widerSaid(wider.pinned), /Here a beam of 1 finds “man sleeps” \(score −1.71\), and one of 2 only “town has walls”/);
-  assert.match(told.widerSaid(apple.pinned), /does not happen at any width/);
+  assert.match(told.widerSaid(wider.pinned), /Here a beam of 1 finds “man sleeps” \(score −1.71\), but a beam of 2 only “town has walls”/);
+  assert.match(told.widerSaid(apple.pinned), /does not happen for any width/);
 });
 
 test("numbers are written as a reader likes them", () => {
@@ -150,5 +150,5 @@ test("a text is cut at the length, and says so", () => {
   const ends = cut.state.columns[1].filter(({ reason }) => reason === "length");
   assert.ok(ends.length && garden.state.columns.length > 2 && wide.state.width === 10);
   const place = cut.state.columns[1].indexOf(ends[0]);
-  assert.match(told.branchSaid(cut.state, { step: 1, place }), /cut, for it has the 2 tokens that may be written/);
+  assert.match(told.branchSaid(cut.state, { step: 1, place }), /cut at the maximum length of 2 tokens/);
 });

@@ -43,24 +43,24 @@ test("one word of a blank opens it; a stretch, or a word in sight, becomes one",
   assert.deepEqual(acted(two, 6, 5).spans, [[1, 2], [5, 7]]);
   assert.deepEqual([range(3, 1), range(2, 2)], [[1, 4], [2, 3]]);
   assert.deepEqual([0, 1, 5, 6].map((place) => spanAt(two.spans, place)), [-1, 0, 1, -1]);
-  assert.equal(buttonName("cat", "word", -1), "cat, in sight");
-  assert.equal(buttonName("?", "unknown", 1), "?, not in the vocabulary, hidden, in the blank that is filled 2nd");
+  assert.equal(buttonName("cat", "word", -1), "cat, visible");
+  assert.equal(buttonName("?", "unknown", 1), "?, not in the vocabulary, in the blank that is filled 2nd");
 });
 
-test("each position tells why it has its positions and what it must say", () => {
+test("each position tells its positions and its target", () => {
   assert.deepEqual([0, 4, 5, 7, 8, 9].map((position) => turnOf(state, position)), [-1, -1, 0, 0, 1, 1]);
   assert.deepEqual(partsOf(state).map(({ first, end }) => [first, end]), [[0, 5], [5, 8], [8, 10]]);
-  assert.match(positionSaid(state, 1), /^Position 1 of x2 is 2: .* Position 2 is 0: .*nothing to say\.$/);
-  assert.match(positionSaid(state, 2), /does not tell how many words/);
-  assert.match(positionSaid(state, 6), /is 5: the place of its \[MASK\].*filled 1st\. Position 2 is 2.*“x6”, the next word/);
-  assert.match(positionSaid(state, 9), /is 3: .*filled 2nd\. Position 2 is 2.*\[END\]: the blank is over/);
+  assert.match(positionSaid(state, 1), /^Position 1 of x2 is 2: .* Position 2 is 0, .*It has no target\.$/);
+  assert.match(positionSaid(state, 2), /whatever its length/);
+  assert.match(positionSaid(state, 6), /is 5: the position of its \[MASK\].*filled 1st\. Position 2 is 2.*“x6”, the next word/);
+  assert.match(positionSaid(state, 9), /is 3: .*filled 2nd\. Position 2 is 2.*\[END\], the end of the blank/);
 });
 
 test("the crosshair begins where one blank sees another, and the legend has what is there", () => {
   assert.deepEqual(firstCell(state), { q: 8, k: 6 });
   assert.deepEqual(firstCell({ read: 2, sizes: [2] }), { q: 2, k: 3 });
   assert.deepEqual(firstCell({ read: 2, sizes: [] }), { q: 0, k: 0 });
-  assert.deepEqual(legendOf({ rules: ["a", "b"], rule_ids: [1, -3] }).map(({ text }) => text), ["a", "may not look"]);
+  assert.deepEqual(legendOf({ rules: ["a", "b"], rule_ids: [1, -3] }).map(({ text }) => text), ["a", "blocked"]);
 });
 
 test("the text at a step", () => {
@@ -73,17 +73,17 @@ test("the text at a step", () => {
 });
 
 test("what is said of a step, of the price and of lengths", () => {
-  assert.match(plain(stepSaid(state, 0)), /filled 1st: nothing is written yet\. That it ends here: the model gives 25 %, the exact reader 0 %\.$/);
-  assert.match(plain(stepSaid(state, 3)), /filled 2nd: “x9” is written\. That it ends here: the model gives 25 %\.$/);
+  assert.match(plain(stepSaid(state, 0)), /filled 1st: empty so far\. Probability of \[END\]: 25 % \(model\), 0 % \(exact\)\.$/);
+  assert.match(plain(stepSaid(state, 3)), /filled 2nd: “x9” so far\. Probability of \[END\]: 25 % \(model\)\.$/);
   assert.equal(stepSaid(state, 4), "All blanks are filled.");
-  assert.match(paidSaid(state), /costs the model 3\.50 nats, the exact reader 2\.25 nats\.$/);
+  assert.match(paidSaid(state), /3\.50 nats \(model\), 2\.25 nats \(exact\)\.$/);
   assert.equal(paidSaid({ paid: { model: null, exact: null }, steps: [1] }), "");
   const lengths = { model: [[1, 0.75], [3, 0.25]], exact: [[1, 1]], true: 2 };
   assert.deepEqual(lengthRows(lengths).map(({ words, p, best, own }) => [words, p, best, own]),
     [[1, 0.75, 1, false], [2, 0, 0, true], [3, 0.25, 0, false]]);
   assert.deepEqual(lengthRows({ ...lengths, model: [] })[0].p, null);
-  assert.match(lengthsSaid({ ...lengths, exact: [] }, 200, true), /^It held 2 words\. .*200 fillings.*no sentence of the Small World fits\.$/);
-  assert.match(lengthsSaid({ ...lengths, exact: [] }, 200, false), /200 fillings drawn from it\. No world was given, so there is no exact reader\.$/);
+  assert.match(lengthsSaid({ ...lengths, exact: [] }, 200, true), /^It held 2 words\. .*200 sampled fillings.*no sentence of the Small World fits\.$/);
+  assert.match(lengthsSaid({ ...lengths, exact: [] }, 200, false), /200 sampled fillings\. No world was given, so there is no exact posterior\.$/);
 });
 
 test("what the rows of a step leave out, of either reader", () => {
@@ -104,7 +104,7 @@ test("Part A is right, a slip with a name, or wrong at a token", () => {
   assert.deepEqual(partASaid(part, "x1 [MASK] [MASK] x4"), { right: false, said: "BERT" });
   assert.match(partASaid(part, "x1 [MASK] x5").said, /“x5”, token 3/);
   assert.match(partASaid(part, "x1 [MASK]").said, /differs at its end/);
-  assert.match(partASaid(part, " ").said, /^Write Part A/);
+  assert.match(partASaid(part, " ").said, /^Type Part A/);
 });
 
 test("a row is right, a slip with a name in either part, or wrong at a position", () => {
@@ -112,11 +112,11 @@ test("a row is right, a slip with a name in either part, or wrong at a position"
     { part: "B", values: [3, 4], said: "goes on" }] };
   const inputs = ["a", "[MASK]", "[START]", "b"];
   const told = (cells) => rowSaid(row, 2, cells, inputs);
-  assert.deepEqual(told([1, 2, 2, 2]), { right: true, said: ["Right."], wrong: -1 });
-  assert.deepEqual(told([1, 2, 3, 4]).said, ["Part A is right.", "goes on"]);
+  assert.deepEqual(told([1, 2, 2, 2]), { right: true, said: ["Correct."], wrong: -1 });
+  assert.deepEqual(told([1, 2, 3, 4]).said, ["Part A is correct.", "goes on"]);
   assert.deepEqual(told([0, 1, 3, 4]).said, ["zero", "goes on"]);
-  assert.deepEqual(told([1, 2, 2, 9]).said, ["Part A is right.", "Part B is not right yet. Look at “b”, number 4 from the left."]);
-  assert.deepEqual(told([1, null, 2, 2]), { right: false, said: ["A number is missing: each position has one."], wrong: 1 });
+  assert.deepEqual(told([1, 2, 2, 9]).said, ["Part A is correct.", "Part B is not correct yet. Check “b”, token 4 from the left."]);
+  assert.deepEqual(told([1, null, 2, 2]), { right: false, said: ["A number is missing: every token has one."], wrong: 1 });
   assert.deepEqual(typedCells("position 1", [" 3", "", "x", "-1"]), [3, null, NaN, NaN]);
-  assert.deepEqual(typedCells("must say", ["cat ", "", "·"]), ["cat", null, null]);
+  assert.deepEqual(typedCells("target", ["cat ", "", "·"]), ["cat", null, null]);
 });

@@ -23,18 +23,18 @@ test("arrow keys walk the words and stop at the ends", () => {
 });
 
 test("a chip says what a press does", () => {
-  assert.equal(c.chipName("bat", "word", false), "bat, hide it");
-  assert.equal(c.chipName("bat", "word", true), "bat, hidden; show it");
+  assert.equal(c.chipName("bat", "word", false), "bat, mask it");
+  assert.equal(c.chipName("bat", "word", true), "bat, masked; unmask it");
   assert.match(c.chipName("[UNK]", "unknown", false), /not in the vocabulary/);
 });
 
 const own = (p, rank, best) => ({ own: { p, rank, nats: -Math.log(p), of: 1870, best } });
 
 test("the true word is told with rank, probability and surprisal", () => {
-  assert.equal(plain(c.ownText(own(0.5, 1, null), "bat")), "“bat” is the first guess: 50 %, surprisal 0.69 nats.");
-  assert.match(plain(c.ownText(own(0.01, 1204, 0.25), "bat")), /guess 1,204 of 1,870: 1\.0 %, surprisal 4\.61 nats\. The best possible reader: 25 %/);
-  assert.match(c.ownText(own(0.5, 1, 0), "bat"), /cannot stand here/);
-  assert.match(c.ownText({ own: null }, null), /nobody knows/);
+  assert.equal(plain(c.ownText(own(0.5, 1, null), "bat")), "“bat” is the top prediction: 50 %, surprisal 0.69 nats.");
+  assert.match(plain(c.ownText(own(0.01, 1204, 0.25), "bat")), /has rank 1,204 of 1,870: 1\.0 %, surprisal 4\.61 nats\. Bayes-optimal predictor: 25 %/);
+  assert.match(c.ownText(own(0.5, 1, 0), "bat"), /rules it out/);
+  assert.match(c.ownText({ own: null }, null), /no true token/);
 });
 
 test("nats and probabilities are not pretended to be nothing", () => {
@@ -42,7 +42,7 @@ test("nats and probabilities are not pretended to be nothing", () => {
   assert.equal(plain(c.nats(0)), "0.00 nats");
   assert.equal(c.amount(1e-7), "< 0.01 %");
   assert.equal(c.amount(0), "0 %");
-  assert.match(plain(c.lossText(0.001)), /^KL\(best ‖ model\) < 0\.01 nats: hardly/);
+  assert.match(plain(c.lossText(0.001)), /^KL\(optimal ‖ model\) < 0\.01 nats: almost/);
   assert.match(plain(c.lossText(2)), /= 2\.00 nats: far/);
   assert.equal(c.lossText(null), "");
 });
@@ -50,13 +50,13 @@ test("nats and probabilities are not pretended to be nothing", () => {
 test("what the right side is worth", () => {
   const gap = (left, both) => ({ word: "bat", left, both });
   const none = { known: undefined, cut: false };
-  assert.equal(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), none), "The right side makes “bat” 5 times as likely.");
+  assert.equal(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), none), "The right context makes “bat” 5 times as likely.");
   assert.equal(c.gainText(gap(own(0.1, 3, 0.25), own(0.5, 1, 1)), none),
-    "To the best possible reader, the right side makes “bat” 4 times as likely.");
-  assert.match(c.gainText(gap(own(0.5, 3, null), own(0.5, 1, null)), none), /adds nothing/);
-  assert.match(c.gainText(gap(own(0.5, 3, null), own(0.2, 1, null)), none), /speaks against/);
+    "For the Bayes-optimal predictor, the right context makes “bat” 4 times as likely.");
+  assert.match(c.gainText(gap(own(0.5, 3, null), own(0.5, 1, null)), none), /does not change the probability of/);
+  assert.match(c.gainText(gap(own(0.5, 3, null), own(0.2, 1, null)), none), /makes “bat” less likely/);
   assert.equal(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), { cut: true }), "", "a cut reader is no fair rival");
-  assert.match(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), { known: "keys" }), /has read “keys”/);
+  assert.match(c.gainText(gap(own(0.1, 3, null), own(0.5, 1, null)), { known: "keys" }), /contains the original word “keys”/);
   assert.equal(c.gainText(gap(null, own(0.5, 1, null)), none), "");
 });
 
@@ -74,18 +74,18 @@ test("both tables have one scale, on which small ones can be told apart", () => 
 });
 
 test("a pair is told from both tables", () => {
-  assert.equal(c.pairText(pair, { row: 0, column: 0 }), "“cups … is”: p(cups) · p(is) = 21 %; together 0 %: no sentence has both.");
-  assert.equal(c.pairText(pair, { row: 0, column: 1 }), "“cups … are”: p(cups) · p(are) = 13 %; together 50 %.");
+  assert.equal(c.pairText(pair, { row: 0, column: 0 }), "“cups … is”: p(cups) · p(is) = 21 %; joint probability 0 %: no sentence has both words.");
+  assert.equal(c.pairText(pair, { row: 0, column: 1 }), "“cups … are”: p(cups) · p(are) = 13 %; joint probability 50 %.");
   assert.match(c.pairText({ ...pair, kind: "chained" }, { row: 0, column: 1 }), /one after the other, 50 %/);
 });
 
 test("the verdict names the impossible pair, the total and the information", () => {
   const [first, second] = c.verdictText(pair).map(plain);
   assert.match(first, /“cups … is”, 21 %. All impossible pairs together: 56 %/);
-  assert.match(second, /0\.69 nats.*its own product would give 50 % to impossible pairs/);
-  assert.match(c.verdictText({ ...pair, worst: null })[0], /can be filled apart/);
+  assert.match(second, /0\.69 nats.*its product assigns 50 % to impossible pairs/);
+  assert.match(c.verdictText({ ...pair, worst: null })[0], /can be filled independently/);
   const chained = { ...pair, kind: "chained", worst: { words: ["cups", "is"], product: 0.21, together: 0.02 } };
-  assert.match(c.verdictText(chained)[0], /21 %, and 2\.0 % once the model has “cups”/);
+  assert.match(c.verdictText(chained)[0], /21 %, compared with 2\.0 % if “cups” is filled in first/);
   assert.match(c.verdictText({ ...chained, worst: null })[0], /hardly differ/);
 });
 

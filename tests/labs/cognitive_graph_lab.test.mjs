@@ -106,63 +106,63 @@ test("the gold graph is counted as Python counts it", () => {
 });
 
 test("each step is told", () => {
-  assert.equal(stepSaid(film, 0), "Nothing is read. The question names Roma. To be read next: Roma.");
-  assert.equal(stepSaid(film, 2), "Step 2 of 4: read Dusk and Eva; new: Adam. To be read next: Adam and Dusk.");
-  assert.equal(stepSaid(film, 4), "Step 4 of 4: read 1974; nothing new. Nothing is left to read.");
-  assert.match(stepSaid({ ...film, named: [] }, 0), /forbidden, so there is nowhere to begin/);
+  assert.equal(stepSaid(film, 0), "No node has been visited. The question names Roma. Next: Roma.");
+  assert.equal(stepSaid(film, 2), "Step 2 of 4: visited Dusk and Eva; new: Adam. Next: Adam and Dusk.");
+  assert.equal(stepSaid(film, 4), "Step 4 of 4: visited 1974; nothing new. The frontier is empty.");
+  assert.match(stepSaid({ ...film, named: [] }, 0), /excluded, so the graph has no start node/);
 });
 
 test("a node tells how it was found, what was made of it, and what System 2 gives it", () => {
   const dusk = of(film, "Dusk");
-  assert.equal(nodeSaid(film, 1, dusk), "Dusk was found in step 1 on the page of Roma. It is to be read next.");
+  assert.equal(nodeSaid(film, 1, dusk), "Dusk was found in step 1 on the page of Roma. It is visited next.");
   const again = nodeSaid(film, 2, dusk);
-  assert.match(again, /on the page of Roma and Eva\. It was read with 1 clue\. System 1 points at “Adam” as an answer \(.*%\)\. A new clue/);
+  assert.match(again, /on the page of Roma and Eva\. It was visited with 1 clue\. System 1 predicts “Adam” as an answer \(.*%\)\. It has a new clue/);
   const [alone, together] = film.steps[2].chances[dusk];
-  assert.ok(again.endsWith(`System 2 gives it ${shortPercent(together)} of being the answer; without edges, ${shortPercent(alone)}.`));
-  assert.match(nodeSaid(film, 3, dusk), /read with 2 clues\. System 1 points at “1974”/);
-  assert.match(nodeSaid(film, 4, of(film, "1974")), /^1974 was found in step 3 on the page of Dusk, and has no page of its own\./);
-  assert.match(nodeSaid(film, 1, of(film, "Roma")), /^Roma stands in the question\. It was read with no clue\. .*“Dusk” as a page to go on to/);
+  assert.ok(again.endsWith(`System 2 gives it a probability of ${shortPercent(together)}; without edges, ${shortPercent(alone)}.`));
+  assert.match(nodeSaid(film, 3, dusk), /visited with 2 clues\. System 1 predicts “1974”/);
+  assert.match(nodeSaid(film, 4, of(film, "1974")), /^1974 was found in step 3 on the page of Dusk, and has no page\./);
+  assert.match(nodeSaid(film, 1, of(film, "Roma")), /^Roma is named in the question\. It was visited with no clue\. .*“Dusk” as a next hop/);
   assert.doesNotMatch(nodeSaid(which, 3, of(which, "Adam")), /System 2/);
 });
 
 test("a missed node tells why", () => {
   const milton = of(owner, "Milton");
-  assert.match(nodeSaid(owner, 1, milton), /^Milton is missed: .* It would be found from Eva, which is not read\.$/);
-  assert.match(nodeSaid(owner, 4, milton), /Eva was read, and System 1 did not lead on to Milton\.$/);
-  assert.match(nodeSaid({ ...owner, without: [["Eva", "Milton"]] }, 4, milton), /The edge from Eva is cut\.$/);
-  assert.match(edgeSaid(cut, 3, line(cut, "Roma", "Dusk")), /“Dusk was made there” The edge from Roma is cut\.$/);
-  assert.match(nodeSaid({ ...owner, without: ["Milton"] }, 4, milton), /It is forbidden\.$/);
-  assert.match(edgeSaid(owner, 4, line(owner, "Eva", "Milton")), /is missed: .*sentence 1 of Eva leads there: “Eva lives in Milton”/);
+  assert.match(nodeSaid(owner, 1, milton), /^Milton is missed: .* It would be found from Eva, which has not been visited\.$/);
+  assert.match(nodeSaid(owner, 4, milton), /Eva was visited, but System 1 did not predict Milton\.$/);
+  assert.match(nodeSaid({ ...owner, without: [["Eva", "Milton"]] }, 4, milton), /The edge from Eva has been removed\.$/);
+  assert.match(edgeSaid(cut, 3, line(cut, "Roma", "Dusk")), /“Dusk was made there” The edge from Roma has been removed\.$/);
+  assert.match(nodeSaid({ ...owner, without: ["Milton"] }, 4, milton), /It has been excluded\.$/);
+  assert.match(edgeSaid(owner, 4, line(owner, "Eva", "Milton")), /is missed: .*sentence 1 of Eva mentions it: “Eva lives in Milton”/);
 });
 
 test("an edge tells its clue, and what its message does", () => {
   const edge = line(film, "Dusk", "Adam");
   const { span } = edge;
   assert.ok(edgeSaid(film, 2, edge).startsWith(
-    `Dusk → Adam: in sentence 2 of Dusk, System 1 points at “Adam” as an answer (${shortPercent(span.chance)}), its start +4.00 against [CLS].`));
-  assert.match(effectSaid(film, 2, edge), /Adam is not read yet/);
+    `Dusk → Adam: in sentence 2 of Dusk, System 1 predicts “Adam” as an answer (${shortPercent(span.chance)}), with a start logit +4.00 relative to [CLS].`));
+  assert.match(effectSaid(film, 2, edge), /Adam has not been visited yet/);
   const effect = film.steps[3].effects.find(({ source, target }) => source === edge.source && target === edge.target);
   const word = effect.on_target < 0 ? "lowers" : "raises";
-  assert.equal(effectSaid(film, 3, edge), `Against the same graph without this edge, its message in System 2 ${word} the ` +
+  assert.equal(effectSaid(film, 3, edge), `Compared with the same graph without this edge, its message in System 2 ${word} the ` +
     `logit of Adam by ${Math.abs(effect.on_target).toFixed(2)}.`, "the answer is Adam himself");
   assert.match(effectSaid(film, 4, edge), /, and (raises|lowers) that of the answer, 1974, by \d\.\d\d\.$/);
-  assert.match(effectSaid(which, 3, line(which, "Dusk", "Adam")), /without the graph: no message passes/);
+  assert.match(effectSaid(which, 3, line(which, "Dusk", "Adam")), /without the graph: there is no message passing/);
   assert.equal(widthOf(which, 3, line(which, "Dusk", "Adam")), widthOf(film, 2, edge), "no message, a thin line");
   assert.ok(widthOf(film, 3, edge) > widthOf(film, 2, edge) && widthOf(film, 3, edge) <= 8);
 });
 
 test("the answer, the choice and the comparison", () => {
-  assert.match(answerSaid(film, 1), /^No answer yet: no node that may be it has been read\. System 1 alone has pointed at no answer\.$/);
+  assert.match(answerSaid(film, 1), /^No answer yet: no candidate answer has been visited\. System 1 alone has predicted no answer\.$/);
   const p = film.steps[4].chances[of(film, "1974")][1];
-  assert.ok(answerSaid(film, 4).startsWith(`CogQA answers 1974, ${shortPercent(p)} among 5 read nodes. System 1 alone would answer `));
+  assert.ok(answerSaid(film, 4).startsWith(`CogQA answers 1974, with probability ${shortPercent(p)} among 5 visited nodes. System 1 alone would answer `));
   assert.match(answerSaid({ ...film, steps: [{ ...film.steps[4], answer: null }] }, 0), /^CogQA has no answer/);
-  assert.deepEqual(verdictOf(film), { good: false, text: "✗ the right answer is Adam" });
-  assert.deepEqual(verdictOf({ ...film, right: "1974" }), { good: true, text: "✓ right: 1974" });
+  assert.deepEqual(verdictOf(film), { good: false, text: "✗ the correct answer is Adam" });
+  assert.deepEqual(verdictOf({ ...film, right: "1974" }), { good: true, text: "✓ correct: 1974" });
   assert.equal(verdictOf({ ...film, right: null }), null);
   const { chance, answer } = which.steps.at(-1);
   assert.equal(answer, chance > 0.5 ? "Dusk" : "Old Town");
-  assert.match(comparedSaid(which, 3), new RegExp(`at Old Town and at Adam\\. .* of the second, Dusk, is ${shortPercent(chance).replace(".", "\\.")}`));
-  assert.match(comparedSaid(yes, 3), /chance of “yes” is/);
+  assert.match(comparedSaid(which, 3), new RegExp(`compares Old Town with Adam\\. .* of the second, Dusk, is ${shortPercent(chance).replace(".", "\\.")}`));
+  assert.match(comparedSaid(yes, 3), /probability of “yes” is/);
   assert.match(comparedSaid(which, 0), /no two nodes to compare yet/);
   assert.deepEqual(rowsOf(film, 4).map(({ n, candidate, answer: own }) => [film.nodes[n].name, candidate, own]),
     [["Roma", false, false], ["Dusk", false, false], ["Eva", false, false], ["Adam", true, false], ["1974", true, true]]);
@@ -171,7 +171,7 @@ test("the answer, the choice and the comparison", () => {
 });
 
 test("the guess is about the end, and its answer tells where it was found", () => {
-  assert.deepEqual(guessOf(film), ["Which node will be the answer when nothing is left to read?",
+  assert.deepEqual(guessOf(film), ["Which node will be the answer when the frontier is empty?",
     "1974. It is found on the page of Dusk: “it came out in 1974”"]);
   assert.equal(guessOf(which)[1], `${which.steps.at(-1).answer}.`);
   assert.match(guessOf(yes)[0], /yes or no/);
@@ -181,10 +181,10 @@ test("what a node's tags say", () => {
   assert.deepEqual(tagsOf(film, 0, 0, false), ["▸ next", "in the question"]);
   assert.deepEqual(tagsOf(film, 2, of(film, "Dusk"), false), ["▸ again"]);
   assert.deepEqual(tagsOf(film, 4, of(film, "1974"), true), ["✓ answer", "extra"]);
-  assert.deepEqual(tagsOf(film, 4, of(film, "Adam"), false), ["an answer?"]);
+  assert.deepEqual(tagsOf(film, 4, of(film, "Adam"), false), ["candidate"]);
   assert.deepEqual(tagsOf(owner, 4, of(owner, "Milton"), true), ["missed"]);
   assert.deepEqual(tagsOf(which, 3, of(which, "Adam"), false), ["compared"]);
-  assert.deepEqual(tagsOf(which, 3, of(which, "1931"), false), ["a value"]);
+  assert.deepEqual(tagsOf(which, 3, of(which, "1931"), false), ["value"]);
 });
 
 test("spans that overlap are one mark", () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ticks, range, scale, pathOf, numbers, sampled, heldOutAt } from "../../plmlab/labs/curve/lab.js";
 
 const state = (more) => ({ training: [], validation: [], floor: null, floor_name: "floor", steps: null, step: 0, loss: null,
-  held_out: null, unit: "nats a token", ...more });
+  held_out: null, unit: "nats per token", ...more });
 
 test("ticks are round numbers inside the range", () => {
   assert.deepEqual(ticks(0, 1000), [0, 200, 400, 600, 800, 1000]);

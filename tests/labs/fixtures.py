@@ -65,8 +65,8 @@ def cases() -> list[dict[str, Any]]:
             "name": name, "mask": mask_state("content", square), "names": names, "count": count,
             "edits": [[0, *edit] for edit in edits], "verbs": list(network.verbs),
             "looks": visible.dense().int().flatten().tolist(),
-            "reasons": [visible.reason(q, k, names).replace(" may look at ", f" {open_} ", 1)
-                        .replace(" may not look at ", f" {closed} ", 1) for q in range(count) for k in range(count)],
+            "reasons": [visible.reason(q, k, names).replace(" can attend to ", f" {open_} ", 1)
+                        .replace(" cannot attend to ", f" {closed} ", 1) for q in range(count) for k in range(count)],
         })
     return found
 

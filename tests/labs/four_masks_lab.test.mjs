@@ -30,33 +30,33 @@ test("a pair of places has its positions under each mask, or none", () => {
 
 test("why a pair is open or closed, and under which masks", () => {
   const said = (p, pair) => reason(p, pair)?.map(({ text }) => text).join("") ?? null;
-  assert.equal(said(panels[2], { q: 1, k: 2 }), "[MASK] may not look at w2: w2 is not.");
-  assert.equal(said(panels[1], { q: 1, k: "cut" }), "[MASK] may look at wcut: wcut is read.");
+  assert.equal(said(panels[2], { q: 1, k: 2 }), "[MASK] cannot attend to w2: w2 is not.");
+  assert.equal(said(panels[1], { q: 1, k: "cut" }), "[MASK] can attend to wcut: wcut is read.");
   assert.equal(said(panels[0], { q: 1, k: "cut" }), null);
-  assert.equal(verdicts(panels, { q: 1, k: 2 }), "The same pair is open under “both” and “right”, and closed under “two” and “left”.");
-  assert.equal(verdicts(panels, { q: 1, k: 1 }), "The same pair is open under every mask that has it.");
-  assert.equal(verdicts(panels.slice(1, 3), { q: 0, k: 2 }), "The same pair is closed under every mask that has it.");
-  assert.equal(verdicts(panels, { q: "cut", k: 0 }), "Only “two” has this pair.");
+  assert.equal(verdicts(panels, { q: 1, k: 2 }), "The same pair is allowed under “both” and “right”, and blocked under “two” and “left”.");
+  assert.equal(verdicts(panels, { q: 1, k: 1 }), "The same pair is allowed under every mask in which it exists.");
+  assert.equal(verdicts(panels.slice(1, 3), { q: 0, k: 2 }), "The same pair is blocked under every mask in which it exists.");
+  assert.equal(verdicts(panels, { q: "cut", k: 0 }), "This pair exists only under “two”.");
 });
 
 test("what the gap sees is counted", () => {
   assert.deepEqual(panels.map((p) => inSight(p).filter(Boolean).length), [5, 4, 3, 3]);
   assert.deepEqual(panels.map((p) => sightOf(p, 1, 3)), [
-    "The gap sees 1 of 1 word before it, 1 of 1 behind it, and the end.",
-    "The gap sees 1 of 1 word before it, 0 of 1 behind it, and not the end.",
-    "The gap sees 1 of 1 word before it, 0 of 1 behind it, and not the end.",
-    "The gap sees 0 of 1 word before it, 1 of 1 behind it, and the end."]);
+    "The masked word sees 1 of 1 word before it, 1 of 1 after it, and the end.",
+    "The masked word sees 1 of 1 word before it, 0 of 1 after it, but not the end.",
+    "The masked word sees 1 of 1 word before it, 0 of 1 after it, but not the end.",
+    "The masked word sees 0 of 1 word before it, 1 of 1 after it, and the end."]);
   const alone = panel("left", ["begin", 1, "end"], (q, k) => k <= q);
-  assert.equal(sightOf({ ...alone, places: ["begin", 0, "end"] }, 0, 1), "The gap sees not the end.");
+  assert.equal(sightOf({ ...alone, places: ["begin", 0, "end"] }, 0, 1), "The masked word does not see the end.");
 });
 
 test("what the word costs, in nats", () => {
   const own = { nats: 0.5, best: Math.exp(-0.25) };
-  assert.equal(paidText({ own }), "−log p: model 0.50, best possible 0.25 nats");
-  assert.equal(paidText({ own: { ...own, best: 1 } }), "−log p: model 0.50, best possible 0.00 nats");
+  assert.equal(paidText({ own }), "−log p: model 0.50, Bayes-optimal 0.25 nats");
+  assert.equal(paidText({ own: { ...own, best: 1 } }), "−log p: model 0.50, Bayes-optimal 0.00 nats");
   assert.equal(paidText({ own: { ...own, best: null } }), "−log p: model 0.50 nats");
-  assert.match(paidText({ own: { ...own, best: 0 } }), /best possible ∞: for that reader it cannot stand here/);
-  assert.match(paidText({ own: null }), /nobody knows a true word/);
+  assert.match(paidText({ own: { ...own, best: 0 } }), /Bayes-optimal ∞: the word is impossible here/);
+  assert.match(paidText({ own: null }), /the true word is unknown/);
 });
 
 test("the pair that is marked first is the gap and the word behind it", () => {
@@ -76,7 +76,7 @@ test("squares keep within their room, with names where these can be read", () =>
 
 test("arrow keys walk the words, and each says what it does", () => {
   assert.deepEqual(["ArrowLeft", "ArrowRight", "Home", "End", "x"].map((key) => placeAfter(key, 0, 3)), [0, 1, 0, 2, null]);
-  assert.equal(buttonName("cat", "word", false), "cat, hide it");
-  assert.equal(buttonName("[UNK]", "unknown", true), "[UNK], not in the vocabulary, hidden");
+  assert.equal(buttonName("cat", "word", false), "cat, mask it");
+  assert.equal(buttonName("[UNK]", "unknown", true), "[UNK], not in the vocabulary, masked");
   assert.equal(buttonName("[MASK]", "typed", true), "[MASK], as you typed it");
 });

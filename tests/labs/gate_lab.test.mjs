@@ -16,12 +16,12 @@ test("a score has two decimals, or as many as keep it from looking perfect", () 
 
 test("a cell is told with the sum that made it", () => {
   const said = told({ unit, position: 3, name: "keys", drawn: "memory", at, holds: [] });
-  assert.equal(said, "Layer 1, unit 17: its memory is 0.50 after “keys”. It keeps 50 % of the 0.80 that it held " +
-    "(forget gate 0.50) and takes in 25 % of 0.40 (input gate 0.25), that is 0.10. It shows 90 % of tanh c (output " +
-    "gate 0.90).");
+  assert.equal(said, "Layer 1, unit 17: its cell state is 0.50 after “keys”. It keeps 50 % of its previous state " +
+    "0.80 (forget gate 0.50) and adds 25 % of the candidate 0.40 (input gate 0.25), i.e. 0.10. It outputs 90 % of " +
+    "tanh c (output gate 0.90).");
   const gate = told({ unit, position: 3, name: "keys", drawn: "forget", at, holds: [] });
-  assert.match(gate, /^Layer 1, unit 17: its forget gate is 0\.50 after “keys”\..*which makes a memory of 0\.50\./);
-  assert.match(told({ unit, position: 0, name: "a", drawn: "memory", at, holds: [] }), /It held nothing yet and takes/);
+  assert.match(gate, /^Layer 1, unit 17: its forget gate is 0\.50 after “keys”\..*which gives a cell state of 0\.50\./);
+  assert.match(told({ unit, position: 0, name: "a", drawn: "memory", at, holds: [] }), /It starts from 0 and adds/);
 });
 
 test("what the reader's word is keeps a piece of its own", () => {
@@ -33,10 +33,11 @@ test("what is held is told where it acts, and what would be without it", () => {
   const forget = { point: "forget", layer: 1, unit: 17, value: 0, start: 3 };
   const written = { point: "memory", layer: 1, unit: 17, value: 3, start: 3 };
   const say = (position, holds, was) => told({ unit, position, name: "keys", drawn: "memory", at: { ...at, was }, holds });
-  assert.match(say(3, [forget], 0.9), /forget gate 0\.50, held\).*With nothing held, its memory would be 0\.90\.$/);
-  assert.doesNotMatch(say(2, [forget], 0.5), /held,|, held|With nothing/);
-  assert.match(say(3, [written]), /is 0\.50 \(held\) after “keys”\. This memory was written/);
-  assert.doesNotMatch(say(4, [written]), /written/);
+  assert.match(say(3, [forget], 0.9),
+    /forget gate 0\.50, clamped\).*Without clamping, its cell state would be 0\.90\.$/);
+  assert.doesNotMatch(say(2, [forget], 0.5), /clamped|Without/);
+  assert.match(say(3, [written]), /is 0\.50 \(clamped\) after “keys”\. This cell state was set/);
+  assert.doesNotMatch(say(4, [written]), /set by hand/);
   assert.deepEqual([2, 3, 4].map((position) => covers(forget, position)), [false, true, true]);
   assert.deepEqual([2, 3, 4].map((position) => covers(written, position)), [false, true, false]);
 });
@@ -56,11 +57,11 @@ test("a hold more takes the place of one of the same gate, and of no other", () 
 test("holds in words", () => {
   const names = ["[START]", "the", "keys"];
   const text = (more) => holdText({ point: "forget", layer: 0, unit: 2, value: 0, start: 2, ...more }, names);
-  assert.equal(text({}), "layer 0, unit 2: forget gate shut from “keys” on");
+  assert.equal(text({}), "layer 0, unit 2: forget gate closed from “keys” on");
   assert.equal(text({ value: 1, start: 0 }), "layer 0, unit 2: forget gate open throughout");
   assert.equal(text({ value: 0.25, point: "input" }), "layer 0, unit 2: input gate at 0.25 from “keys” on");
-  assert.equal(text({ point: "memory", value: -3 }), "layer 0, unit 2: memory set to −3.00 after “keys”");
-  assert.equal(text({ start: 9 }), "layer 0, unit 2: forget gate shut from position 9 on");
+  assert.equal(text({ point: "memory", value: -3 }), "layer 0, unit 2: cell state set to −3.00 after “keys”");
+  assert.equal(text({ start: 9 }), "layer 0, unit 2: forget gate closed from position 9 on");
 });
 
 const figures = (best, untrained, shuffled, baseline) =>
@@ -68,15 +69,15 @@ const figures = (best, untrained, shuffled, baseline) =>
 
 test("the finding says what the figures do", () => {
   assert.equal(finding("number", figures(0.95, 0.7, 0.5, 0.88)),
-    "One unit tells the number of the subject better than the last noun does: AUC 0.95 against 0.88");
-  assert.match(finding("number", figures(0.85, 0.7, 0.5, 0.88)), /^Units tell .* none as well as the last noun does/);
-  assert.match(finding("number", figures(0.72, 0.7, 0.5, 0.6)), /^No unit tells .* AUC 0\.72 against 0\.70$/);
-  assert.match(finding("number", figures(0.72, 0.5, 0.7, 0.6)), /^No unit tells/);
-  assert.match(finding("moving", {}), /moves farthest/);
+    "One unit encodes the number of the subject better than the last noun does: AUC 0.95 against 0.88");
+  assert.match(finding("number", figures(0.85, 0.7, 0.5, 0.88)), /^Units encode .* none as well as the last noun does/);
+  assert.match(finding("number", figures(0.72, 0.7, 0.5, 0.6)), /^No unit encodes .* AUC 0\.72 against 0\.70$/);
+  assert.match(finding("number", figures(0.72, 0.5, 0.7, 0.6)), /^No unit encodes/);
+  assert.match(finding("moving", {}), /varies most/);
   const { rows, note } = yardsticks("number", figures(0.95, 0.7, 0.5, 0.88));
   assert.deepEqual(rows.map(([, figure]) => figure), [0.95, 0.7, 0.5, 0.88]);
   assert.match(rows[3][0], /no network: the last noun/);
-  assert.match(note, /0\.5 tells nothing.*↑ higher means plural, ↓ higher means singular/);
+  assert.match(note, /0\.5 is chance level.*↑ higher means plural, ↓ higher means singular/);
 });
 
 const next = (rows, verbs, control) => ({ rows, moved: { verbs, control },
@@ -84,14 +85,16 @@ const next = (rows, verbs, control) => ({ rows, moved: { verbs, control },
 
 test("the next word: first without holds, then what moved, and whether it was the verb", () => {
   const still = [["is", 0.9, 0.9, 1], ["are", 0.05, 0.05, 0]];
-  assert.equal(nextSaid(next(still, 0, 0), "chairs", false), "After “chairs” the model says “is” first, with 0.90.");
-  assert.match(nextSaid(next(still, 0.001, 0.002), "chairs", true), /^Nothing moves/);
+  assert.equal(nextSaid(next(still, 0, 0), "chairs", false),
+    "After “chairs” the top prediction is “is”, with probability 0.90.");
+  assert.match(nextSaid(next(still, 0.001, 0.002), "chairs", true), /^No group changes/);
   const moved = [["is", 0.9, 0.4, 1], ["are", 0.05, 0.5, 0]];
   const said = nextSaid(next(moved, 0.48, 0.02), "chairs", true);
-  assert.match(said, /^“is” falls from 0\.90 to 0\.40, and “are” is first now\. Moved: 0\.48 .* 0\.02 among the co/);
-  assert.match(said, /bears on the verb, and on little else\.$/);
-  assert.match(nextSaid(next(moved, 0.2, 0.1), "chairs", true), /on other words too\.$/);
-  assert.match(nextSaid(next(moved, 0.1, 0.2), "chairs", true), /on other words more than on the verb\.$/);
+  assert.match(said,
+    /^p\(“is”\) falls from 0\.90 to 0\.40, and “are” is now the top prediction\. Total .* 0\.48 .* 0\.02 among the co/);
+  assert.match(said, /affects the verb and little else\.$/);
+  assert.match(nextSaid(next(moved, 0.2, 0.1), "chairs", true), /and other words too\.$/);
+  assert.match(nextSaid(next(moved, 0.1, 0.2), "chairs", true), /other words more than the verb\.$/);
 });
 
 test("stretches of labels, with nothing where there is no label", () => {

@@ -109,44 +109,46 @@ test("where the lab begins, the cliff throws the point out, and clipping does no
   assert.equal(longestStep(plain).step, 4);
   assert.ok(longestStep(clipped).length < 0.2 + 1e-9);
   assert.equal(descended(plain, clipped, { clip: 1, rate: 0.2, frame }),
-    "Without clipping, step 4 throws the point from w = 4.53, b = −2.32 to w = 8.04, b = 3.57, out of the picture: " +
-    "there the loss is 0.09, and the ground so flat that it stays. With the norm clipped at 1, no step is longer than " +
-    "0.2, and after 60 steps the loss is 0.0084.");
+    "Without clipping, step 4 throws the point from w = 4.53, b = −2.32 to w = 8.04, b = 3.57, outside the figure: " +
+    "there the loss is 0.09, and the surface is so flat that the point stays there. With the gradient norm clipped at " +
+    "1, no step is longer than 0.2, and after 60 steps the loss is 0.0084.");
 });
 
 test("where nothing is thrown or clipped, that is said", () => {
   const told = descended(...paths({ w: 3.5, b: -1.2, rate: 0.1 }, 3), { clip: 3, rate: 0.1, frame });
   assert.match(told, /^Without clipping, no step is longer than 0\.0\d+, and after 60 steps the loss is /);
-  assert.match(told, /The gradient's norm never passes 3, so clipping changes nothing\.$/);
+  assert.match(told, /The gradient norm never exceeds 3, so clipping changes nothing\.$/);
 });
 
 test("a push is told with what is left of it", () => {
   const rnn = { push: "memory", memory: undefined };
-  assert.equal(pushed(0.004, 3, 12, rnn), "A push at step 3 moves step 12 by 0.004: after 9 steps, 1/250 of it is left.");
+  assert.equal(pushed(0.004, 3, 12, rnn), 
+    "A perturbation at step 3 changes step 12 by 0.004: after 9 steps, 1/250 of it is left.");
   assert.equal(pushed(12.3, 3, 4, rnn),
-    "A push at step 3 moves step 4 by 12: after 1 step, it is 12 times as large.");
+    "A perturbation at step 3 changes step 4 by 12: after 1 step, it is 12 times its original size.");
   assert.equal(pushed(0.5, 0, 2, { push: "memory", memory: true }),
-    "A push of the memory c at step 0 moves the memory at step 2 by 0.5: after 2 steps, half of it is left.");
-  assert.match(pushed(0.5, 0, 2, { push: "state", memory: true }), /^A push of the state h at .* moves the state at /);
+    "A perturbation of the cell state c at step 0 changes the cell state at step 2 by 0.5: after 2 steps, half of it " +
+    "is left.");
+  assert.match(pushed(0.5, 0, 2, { push: "state", memory: true }), / of the hidden state h at .* the hidden state at /);
   assert.match(pushed(0, 5, 2, rnn), /^Step 2 comes before step 5/);
-  assert.match(pushed(1, 5, 5, rnn), /has not travelled yet\.$/);
+  assert.match(pushed(1, 5, 5, rnn), /no step has been taken yet\.$/);
 });
 
 test("sizes and shares in words", () => {
   assert.deepEqual([0, 0.004, 0.5, 31.4, 3.2e-9, 2e7].map(amount), ["0", "0.004", "0.5", "31", "3.2 · 10⁻⁹", "2.0 · 10⁷"]);
   assert.deepEqual([0.33, 0.5, 0.999, 0.62, 0.0026, 1e-8].map(share),
     ["a third", "half", "almost all", "62 %", "1/380", "less than a millionth"]);
-  assert.deepEqual([0, 1.02, 3e8].map(left), ["nothing of it is left", "it is about as large as it was",
-    "it is more than a million times as large"]);
-  assert.equal(verdict(0.0026, 20), "It vanishes: after 19 steps, 1/380 of a push is left");
-  assert.equal(verdict(812, 20), "It explodes: after 19 steps, a push is 812 times as large");
-  assert.equal(verdict(1, 5), "It is carried: after 4 steps, a push is about as large as it was");
+  assert.deepEqual([0, 1.02, 3e8].map(left), ["nothing of it is left", "it is about its original size",
+    "it is more than a million times its original size"]);
+  assert.equal(verdict(0.0026, 20), "It vanishes: after 19 steps, 1/380 of a perturbation is left");
+  assert.equal(verdict(812, 20), "It explodes: after 19 steps, a perturbation is 812 times its original size");
+  assert.equal(verdict(1, 5), "It is preserved: after 4 steps, a perturbation is about its original size");
 });
 
 test("the largest drop is named, or that there is none", () => {
-  assert.equal(dropped([1, 0.9, 0.3, 0.28], 0, 3), "The largest drop is at step 2, to a third of what it was before.");
-  assert.equal(dropped([1, 2, 4], 0, 2), "It drops at no step on the way.");
-  assert.match(dropped([1, 0.9, 0, 0], 0, 3), /at step 2, to nothing/);
+  assert.equal(dropped([1, 0.9, 0.3, 0.28], 0, 3), "The largest drop is at step 2, to a third of the previous size.");
+  assert.equal(dropped([1, 2, 4], 0, 2), "It does not shrink at any step.");
+  assert.match(dropped([1, 0.9, 0, 0], 0, 3), /at step 2, to zero\.$/);
   assert.equal(dropped([1, 0.5], 1, 1), "");
 });
 

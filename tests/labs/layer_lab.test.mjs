@@ -125,37 +125,40 @@ test("what a filter reads is shown as characters, begin and end included", () =>
   assert.equal(readOf(columns, { start: 5, width: 4 }), "b›··");
   assert.equal(readOf(columns, { start: 0, width: 2 }), "‹a");
   assert.equal(readOf(columns, { start: 3, width: 1 }), "猫");
-  assert.equal(told.codesSaid({ characters }), "The model reads bytes of UTF-8: “猫” is 3 of them.");
-  assert.equal(told.codesSaid({ characters: [["a", 1]] }), "Each character is one code.");
+  assert.equal(told.codesSaid({ characters }), "The model's input is UTF-8 bytes: “猫” takes 3.");
+  assert.equal(told.codesSaid({ characters: [["a", 1]] }), "Each character is one byte.");
 });
 
 const flat = (left, right, both) => [[1, 1, 1], [left, right, both], [left, right, both]];
 
 test("the finding is that of the numbers", () => {
   assert.equal(told.contextFinding("bank", "bank", flat(0.4, 0.65, 0.51)),
-    "At layer 0 the two “bank” are one vector; both directions together, 0.51 at layer 1 and 0.51 at layer 2");
+    "At layer 0 the two “bank” have the same vector; with both directions, the cosine is 0.51 at layer 1 and 0.51 at " +
+    "layer 2");
   assert.match(told.contextFinding("bank", "bank", flat(1, 0.65, 0.8)),
-    /read from the left they stay one; read from the right they part, to 0\.65 at layer 2$/);
-  assert.match(told.contextFinding("bank", "bank", flat(0.2, 1, 0.8)), /from the right they stay one; read from the left they part, to 0\.20/);
+    /in the forward LSTM they stay identical; in the backward LSTM they diverge, to cosine 0\.65 at layer 2$/);
+  assert.match(told.contextFinding("bank", "bank", flat(0.2, 1, 0.8)),
+    /in the backward LSTM they stay identical; in the forward LSTM they diverge, to cosine 0\.20/);
   assert.match(told.contextFinding("bank", "bank", flat(1, 1, 1)), /the sentences are the same$/);
-  assert.match(told.contextFinding("bank", "shore", flat(0.2, 0.1, 0.1)), /^At layer 0 “bank” and “shore” have the cosine 1\.00;/);
+  assert.match(told.contextFinding("bank", "shore", flat(0.2, 0.1, 0.1)), /^At layer 0 “bank” and “shore” have cosine 1\.00;/);
 });
 
 test("where the pair is farthest apart is held against strangers", () => {
   const strangers = [[0.5, 0.5, 0.5], [0, 0, 0], [0.2, 0.6, 0.3]];
   const found = [[1, 1, 1], [0.5, 0.5, 0.5], [0.6, 0.7, 0.6]];
-  assert.equal(told.restSaid("bank", "bank", found, strangers), "Held against two different words (the hatched part), the two " +
-    "“bank” are farthest apart at layer 2, from the right: 75 % of the way to strangers.");
-  assert.match(told.restSaid("bank", "bank", flat(1, 1, 1), strangers), /^Nothing sets the two “bank” apart/);
-  assert.match(told.cosineSaid("bank", "bank", 1, 0, 1, 0.4), /nothing that this direction has read is different\.$/);
-  assert.match(told.cosineSaid("bank", "bank", 2, 2, -0.2, 0.4), /cosine −0\.20; two different words have 0\.40 there in the mean: the way .* by 200 %\.$/);
+  assert.equal(told.restSaid("bank", "bank", found, strangers), "Compared with two different words (hatched), the two " +
+    "“bank” are farthest apart at layer 2, backward LSTM: 75 % of the distance between different words.");
+  assert.match(told.restSaid("bank", "bank", flat(1, 1, 1), strangers), /^The two “bank” do not differ\.$/);
+  assert.match(told.cosineSaid("bank", "bank", 1, 0, 1, 0.4), /this direction has seen the same words in both sentences\.$/);
+  assert.match(told.cosineSaid("bank", "bank", 2, 2, -0.2, 0.4), 
+    /cosine −0\.20; two different words have 0\.40 there on average: they are 200 % of the way /);
 });
 
 test("the answer says which stand nearer, as the numbers have it", () => {
   const side = (last) => ({ count: 3, cosines: [1, 0.7, last] });
   const strangers = [[0, 0, 0.5], [0, 0, 0.4], [0, 0, 0.3]];
-  assert.match(told.senseAnswer({ same: side(0.6), another: side(0.4) }, strangers), /^Those of the same sense stand nearer\. The same sense, 3 uses/);
-  assert.match(told.senseAnswer({ same: side(0.4), another: side(0.6) }, strangers), /^Those of another sense stand nearer: what a layer tells/);
+  assert.match(told.senseAnswer({ same: side(0.6), another: side(0.4) }, strangers), /^Those of the same sense are nearer\. .* Same sense, 3 occ/);
+  assert.match(told.senseAnswer({ same: side(0.4), another: side(0.6) }, strangers), /^Those of another sense are nearer: a layer encodes/);
   assert.match(told.senseAnswer({ same: side(0.4), another: side(0.41) }, strangers), /^Neither: .*Two different words: 0\.40 at layer 1 and 0\.30 at layer 2\.$/);
 });
 
@@ -164,11 +167,11 @@ test("mixes, dots and neighbours in words", () => {
   assert.equal(told.mixSaid([0.2, 0.5, 0.3]), "20 % layer 0, 50 % layer 1 and 30 % layer 2");
   const scores = { sense: 1, "sense elsewhere": 0.26 };
   assert.match(told.mixFinding([1 / 3, 1 / 3, 1 / 3], scores, { sense: 0.55, "sense elsewhere": 0.68 }),
-    /^With the mean of the layers, .* in 100 % \(chance 55 %\); in another kind of sentence, in 26 % \(chance 68 %\)$/);
-  assert.match(told.mixRest(scores, { "sense elsewhere": 0.68 }), /none has more to say for being longer\. Below chance is worse/);
-  assert.match(told.mixRest(scores, { "sense elsewhere": 0.2 }), /none has more to say for being longer\.$/);
-  assert.match(told.pointSaid({ shares: [1, 0, 0], form: 0.5 }, "form"), /^With layer 0 alone: 50 %\. The nearest of all words/);
+    /^With the mean of the layers, .* in 100 % of cases \(chance 55 %\); .* patterns, in 26 % of cases \(chance 68 %\)$/);
+  assert.match(told.mixRest(scores, { "sense elsewhere": 0.68 }), /larger norms\. Below chance is worse/);
+  assert.match(told.mixRest(scores, { "sense elsewhere": 0.2 }), /larger norms\.$/);
+  assert.match(told.pointSaid({ shares: [1, 0, 0], form: 0.5 }, "form"), /^With layer 0 alone: 50 %\. The nearest occurrence of any word/);
   const one = { word: "bat", sense: "bat.club", score: 0.5, rank: 2, more: 1, strangers: 0.4 };
-  assert.match(told.neighbourSaid(one, { word: "bat", sense: "bat.animal" }), /the same word form, another sense \(club\)\. 1 more stored sentence of this kind stands/);
-  assert.match(told.neighbourSaid({ ...one, more: 0 }, { word: "the", sense: null }), /another word, “bat”, whether the sense is the same is not known\.$/);
+  assert.match(told.neighbourSaid(one, { word: "bat", sense: "bat.animal" }), /the same word form, another sense \(club\)\. 1 more stored sentence of this pattern is/);
+  assert.match(told.neighbourSaid({ ...one, more: 0 }, { word: "the", sense: null }), /another word, “bat”, sense unknown\.$/);
 });

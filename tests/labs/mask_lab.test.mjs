@@ -44,16 +44,16 @@ test("rules have fills of their own, and the legend names what is to be seen", (
     ["rule-0", "rule-1", "by-hand", "blocked", "blocked", "blocked"]);
   const all = decided(blanks.mask, blanks.edits, 0, blanks.count);
   assert.deepEqual(legendOf(blanks.mask, all, ["word", "mask"]).map((l) => l.text),
-    ["the text", "what was written", "blocked", "set by hand", "hidden"]);
+    ["the text", "what was written", "blocked", "set by hand", "masked"]);
   const masked = fixtures.find((f) => f.name === "masked").mask;
-  assert.deepEqual(legendOf(masked, masked.rule_ids, ["word"]).map((l) => l.text), ["everyone sees everyone"]);
+  assert.deepEqual(legendOf(masked, masked.rule_ids, ["word"]).map((l) => l.text), ["full attention"]);
 });
 
-test("the crosshair begins where something is asked", () => {
+test("the crosshair begins at a target", () => {
   assert.deepEqual(firstCell([null, "b", null, "d", null]), { q: 1, k: 2 });
   assert.deepEqual(firstCell([null]), { q: 0, k: 0 });
   assert.deepEqual(firstCell([null, null, null, "d", "e"], 3), { q: 3, k: 1 }, "of a pair: across, to the source");
-  assert.deepEqual(firstCell(["b", "c", "d", "c", "b", "a"], 3), { q: 4, k: 1 }, "where both parts are asked too");
+  assert.deepEqual(firstCell(["b", "c", "d", "c", "b", "a"], 3), { q: 4, k: 1 }, "where both parts have targets too");
 });
 
 test("no click opens a block where no path is, nor any cell where there is no mask", () => {
@@ -66,7 +66,7 @@ test("no click opens a block where no path is, nor any cell where there is no ma
 
 test("a word that looks like a place in the sentence stays a word", () => {
   const mask = { sentences: { 1: "{key} before {query}" } };
-  const said = sentence(mask, 1, ["{key}", "$&"], { q: 0, k: 1 }, ["may look at", "may not look at"]);
-  assert.equal(said.map((p) => p.text).join(""), "{key} may look at $&: $& before {key}");
+  const said = sentence(mask, 1, ["{key}", "$&"], { q: 0, k: 1 }, ["can attend to", "cannot attend to"]);
+  assert.equal(said.map((p) => p.text).join(""), "{key} can attend to $&: $& before {key}");
   assert.deepEqual(said.filter((p) => p.role === "query").map((p) => p.text), ["{key}", "{key}"]);
 });

@@ -30,25 +30,26 @@ test("a way leads from a position to the asked one, or nowhere", () => {
 });
 
 test("what a layer can have heard is told with the way that it took", () => {
-  assert.equal(text(reachSaid(state, 1, 1)), "Layer 1 of “?” can have heard of “crane (position 1)”: “?” looks at “she” " +
-    "in layer 1, where “she” had looked at “crane (position 1)” in layer 0.");
-  assert.equal(text(reachSaid(state, 1, 3)), "Layer 1 of “?” can have heard of “she”: “?” looks at “she” in layer 0.");
-  assert.match(text(reachSaid(state, 0, 1)), /cannot have heard .*in 1 layer no way.*layer 1 is the first that can\.$/);
-  assert.match(text(reachSaid(state, 0, 6)), /^Layer 0 of “\?” knows its own word/);
-  assert.match(text(reachSaid(state, 1, 7)), /comes later: no layer has heard of it/);
+  assert.equal(text(reachSaid(state, 1, 1)), "“crane (position 1)” can reach layer 1 of “?”: “?” attends to “she” " +
+    "in layer 1, where “she” attended to “crane (position 1)” in layer 0.");
+  assert.equal(text(reachSaid(state, 1, 3)), "“she” can reach layer 1 of “?”: “?” attends to “she” in layer 0.");
+  assert.match(text(reachSaid(state, 0, 1)),
+    / cannot reach layer 0 .*no path of 1 layer.*layer 1 is the first that can\.$/);
+  assert.match(text(reachSaid(state, 0, 6)), /^Layer 0 of “\?” has its own word in its input/);
+  assert.match(text(reachSaid(state, 1, 7)), /comes later: it is not in the receptive field of any layer/);
   const closed = { ...state, reach: { ...state.reach, cut: [-1, -1, 2, 1, 1, 1, 0, -1] } };
-  assert.match(text(reachSaid(closed, 1, 1)), /What you cut closes every way\.$/);
-  assert.match(text(reachSaid(closed, 1, 2)), /What you cut leaves a longer way, to layer 1\.$/);
+  assert.match(text(reachSaid(closed, 1, 1)), /Your masking blocks every path\.$/);
+  assert.match(text(reachSaid(closed, 1, 2)), /Your masking leaves a longer path, to layer 1\.$/);
 });
 
 test("why a position may be looked at, in the words of the mask", () => {
-  assert.equal(text(reasonSaid(state, 3)), "“she” is remembered 3 positions later by “?”. It stands 3 positions before.");
+  assert.equal(text(reasonSaid(state, 3)), "“she” is remembered 3 positions later by “?”. It is 3 positions back.");
   assert.equal(text(reasonSaid(state, 7)), "“crane (position 7)” comes later.");
-  assert.equal(text(reasonSaid(state, 6)), "“?” is asked: the next word of the text is “crane”.");
+  assert.equal(text(reasonSaid(state, 6)), "“?” is the query position: the next word of the text is “crane”.");
   assert.match(text(reasonSaid({ ...state, given: false }, 6)),
-    /nothing follows it in the text, and the model’s likeliest word is “crane”\.$/);
+    /nothing follows it in the text, and the model’s most probable word is “crane”\.$/);
   const cut = { ...state, cut: [false, true, false, false, true] };
-  assert.match(text(reasonSaid(cut, 3)), /You cut it out: when this segment is read, nobody looks at it\.$/);
+  assert.match(text(reasonSaid(cut, 3)), /You masked it out: no position of this segment attends to it\.$/);
   assert.deepEqual([3, 2, 6, 0].map((position) => isCut(cut, position)), [true, false, false, false]);
   assert.deepEqual([cut, state, { ...state, without: "content" }].map(isChanged), [true, false, true]);
 });
@@ -60,24 +61,24 @@ test("a word of the reader's stays a piece of its own", () => {
 });
 
 test("beside a weight stands what its loss does", () => {
-  assert.equal(text(weightSaid(state, 2, [[0, 0.25], [1, 0]], "head 3")), " It is looked at with a weight of 0.25 in " +
-    "layer 0, 0.00 in layer 1 (head 3). With it cut out, “crane” has 0.90 instead of 0.93.");
-  assert.match(text(weightSaid(state, 4, [[0, 0.1]], "mean")), /With positions 3 to 4 \(cut together\) cut out, .* 0\.20/);
+  assert.equal(text(weightSaid(state, 2, [[0, 0.25], [1, 0]], "head 3")), " Attention weight: 0.25 in " +
+    "layer 0, 0.00 in layer 1 (head 3). Masking it out changes p(“crane”) from 0.93 to 0.90.");
+  assert.match(text(weightSaid(state, 4, [[0, 0.1]], "mean")), /Masking position_ids 3 to 4 \(as a group\) out .* 0\.20/);
   assert.deepEqual(weightSaid(state, 0, [[0, 0]], "mean"), []);
   assert.equal(effectOf(state, 6), undefined);
 });
 
 test("which answer fails", () => {
   const said = (now, then, more = { without: "content" }) => answerSaid({ ...state, answers: [now, then], ...more });
-  assert.equal(answerSaid(state), "The model gives “crane” 0.93: its first word.");
+  assert.equal(answerSaid(state), "The model assigns “crane” probability 0.93 (rank 1).");
   assert.equal(said(answer(0.01, "boat"), answer(0.01, "boat"), {}),
-    "The model gives “crane” 0.010: its word number 7; it says “boat” first.");
+    "The model assigns “crane” probability 0.010 (rank 7); its top prediction is “boat”.");
   assert.equal(said(answer(0.93, "crane"), answer(0.02, "boat")),
-    "The answer fails: “crane” falls from 0.93 to 0.020, and the model says “boat” instead.");
+    "The answer is lost: p(“crane”) falls from 0.93 to 0.020; the model predicts “boat” instead.");
   const still = said(answer(0.93, "crane"), answer(0.91, "crane"));
-  assert.equal(still, "The answer stands: “crane” goes from 0.93 to 0.91.");
-  assert.match(said(answer(0.2, "boat"), answer(0.6, "crane")), /rises from 0\.20 to 0\.60; it still comes first/);
-  assert.match(said(answer(0.3, "crane"), answer(0.1, "boat")), /falls from 0\.30 to 0\.10; the model says “boat”/);
+  assert.equal(still, "Little changes: p(“crane”) goes from 0.93 to 0.91.");
+  assert.match(said(answer(0.2, "boat"), answer(0.6, "crane")), /rises from 0\.20 to 0\.60; it is the top prediction/);
+  assert.match(said(answer(0.3, "crane"), answer(0.1, "boat")), /falls from 0\.30 to 0\.10; the top prediction is “b/);
 });
 
 test("a click cuts, and another mends", () => {
@@ -88,16 +89,19 @@ test("a click cuts, and another mends", () => {
   assert.deepEqual(cutsWith([[0, 1]], "position", 4, 2), [[0, 1], [4, 5]]);
   assert.deepEqual(cutsWith([[0, 1]], "before", 4, 2), [[0, 1], [0, 4]]);
   assert.deepEqual(cutsWith([[4, 6]], "segment", 5, 2), []);
-  assert.equal(changeSaid({ ...state, without: "unshifted" }, [[0, 5], [1, 2], [2, 4]]), "all before position 5 dropped; " +
-    "“crane (position 1)” cut out; positions 2 to 3 cut out; distances not shifted by the memory");
+  assert.equal(changeSaid({ ...state, without: "unshifted" }, [[0, 5], [1, 2], [2, 4]]),
+    "all before position 5 masked out; “crane (position 1)” masked out; positions 2 to 3 masked out; " +
+    "distances not shifted by the memory");
 });
 
 test("the tally is told, and what is not counted is not", () => {
   const tally = { places: { segment: [0, 0], memory: [90, 100], beyond: [3, 50] }, cut: [45, 2, 50] };
-  assert.equal(tallySaid(tally), "One text proves nothing. Over all questions of the texts at hand, the right word " +
-    "comes first in 90 of 100 with the fact in the memory, 3 of 50 with the fact beyond it. Of 50 with the fact in " +
-    "the memory, asked within one segment, 45 are right, and 2 once each position of that word is cut out.");
-  assert.match(tallySaid({ ...tally, cut: [45, 30, 50] }), /What other positions had read of it is remembered too\.$/);
+  assert.equal(tallySaid(tally), "One text proves nothing. Over all questions of the given texts, the correct word " +
+    "is the top prediction for 90 of 100 questions with the fact in the memory, 3 of 50 questions with the fact " +
+    "beyond it. Among 50 questions within one segment and with the fact in the memory, 45 are answered correctly, and 2 once every " +
+    "occurrence of the word is masked out.");
+  assert.match(tallySaid({ ...tally, cut: [45, 30, 50] }),
+    /Remembered position_ids that attended to the word also carry the information\.$/);
   assert.equal(tallySaid({}), "");
 });
 
@@ -129,5 +133,5 @@ test("rows, stretches, shades and bands", () => {
   assert.deepEqual(runs(["a", "a", "b"]), [{ from: 0, to: 2, value: "a" }, { from: 2, to: 3, value: "b" }]);
   assert.deepEqual([0, 0.25, 1, 1.0001].map(shade), [0, 0.5, 1, 1]);
   assert.deepEqual([["memory", "memory"], ["forgotten", "memory"], ["later"], ["segment", "later"], ["forgotten"]]
-    .map(bandTitle), ["in the memory", "partly in the memory", "later", "own segment", "forgotten"]);
+    .map(bandTitle), ["in the memory", "partly in the memory", "later", "current segment", "forgotten"]);
 });

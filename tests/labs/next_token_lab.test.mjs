@@ -71,9 +71,9 @@ test("the question's answer", () => {
 test("the step in words", () => {
   const logits = [0.5, 0.3, 0.15, 0.05].map(Math.log);
   const all = n.stepSaid(n.distribution(logits), "is", 4);
-  assert.match(all, /leaves it open: “is” has 0\.50.*3\.1\d equal choices\.$/);
-  assert.match(n.stepSaid(n.distribution(logits, { topK: 2 }), "is", 4), /Kept: 2 tokens of 4, with 0\.80 of the mass/);
-  assert.match(n.stepSaid(n.distribution(logits, { topK: 1 }), "is", 4), /nearly sure.*Kept: 1 token of 4/);
+  assert.match(all, /is uncertain: p\(“is”\) = 0\.50, perplexity 3\.1\d\.$/);
+  assert.match(n.stepSaid(n.distribution(logits, { topK: 2 }), "is", 4), /Kept: 2 tokens of 4, with 0\.80 of the probability mass/);
+  assert.match(n.stepSaid(n.distribution(logits, { topK: 1 }), "is", 4), /nearly certain.*Kept: 1 token of 4/);
 });
 
 test("bars: what is cut keeps its length, and the rest is what is left", () => {
@@ -108,7 +108,7 @@ const said = (row, column) => n.lensSaid(lens, { row, column }).map(({ text }) =
 
 test("from which layer on the answer stands", () => {
   assert.deepEqual(lens.columns.map(n.settledAt), [2, 2]);
-  assert.equal(n.lensFinding(lens, 0), "After “a” comes “y”: from layer 1 on");
+  assert.equal(n.lensFinding(lens, 0), "After “a” the prediction is “y”: from layer 1 on");
   const flat = { ...lens, columns: [[cell("y", 0.3, 1), cell("y", 0.5, 1)], [cell("x", 0.3, 2), cell("y", 0.5, 1)]],
     layers: ["embedding", "layer 0"] };
   assert.match(n.lensFinding(flat, 0), /already in the embedding$/);
@@ -116,13 +116,13 @@ test("from which layer on the answer stands", () => {
 });
 
 test("what a cell says, and what its layer changed", () => {
-  assert.match(said(0, 0), /^After a, the embedding would say a with 0\.90: input and output share one matrix/);
-  assert.match(said(0, 0), /in the end, y with 0\.80, has rank 7 here, with 0\.10\.$/);
-  assert.match(said(1, 0), /layer 0 would say x with 0\.40; the embedding still said a with 0\.90\./);
-  assert.match(said(1, 0), / has rank 2 here, after 7 below, with 0\.30\.$/);
-  assert.match(said(2, 0), /layer 1 would say y with 0\.50; layer 0 still said x .* It stays so to the end/);
-  assert.equal(said(3, 0), "After a, layer 2 says y with 0.80; so did layer 1, with 0.50. This is the model's answer.");
-  assert.match(said(0, 1), /knows the token and its place.*change their mind, and come back/);
+  assert.match(said(0, 0), /^After a, the embedding would predict a with probability 0\.90: input and output embeddings are tied/);
+  assert.match(said(0, 0), /final prediction, y with 0\.80, has rank 7 here, with probability 0\.10\.$/);
+  assert.match(said(1, 0), /layer 0 would predict x with probability 0\.40; the embedding still predicted a with 0\.90\./);
+  assert.match(said(1, 0), / has rank 2 here \(7 one layer below\), with probability 0\.30\.$/);
+  assert.match(said(2, 0), /layer 1 would predict y with probability 0\.50; layer 0 still predicted x .* It stays the top prediction/);
+  assert.equal(said(3, 0), "After a, layer 2 predicts y with probability 0.80; so did layer 1, with 0.50. This is the model's prediction.");
+  assert.match(said(0, 1), /depends only on the token and its position.*move away from it and then return/);
 });
 
 test("text on a shade has a contrast of 4.5 or more", () => {

@@ -48,52 +48,53 @@ test("columns share the room, within bounds", () => {
   assert.ok(columnsOf(380, 7).label < wide.label);
 });
 
-test("a step says which words it may use, and on which side", () => {
-  assert.equal(stepSaid(state, 1), "Step 1 of 3: “.” is to be said. It may use no word yet: only [SEP] and [CLS], " +
-    "which tell where the sentence ends.");
-  assert.equal(stepSaid(state, 2), "Step 2 of 3: “she” is to be said. It may use “.” on its right.");
-  assert.equal(stepSaid({ ...state, leak: true }, 3), "Step 3 of 3: “sang” is to be said. It may use “she” on its " +
-    "left, and “.” on its right. And, with the switch on, it sees itself.");
+test("a step names its target and its context on either side", () => {
+  assert.equal(stepSaid(state, 1), "Step 1 of 3: the target is “.”. Its context has no word yet, only [SEP] and " +
+    "[CLS], which indicate where the sentence ends.");
+  assert.equal(stepSaid(state, 2), "Step 2 of 3: the target is “she”. Its context is “.” on its right.");
+  assert.equal(stepSaid({ ...state, leak: true }, 3), "Step 3 of 3: the target is “sang”. Its context is “she” on its " +
+    "left, and “.” on its right. With the switch on, the query stream also sees the target itself.");
   assert.deepEqual([tellingStep(state.steps), tellingStep(state.steps.slice(0, 2))], [3, 2]);
 });
 
 test("all orders are told with the mean, the cheapest and the dearest, and the one exact value", () => {
   assert.deepEqual(spreadOf([2, 5, 1, 4]), { mean: 3, least: 2, most: 1, spread: 4 });
   const [model, best] = ordersSaid(state).map(plain);
-  assert.equal(model, "In all 6 orders the model pays 2.60 nats in the mean: from 2.25 nats (sang → she → .) to " +
-    "3.00 nats (she → . → sang). The spread of 0.75 nats is where it contradicts itself.");
-  assert.match(best, /^The best possible reader pays 2\.00 nats in each: .* by the chain rule\.$/);
+  assert.equal(model, "In all 6 orders the loss of the model is 2.60 nats on average, from 2.25 nats (sang → she → .) " +
+    "to 3.00 nats (she → . → sang). The spread of 0.75 nats shows that its predictions are inconsistent.");
+  assert.match(best, /^The Bayes-optimal predictor has a loss of 2\.00 nats in every order: by the chain rule, .*\.$/);
   const same = { ...state, orders: { ...state.orders, model: Array(6).fill(2) } };
   assert.equal(plain(ordersSaid(same)[0]),
-    "In all 6 orders the model pays 2.00 nats, the same in each: it does not contradict itself.");
+    "In all 6 orders the loss of the model is 2.00 nats, the same in every order: its predictions are consistent.");
   const drawn = { ...state, exact: null, why_not: "No.", orders: { ...state.orders, complete: false } };
-  assert.match(ordersSaid(drawn)[0], /^In 120 orders drawn at random, and in yours, the model/);
+  assert.match(ordersSaid(drawn)[0], /^In 120 random orders and yours, the loss of the model/);
   assert.equal(ordersSaid(drawn)[1], "No.");
   const one = { ...state, orders: { ...state.orders, model: [2], listed: [[0]] } };
-  assert.equal(plain(ordersSaid(one)[0]), "In the only order the model pays 2.00 nats.");
+  assert.equal(plain(ordersSaid(one)[0]), "In the only order the loss of the model is 2.00 nats.");
   const leaking = { ...state, leak: true, orders: { ...state.orders, leaking: [0.1, 0.2, 0.1, 0.1, 0.1, 0.1] } };
-  assert.match(plain(ordersSaid(leaking)[0]), /the leaking model pays 0\.12 nats in the mean.*sang\)\.$/);
+  assert.match(plain(ordersSaid(leaking)[0]), /the loss of the leaking model is 0\.12 nats on average.*sang\)\.$/);
   assert.equal(orderSaid(state.tokens, [2, 0]), ". → she");
 });
 
 test("a leak is told with its proof, and only what is below is called so", () => {
   const proof = { tried: 20, model: 0.4, leaking: 19.3 };
   const leaking = { ...state, leak: true, proof };
-  assert.equal(plain(leakSaid(leaking)[0]), "The leaking model pays 2.50 nats for this sentence, the best possible " +
-    "reader 2.00 nats.");
+  assert.equal(plain(leakSaid(leaking)[0]), "The leaking model's loss on this sentence is 2.50 nats, compared with " +
+    "2.00 nats for the Bayes-optimal predictor.");
   const below = { ...leaking, exact: 3 };
-  assert.match(plain(leakSaid(below)[0]), /reader 3\.00 nats: it falls below the floor\.$/);
-  assert.match(leakSaid(below)[1], /where “\.” stands.*to 20 words, put there in turn, it gives 19\.30 in sum.*these 0\.40/);
-  assert.equal(plain(leakSaid({ ...leaking, exact: null })[0]), "The leaking model pays 2.50 nats for this sentence.");
+  assert.match(plain(leakSaid(below)[0]), /with 3\.00 nats for the .*: it is below the floor\.$/);
+  assert.match(leakSaid(below)[1], /“\.”, the first target.*for 20 words substituted.*add up to 19\.30.*up to 0\.40/);
+  assert.equal(plain(leakSaid({ ...leaking, exact: null })[0]),
+    "The leaking model's loss on this sentence is 2.50 nats.");
 });
 
 test("many sentences are told beside the one", () => {
   const model = { nats: 4, error: 0.12, below: 7 };
   const tally = { sentences: 100, exact: 3.5, model, leaking: { nats: 0.02, error: 0.1, below: 100 } };
   const said = plain(tallySaid(tally, false));
-  assert.match(said, /Over 100 sentences.* 3\.50 nats a sentence; the model 4\.00 nats \(0\.50 ± 0\.12 more\), and in 7 of 100/);
+  assert.match(said, /Over 100 sentences.* 3\.50 nats per sentence; that of the model is 4\.00 nats \(0\.50 ± 0\.12 higher\), and lower on 7 of/);
   assert.ok(!said.includes("leaking"));
-  assert.match(plain(tallySaid(tally, true)), /the leaking model 0\.02 nats \(3\.48 ± 0\.10 less\), and in 100 of 100/);
+  assert.match(plain(tallySaid(tally, true)), /the leaking model is 0\.02 nats \(3\.48 ± 0\.10 lower\), and lower on 100 of/);
   assert.equal(tallySaid(null, false), "");
 });
 
@@ -111,9 +112,9 @@ test("masks stand as the sentence does, or as the order; then they are triangles
 
 test("a pair has its reason in either stream, and only words have a query", () => {
   const said = (stream, q, k) => reason(state, stream, { q, k })?.map(({ text }) => text).join("");
-  assert.equal(said(0, 1, 1), "sang may look at sang: sang comes before sang.");
-  assert.equal(said(1, 1, 1), "sang may not look at sang: sang does not.");
-  assert.equal(said(1, 1, 3), "sang may look at [SEP]: [SEP] comes before sang.");
+  assert.equal(said(0, 1, 1), "sang can attend to sang: sang comes before sang.");
+  assert.equal(said(1, 1, 1), "sang cannot attend to sang: sang does not.");
+  assert.equal(said(1, 1, 3), "sang can attend to [SEP]: [SEP] comes before sang.");
   assert.equal(said(1, 3, 3), undefined);
 });
 

@@ -130,10 +130,11 @@ test("angles are told in turns and degrees, and a hand that is missing is told",
   assert.deepEqual([3, 0.0004, 7, 32, 1e-9].map(js.told),
     ["172°", "0.0229°", "1 turn + 41.1°", "5 turns + 33.5°", "under 0.000001°"]);
   assert.equal(js.sentence(3, 7, 3),
-    "Three back turns this clock by 172°, at every position: so one matrix takes all the clocks three back.");
+    "Going three positions back turns this clock by 172°, at every position: one rotation matrix turns all clocks " +
+    "three positions back.");
   assert.equal(js.sentence(3, 7, 3), js.sentence(3, 50, 3));
-  assert.equal(js.sentence(13, 4, 13), "13 back turns this clock by 2 turns + 24.8°, at every position from 13 on; " +
-    "position 4 has no dashed hand.");
+  assert.equal(js.sentence(13, 4, 13), "Going 13 positions back turns this clock by 2 turns + 24.8°, at every " +
+    "position from 13 on; position 4 has no dashed hand.");
 });
 
 for (const { length, window, rows } of fixtures.distances) {
@@ -167,12 +168,12 @@ test("of several tables each has its part of the bytes, and the model says what 
     [...js.unpacked(Uint8Array.from(bytes), scales)]);
   assert.deepEqual([...js.unpacked(all.subarray(second.from, second.to), second)], [5, 6, 8, 10, 12, 20]);
   assert.equal(second.title, "position in blank");
-  assert.match(js.axesSaid({ name: "GLM", axes }), /^Two axes: GLM adds to a word's vector one from each/);
+  assert.match(js.axesSaid({ name: "GLM", axes }), /^Two axes: GLM adds one vector from each of its position tables/);
   assert.match(js.axesSaid({ name: "a box", axes: [...axes, ...axes].slice(1) }), /^Three axes: a box adds/);
   const made = ({ axis }) => js.learned({ length: 2 }, { table: Float32Array.from([1, 0, 0, 1]), limit: 1, name: "GLM",
     all: Float32Array.from([1, 0, 0, 1]), axis, positions: 2, width: 2 }).title;
   assert.deepEqual(["", "position in blank"].map((axis) => made({ axis })),
-    ["The positions that GLM has learned", "The positions that GLM has learned (position in blank)"]);
+    ["Learned position embeddings of GLM", "Learned position embeddings of GLM (position in blank)"]);
 });
 
 test("the bulk is where the share of the sizes ends", () => {
@@ -243,7 +244,7 @@ test("a sinusoidal encoding answers for itself", () => {
   globalThis.document = { createElement: () => ({ dataset: {}, append() {}, setAttribute() {} }) };
   const made = js.sinusoidal({ width: 64, length: 64, base: 10_000 });
   close(made.dot(3, 7), js.dot(made.table, 64, 40, 44), 1e-4);
-  assert.match(made.dotTitle, /4 apart gives 23\.93 everywhere/);
+  assert.match(made.dotTitle, /at distance 4 is 23\.93 everywhere/);
   assert.match(made.waveTitle(12), /every 35\.3 tokens/);
   assert.equal(made.why(7, 12)[0], "sin(7\u00a0/\u00a0");
   assert.equal(made.why(7, 13)[0], "cos(7\u00a0/\u00a0");
@@ -306,10 +307,12 @@ test("a pair keeps inside the sentence, and its key does not come later", () => 
   assert.deepEqual(js.pairOf({ query: 9, key: 8 }, 14), { row: 9, column: 8 });
   assert.deepEqual(js.pairOf({ query: 9, key: 8 }, 5), { row: 4, column: 4 });
   assert.deepEqual(js.pairOf({ query: 2, key: 8 }, 14), { row: 2, column: 2 });
-  assert.equal(js.pairSaid({ row: 4, column: 1 }, 0), "{query}, at place 4, looks at {key}, at place 1: 3 places back");
+  assert.equal(js.pairSaid({ row: 4, column: 1 }, 0),
+    "{query}, at position 4, attends to {key}, at position 1: distance 3");
   assert.equal(js.pairSaid({ row: 4, column: 3 }, 10),
-    "{query}, at place 14, looks at {key}, at place 13: still one place back");
-  assert.equal(js.pairSaid({ row: 4, column: 4 }, 0), "{query}, at place 4, looks at {key}, at place 4: one place");
+    "{query}, at position 14, attends to {key}, at position 13: still at distance 1");
+  assert.equal(js.pairSaid({ row: 4, column: 4 }, 0),
+    "{query}, at position 4, attends to {key}, at position 4: distance 0");
 });
 
 test("the scores that Python sends come apart: ways before, ways after, terms", () => {

@@ -103,18 +103,17 @@ test("what is said of answers, documents and pulls", () => {
   assert.deepEqual(rankedOf(state), [0, 1]);
   assert.equal(chosenOf(state, "Alder"), 1);
   assert.equal(chosenOf(state, "gone"), 0);
-  assert.equal(plain(answerSaid(state, 0)), "“Vernon” stands in the gap with p(y|x) = 55 %. 87 % of that comes from A, Flora.");
-  assert.equal(plain(documentSaid(state, documents[1], 0)), "A, Flora: p(z|x) = 60 %; with it in sight the reader says “Vernon” " +
-    "with 80 %. That is 1.5 times as likely as all documents together make it; if training were told “Vernon”, its score would " +
-    "be raised: pulled nearer (r = +0.27).");
-  assert.match(plain(documentSaid(state, documents[0], 0)), /^The null document: .* 0\.18 times .* lowered: pushed away \(r = −0\.16\)/);
-  assert.equal(timesSaid(1.001), "just as likely as");
-  assert.equal(timesSaid(0.001), "less than a hundredth as likely as");
+  assert.equal(plain(answerSaid(state, 0)), "The masked span is “Vernon” with p(y|x) = 55 %. 87 % of this comes from A, Flora.");
+  assert.equal(plain(documentSaid(state, documents[1], 0)), "A, Flora: p(z|x) = 60 %; given this document, the reader predicts " +
+    "“Vernon” with 80 %. That is 1.5 times p(y|x); with the target “Vernon”, training would raise its score (r = +0.27).");
+  assert.match(plain(documentSaid(state, documents[0], 0)), /^The null document: .* without a document, .* 0\.18 times .* would lower its score \(r = −0\.16\)/);
+  assert.equal(timesSaid(1.001), "equal to");
+  assert.equal(timesSaid(0.001), "less than a hundredth of");
   assert.equal(plain(moved(0.48, 0.47)), "48 → 47 %");
   assert.equal(plain(moved(0.481, 0.482)), "48 %");
   assert.equal(plain(was(0.2, 0.3)), "was 20 %");
   assert.equal(was(null, 0.3), "");
-  assert.match(plain(guessOf(state)[1]), /^With nothing to read it says “Alder”, with 50 %.* The documents make it “Vernon”, with 55 %/);
+  assert.match(plain(guessOf(state)[1]), /^Without a document it predicts “Alder” with 50 %.* the prediction is “Vernon”, with 55 %/);
   assert.equal(guessOf({ ...state, documents: documents.slice(1) }), null);
   assert.deepEqual([-2, 0, 0.25, 2].map(degrees), ["0.25", "1", "1.2", "4"]);
 });
@@ -123,10 +122,10 @@ test("what an edit moved: the width or the height", () => {
   assert.equal(changedSaid(state, 0), "");
   const to = (prior, likelihoods) => ({ ...state, before: [documents[0], { ...documents[1], prior, likelihoods }, { ...documents[2], number: 8, title: "Old" }],
     letters: { ...state.letters, 8: "C" }, answers: [{ text: "Vernon", p: 0.55, before: 0.1 }, { text: "Alder", p: 0.26, before: 0.7 }] });
-  assert.equal(plain(changedSaid(to(0.61, [0.05, 0.9]), 0)), "It was “Alder” (70 %); now it is “Vernon” (55 %). In A, Flora, p(z|x) is " +
-    "61 → 60 %, and p(y|z,x) of “Vernon” is 5.0 → 80 %: what moved is what is read in it, not how surely it is found. " +
-    "Out of sight: C, Old. New in sight: B, Vernon.");
-  assert.match(changedSaid(to(0.1, [0.79, 0.1]), 0), /what moved is how surely it is found/);
-  assert.match(changedSaid(to(0.1, [0.3, 0.1]), 0), /both have moved/);
-  assert.match(changedSaid(to(0.6, [0.8, 0.1]), 0), /neither has moved much/);
+  assert.equal(plain(changedSaid(to(0.61, [0.05, 0.9]), 0)), "It was “Alder” (70 %); now it is “Vernon” (55 %). For A, Flora, p(z|x) is " +
+    "61 → 60 %, and p(y|z,x) of “Vernon” is 5.0 → 80 %: the reader’s prediction has changed, not the retrieval. " +
+    "No longer retrieved: C, Old. Newly retrieved: B, Vernon.");
+  assert.match(changedSaid(to(0.1, [0.79, 0.1]), 0), /the retrieval has changed, not/);
+  assert.match(changedSaid(to(0.1, [0.3, 0.1]), 0), /both have changed/);
+  assert.match(changedSaid(to(0.6, [0.8, 0.1]), 0), /neither has changed much/);
 });

@@ -116,54 +116,54 @@ test("a line of the output says what each word gives", () => {
   const given = state.right.parts.map((part) => part[4][1]);
   const all = given.reduce((a, b) => a + b);
   const said = text(cellSentence(state, state.right, lines, { line: 7, slab: 0, row: 4, column: 1 }, 2));
-  assert.ok(said.includes(`sat gives ${decimal(given[2])} of it, the other words ${decimal(all - given[2])}`), said);
-  assert.ok(said.endsWith(`the bias of the last matrix ${decimal(Math.cos(1 + 3) / 5)}.`), said);
+  assert.ok(said.includes(`sat contributes ${decimal(given[2])}, the other words ${decimal(all - given[2])}`), said);
+  assert.ok(said.endsWith(`the bias of the output projection ${decimal(Math.cos(1 + 3) / 5)}.`), said);
 });
 
 test("what following a word finds", () => {
   assert.deepEqual(whereabouts(state, state.right, 2), [[0, [2]], [1, [2]], [2, [2]]]);
   assert.deepEqual(whereabouts(state, state.wrong, 2), [[1, [1, 2, 3]]]);
   const right = text(finding(state, false, 2));
-  assert.match(right, /^sat’s numbers stay in row 2, a piece in each head\..*: to on and it\.$/);
+  assert.match(right, /^sat’s elements stay in row 2, one slice in each head\..*: to on and it\.$/);
   const wrong = text(finding(state, true, 2));
-  assert.ok(wrong.startsWith("sat’s row of the output is made of the, cat, sat, on and it; on and it come later in " +
+  assert.ok(wrong.startsWith("sat’s row of the output is computed from the, cat, sat, on and it; on and it come later in " +
     "the text. No error is raised"), wrong);
-  assert.ok(wrong.includes(`off by ${Math.round(100 * state.apart)}\u00a0% of its length`));
-  assert.ok(wrong.includes(`In ${state.leaks} of 15 rows`));
+  assert.ok(wrong.includes(`relative error of the output is ${Math.round(100 * state.apart)}\u00a0%.`));
+  assert.ok(wrong.includes(`contribute to ${state.leaks} of 15 rows`));
   assert.match(text(finding({ ...state, same: true }, true, 2)), /nothing to mix/);
 });
 
 test("one sentence says where both ways put a word", () => {
-  assert.equal(text(splitFinding(state, 2)), "rearrange leaves sat a piece in row 2 of each head; view alone puts " +
-    "all its numbers into rows 1, 2 and 3 of head 1, where they are taken for cat and on, and row 2 holds the in " +
+  assert.equal(text(splitFinding(state, 2)), "rearrange keeps a slice of sat in row 2 of each head; view alone moves " +
+    "all its elements into rows 1, 2 and 3 of head 1, where they are treated as cat and on, and row 2 holds the in " +
     "head 0, sat in head 1 and it in head 2.");
   assert.ok(text(splitFinding(state, 1)).endsWith("into rows 3 and 4 of head 0 and row 0 of head 1, where they are " +
-    "taken for on, it and the, and row 1 holds the in head 0, sat in head 1 and on in head 2."));
+    "treated as on, it and the, and row 1 holds the in head 0, sat in head 1 and on in head 2."));
   assert.match(text(splitFinding({ ...state, same: true }, 2)), /^With one head, .* nothing to mix\.$/);
   const marks = marksOf(state, state.wrong, linesOf(state, true)[SPLIT], 2);
   assert.equal(text(countSentence("token", countOf(marks), "sat")),
-    "18 of 90 numbers are sat’s; 12, hatched, in another word’s row");
+    "18 of 90 elements belong to sat; 12, hatched, are in another word’s row");
 });
 
 test("the guess asks of the followed word, and its answer is computed", () => {
-  assert.match(text(question(state, 1)), /Whose numbers will then be in cat’s row of the output, row 1 of line 8\?$/);
-  assert.ok(text(answer(state, 1)).startsWith("With rearrange the row is made of the and cat; with view alone of " +
+  assert.match(text(question(state, 1)), /Which words then contribute to cat’s row of the output, row 1 of line 8\?$/);
+  assert.ok(text(answer(state, 1)).startsWith("With rearrange the row is computed from the and cat; with view alone from " +
     "the, cat, sat and on; sat and on come later in the text."), text(answer(state, 1)));
   const parts = state.wrong.parts.map((part, token) => (token === 1 ? part.map((row) => row.map(() => 0)) : part));
   const without = { ...state, wrong: { ...state.wrong, parts } };
-  assert.match(text(answer(without, 1)), /with view alone of the, sat and on, and not of cat itself; sat and on come/);
+  assert.match(text(answer(without, 1)), /with view alone from the, sat and on, and not from cat itself; sat and on come/);
   assert.doesNotMatch(text(answer({ ...without, causal: false }, 1)), /later in the text/);
   const silent = { ...state, wrong: { ...state.wrong, parts: parts.map((part) => part.map(() => [0])) } };
-  assert.match(text(answer(silent, 1)), /with view alone of no word, and not of cat itself\. Switch/);
+  assert.match(text(answer(silent, 1)), /with view alone from no word, and not from cat itself\. Switch/);
 });
 
 test("the mask closes rows, and says so where that lets a later word in", () => {
   const lines = linesOf(state, true);
   const said = text(cellSentence(state, state.wrong, lines, { line: 4, slab: 2, row: 1, column: 0 }, 2));
   assert.equal(holder(state, state.wrong, 2, 0), 3);
-  assert.match(said, /But row 0 holds on, which comes later: the mask closes rows, not words\.$/);
+  assert.match(said, /But row 0 holds on, which comes later: the mask blocks rows, not words\.$/);
   const closed = text(cellSentence(state, state.wrong, lines, { line: 4, slab: 0, row: 1, column: 3 }, 2));
-  assert.match(closed, /cat may not look at on, which comes later/);
+  assert.match(closed, /cat cannot attend to on, which comes later/);
 });
 
 test("keys walk over slabs and lines, and stay inside", () => {

@@ -21,9 +21,9 @@ test("scores far beyond what e^s can hold have shares all the same", () => {
 
 test("the finding names the two highest and what their difference makes of them", () => {
   assert.equal(finding([["mat", 2], ["rug", 1.5], ["moon", -1]], 1),
-    "“mat” has 0.60: 1.65 times the share of “rug”, which is e to the (2 − 1.5) ÷ 1. The whole is worth 2.18 equal " +
-    "choices.");
-  assert.match(finding([["a", -3], ["b", -1]], 0.5), /^“b” has 0\.98: 54\.6 times .* e to the \(−1 − \(−3\)\) ÷ 0\.5\./);
+    "“mat” has probability 0.60: 1.65 times that of “rug”, which is e to the (2 − 1.5) ÷ 1. The perplexity is 2.18, " +
+    "as for that many equally likely tokens.");
+  assert.match(finding([["a", -3], ["b", -1]], 0.5), /^“b” has probability 0\.98: 54\.6 times .* e to the \(−1 − \(−3\)\) ÷ 0\.5\./);
 });
 
 test("powers are numbers while they can be read", () => {

@@ -84,10 +84,10 @@ def test_the_first_state_teaches() -> None:
     lab = AlignmentLab({"pointer": Pointer(0, 0, 4, 0, 5, 0, 0, 0, 0, 1, 0, 7, 8, 9)}, WORDS, world=SMALL)
     assert lab.text == "the key behind the blue chair is new ." and not lab.message
     assert [one["title"] for one in lab.menu["presets"]] == [
-        "the order turns", "a short sentence", "a long passage", "shut a word"]
+        "reversed word order", "a short sentence", "a long passage", "mask a word"]
     assert repr(lab).startswith("<AlignmentLab: 'the key behind the blue chair is new .' → '")
     assert lab.state["gold"] == list(SMALL.parse(lab.text.split()).chinese)
-    assert "Shut “key” off" in lab.state["asked"]["question"]
+    assert "Mask “key”, so that" in lab.state["asked"]["question"]
 
 
 def test_every_preset_is_a_text_of_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,12 +161,12 @@ def test_a_look_that_is_moved_changes_the_word(lab: AlignmentLab) -> None:
 def test_what_cannot_be_held_is_told(lab: AlignmentLab) -> None:
     drawn = lab.state
     for held, shut, said in (
-            ([{"step": 0, "position": 5}], [], "a position of this text 0 … 4"),
-            ([{"step": 16, "position": 0}], [], "a step is 0 … 15"),
-            ([{"step": 0, "position": 0, "share": 1.5}], [], "a share 0 … 1"),
-            ([{"position": 0}], [], "with step, position and share"),
-            ([], [7], "position 7 is to be shut off"), ([], [0, 1, 2, 3, 4], "nothing is left to look at"),
-            ([{"step": 0, "position": 1}], [1], "position 1 is shut off, and step 0 is to look at it")):
+            ([{"step": 0, "position": 5}], [], "a source word from 0 to 4"),
+            ([{"step": 16, "position": 0}], [], "a step from 0 to 15"),
+            ([{"step": 0, "position": 0, "share": 1.5}], [], "share from 0 to 1"),
+            ([{"position": 0}], [], "a dict with `step`, `position` and `share`"),
+            ([], [7], "cannot mask source word 7"), ([], [0, 1, 2, 3, 4], "there is nothing to attend to"),
+            ([{"step": 0, "position": 1}], [1], "source word 1 is masked, but step 0 is set to attend to it")):
         with lab.hold_trait_notifications():
             lab.held, lab.shut = held, shut
         assert lab.stale and said in lab.message and lab.state == drawn, said
@@ -195,7 +195,7 @@ def test_the_gold_of_a_passage_is_that_of_its_sentences() -> None:
         assert source.gold == told and source.note == ""
     words = ["where", "was", "Lucy", "Kessler", "born", "?", "in", "Westbury", ".", *SINGING.split()]
     assert [one.text for one in sentences_of(words, SMALL, "train")] == [" ".join(words[:9]), SINGING]
-    with pytest.raises(NotInGrammar, match=r"^Sentence 2, word 2: 'sing' cannot stand here"):
+    with pytest.raises(NotInGrammar, match=r"^Sentence 2, word 2: 'sing' cannot occur here"):
         sentences_of([*SINGING.split(), "the", "sing", "."], SMALL, "train")
     with pytest.raises(NotInGrammar, match=r"no sentence ends after 'who directed The Long Garden \?'"):
         sentences_of(["who", "directed", "The", "Long", "Garden", "?"], SMALL, "train")
@@ -212,7 +212,7 @@ def test_partners_stand_where_their_words_are_written() -> None:
     assert now["hits"] == sum(found[step] == position for step, position in now["partners"]) == 3
     assert now["right"] == sum(position is not None and sentence.chinese[position] == token
                                for position, token in zip(now["positions"], now["tokens"], strict=False))
-    assert lab.summary().endswith("3 of 3 looks on their partner")
+    assert lab.summary().endswith("3 of 3 gold links recovered")
 
 
 def partner_position(sentence: Any, english: int) -> int:
@@ -254,25 +254,25 @@ def test_a_typed_text_is_read_kindly(lab: AlignmentLab) -> None:
         assert lab.state["text"] == SINGING and lab.state["gold"] and lab.text == typed, typed
     assert lab.message == ""
     lab.text = "the girls sing"
-    assert lab.message == "A “.” was added at the end."
+    assert lab.message == "“.” was added at the end."
     lab.text = "The girls sing. The cat is hungry"
     assert lab.state["text"] == "the girls sing . the cat is hungry ." and lab.state["gold"]
     lab.text = "who directed The Long Garden? Victor Brandt."
     assert lab.state["text"] == "who directed The Long Garden ? Victor Brandt ." and lab.state["gold"]
     lab.text = "the gorls sing ."
-    assert "“gorls” is not a word of this world; spelled alike: “girls”" in lab.message
-    assert "The model reads [UNK] there" in lab.message and lab.state["unknown"] == [1]
+    assert "“gorls” is not a word of this world; similar words: “girls”" in lab.message
+    assert "Its input there is [UNK]" in lab.message and lab.state["unknown"] == [1]
     assert lab.state["source"][1] == "gorls" and lab.state["gold"] is None
-    assert "nothing is known of its partners. Word 2: the Small World does not know the word 'gorls'" in lab.message
+    assert "its gold alignment is unknown. Word 2: the Small World does not know the word 'gorls'" in lab.message
     lab.text = "the girls the"
-    assert lab.state["gold"] is None and "'the' cannot stand here" in lab.message and lab.state["unknown"] == []
+    assert lab.state["gold"] is None and "'the' cannot occur here" in lab.message and lab.state["unknown"] == []
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_text_is_answered(lab: AlignmentLab, name: str) -> None:
     lab.text = HOSTILE[name]
     assert not lab.stale and lab.text == HOSTILE[name] and lab.state["now"]["tokens"]
-    assert "nothing is known of its partners" in lab.message and len(lab.state["source"]) <= 65
+    assert "its gold alignment is unknown" in lab.message and len(lab.state["source"]) <= 65
     if name == "long":
         assert "longer than the 64 words that are drawn: its last 2,436 words are left out" in lab.message
     elif name != "Chinese":
@@ -290,7 +290,7 @@ def test_it_works_without_a_world() -> None:
     assert lab.menu["presets"] == [] and not lab.menu["tallies"]
     assert lab.summary() == "'the girls [UNK]' → '那些女孩'" or lab.summary().startswith("'the girls [UNK]' → ")
     lab.count += 1
-    assert lab.stale and "a tally needs a world" in lab.message
+    assert lab.stale and "the statistics need texts" in lab.message
     lab.max_tokens = 2
     assert lab.state["source"] == ["the", "girls", "[END]"] and "its last token is left out" in lab.message
 
@@ -302,7 +302,7 @@ def test_the_question_is_answered_by_what_happens() -> None:
         lab.shut = [asked_["position"]]
         before, now = lab.state["before"]["tokens"], lab.state["now"]["tokens"]
         changed = sum(i is None or j is None or before[i] != now[j] for i, j in lab.state["changes"])
-        assert asked_["answer"].startswith({0: "Nothing else is written", 1: "1 word changes"}.get(
+        assert asked_["answer"].startswith({0: "No word changes", 1: "1 word changes"}.get(
             changed, f"{changed} words change"))
         assert lab.state["asked"] == asked_
 
@@ -316,16 +316,16 @@ def test_several_models_with_attention_can_be_drawn() -> None:
     assert [one["name"] for one in lab.state["others"]] == ["one", "fixed"]
     assert lab.state["others"][0]["tokens"] == first["tokens"]
     for name, value in (("drawn", "fixed"), ("labelled", "both")):
-        with pytest.raises(traitlets.TraitError, match=f"{name} is one of"):
+        with pytest.raises(traitlets.TraitError, match=f"{name} must be one of"):
             setattr(lab, name, value)
 
 
 def test_what_cannot_be_drawn_is_told() -> None:
     with pytest.raises(ValueError, match="needs a model with attention"):
         AlignmentLab({"fixed": FIXED}, WORDS, SINGING)
-    with pytest.raises(ValueError, match="'small' knows 9"):
+    with pytest.raises(ValueError, match="the vocabulary of 'small' has 9"):
         AlignmentLab({"small": random_model(KINDS[0], 9)}, WORDS, SINGING)
-    with pytest.raises(ValueError, match="no text to begin with"):
+    with pytest.raises(ValueError, match="no initial text"):
         AlignmentLab({"pointer": Pointer()}, WORDS)
 
 
@@ -335,7 +335,7 @@ def test_a_text_without_end_is_cut_and_told() -> None:
             return super().step(tokens, state).index_fill(-1, torch.tensor([VOCAB.end]), -1e9)
 
     lab = AlignmentLab({"endless": Endless()}, WORDS, SINGING, world=SMALL)
-    assert len(lab.state["now"]["tokens"]) == SHORT and "not ended after 16 words" in lab.message
+    assert len(lab.state["now"]["tokens"]) == SHORT and "not generated [END] after 16 words" in lab.message
 
 
 def test_models_are_read_without_dropout_and_left_as_they_were() -> None:

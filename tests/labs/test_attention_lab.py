@@ -149,11 +149,11 @@ def test_a_text_that_cannot_be_read_is_said_and_the_old_picture_stays(text: str,
 @pytest.mark.parametrize(("traits", "said"), [
     ({"layer": 9}, "no head 0 in layer 9: this model has layers 0 … 2 and heads 0 … 1"),
     ({"head": 2}, "no head 2 in layer 0"),
-    ({"off": [["self", 0, 5]]}, r"heads \[5\] are to be switched off; this model has heads 0 … 1"),
-    ({"off": [["cross", 0, 0]]}, "layer 0 of 'cross' is to be switched off; this model has 'self' layers 0 … 2"),
-    ({"off": [3]}, "a head that is off is"),
+    ({"off": [["self", 0, 5]]}, r"cannot switch off heads \[5\]; this model has heads 0 … 1"),
+    ({"off": [["cross", 0, 0]]}, "cannot switch off heads in layer 0 of 'cross'; this model has 'self' layers 0 … 2"),
+    ({"off": [3]}, "give an ablated head as"),
     ({"closed": [["self", 0, 70]]}, r"no cell \(0, 70\) in a map of 7 queries × 7 keys"),
-    ({"shown": 3}, "map 3 is to be shown"),
+    ({"shown": 3}, "there is no map 3"),
 ])
 def test_errors_become_messages(traits: dict, said: str) -> None:
     lab = AttentionLab(bert(), WORDS, TEXT)
@@ -166,7 +166,7 @@ def test_errors_become_messages(traits: dict, said: str) -> None:
 
 def test_unknown_words_are_told(minilm: AttentionLab) -> None:
     minilm.text = "我喜欢红苹果 🦊"
-    assert "not in this tokenizer's vocabulary: the model reads [UNK] there" in minilm.message
+    assert "not in this tokenizer's vocabulary and are replaced by [UNK]" in minilm.message
     assert not minilm.stale
     assert "[UNK]" in minilm.state["queries"]
 
@@ -238,4 +238,4 @@ def test_a_mask_that_a_model_does_not_have() -> None:
     assert lab.state == before
     other = AttentionLab(bert(), WORDS, TEXT)
     assert other.menu["masks"] == [] and other.mask == ""
-    assert "it reads under one mask, its own" in AttentionLab(bert(), WORDS, TEXT, mask="left to right").message
+    assert "it has only one" in AttentionLab(bert(), WORDS, TEXT, mask="left to right").message

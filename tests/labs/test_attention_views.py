@@ -191,14 +191,14 @@ LONG = " ".join(["river"] * 90)
     (bert, WORDS, TEXT, " ", "the text is empty"),
     (bert, WORDS, LONG, None, "the text is 92 tokens long, and this model has 20 positions; shorten it"),
     (gpt, WORDS, LONG, None, "91 tokens long, and this model has 20 positions"),
-    (gpt, WORDS, TEXT, OTHER, "reads one text from left to right, and two were given"),
-    (bert, ["a", "b"], TEXT, None, "a text needs a tokenizer, and a list of tokens was given"),
-    (lambda: nn.Linear(2, 2), WORDS, TEXT, None, "how a Linear reads a plain text is not known here"),
-    (lambda: Transformer(TransformerConfig.tiny(SIZE)), WORDS, TEXT, None, "reads two texts: give the second"),
-    (lambda: Transformer(TransformerConfig.tiny(SIZE)), WORDS, LONG, TEXT, "a view draws at most 64.*max_tokens=91"),
+    (gpt, WORDS, TEXT, OTHER, "takes one text, read from left to right, but two were given"),
+    (bert, ["a", "b"], TEXT, None, "a plain text needs the model's tokenizer, not a list of tokens"),
+    (lambda: nn.Linear(2, 2), WORDS, TEXT, None, "neither Linear nor a base class of it is a registered model type"),
+    (lambda: Transformer(TransformerConfig.tiny(SIZE)), WORDS, TEXT, None, "takes two texts, but one was given"),
+    (lambda: Transformer(TransformerConfig.tiny(SIZE)), WORDS, LONG, TEXT, "a view shows at most 64.*max_tokens=91"),
     (lambda: BertModel(BertConfig(**SMALL)), WORDS, LONG, None, "this model has 20 positions"),
     (lambda: RobertaModel(RobertaConfig(**SMALL)), WORDS, " ".join(["a"] * 17), None, "this model has 18 positions"),
-    (lambda: BERT(BERTConfig(30, layers=1, model=8, heads=2, inner=8)), WORDS, TEXT, None, "of another model"),
+    (lambda: BERT(BERTConfig(30, layers=1, model=8, heads=2, inner=8)), WORDS, TEXT, None, "to another model"),
 ])
 def test_errors_in_the_readers_words(make, words, text: str, second: str | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -208,15 +208,15 @@ def test_errors_in_the_readers_words(make, words, text: str, second: str | None,
 def test_more_errors() -> None:
     example = masked(WORDS.encode(TEXT), vocab=WORDS.vocab, rng=Random(0))
     for draw in (head_view, model_view):
-        with pytest.raises(ValueError, match=r"layers \[3\] were asked for; this model has layers 0 … 2"):
+        with pytest.raises(ValueError, match=r"layers \[3\] were requested; this model has layers 0 … 2"):
             draw(bert(), WORDS, TEXT, layers=[3])
-        with pytest.raises(ValueError, match=r"heads \[-1\] were asked for; this model has heads 0 … 1"):
+        with pytest.raises(ValueError, match=r"heads \[-1\] were requested; this model has heads 0 … 1"):
             draw(bert(), WORDS, TEXT, heads=[-1])
-        with pytest.raises(ValueError, match=r"layers \[\] were asked for"):
+        with pytest.raises(ValueError, match=r"layers \[\] were requested"):
             draw(bert(), WORDS, TEXT, layers=[])
-    with pytest.raises(ValueError, match="a view draws one example, and the batch holds 2"):
+    with pytest.raises(ValueError, match="the batch holds 2 examples, but only one can be shown"):
         attention_maps(bert(), WORDS, Batch.of([example, example], pad=0))
-    with pytest.raises(ValueError, match="3 tokens were given for a text of 7; they must agree"):
+    with pytest.raises(ValueError, match="got 3 token names for a text of 7 tokens"):
         attention_maps(bert(), ["a", "b", "c"], example)
 
 

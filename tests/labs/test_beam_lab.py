@@ -291,20 +291,20 @@ def test_any_beginning_is_read(lab: BeamLab, name: str) -> None:
     lab.seek += 1
     assert lab.message == note, "what is asked besides does not blank it"
     if name == "long":
-        assert "2,501 tokens" in lab.message and f"{24 - LENGTH} are read" in lab.message
+        assert "2,501 tokens" in lab.message and f"{24 - LENGTH} are the model's input" in lab.message
 
 
 def test_what_cannot_be_searched_is_told(lab: BeamLab) -> None:
     drawn = lab.state
     table = table_lab(FIRST)
-    for text, said in (("我恨", "no word '恨'"), ("", "The beginning is empty"), ("果", "No text of the table begins")):
+    for text, said in (("我恨", "no word '恨'"), ("", "The prompt is empty"), ("果", "No text of the table begins")):
         stood = table.state
         table.text = text
         assert table.stale and said in table.message and table.state == stood and table.text == text
     table.text = " 我 爱"
     assert not table.stale and table.best()[0]["text"] == "苹果"
     lab.source = "nobody"
-    assert lab.stale and "'nobody' is to write" in lab.message and lab.state == drawn
+    assert lab.stale and "there is no model 'nobody'" in lab.message and lab.state == drawn
     for name, value in (("width", 11), ("width", 0), ("alpha", 2.1), ("length", 21)):
         with pytest.raises(traitlets.TraitError, match=f"{name} must be from"):
             setattr(lab, name, value)
@@ -314,7 +314,7 @@ def test_what_cannot_be_searched_is_told(lab: BeamLab) -> None:
         BeamLab(APPLE, WORDS)
     with pytest.raises(TypeError, match="start and step"):
         BeamLab(torch.nn.Linear(2, 2), WORDS)
-    with pytest.raises(ValueError, match="nothing that writes"):
+    with pytest.raises(ValueError, match="there is no model"):
         BeamLab(presets=[])
     with pytest.raises(ValueError, match="has no table"):
         BeamLab(presets=[REAL[0]])

@@ -38,7 +38,7 @@ def test_the_paper_s_figure() -> None:
     assert FIGURE.part_a == ["x1", "x2", "[MASK]", "x4", "[MASK]"]
     assert found["position 1"]["right"] == [1, 2, 3, 4, 5, 5, 5, 5, 3, 3]
     assert found["position 2"]["right"] == [0, 0, 0, 0, 0, 1, 2, 3, 1, 2]
-    assert found["must say"]["right"] == [None] * 5 + ["x5", "x6", "[END]", "x3", "[END]"]
+    assert found["target"]["right"] == [None] * 5 + ["x5", "x6", "[END]", "x3", "[END]"]
 
 
 def slip(name: str, part: str, word: str) -> list[Any]:
@@ -49,19 +49,19 @@ def slip(name: str, part: str, word: str) -> list[Any]:
 
 
 def test_slips_that_people_make_bear_their_names() -> None:
-    assert slip("position 1", "B", "go on counting in Part B") == [6, 7, 8, 9, 10]
+    assert slip("position 1", "B", "continue in Part B") == [6, 7, 8, 9, 10]
     assert slip("position 1", "A", "counts from 0") == [0, 1, 2, 3, 4]
     assert slip("position 1", "B", "another's [MASK]") == [3, 3, 3, 5, 5]
-    assert slip("position 1", "B", "in the text before") == [5, 5, 6, 3, 3]
+    assert slip("position 1", "B", "in the original text") == [5, 5, 6, 3, 3]
     assert slip("position 2", "B", "starts at 0") == [0, 1, 2, 0, 1]
     assert slip("position 2", "B", "from blank to blank") == [1, 2, 3, 4, 5]
     assert slip("position 2", "A", "is counted here too") == [1, 2, 3, 4, 5]
-    assert slip("must say", "B", "not shifted") == ["[START]", "x5", "x6", "[START]", "x3"]
-    assert slip("must say", "B", "shifted twice") == ["x6", "[END]", None, "[END]", None]
-    assert slip("must say", "B", "[START] of the next one") == ["x5", "x6", "[START]", "x3", "[END]"]
-    assert slip("must say", "A", "BERT") == [None, None, "x3", None, "x5"]
+    assert slip("target", "B", "not shifted") == ["[START]", "x5", "x6", "[START]", "x3"]
+    assert slip("target", "B", "shifted twice") == ["x6", "[END]", None, "[END]", None]
+    assert slip("target", "B", "[START] of the next one") == ["x5", "x6", "[START]", "x3", "[END]"]
+    assert slip("target", "A", "BERT") == [None, None, "x3", None, "x5"]
     wide = Layout(["a", "b", "c", "d"], [[1, 3]], [0])
-    assert [one["values"] for one in rows(wide)["position 1"]["slips"] if "hidden words are counted" in one["said"]] \
+    assert [one["values"] for one in rows(wide)["position 1"]["slips"] if "would reveal its length" in one["said"]] \
         == [[1, 2, 4]]
     assert {one["text"] for one in part_a_slips(wide)} == {"a [MASK] [MASK] d", "a d", "a [X0] d", "a b c d"}
 
@@ -78,7 +78,7 @@ def test_what_is_right_is_the_objective_s_and_no_slip_is(seed: int) -> None:
     named = dict(zip(ids, words, strict=True)) | {MASK: "[MASK]", START: "[START]", STOP: "[END]", -100: None}
     found = rows(made)
     assert [found[f"position {axis}"]["right"] for axis in (1, 2)] == example.position_ids.tolist()
-    assert found["must say"]["right"] == [named[id] for id in example.targets.tolist()]
+    assert found["target"]["right"] == [named[id] for id in example.targets.tolist()]
     assert made.part_a == [named[id] for id in example.tokens.tolist()[:made.read]]
     assert len(set(made.names([named[id] for id in example.tokens.tolist()]))) == len(example.tokens)
     for row in exercise(made):
@@ -97,7 +97,7 @@ def test_the_first_state_is_the_example() -> None:
                               "[START]", "cups"]
     assert state["position_ids"] == [[1, 2, 3, 4, 5, 6, 7, 5, 5, 5, 2, 2], [0] * 7 + [1, 2, 3, 1, 2]]
     assert state["targets"] == [None] * 7 + ["chair", "are", END, "cups", END]
-    assert (state["names"][3], state["names"][10]) == ("the (place 4)", "[START] (Part B, 2nd)")
+    assert (state["names"][3], state["names"][10]) == ("the (position 4)", "[START] (Part B, 2nd)")
     count = len(state["inputs"])
     seen = [[cause > 0 for cause in state["mask"]["rule_ids"][q * count:(q + 1) * count]] for q in range(count)]
     assert all(row == [True] * 7 + [False] * 5 for row in seen[:7])
@@ -163,7 +163,7 @@ def test_the_reader_s_word_stands_and_the_model_goes_on() -> None:
 
 def test_without_a_model_the_exact_reader_fills() -> None:
     made = BlankLab()
-    assert {step["by"] for step in made.state["steps"]} == {"the exact reader"}
+    assert {step["by"] for step in made.state["steps"]} == {"the exact posterior"}
     assert all(row["p"] is None for step in made.state["steps"] for row in step["rows"])
     made.chosen = ["chair", "is"]
     assert [step["said"] for step in made.state["steps"]][3] in ("cup", "key")
@@ -178,7 +178,7 @@ def test_why_there_is_no_exact_column() -> None:
     made.chosen = ["sings"]
     assert "begins with “sings”" in made.state["steps"][1]["why"] and made.state["steps"][1]["rows"][0]["p"] > 0
     made.set_state({"chosen": ["chair", "lost", END]})
-    assert "goes on like this" in made.state["steps"][3]["why"]
+    assert "continues so" in made.state["steps"][3]["why"]
     made.text = "cups cups the are the are are cups"
     assert "has these words" in made.state["steps"][0]["why"] and made.state["paid"]["exact"] is None
     assert made.state["lengths"][0]["exact"] == [] and not made.stale
@@ -205,10 +205,10 @@ def test_spans_stay_with_their_words() -> None:
 
 
 @pytest.mark.parametrize("traits, told", [
-    ({"text": "the [MASK] lost"}, r"[MASK] stands in the text"),
+    ({"text": "the [MASK] lost"}, r"the text contains [MASK]"),
     ({"spans": [[1, 3], [2, 4]], "order": [0, 1]}, "none over another"), ({"spans": [[7, 9]], "order": [0]}, "has 8"),
-    ({"spans": [[1]], "order": [0]}, "give a pair"), ({"order": [0, 0]}, "give the number of each once"),
-    ({"chosen": ["zebra"]}, "“zebra” is no token"), ({"chosen": ["[PAD]"]}, "“[PAD]” is no token"),
+    ({"spans": [[1]], "order": [0]}, "give (begin, end)"), ({"order": [0, 0]}, "give the number of each once"),
+    ({"chosen": ["zebra"]}, "“zebra” is not a token"), ({"chosen": ["[PAD]"]}, "“[PAD]” is not a token"),
 ])
 def test_what_cannot_be_read_leaves_what_stood(traits: dict[str, Any], told: str) -> None:
     made = lab()
@@ -236,12 +236,12 @@ def test_who_never_ends_is_stopped_and_may_be_told_to_end() -> None:
 
 def test_presets_are_what_their_titles_say() -> None:
     tries = {one.title: one for one in things_to_try(SMALL, "train")}
-    verb, subject = tries["the verb first"], tries["its subject first"]
+    verb, subject = tries["verb first"], tries["subject first"]
     words = verb.text.split()
     assert [words[slice(*span)] for span in verb.spans] == [["cups"], ["chair", "are"]]
     assert (verb.spans, verb.order, subject.order) == (subject.spans, [1, 0], [0, 1])
-    one, two = tries["blanks that touch"].spans
-    assert one[1] == two[0] and tries["all of it"].spans == [[0, len(words)]]
+    one, two = tries["adjacent blanks"].spans
+    assert one[1] == two[0] and tries["everything blank"].spans == [[0, len(words)]]
     made = lab()
     for preset in made.menu["presets"]:
         made.set_state({name: value for name, value in preset.items() if name != "title"})
@@ -268,8 +268,9 @@ def test_where_one_stands() -> None:
 
 
 @pytest.mark.parametrize("model, words, told", [
-    (bert(), OTHERS, "does not fill blanks word by word"),
-    (GLM(GLMConfig(len(WORDS), 8, 1, 8, 2, 8)), WORDS, "give a GLMPretraining"), (random_model(), None, "no tokenizer"),
+    (bert(), OTHERS, "cannot fill blanks word by word"),
+    (GLM(GLMConfig(len(WORDS), 8, 1, 8, 2, 8)), WORDS, "give a GLMPretraining"),
+    (random_model(), None, "without a tokenizer"),
 ])
 def test_models_that_cannot_be_asked(model: Any, words: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):
@@ -277,7 +278,7 @@ def test_models_that_cannot_be_asked(model: Any, words: Any, told: str) -> None:
 
 
 def test_beginnings_that_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="the text has 8 words"):
+    with pytest.raises(ValueError, match="in a text of 8 words"):
         lab(spans=[[7, 9]], order=[0])
 
 

@@ -169,7 +169,7 @@ def test_two_gaps_that_can_be_filled_apart_are_said_to_be() -> None:
         assert pair_question(pair)[1].startswith("Hardly ever")
     told = chained_pair(one, other, [0, 1], [other, other.flip(0)], labels)
     assert told["worst"] == {"words": ["1", "2"], "product": 0.375, "together": 0.125}
-    assert "“1 … 2”: the product gives it 38 %" in pair_question(told)[1]
+    assert "“1 … 2”: the product assigns it 38 %" in pair_question(told)[1]
 
 
 def test_a_model_of_transformers_says_the_same_with_its_own_tokenizer() -> None:
@@ -195,7 +195,7 @@ def test_the_question_names_the_word_whose_hiding_costs_most() -> None:
         changed = [MASK if place == position else id for place, id in enumerate(read)]
         left[position] = float(said_by(lab.model, changed)[6, WORDS.id("are")])
     least = min(left, key=left.__getitem__)
-    assert "“are” becomes as hard to guess" in lab.state["question"]
+    assert "“are” becomes as hard to predict" in lab.state["question"]
     assert left[least] < float(said_by(lab.model, read)[6, WORDS.id("are")])
     assert lab.state["answer"].startswith(f"“{WORDS.tokens([read[least]])[0]}” (position {least}).")
 

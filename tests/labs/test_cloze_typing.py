@@ -79,7 +79,7 @@ def test_a_typed_separator_begins_a_second_sentence() -> None:
 def test_what_fits_no_sentence_is_said_and_the_model_goes_on(lab: ClozeLab) -> None:
     lab.text = "the wombat near the chair are lost ."
     assert "1 of the tokens is not in this tokenizer's vocabulary" in lab.message
-    assert "exact reader of both sides has nothing to say: no sentence of 8 words reads 'the [UNK] near" in lab.message
+    assert "no Bayes-optimal prediction from both sides: no sentence of 8 words reads 'the [UNK] near" in lab.message
     verb, = lab.state["gaps"]
     assert verb["word"] == "are" and verb["both"]["kl"] is None and verb["left"]["kl"] is None and not lab.stale
     lab.hidden = [2, 6]
@@ -89,14 +89,14 @@ def test_what_fits_no_sentence_is_said_and_the_model_goes_on(lab: ClozeLab) -> N
 
 def test_nothing_hidden_and_everything_hidden_are_told(lab: ClozeLab) -> None:
     lab.hidden = []
-    assert "Click a word to hide it" in lab.message and not lab.stale and lab.state["gaps"] == []
+    assert "Click a word to mask it" in lab.message and not lab.stale and lab.state["gaps"] == []
     lab.text, lab.hidden = "the girl sleeps .", [1, 2, 3, 4]
-    assert lab.message.startswith("Everything is hidden") and len(lab.state["gaps"]) == 4 and not lab.stale
+    assert lab.message.startswith("Everything is masked") and len(lab.state["gaps"]) == 4 and not lab.stale
     assert lab.state["gaps"][0]["both"]["kl"] is not None
 
 
 @pytest.mark.parametrize("hidden, told", [([0], "position 0"), ([99], "position 99"), (["x"], "position 'x'"),
-                                          ([1, 2, 3, 4, 5], "5 words are to be hidden, and at most 4")])
+                                          ([1, 2, 3, 4, 5], "5 words were selected, but at most 4")])
 def test_gaps_that_cannot_be_leave_what_stood(lab: ClozeLab, hidden: list, told: str) -> None:
     before = lab.state
     lab.hidden = hidden
@@ -127,20 +127,20 @@ def test_too_long_is_the_shortest_of_page_model_and_left_reader() -> None:
         assert len(lab.state["tokens"]) == room and f"its last {160 - room + 2} tokens" in lab.message
         lab.hidden = [room - 2]
         assert not lab.stale and lab.state["gaps"][0]["left"] is not None
-    assert "too few" in ClozeLab(bert(), WORDS, text, max_tokens=2).message
+    assert "too small" in ClozeLab(bert(), WORDS, text, max_tokens=2).message
 
 
 def test_what_cannot_be_is_refused_at_once() -> None:
-    with pytest.raises(ValueError, match="no head that names hidden words"):
+    with pytest.raises(ValueError, match="no masked-language-model head"):
         ClozeLab(BertModel(BertConfig(hidden_size=12, num_hidden_layers=1)), WORDS)
-    with pytest.raises(ValueError, match="is it that of another model"):
+    with pytest.raises(ValueError, match="does the tokenizer belong to another model"):
         ClozeLab(bert(), build_world_tokenizer(SMALL))
     with pytest.raises(ValueError, match="same tokenizer"):
         ClozeLab(bert(), WORDS, left_only=type(gpt())(type(gpt().config)(50)))
-    with pytest.raises(ValueError, match="'wolf' is to be hidden"):
+    with pytest.raises(ValueError, match="'wolf' cannot be masked"):
         ClozeLab(bert(), WORDS, AGREEMENT, hide=["wolf"])
     pieces = Tokenizer.wordpiece([AGREEMENT], 60)
-    with pytest.raises(ValueError, match="are not one token here"):
+    with pytest.raises(ValueError, match="are not a single token"):
         ClozeLab(bert(), pieces, AGREEMENT, SMALL)
 
 

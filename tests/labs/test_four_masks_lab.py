@@ -87,7 +87,7 @@ def test_places_link_the_panels_and_names_are_told_apart() -> None:
     assert found["left to right"]["names"] == ["[CLS]", "the (word 1)", "cups", "near", "the (word 4)", "chair",
                                                "[MASK]", "lost", ".", "[SEP]"]
     names = found["sequence to sequence"]["names"]
-    assert (names[4], names[-1]) == ("[SEP] (of the source)", "[SEP] (of the target)")
+    assert (names[4], names[-1]) == ("[SEP] (source)", "[SEP] (target)")
 
 
 def test_the_first_state_has_the_gap_in_the_target_and_a_preset_as_it_was_meant() -> None:
@@ -124,7 +124,7 @@ def test_the_guess_is_answered_from_the_state() -> None:
     ranked = sorted(chances, key=lambda name: -chances[name])
     answer = made.state["answer"]
     assert answer.startswith(f"Under “{ranked[0]}”: “are” gets {100 * chances[ranked[0]]:.3g} %"[:40])
-    model, exact = answer.split("To the best possible reader")
+    model, exact = answer.split("The Bayes-optimal predictor")
     assert [model.index(f"“{name}”") for name in ranked] == sorted(model.index(f"“{name}”") for name in ranked)
     assert exact.count("100 %") == 3 and "50 % under “right to left”" in exact
 
@@ -147,18 +147,18 @@ def test_a_typed_mask_is_the_gap() -> None:
     assert made.state["answer"].count("%") == 8
     before = made.state
     made.hidden = 0
-    assert "write a word in its place" in made.message and made.stale and made.state == before
+    assert "replace it by a word" in made.message and made.stale and made.state == before
     made.text = "the [MASK] are hungry ."
     assert (made.message, made.hidden) == ("", 1)
     made.text = "the [MASK] [MASK] lost ."
-    assert "2 [MASK] stand in the text" in made.message and made.state["tokens"][1] == "[MASK]"
+    assert "the text contains 2 [MASK]s" in made.message and made.state["tokens"][1] == "[MASK]"
 
 
 def test_a_long_text_is_cut_and_kept() -> None:
     made = lab(max_tokens=8, hide="near")
     assert len(made.state["tokens"]) == 5 and "longer than the 5 words" in made.message
     assert made.text == TEXT and len(panels(made)["sequence to sequence"]["tokens"]) == 8
-    with pytest.raises(ValueError, match="no token of the sentence"):
+    with pytest.raises(ValueError, match="not a token of the sentence"):
         lab(hide="zebra")
 
 
@@ -178,14 +178,14 @@ def test_places_that_there_are_not(trait: str, value: int) -> None:
     made = lab()
     before = made.state
     setattr(made, trait, value)
-    assert f"{trait} is {value}; this sentence of 8 words" in made.message and made.state == before
+    assert f"{trait} is {value}; for this sentence of 8 words" in made.message and made.state == before
 
 
 @pytest.mark.parametrize("model, words, told", [
-    (bert(), OTHERS, "does not read under the four masks"),
+    (bert(), OTHERS, "not pretrained under the masks"),
     (BERTPretraining(BERTConfig(len(WORDS), layers=1, model=8, heads=2, inner=8)), WORDS, "give a UniLMPretraining"),
-    (UniLM(UniLMConfig(len(WORDS), layers=1, model=8, heads=2, inner=8)), WORDS, "no head that names"),
-    (UniLMPretraining(UniLMConfig(9, layers=1, model=8, heads=2, inner=8)), WORDS, "the model knows 9"),
+    (UniLM(UniLMConfig(len(WORDS), layers=1, model=8, heads=2, inner=8)), WORDS, "no masked-language-model head"),
+    (UniLMPretraining(UniLMConfig(9, layers=1, model=8, heads=2, inner=8)), WORDS, "the model's vocabulary has only 9"),
 ])
 def test_models_that_cannot_be_asked(model: Any, words: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):

@@ -46,7 +46,7 @@ def test_numbers_are_kept_as_the_sliders_have_them() -> None:
     ("radius", 2.1, "the spectral radius must be from 0.5 to 2; 2.1 was given"),
     ("radius", math.nan, "the spectral radius must be from 0.5 to 2; nan"),
     ("width", 33, "the width must be from 2 to 32"), ("steps", 3, "the number of steps must be from 4 to 32"),
-    ("clip", 0.0, "the norm to clip at must be from 0.1 to 3"), ("b", -4.0, "the bias b to start from"),
+    ("clip", 0.0, "the clipping threshold must be from 0.1 to 3"), ("b", -4.0, "the initial bias b"),
 ])
 def test_what_no_control_can_be_set_to_is_refused_and_the_old_stays(name: str, value: object, told: str) -> None:
     lab = GradientLab()
@@ -57,7 +57,7 @@ def test_what_no_control_can_be_set_to_is_refused_and_the_old_stays(name: str, v
 
 
 def test_an_unknown_setting_is_told() -> None:
-    with pytest.raises(TypeError, match="has no temperature; its settings are radius, forget_bias"):
+    with pytest.raises(TypeError, match="has no setting temperature; its settings are radius, forget_bias"):
         GradientLab(temperature=1.0)
 
 
@@ -66,7 +66,7 @@ def test_the_summary_names_what_is_drawn() -> None:
                                    "20 steps, seed 0>")
     assert "an LSTM, spectral radius 1.1, forget bias 1, inputs" in GradientLab("lstm").summary()
     assert GradientLab(view="cliff").summary() == (
-        "descent from w = 4.5, b = -2.5, learning rate 0.2, with the gradient clipped at 1 and without")
+        "descent from w = 4.5, b = -2.5, learning rate 0.2, without clipping and with the gradient norm clipped at 1")
 
 
 def test_the_page_is_told_every_limit() -> None:

@@ -139,12 +139,12 @@ def test_the_word_that_is_asked_about() -> None:
     assert made.places == [3, 0], "no word in common"
     drawn = made.state
     made.places = [3, 9]
-    assert made.stale and "places [3, 9]" in made.message and "of 5 and 3 words" in made.message
+    assert made.stale and "places [3, 9]" in made.message and "have 5 and 3 words" in made.message
     assert made.state == drawn
     with made.hold_trait_notifications():
         made.text, made.second, made.places = TEXT, SECOND, [0, 3]
     assert made.places == [0, 3] and not made.stale
-    with pytest.raises(ValueError, match="'ferry' is to be asked about, and does not stand in"):
+    with pytest.raises(ValueError, match="'ferry' does not occur in"):
         lab(word="ferry")
 
 
@@ -185,23 +185,23 @@ def test_senses_of_known_sentences_are_told() -> None:
 
 
 def test_what_can_t_be_a_lab_is_told() -> None:
-    with pytest.raises(ValueError, match="reads an ELMo, layer by layer; a Linear was given"):
+    with pytest.raises(ValueError, match="needs an ELMo; a Linear was given"):
         LayerLab(nn.Linear(2, 2))
     bare = ELMo(ELMoConfig(vocab=len(WORDS), longest=12, layers=2, **SMALL))
     with pytest.raises(ValueError, match=r"call elmo\.spell"):
         LayerLab(bare, WORDS, sentences=sentences())
-    with pytest.raises(ValueError, match="give the tokenizer that the ELMo was spelled with"):
+    with pytest.raises(ValueError, match=r"give the tokenizer that was passed to elmo\.spell"):
         LayerLab(elmo(), word_tokenizer(["a", "b"]), sentences=sentences())
     low = ELMo(ELMoConfig(vocab=len(WORDS), longest=12, layers=1, **SMALL))
     low.set_spelling(WORDS)
     with pytest.raises(ValueError, match=r"mixes 3 layers.*this ELMo has 2"):
         LayerLab(low, WORDS, sentences=sentences())
-    with pytest.raises(ValueError, match="0 stored and 20 asked"):
+    with pytest.raises(ValueError, match="0 stored occurrences and 20 queries"):
         lab(sentences=Sentences((), sentences().asked))
     for shares in ((0.5, 0.5), (0.5, 0.5, 0.5), (1.5, -0.5, 0.0), (float("nan"), 0.0, 1.0)):
-        with pytest.raises(ValueError, match="the task 'names' has the shares"):
+        with pytest.raises(ValueError, match="the task 'names' has the weights"):
             lab(task_shares={"names": shares})
-        with pytest.raises(traitlets.TraitError, match="the mix has the shares"):
+        with pytest.raises(traitlets.TraitError, match="the scalar mix has the weights"):
             lab().shares = list(shares)
 
 
@@ -270,11 +270,12 @@ def test_characters_are_told_with_their_codes() -> None:
     assert characters("ab", 1) == ([("a", 1)], 1)
     assert (sign("\u200d"), sign("\u0301"), sign("x")) == ("⟨U+200D⟩", "◌\u0301", "x")
     made = lab(spelled="unbelievable words")
-    assert made.spelling["said"] == ("A word has room for 10 codes here: the last 2 of this one are not read. "
-                                     "One word is read at a time: 1 more is left out.")
+    assert made.spelling["said"] == ("A word is limited to 10 bytes here: the last 2 of this word are cut off. "
+                                     "Only one word is analysed: 1 more is left out.")
     before = made.spelling
     made.spelled = " "
-    assert made.spelling == before | {"said": "The box for a word is empty. Type one; what is drawn is from before."}
+    assert made.spelling == before | {
+        "said": "The word field is empty. Type a word; the figure still shows the previous one."}
     assert not made.stale and made.message == ""
 
 

@@ -33,16 +33,17 @@ def test_a_node_hears_what_it_was_found_from(graph: networkx.DiGraph) -> None:
     assert lab.state["tokens"] == list(graph) and heard(lab) == set(EDGES) and not lab.message
     lab.objective = "in_neighbours_and_self"
     assert heard(lab) == set(EDGES) | {(node, node) for node in graph}
-    assert lab.state["masks"][0]["rules"] == ["found from it", "itself"]
+    assert lab.state["masks"][0]["rules"] == ["in-neighbours", "self-loop"]
     assert "divides by 0" not in lab.state["answer"] and "divides by 0" in GraphMaskLab(graph).state["answer"]
 
 
 def test_it_says_that_nodes_hear(graph: networkx.DiGraph) -> None:
     lab = GraphMaskLab(graph, "in_neighbours_and_self")
-    assert lab.state["verbs"] == ("hears", "does not hear") and lab.state["axes"] == "hears"
+    assert lab.state["verbs"] == ("receives messages from", "receives no messages from")
+    assert lab.state["axes"] == "receives messages from"
     assert [one["name"] for one in lab.menu["objectives"]] == ["in_neighbours", "in_neighbours_and_self"]
     assert [one["title"] for one in lab.menu["networks"]] == ["System 2"]
-    assert repr(lab) == "<GraphMaskLab: System 2, by the authors' 2I + A: Old Roma Eva Bell Dusk Adam 1974>"
+    assert repr(lab) == "<GraphMaskLab: System 2, 2I + A of the authors' code: Old Roma Eva Bell Dusk Adam 1974>"
     assert lab.state["targets"] == [None] * 5 and lab.state["marks"] == ["word"] * 5
 
 
@@ -57,7 +58,7 @@ def test_some_of_the_nodes_in_another_order(graph: networkx.DiGraph) -> None:
 def test_what_is_no_node(graph: networkx.DiGraph, text: str) -> None:
     lab = GraphMaskLab(graph)
     lab.text = text
-    assert lab.stale and "is no node of this graph. Its nodes are Old Roma | Eva Bell | Dusk" in lab.message
+    assert lab.stale and "is not a node of this graph. Its nodes are Old Roma | Eva Bell | Dusk" in lab.message
     assert heard(lab) == set(EDGES)
     lab.text = " | "
     assert lab.stale and "empty" in lab.message
@@ -79,5 +80,5 @@ def test_a_name_is_text_in_the_page() -> None:
 def test_the_mask_lab_has_its_own_objectives_as_before(graph: networkx.DiGraph) -> None:
     GraphMaskLab(graph)
     assert "in_neighbours" not in MaskLab.objectives and "graph" not in MaskLab.networks
-    with pytest.raises(ValueError, match="there is no objective 'causal'; there are found_from, found_from_or_itself"):
+    with pytest.raises(ValueError, match="there is no objective 'causal'; choose one of found_from, found"):
         GraphMaskLab(graph, "causal")

@@ -178,7 +178,7 @@ def test_errors_become_messages(lab: MaskLab, register) -> None:
     lab.choices = {"rate": 5}
     assert "rate" in lab.message
     lab.choices = {"sauce": 1}
-    assert "has no 'sauce' to choose; it has rate" in lab.message
+    assert "has no parameter 'sauce'; it has rate" in lab.message
     assert lab.stale
     assert lab.state == before
 
@@ -187,7 +187,7 @@ def test_errors_become_messages(lab: MaskLab, register) -> None:
     register("pairs", pairs)
     with lab.hold_trait_notifications():
         lab.objective, lab.choices = "pairs", {}
-    assert "went wrong" in lab.message
+    assert "unexpected error" in lab.message
     assert lab.state == before
 
 
@@ -203,7 +203,7 @@ def test_a_tokenizer_without_the_special_tokens_is_told() -> None:
 
 
 def test_an_unknown_objective_is_refused_at_once() -> None:
-    with pytest.raises(ValueError, match=r"there are (\w+, )*causal"):
+    with pytest.raises(ValueError, match=r"choose one of (\w+, )*causal"):
         MaskLab(words(), "the cat", "mask")
 
 

@@ -55,8 +55,8 @@ def test_each_cell_says_why_as_its_own_block_does(lab: MaskLab) -> None:
             for k, cause in enumerate(row):
                 said = visible.sentence(cause).replace("{query}", names[query + q]).replace("{key}", names[key + k])
                 assert whole.visible.reason(query + q, key + k, names).endswith(f": {said}")
-    assert "read to its end before" in whole.visible.reason(0, split, names)
-    assert "may look at all of the source" in whole.visible.reason(split, 0, names)
+    assert "the source is encoded before" in whole.visible.reason(0, split, names)
+    assert "can attend to the whole source" in whole.visible.reason(split, 0, names)
 
 
 def test_what_no_rule_of_a_block_covers_keeps_its_own_sentence() -> None:
@@ -77,7 +77,7 @@ def test_edits_reach_the_half_they_belong_to(lab: MaskLab) -> None:
     assert not pair.source.visible.dense()[0, 1] and pair.source.visible.dense().sum() == split ** 2 - 1
     assert not pair.cross.dense()[1, 2] and pair.target.visible.dense()[0, 2]
     lab.edits = [[0, 0, split, True]]
-    with pytest.raises(ValueError, match="no position of the encoder sees the decoder"):
+    with pytest.raises(ValueError, match="no position of the encoder attends to the decoder"):
         _ = lab.example
     assert lab.state["never"] == [[0, 1]]
     lab.edits = [[0, 0, 13, True]]
@@ -105,7 +105,7 @@ def test_a_long_pair_is_cut_where_it_is_longest(source: int, target: int) -> Non
     assert ("left out" in lab.message) == (source + target > 62)
 
 
-def test_one_text_of_which_an_objective_makes_a_pair_has_a_mark_for_each_position(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_text_made_into_a_pair_has_a_mark_at_each_position(monkeypatch: pytest.MonkeyPatch) -> None:
     def backwards(tokens, *, vocab, rng):
         return sequence_to_sequence(tokens, tokens[::-1], vocab=vocab)
     monkeypatch.setitem(OBJECTIVES, "backwards", Objective("backwards", "backwards", "倒写", "a test", backwards))
@@ -173,26 +173,26 @@ def test_a_pair_meets_in_one_look_as_torch_s_own_does() -> None:
     for query in range(count):
         for key in range(count):
             said = sentences[str(rule_ids[query * count + key])]
-            assert ("one look" in said) == (query >= split > key)
+            assert ("one attention step" in said) == (query >= split > key)
             assert ("{steps}" in said) == (key <= query and (query < split or key >= split))
 
 
 def test_what_attention_changes_is_asked_where_there_are_two_texts() -> None:
     lab = MaskLab(words(), SOURCE, "sequence_to_sequence", second=TARGET, network="attention")
-    assert "source's first word" in lab.state["question"] and "one look" in lab.state["answer"]
+    assert "source's first word" in lab.state["question"] and "one attention step" in lab.state["answer"]
     assert lab.message == "" and not lab.state["by_hand"] and lab.state["verbs"][0] == "can be influenced by"
     assert {"name": "attention", "title": "a recurrent network with attention"} in lab.menu["networks"]
     for network in ("recurrent", "bidirectional"):
         lab.network = network
-        assert "steps of the state" in lab.state["question"]
+        assert "state updates" in lab.state["question"]
     lab.network = "transformer"
     assert lab.state["question"] == OBJECTIVES["sequence_to_sequence"].question
 
 
 def test_of_one_text_there_is_nothing_to_look_at_across() -> None:
     lab = MaskLab(words(), SENTENCES[12], "causal", network="attention")
-    assert "Here is one text: the network reads it by its state alone." in lab.message
-    assert "steps of the state" in lab.state["question"] and not lab.stale
+    assert "Here there is only one text, so information flows only through the recurrent state." in lab.message
+    assert "state updates" in lab.state["question"] and not lab.stale
     shown = lab.state["masks"]
     lab.network = "recurrent"
     assert lab.state["masks"] == shown and lab.message == ""
@@ -202,8 +202,8 @@ def test_steps_are_counted() -> None:
     example = masked([10, 11, 12, 13], vocab=words().vocab, rng=random.Random(0))
     (_, left), = NETWORKS["recurrent"].streams(drawn(example))
     (_, both), = NETWORKS["bidirectional"].streams(drawn(example))
-    assert left.reason(5, 1, list("abcdef")).endswith("to reach f: 4.")
-    assert "e comes from the right" in both.reason(1, 4, list("abcdef"))
+    assert left.reason(5, 1, list("abcdef")).endswith("from b to f; state updates in between: 4.")
+    assert "the backward state carries information from e" in both.reason(1, 4, list("abcdef"))
 
 
 def test_influence_is_no_mask_and_leaves_the_example_alone() -> None:
@@ -211,7 +211,7 @@ def test_influence_is_no_mask_and_leaves_the_example_alone() -> None:
     assert bool(looks(lab).all()) and lab.example.visible.pattern == "causal"
     assert not lab.state["by_hand"]
     lab.edits = [[0, 2, 5, True]]
-    with pytest.raises(ValueError, match="no cell of it can be set by hand"):
+    with pytest.raises(ValueError, match="its cells cannot be set by hand"):
         _ = lab.example
     lab.network = "transformer"
     assert lab.edits == [] and lab.state["by_hand"]
@@ -233,7 +233,7 @@ def test_a_second_stream_is_attention_s_alone(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(OBJECTIVES, "two", Objective("two", "two streams", "双流", "a test", two_streams))
     lab = MaskLab(words(), "the cat sat", "two")
     lab.network = "recurrent"
-    assert lab.stale and "let a Transformer read it" in lab.message and len(lab.state["masks"]) == 2
+    assert lab.stale and "choose the Transformer" in lab.message and len(lab.state["masks"]) == 2
 
 
 def test_a_document_is_a_second_text_and_no_second_network() -> None:

@@ -46,9 +46,9 @@ def test_two_causal_squares_and_nothing_between(lab: MaskLab) -> None:
     assert state["tokens"] == ["[START]", "the", "cat", "sat", "[END]", "sat", "cat", "the"]
     assert state["targets"] == ["the", "cat", "sat", "[END]", "sat", "cat", "the", "[START]"]
     assert state["position_ids"] == [[0, 1, 2, 3, 4, 3, 2, 1]]
-    assert state["names"] == ["[START]", "the (from the left)", "cat (from the left)", "sat (from the left)",
-                              "[END]", "sat (from the right)", "cat (from the right)", "the (from the right)"]
-    assert (state["split"], state["headings"]) == (4, ["from the left", "from the right"])
+    assert state["names"] == ["[START]", "the (forward)", "cat (forward)", "sat (forward)",
+                              "[END]", "sat (backward)", "cat (backward)", "the (backward)"]
+    assert (state["split"], state["headings"]) == (4, ["forward (left to right)", "backward (right to left)"])
     assert state["marks"] == ["special", "word", "word", "word"] * 2 and state["by_hand"] and lab.message == ""
     assert (state["question"], state["answer"]) == (OBJECTIVES["bidirectional_lm"].question,
                                                     OBJECTIVES["bidirectional_lm"].answer)
@@ -56,18 +56,18 @@ def test_two_causal_squares_and_nothing_between(lab: MaskLab) -> None:
 
 
 def test_what_is_closed_says_why(lab: MaskLab) -> None:
-    left, right = "cat (from the left)", "cat (from the right)"
+    left, right = "cat (forward)", "cat (backward)"
     for query, key in ((left, right), (right, left), ("[START]", "[END]"), ("[END]", "[START]")):
-        assert sentence(lab, query, key) == "the two directions share no state: what one has read, the other never " \
-                                            "sees."
-    assert sentence(lab, right, "the (from the right)").endswith("is read later: to see it would be to see the answer.")
-    assert sentence(lab, right, "sat (from the right)").startswith("sat (from the right) was read by the time")
+        assert sentence(lab, query, key) == "the two directions share no state, so neither depends on what the other " \
+                                            "has read."
+    assert sentence(lab, right, "the (backward)").endswith("is read later: attending to it would leak the answer.")
+    assert sentence(lab, right, "sat (backward)").startswith("sat (backward) is part of the context")
 
 
 def test_a_word_that_stands_there_twice_is_told_by_its_side_and_position() -> None:
     assert MaskLab(words(), "the cat the", "bidirectional_lm").state["names"] == [
-        "[START]", "the (position 1 from the left)", "cat (from the left)", "the (position 3 from the left)",
-        "[END]", "the (position 1 from the right)", "cat (from the right)", "the (position 3 from the right)"]
+        "[START]", "the (forward, position 1)", "cat (forward)", "the (forward, position 3)",
+        "[END]", "the (backward, position 1)", "cat (backward)", "the (backward, position 3)"]
 
 
 def test_edits_reach_the_direction_they_belong_to(lab: MaskLab) -> None:
@@ -84,7 +84,7 @@ def test_edits_reach_the_direction_they_belong_to(lab: MaskLab) -> None:
 @pytest.mark.parametrize("cell", [(0, 4), (4, 0), (7, 3), (3, 7)])
 def test_no_edit_lets_one_direction_see_the_other(lab: MaskLab, cell: tuple[int, int]) -> None:
     lab.edits = [[0, *cell, True]]
-    with pytest.raises(ValueError, match="cannot be opened: the two directions share no state"):
+    with pytest.raises(ValueError, match="cannot be allowed: the two directions share no state"):
         _ = lab.example
     assert lab.state["never"] == [[0, 1], [1, 0]]
 
@@ -103,7 +103,7 @@ def test_of_a_long_text_as_much_is_drawn_as_fits_twice(count: int, kept: int) ->
     lab.max_tokens = 4
     assert len(lab.state["tokens"]) == 4 and lab.state["split"] == 2
     lab.max_tokens = 3
-    assert "max_tokens is 3: too few to draw anything" in lab.message
+    assert "max_tokens is 3, too few to draw an example" in lab.message
 
 
 def gru(layers: int, both: bool) -> nn.GRU:
@@ -123,11 +123,11 @@ def test_who_influences_whom_is_the_jacobian_of_two_rnns_of_torch_s(network: str
     left, right = gru(2, both=False), gru(2, both=False)
     lab = MaskLab(words(), TEXT, "bidirectional_lm", network=network)
     assert torch.equal(looks(lab), reached(lambda x: torch.cat([left(x[:, :4])[0], right(x[:, 4:])[0]], 1), 8))
-    assert "share no state" in sentence(lab, "cat (from the left)", "the (from the right)")
-    assert sentence(lab, "the (from the right)", "[END]").endswith("survive to reach the (from the right): 3.")
+    assert "share no state" in sentence(lab, "cat (forward)", "the (backward)")
+    assert sentence(lab, "the (backward)", "[END]").endswith("to the (backward); state updates in between: 3.")
     assert not lab.state["by_hand"] and lab.state["verbs"][0] == "can be influenced by"
     assert lab.state["question"] == OBJECTIVES["bidirectional_lm"].question
-    assert ("reads it by its state alone" in lab.message) == (network == "attention")
+    assert ("only through the recurrent state" in lab.message) == (network == "attention")
 
 
 def test_joined_below_the_top_every_position_has_something_of_every_word() -> None:
@@ -142,16 +142,16 @@ def test_joined_below_the_top_every_position_has_something_of_every_word() -> No
 
     by_word = reached(run, 5)
     assert torch.equal(looks(lab), by_word[:, word]) and bool(by_word.all())
-    said = sentence(lab, "cat (from the left)", "sat (from the left)")
-    assert said == "below the top the two directions are joined, and one of them has read that word: " \
-                   "cat (from the left) has something of sat (from the left)."
-    assert sentence(lab, "sat (from the left)", "the (from the left)").endswith("(from the left): 2.")
+    said = sentence(lab, "cat (forward)", "sat (forward)")
+    assert said == "the states of both directions are concatenated below the top layer, and one of them has read " \
+                   "sat (forward), so cat (forward) depends on it."
+    assert sentence(lab, "sat (forward)", "the (forward)").endswith("to sat (forward); state updates in between: 2.")
 
 
 def test_where_the_two_are_joined_the_leak_is_told() -> None:
     lab = MaskLab(words(), TEXT, "bidirectional_lm", network="bidirectional")
-    assert "each position has seen the word that it must say" in lab.message and "learns to copy" in lab.message
-    assert "Which direction has read that word already" in lab.state["question"]
+    assert "each position has access to its target" in lab.message and "only learns to copy" in lab.message
+    assert "Which direction has already read that word" in lab.state["question"]
     lab.network = "recurrent"
     assert lab.message == ""
     lab.network, lab.objective = "bidirectional", "sequence_to_sequence"

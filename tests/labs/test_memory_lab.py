@@ -72,7 +72,7 @@ def test_the_first_state_asks_what_the_text_asks_last() -> None:
     assert (state["word"], state["fact"], state["begin"], state["oldest"]) == ("crane", TOLD, BEGIN, OLDEST)
     assert state["zones"] == ["forgotten"] * OLDEST + ["memory"] * (BEGIN - OLDEST) + ["segment", "later"]
     assert (made.segment, made.memory) == (SMALL.segment, SMALL.memory)
-    assert repr(made).startswith("<MemoryLab: after position 24, “crane” has 0.")
+    assert repr(made).startswith("<MemoryLab: at position 24, p(“crane”) is 0.")
     assert lab(TEXT).position == ASKED
 
 
@@ -297,28 +297,28 @@ def test_the_question_is_answered_with_a_memory_that_decides() -> None:
         assert told["memory"] == other and other_memory(TOLD, Sight.before(ASKED, 6, memory)) == other
         before = made.state["answers"][0]["p"]
         made.memory = other
-        assert f"has {before:.2f} with the memory of {memory} positions and " \
+        assert f"is {before:.2f} with a memory of {memory} positions and " \
                f"{made.state['answers'][0]['p']:.2f} with one of {other} positions" in told["answer"]
     assert "and the memory holds only 12 positions before this segment" in lab().state["guess"]["question"]
 
 
 @pytest.mark.parametrize(("fact", "now", "then", "said"), [
     (15, 0.9, 0.02, "the model can only guess"), (15, 0.9, 0.8, "It still knows"), (15, 0.2, 0.02, "not know the word"),
-    (25, 0.9, 0.8, "needs no memory"), (25, 0.9, 0.02, "the answer fails"), (15, 0.9, 0.3, "the answer fails"),
-    (3, 0.1, 0.9, "only too far away"), (3, 0.1, 0.2, "A longer memory alone does not help"),
-    (3, 0.9, 0.8, "had read further back"), (None, 0.9, 0.7, "does not decide"),
+    (25, 0.9, 0.8, "needs no memory"), (25, 0.9, 0.02, "no longer correct"), (15, 0.9, 0.3, "no longer correct"),
+    (3, 0.1, 0.9, "merely too far away"), (3, 0.1, 0.2, "A longer memory alone does not help"),
+    (3, 0.9, 0.8, "had attended to earlier"), (None, 0.9, 0.7, "does not decide"),
 ])
 def test_the_answer_says_what_the_numbers_do(fact: int | None, now: float, then: float, said: str) -> None:
     at, first = Sight(12, 24, 26), "crane" if then >= 0.5 else "boat"
     told = question("crane", fact, at, 12, other_memory(fact, at), now, then, first)
-    assert said in told["answer"] and ("where the model says “boat” first" in told["answer"]) == (first == "boat")
+    assert said in told["answer"] and ("where the model predicts “boat”" in told["answer"]) == (first == "boat")
 
 
 def test_presets_and_the_tally_are_of_all_questions() -> None:
     telling = random_model(segment=13, memory=24)
     made = lab(model=telling)
     titles = [preset["title"] for preset in made.menu["presets"]]
-    assert titles == ["fact in the memory", "the memory cut behind it"]
+    assert titles == ["fact in the memory", "memory masked up to the fact"]
     expected = in_one_pass(telling, ASKED, ())
     right = int(expected.argmax()) == CRANE
     still = int(in_one_pass(telling, ASKED, (TOLD,)).argmax()) == CRANE
@@ -339,8 +339,8 @@ def test_the_text_that_is_shown_first_is_one_where_the_cut_counts() -> None:
 
     asked = [one("a b ? b", False, False), one("c d e ? d", True, True), one("f g h e ? g", True, False)]
     assert [(preset.title, preset.text, preset.cuts) for preset in texts_to_try(asked)] == [
-        ("fact in the memory", "f g h e ? g", ()), ("the memory cut behind it", "f g h e ? g", ((0, 2),)),
-        ("cut out, and still known", "c d e ? d", ((1, 2),))]
+        ("fact in the memory", "f g h e ? g", ()), ("memory masked up to the fact", "f g h e ? g", ((0, 2),)),
+        ("masked out, yet known", "c d e ? d", ((1, 2),))]
 
 
 def test_another_text_asks_anew_and_mends_what_was_cut() -> None:
@@ -363,15 +363,15 @@ def test_any_text_is_read_or_refused_in_words(name: str) -> None:
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"text": " "}, "The text is empty. Type one; what is drawn is from before."),
-    ({"max_tokens": 0}, "needs 1 position"),
+    ({"text": " "}, "The text is empty. Type one; the previous result is still shown."),
+    ({"max_tokens": 0}, "max_tokens is 0: give a whole number"),
     ({"position": 99}, r"there is no position 99: this text has positions 0 … 25"),
     ({"position": -1}, "there is no position -1"),
-    ({"segment": 0}, "segment is 0; give a whole number, 1 or more"),
+    ({"segment": 0}, "segment is 0; give a whole number of at least 1"),
     ({"memory": -2}, "memory is -2"),
-    ({"cuts": [[5, 3]]}, "a cut goes from a position"),
-    ({"cuts": ["<b>"]}, "a cut is told as"),
-    ({"without": "<img>"}, "without is '<img>'; it is one of content, "),
+    ({"cuts": [[5, 3]]}, "needs 0 ≤ first < end"),
+    ({"cuts": ["<b>"]}, "a cut is a pair"),
+    ({"without": "<img>"}, "without is '<img>'; give one of content, "),
 ])
 def test_what_cannot_be_done_is_told_and_what_stood_stands(change: dict, said: str) -> None:
     made = lab()
@@ -385,7 +385,7 @@ def test_what_cannot_be_done_is_told_and_what_stood_stands(change: dict, said: s
 
 @pytest.mark.parametrize(("made", "error", "said"), [
     (lambda: MemoryLab(GPT2(GPTConfig(len(WORDS), 32, 1, 4, 1)), WORDS, TEXT), ValueError,
-     "reads in segments and remembers.*a GPT2 was given"),
+     "with segment-level recurrence.*a GPT2 was given"),
     (lambda: MemoryLab(nn.LSTM(2, 2), WORDS, TEXT), ValueError, "a LSTM was given"),
     (lambda: lab(layer=2), traitlets.TraitError, "layer is from 0 to 1, or -1; 2 was given"),
     (lambda: lab(head=3), traitlets.TraitError, "head is from 0 to 2, or -1; 3 was given"),
@@ -399,8 +399,8 @@ def test_what_cannot_be_shown_is_refused(made: Callable[[], MemoryLab], error: t
 def test_reasons_are_those_of_the_mask() -> None:
     made = lab()
     why = [made.state["sentences"][str(cause)] for cause in made.state["rule_ids"]]
-    assert why[0].startswith("{key} was read too long ago") and why[OLDEST].endswith("and is remembered.")
-    assert why[ASKED] == "{key} was read before, in the same segment." and "later" in why[ASKED + 1]
+    assert why[0].startswith("{key} is too far back") and why[OLDEST].endswith("is in the memory.")
+    assert why[ASKED] == "{key} is at or before {query} in the same segment." and "later" in why[ASKED + 1]
 
 
 def test_nothing_is_left_behind_in_the_model() -> None:

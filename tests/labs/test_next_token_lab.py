@@ -86,10 +86,10 @@ def test_the_worlds_chances_stand_beside_the_models(lab: NextTokenLab) -> None:
 def test_leaving_the_grammar_is_told(lab: NextTokenLab) -> None:
     lab.text = "the cups near the chair is"
     assert lab.state["world"]["p"] == [] and lab.divergence() is None
-    assert lab.state["world"]["said"].startswith("Word 6: 'is' cannot stand here")
+    assert lab.state["world"]["said"].startswith("Word 6: 'is' cannot occur here")
     lab.text = "the wombat sleeps"
     assert "does not know the word 'wombat'" in lab.state["world"]["said"]
-    assert lab.message == "Not in the model's vocabulary of 706 tokens: “wombat”. It reads [UNK] there."
+    assert lab.message == "Not in the model's vocabulary of 706 tokens, replaced by [UNK]: “wombat”."
     assert not lab.stale
     lab.text = "The girl sleeps."
     assert lab.state["lens"]["tokens"] == ["[START]", "the", "girl", "sleeps", "."]
@@ -104,11 +104,11 @@ def test_presets_do_what_their_titles_say() -> None:
     tried = dict(lab.menu["presets"])
     exact = {title: SMALL.next_words(text.split()) for title, text in tried.items()}
     assert lab.text == tried["a real choice"] and 3 <= len(exact["a real choice"]) <= 30
-    assert len(exact["be certain"]) == 1 and len(tried["be certain"].split()) >= 4
+    assert len(exact["only one continuation"]) == 1 and len(tried["only one continuation"].split()) >= 4
     assert len(exact["an ambiguous beginning"]) > 20
-    assert exact["leave the grammar"] == {} and tried["from nothing"] == ""
+    assert exact["ungrammatical"] == {} and tried["empty text"] == ""
     noun, verb = tried["a verb far from its noun"], exact["a verb far from its noun"]
-    assert verb and tried["leave the grammar"].startswith(" ".join(noun.split()[:2]))
+    assert verb and tried["ungrammatical"].startswith(" ".join(noun.split()[:2]))
     assert NextTokenLab(seeded(GPT2), WORDS).menu["presets"] == []
     given = NextTokenLab(seeded(GPT2), WORDS, presets={"one": "the girl"})
     assert given.text == "the girl" and given.menu["presets"] == [["one", "the girl"]]
@@ -142,25 +142,25 @@ def test_an_empty_text_begins_at_the_start_token_or_says_that_there_is_none(lab:
     bare = NextTokenLab(seeded(GPT2, len(without)), without, "the")
     before = bare.state
     bare.text = ""
-    assert bare.stale and "no token that begins a text" in bare.message and bare.state == before
+    assert bare.stale and "no start token" in bare.message and bare.state == before
     bare.text = "cups"
     assert not bare.stale and bare.state["lens"]["tokens"] == ["cups"]
 
 
 def test_what_cannot_be_asked_for_is_told(lab: NextTokenLab, model: GPT) -> None:
-    for request, said in (({"do": "dance"}, "can take, greedy, sample and undo"),
-                       ({"do": "take", "token": 10**6}, "this model has 706 tokens")):
+    for request, said in (({"do": "dance"}, "give take, greedy, sample or undo"),
+                       ({"do": "take", "token": 10**6}, "this model has tokens 0 … 705")):
         lab.request = request
         assert lab.stale and said in lab.message and lab.text == TEXT
     lab.max_tokens = 0
-    assert lab.stale and "1 position or more" in lab.message
+    assert lab.stale and "give 1 or more positions" in lab.message
     bert = BERT(BERTConfig(len(WORDS), time=20, layers=1, model=8, heads=2, inner=8))
-    with pytest.raises(ValueError, match=r"wants a GPT.*a BERT was given"):
+    with pytest.raises(ValueError, match=r"a GPT .*got a BERT"):
         NextTokenLab(bert, WORDS)
-    with pytest.raises(ValueError, match="706 tokens and the model knows 60"):
+    with pytest.raises(ValueError, match="706 tokens, but the model has 60"):
         NextTokenLab(GPT2(GPTConfig(60, layers=1, model=8, heads=2)), WORDS)
     pieces = Tokenizer.bpe([TEXT], 310)
-    with pytest.raises(ValueError, match="are not one token here"):
+    with pytest.raises(ValueError, match="are not a single token"):
         NextTokenLab(seeded(GPT2, len(pieces)), pieces, world=SMALL)
 
 

@@ -90,7 +90,7 @@ def test_a_step_is_what_the_model_says_of_that_example() -> None:
         shown = {row["word"]: row["p"] for row in told["rows"]}
         assert shown == pytest.approx({word: float(p[WORDS.id(word)]) for word in shown})
         assert {WORDS.tokens([i])[0] for i in p.topk(2).indices.tolist()} <= set(shown)
-    assert repr(made) == f"<PermutationLab: are → . → the → cats → hungry: {paid:.2f} nats, the best possible reader " \
+    assert repr(made) == f"<PermutationLab: are → . → the → cats → hungry: {paid:.2f} nats, Bayes-optimal predictor " \
                          "3.00>"
 
 

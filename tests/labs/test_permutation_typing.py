@@ -18,7 +18,7 @@ from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 def test_what_is_no_sentence_is_told_and_the_exact_reader_goes_as_far_as_it_can() -> None:
     made = lab("the cats is hungry .", order=[1, 4, 2, 0, 3])
-    assert made.state["exact"] is None and "'is' cannot stand here" in made.state["why_not"] and made.message == ""
+    assert made.state["exact"] is None and "'is' cannot occur here" in made.state["why_not"] and made.message == ""
     best = [step["belief"]["own"]["best"] for step in made.state["steps"]]
     assert best[0] > 0 and best[1] == 1 and best[2:] == [0, None, None]
     assert [step["sums"][1] is None for step in made.state["steps"]] == [False, False, True, True, True]
@@ -39,7 +39,7 @@ def test_a_lab_without_a_text_begins_with_something_to_teach() -> None:
     assert any(step["left"] and step["right"] for step in made.state["steps"])
     assert made.state["exact"] is not None
     assert [preset["title"] for preset in made.menu["presets"]] == [
-        "the verb first", "the verb last", "a verb that is wrong", "a long sentence"]
+        "the verb first", "the verb last", "an incorrect verb", "a long sentence"]
 
 
 def test_each_preset_shows_its_point() -> None:
@@ -75,7 +75,7 @@ def test_an_order_stays_with_its_length() -> None:
 
 
 @pytest.mark.parametrize(("order", "said"), [
-    ([0, 1, 2], "give the place of each of the 5 words once, from 0 to 4"), ([0, 1, 2, 3, 3], "once"),
+    ([0, 1, 2], "give the index of each of the 5 words once, from 0 to 4"), ([0, 1, 2, 3, 3], "once"),
     ([1, 2, 3, 4, 5], "from 0 to 4"), ([], "once"),
 ])
 def test_an_order_that_is_none_is_told(order: list[int], said: str) -> None:
@@ -115,7 +115,7 @@ def test_a_leak_needs_a_model_that_leaks() -> None:
 
 def test_a_step_that_is_none_is_told() -> None:
     made = lab(step=6)
-    assert made.message == "step is 6; this sentence is said in 5 steps, from 1 on"
+    assert made.message == "step is 6; this sentence has 5 steps, give one from 1 to 5"
 
 
 def test_other_models_are_told_apart() -> None:
@@ -123,31 +123,32 @@ def test_other_models_are_told_apart() -> None:
     mpnet = MPNetPretraining(MPNetConfig(size, time=20, layers=1, model=8, heads=2, inner=8))
     for model in (mpnet, random_model().encoder, GPT2(GPTConfig(size, time=20, layers=1, model=8, heads=2)),
                   BERTPretraining(BERTConfig(size, time=20, layers=1, model=8, heads=2, inner=8))):
-        with pytest.raises(ValueError, match=f"model is a {type(model).__name__}, which is not asked by a query"):
+        with pytest.raises(ValueError, match=f"model is a {type(model).__name__}, which has no query stream"):
             PermutationLab(model, WORDS, TEXT)
         with pytest.raises(ValueError, match="leaking is a"):
             PermutationLab(random_model(), WORDS, TEXT, leaking=model)
-    with pytest.raises(ValueError, match="is it that of another model"):
+    with pytest.raises(ValueError, match="does the tokenizer belong to another model"):
         PermutationLab(random_model(), build_world_tokenizer(SMALL), TEXT)
     few = word_tokenizer(["cat", "sat"])
-    with pytest.raises(ValueError, match="are not one token here"):
+    with pytest.raises(ValueError, match="are not a single token"):
         PermutationLab(random_model(), few, "cat sat", world=SMALL)
     assert PermutationLab(random_model(), few, "cat sat").state["tokens"][:2] == ["cat", "sat"]
 
 
 @pytest.mark.parametrize(("order", "said"), [
-    ([0, 1, 3, 4, 2], "All 4 others, each at its own place: 2 on the left of “are” and 2 on its right"),
-    ([0, 1, 2, 3, 4], "All 4 others, each at its own place: 4 on the left of “.” and 0 on its right"),
+    ([0, 1, 3, 4, 2], "All 4 others, each at its own position: 2 on the left of “are” and 2 on its right"),
+    ([0, 1, 2, 3, 4], "All 4 others, each at its own position: 4 on the left of “.” and 0 on its right"),
     ([4, 3, 2, 1, 0], "0 on the left of “the” and 4 on its right"),
 ])
 def test_the_question_is_answered(order: list[int], said: str) -> None:
     made = lab(order=order)
-    assert "The last word of the order" in made.state["question"]
-    assert said in made.state["answer"] and "It does not see its own word" in made.state["answer"]
+    assert "the last word of the order" in made.state["question"]
+    assert said in made.state["answer"] and "it does not see its own word" in made.state["answer"]
     made.leak = True
-    assert "it sees its own word too: that is the leak" in made.state["answer"]
+    assert "it also sees its own word: that is the leak" in made.state["answer"]
 
 
 def test_the_answer_for_one_word_and_for_two() -> None:
     assert answer(orders.steps([0])[-1], ["sing"], False).startswith("“sing” is the only word, and its query stream")
-    assert answer(orders.steps([1, 0])[-1], ["she", "sang"], False).startswith("The one other, on the right of “she”")
+    assert answer(orders.steps([1, 0])[-1], ["she", "sang"], False).startswith(
+        "The only other word, on the right of “she”")

@@ -105,7 +105,7 @@ def test_a_move_changes_what_is_added_to_vectors_and_nothing_else(moved: int) ->
 def test_nothing_is_moved_by_nothing() -> None:
     state = Comparison.of(HEAD, IDS, list("abcdefg"), 0, None).state
     assert [way["largest"] for way in state["ways"]] == [0] * len(WAYS)
-    assert state["finding"] == "Moved by 0 places: the same in all 7 ways"
+    assert state["finding"] == "Shifted by 0 positions: the scores stay the same with all 7 methods"
     assert state["answer"].startswith("None")
 
 
@@ -115,7 +115,7 @@ def test_a_table_ends_and_nothing_else_does() -> None:
     assert [way["name"] for way in failed] == ["learned"]
     assert f"a text of {ROWS + 1} tokens is too long" in failed[0]["error"]
     assert (failed[0]["largest"], failed[0]["drawn"]) == (None, [True, False])
-    assert "none with learned ones, the same in the 5 other ways" in state["finding"]
+    assert "cannot be computed with learned positions, stay the same with the other 5 methods" in state["finding"]
     assert "This fails: learned." in state["answer"]
 
 

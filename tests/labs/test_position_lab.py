@@ -89,7 +89,7 @@ def test_the_default_head_looks_one_token_back_and_cannot_without_positions(real
         assert mixed["previous"] < 0.15
         assert same["previous"] < 0.15
         assert min(mixed["moved"], same["moved"]) > 0.8
-        assert lab.state["finding"].startswith("Layer 0, head 2, looks one token back with 1.00 of its weight: 0.")
+        assert lab.state["finding"].startswith("Layer 0, head 2, attends to the previous token with weight 1.00; 0.")
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -199,7 +199,7 @@ def test_an_empty_sentence_is_said_and_the_old_maps_stay(lab: PositionLab) -> No
 def test_a_lab_may_begin_empty(small: BERT, words: Tokenizer) -> None:
     lab = PositionLab(small, words, "")
     assert "empty" in lab.message
-    with pytest.raises(ValueError, match="no sentence was read yet"):
+    with pytest.raises(ValueError, match="no sentence has been processed yet"):
         lab.weights()
     lab.kind = "sentence"
     assert "empty" in repr(lab)
@@ -227,7 +227,7 @@ def test_a_long_sentence_is_cut_to_the_page_and_to_the_model(lab: PositionLab) -
 def test_a_layer_that_is_not_there_is_told(lab: PositionLab) -> None:
     before = lab.state
     lab.layer = 3
-    assert lab.message == "the model has 3 layers, counted from 0; layer 3 was asked for"
+    assert lab.message == "the model has 3 layers, numbered from 0; layer 3 was requested"
     lab.set_state({"layer": 0, "head": 9})
     assert "4 heads" in lab.message
     assert lab.state == before
@@ -260,7 +260,7 @@ def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
     torch.manual_seed(0)
     model = GLM(GLMConfig(len(words), time=20, layers=2, model=24, heads=3, inner=32)).eval()
     lab = PositionLab(model, words, TEXT, seed=1, axis=1, kind="learned")
-    assert lab.summary() == "positions that GLM has learned, position in blank, 64 positions"
+    assert lab.summary() == "learned positions of GLM, position in blank, 64 positions"
     assert [(axis["title"], axis["position_ids"]) for axis in lab.learned["axes"]] == [
         ("position", 21), ("position in blank", 21)]
     tables = [model.embeddings.position.weight, model.embeddings.position_in_blank.weight]
@@ -298,9 +298,9 @@ def test_a_model_of_transformers_is_run_by_our_code(real: tuple) -> None:
 
 
 def test_models_that_this_lab_cannot_read_are_refused(small: BERT, words: Tokenizer) -> None:
-    with pytest.raises(ValueError, match="go together"):
+    with pytest.raises(ValueError, match="give both a model and its tokenizer"):
         PositionLab(small)
-    with pytest.raises(ValueError, match="go together"):
+    with pytest.raises(ValueError, match="give both a model and its tokenizer"):
         PositionLab(tokenizer=words)
     with pytest.raises(ValueError, match="give a BERT or a GPT"):
         PositionLab(Transformer(TransformerConfig.tiny(len(words))), words)
@@ -327,7 +327,7 @@ def test_one_change_costs_one_reading(lab: PositionLab, monkeypatch: pytest.Monk
 def test_the_summary_names_what_is_drawn(lab: PositionLab) -> None:
     assert lab.summary() == "sinusoidal positions, 64 positions of 64 dimensions, base 10,000"
     lab.kind = "learned"
-    assert lab.summary() == "positions that BERT has learned, 64 positions"
+    assert lab.summary() == "learned positions of BERT, 64 positions"
     lab.kind = "relative"
     assert "window 8" in repr(lab)
     lab.kind = "sentence"

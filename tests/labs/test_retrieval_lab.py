@@ -169,12 +169,12 @@ def test_a_copy_keeps_the_kind_of_index(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(("traits", "said"), [
-    ({"text": "Flora Farrow was born ."}, "Nothing is hidden in the statement"),
-    ({"text": " "}, "The statement is empty"),
-    ({"text": "[CLS] was [MASK]"}, r"\[CLS\] stands in the statement"),
+    ({"text": "Flora Farrow was born ."}, r"The query has no \[MASK\]"),
+    ({"text": " "}, "The query is empty"),
+    ({"text": "[CLS] was [MASK]"}, r"The query contains \[CLS\]"),
     ({"text": "dog " * 50 + "[MASK]"}, r"its \[MASK\] comes after them"),
     ({"replaced": {"0": ["Flora", " "]}}, "The document “Flora” is empty"),
-    ({"added": [["", "dog " * 60]]}, "is too long: 60 tokens, and there is room for 38"),
+    ({"added": [["", "dog " * 60]]}, "is too long: 60 tokens, but there is room for 38"),
     ({"replaced": {"9": ALDER}}, "no document has the number 9"),
     ({"removed": list(range(7)), "null": False}, "No document is left, and the null document is switched off"),
     ({"k": 9}, "from 1 to 8"), ({"temperature": 0.1}, "from 0.25 to 4")])
@@ -189,11 +189,11 @@ def test_what_cannot_be_read_is_told_and_what_stood_stands(traits: dict[str, Any
 
 def test_what_is_only_strange_is_noted() -> None:
     made = lab(removed=list(range(7)))
-    assert "only what it learned into its weights" in made.message and not made.stale
+    assert "only what is stored in its weights" in made.message and not made.stale
     assert [one["number"] for one in made.state["documents"]] == [NULL]
     assert "1 of the tokens is not in this tokenizer's vocabulary" in lab(text="a wombat was [MASK]").message
-    assert lab(replaced={"0": ["", "a wombat"]}).message.startswith("In what you wrote into the documents, 1 of")
-    assert "“Flora Farrow” has 2 tokens, and the gap 1" in lab(also="Flora Farrow").message
+    assert lab(replaced={"0": ["", "a wombat"]}).message.startswith("In the documents that you edited, 1 of")
+    assert "“Flora Farrow” has 2 tokens, but the masked span has 1" in lab(also="Flora Farrow").message
     assert "its last" in lab(text="[MASK] " + "dog " * 40).message
     for text in HOSTILE.values():
         assert not lab(text=f"[MASK] {text[:30]}", added=[[text[:30], text[:40]]]).stale
@@ -202,7 +202,7 @@ def test_what_is_only_strange_is_noted() -> None:
 def test_what_a_lab_needs() -> None:
     with pytest.raises(ValueError, match="holds no documents"):
         RetrievalLab(RetrieveAndRead.of(model(), words()), PRESETS)
-    with pytest.raises(ValueError, match="no statement to begin with"):
+    with pytest.raises(ValueError, match="no initial query"):
         RetrievalLab(lookup())
     made = RetrievalLab(lookup(), [RetrievalPreset("dog", "[MASK] dog")])
     assert repr(made).startswith("<RetrievalLab: [MASK] dog → ")

@@ -23,8 +23,8 @@ def lab(request: pytest.FixtureRequest) -> SentenceLab:
 
 @pytest.mark.parametrize("text, told", [
     ("", "The sentence is empty. Type one;"), ("   ", "The sentence is empty. Type one;"),
-    ("the [PAD] are lost .", "[PAD] stands in the text, and is set by the lab: type words"),
-    ("[CLS] the cups are lost .", "[CLS] stands in the text, and is set by the lab: type words"),
+    ("the [PAD] are lost .", "the text contains [PAD], which the lab inserts itself: type words"),
+    ("[CLS] the cups are lost .", "the text contains [CLS], which the lab inserts itself: type words"),
 ])
 def test_what_cannot_be_read_leaves_what_stood(lab: SentenceLab, text: str, told: str) -> None:
     before, stood = lab.state, lab.text
@@ -45,7 +45,7 @@ def test_any_sentence_is_read_cut_and_kept(lab: SentenceLab, name: str) -> None:
 def test_the_least_room_is_told(lab: SentenceLab) -> None:
     lab.max_tokens = 0
     assert lab.stale
-    least = int(re.search(r"max_tokens is 0: too few to draw a word; give at least (\d+)$", lab.message)[1])
+    least = int(re.search(r"max_tokens is 0: too small to draw a word, give at least (\d+)$", lab.message)[1])
     lab.max_tokens = least - 1
     assert lab.stale and f"max_tokens is {least - 1}" in lab.message
     lab.max_tokens = least

@@ -187,7 +187,7 @@ def test_a_module_of_the_readers_own() -> None:
 def test_what_cannot_be_drawn_is_refused_in_words() -> None:
     with pytest.raises(ValueError, match="at most 16"):
         ShapeXray(attention=MultiHeadAttention(32, 4))
-    with pytest.raises(ValueError, match="ShawAttention has others"):
+    with pytest.raises(ValueError, match="differs from that of ShawAttention"):
         ShapeXray(attention=ShawAttention(8, 2, window=2))
     wrong = ShapeXray("a b", read=lambda text: (text.split(), torch.zeros(2, 6)))
     assert "(2, 6)" in wrong.message and "(2, 8)" in wrong.message and wrong.stale

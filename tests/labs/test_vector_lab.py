@@ -114,11 +114,12 @@ def test_it_begins_at_the_last_snapshot_with_a_word_that_says_something() -> Non
 
 def test_the_summary_names_what_is_near() -> None:
     near = ", ".join(one.word for one in LAST.neighbours("king", 3))
-    assert repr(lab()) == (f"<VectorLab: 16 words × 7 numbers, update 2,500; nearest to 'king': {near}; man : king :: "
+    assert repr(lab()) == ("<VectorLab: 16 words × 7 dimensions, update 2,500; "
+                           f"nearest to 'king': {near}; man : king :: "
                            "woman : ?>")
     shown = lab(update=100, measure="dot", analogy=None)
     near = ", ".join(one.word for one in snapshots()[100].neighbours("king", 3, dot=True))
-    assert shown.summary() == f"16 words × 7 numbers, update 100; nearest to 'king': {near}"
+    assert shown.summary() == f"16 words × 7 dimensions, update 100; nearest to 'king': {near}"
 
 
 def vectors_with(value: float) -> WordVectors:
@@ -133,34 +134,35 @@ def changed(**words: str) -> WordVectors:
 
 @pytest.mark.parametrize(("made", "error", "told"), [
     (lambda: VectorLab({}), ValueError, "there are no vectors to show"),
-    (lambda: VectorLab({-1: LAST}), ValueError, "a whole number from 0 on; -1 was given"),
-    (lambda: VectorLab(LAST.only(["king"])), ValueError, "there is only 1 word: neighbours need 2"),
+    (lambda: VectorLab({-1: LAST}), ValueError, "a non-negative integer; -1 was given"),
+    (lambda: VectorLab(LAST.only(["king"])), ValueError, "there is only 1 word: neighbours need at least 2"),
     (lambda: VectorLab(LAST.only([])), ValueError, "there are no words"),
-    (lambda: VectorLab(WordVectors(WORDS, LAST.matrix[:, :1])), ValueError, "1 number each; a picture has two axes"),
-    (lambda: VectorLab(vectors_with(nan)), ValueError, "the vector of 'man' holds a number that is not finite"),
-    (lambda: VectorLab({0: LAST, 5: vectors_with(inf)}), ValueError, "'man' at update 5 holds .* not finite"),
+    (lambda: VectorLab(WordVectors(WORDS, LAST.matrix[:, :1])), ValueError, "1 dimension; a picture has two axes"),
+    (lambda: VectorLab(vectors_with(nan)), ValueError, "the vector of 'man' is not finite"),
+    (lambda: VectorLab({0: LAST, 5: vectors_with(inf)}), ValueError, "'man' at update 5 is not finite"),
     (lambda: VectorLab(WordVectors(WORDS, 0 * LAST.matrix)), ValueError, "all vectors are zero"),
     (lambda: VectorLab({0: LAST, 5: changed(king="duke")}), ValueError, "'king' is in only one of them"),
-    (lambda: VectorLab({0: LAST, 5: LAST.only(WORDS[::-1])}), ValueError, "the same order: in another order"),
-    (lambda: VectorLab({0: LAST, 5: WordVectors(WORDS, LAST.matrix[:, :3])}), ValueError, "update 0 have 7 .* 5 3: "),
+    (lambda: VectorLab({0: LAST, 5: LAST.only(WORDS[::-1])}), ValueError, "the same order: the order differs"),
+    (lambda: VectorLab({0: LAST, 5: WordVectors(WORDS, LAST.matrix[:, :3])}), ValueError,
+     "update 0 have 7 .* 5 have 3: "),
     (lambda: VectorLab(WordVectors(tuple(map(str, range(66_000))), torch.ones(66_000, 2))), ValueError,
-     "65,535 words at most: show fewer snapshots, or the likeliest words only"),
+     "65,535 words: show fewer snapshots, or only the most frequent words"),
     (lambda: lab(word="duke"), TraitError, "word: 'duke' has no vector: it is not among the 16 words"),
     (lambda: lab(analogy=("man", "king")), ValueError, r"three words .*, or four.*\('man', 'king'\) was given"),
     (lambda: lab(analogy="man"), ValueError, "'man' was given"),
     (lambda: lab(analogy=("man", "king", "wolf")), ValueError, "analogy: 'wolf' has no vector"),
-    (lambda: lab(axes=("man", "woman")), ValueError, "axes are two pairs of words"),
-    (lambda: lab(axes="man woman"), ValueError, "axes are two pairs of words"),
+    (lambda: lab(axes=("man", "woman")), ValueError, "axes must be two pairs of words"),
+    (lambda: lab(axes="man woman"), ValueError, "axes must be two pairs of words"),
     (lambda: lab(axes=(("man", "woman"), ("cup", "mug"))), ValueError, "axes: 'mug' has no vector"),
-    (lambda: lab(axes=(("man", "woman"), ("cup", "cup"))), ValueError, "from 'cup' to 'cup' leads nowhere"),
+    (lambda: lab(axes=(("man", "woman"), ("cup", "cup"))), ValueError, "from 'cup' to 'cup' is undefined"),
     (lambda: lab(groups={"a": ["wolf"]}), ValueError, "'wolf' has no vector"),
     (lambda: lab(groups={"a": ["cup"], "b": ["cup"]}), ValueError, "'cup' is in the groups 'a' and 'b'"),
-    (lambda: lab(groups={str(i): [WORDS[i]] for i in range(8)}), ValueError, "8 groups are more than can"),
+    (lambda: lab(groups={str(i): [WORDS[i]] for i in range(8)}), ValueError, "8 groups are too many"),
     (lambda: lab(counts=[1, 2]), ValueError, "2 counts were given for 16 words"),
-    (lambda: lab(counts=[-1] * 16), ValueError, "'the' is counted -1 times"),
+    (lambda: lab(counts=[-1] * 16), ValueError, "the count of 'the' is -1"),
     (lambda: lab(twins=[LAST.only(WORDS[:5])]), ValueError, "twin 0 has no vector of 'girl'"),
-    (lambda: lab(update=7), TraitError, "there is no snapshot of update 7; there are 0, 100, 2,500"),
-    (lambda: lab(measure="euclid"), TraitError, "measure is one of cosine, dot; 'euclid' was given"),
+    (lambda: lab(update=7), TraitError, "there is no snapshot of update 7; there are snapshots of 0, 100, 2,500"),
+    (lambda: lab(measure="euclid"), TraitError, "measure must be one of cosine, dot; 'euclid' was given"),
     (lambda: lab(presets={"x": {"colour": 1}}), ValueError, "the preset 'x' sets colour; it can set word, analogy"),
     (lambda: lab(presets={"x": {"word": "wolf"}}), ValueError, "the preset 'x': word: 'wolf' has no vector"),
     (lambda: lab(presets={"x": {"update": 9}}), ValueError, "the preset 'x': there is no snapshot of update 9"),
@@ -171,14 +173,14 @@ def test_what_cannot_be_shown_is_refused_in_words(made: Callable[[], Any], error
 
 
 WRONG_TYPES = {
-    "VectorLab([LAST])": "a mapping from updates of training to WordVectors; list was given",
+    "VectorLab([LAST])": "a mapping from training updates to WordVectors; list was given",
     "VectorLab({0: LAST.matrix})": "the vectors at update 0 are Tensor; they must be WordVectors",
-    "VectorLab({'end': LAST})": "a snapshot is named by its update, a whole number from 0 on; 'end' was given",
+    "VectorLab({'end': LAST})": "the key of a snapshot is its update, a non-negative integer; 'end' was given",
     "lab(word=['king'])": "TraitError The 'word' trait",
     "lab(twins=LAST)": "write twins=[vectors]",
     "lab(twins=[{0: LAST}])": "twin 0 is dict",
-    "lab(train='word2vec')": "train is a function from a text to vectors by update; 'word2vec' was given",
-    "lab(groups={'a': 'cup'})": "the group 'a' is a list of words; the text 'cup' was given",
+    "lab(train='word2vec')": "train must be a function from a text to vectors by update; 'word2vec' was given",
+    "lab(groups={'a': 'cup'})": "the group 'a' must be a list of words; the string 'cup' was given",
 }
 
 
@@ -247,7 +249,7 @@ def test_a_text_of_ones_own_is_trained_on_shown_and_left_again() -> None:
     first = found.state
     asking(found, do="train", text=TALE, name="tale.txt")
     assert read == [TALE]
-    assert found.message == "These are the vectors of “tale.txt”: 3 words × 3 numbers, 2 snapshots."
+    assert found.message == "These are the vectors trained on “tale.txt”: 3 words × 3 dimensions, 2 snapshots."
     assert not found.stale
     assert found.state["words"] == ["old", "baker", "bear"] and found.state["own"]
     assert found.state["groups"] == found.state["twins"] == [] and found.state["counts"] is None
@@ -275,15 +277,15 @@ def refuse(_: str) -> dict[int, WordVectors]:
 
 @pytest.mark.parametrize(("train", "text", "told"), [
     (lambda _: OWN, "", "“my.txt” is empty"), (lambda _: OWN, " \n\t ", "“my.txt” is empty"),
-    (lambda _: OWN, "a few words", "has 3 words; that is too short"),
-    (lambda _: OWN, "PK\0\3 " * 60, "is not a text: it holds zero bytes"),
-    (lambda _: OWN, "word " * (LIMIT // 5 + 1), "has 4.0 MB; 4 MB are read at most"),
-    (refuse, TALE, "no vectors came of “my.txt”: no word comes five times"),
-    (fail, TALE, r"Training on “my.txt” went wrong \(RuntimeError: no room\)"),
-    (lambda _: {}, TALE, "no vectors came of “my.txt”: there are no vectors"),
+    (lambda _: OWN, "a few words", "has 3 words, which is too short"),
+    (lambda _: OWN, "PK\0\3 " * 60, "is not a text file: it contains zero bytes"),
+    (lambda _: OWN, "word " * (LIMIT // 5 + 1), "has 4.0 MB; the limit is 4 MB"),
+    (refuse, TALE, "training on “my.txt” gave no vectors: no word comes five times"),
+    (fail, TALE, r"Training on “my.txt” failed \(RuntimeError: no room\)"),
+    (lambda _: {}, TALE, "training on “my.txt” gave no vectors: there are no vectors"),
     (lambda _: {0: OWN[0].only(["old"])}, TALE, "there is only 1 word"),
     (lambda _: {0: vectors_with(nan)}, TALE, "not finite"),
-    (lambda _: None, TALE, "went wrong"), (None, TALE, "made without train"),
+    (lambda _: None, TALE, "failed"), (None, TALE, "created without train"),
 ])
 def test_what_cannot_be_trained_on_is_told_and_the_old_stands(train: Any, text: str, told: str) -> None:
     found = lab(train=train)
@@ -293,6 +295,6 @@ def test_what_cannot_be_trained_on_is_told_and_the_old_stands(train: Any, text: 
     assert (found.state, found.word, found.update) == before
     with pytest.raises(ValueError, match=told):
         raise ValueError(found.message)
-    assert found.message.endswith("What is drawn is from before.")
+    assert found.message.endswith("The previous vectors are still shown.")
     asking(found, do="back")
     assert (found.message, found.stale) == ("", False)

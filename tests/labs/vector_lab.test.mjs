@@ -189,8 +189,8 @@ test("neutrals can be read on light paper and on dark", () => {
 
 test("what comes and goes among neighbours", () => {
   assert.deepEqual(turnover([1, 2, 3], [2, 4]), { gained: [1, 3], lost: [4] });
-  assert.equal(changesSaid(["a"], ["b", "c"], 2000), "Since update 2,000 new: “a”; gone: “b” and “c”.");
-  assert.equal(changesSaid([], [], 5), "The same ten as at update 5.");
+  assert.equal(changesSaid(["a"], ["b", "c"], 2000), "Since update 2,000, new: “a”; gone: “b” and “c”.");
+  assert.equal(changesSaid([], [], 5), "The same neighbours as at update 5.");
 });
 
 test("what looks near, and the table of it", () => {
@@ -214,9 +214,9 @@ test("words of one's own are found, and the unknown are told by name", () => {
   const { found, missing } = spotlit(space, "King, man woman;girls\n 猫 , wombat, <img src=x>，مرحبا");
   assert.deepEqual([...found].map((row) => space.words[row]), ["king", "man", "woman", "girls", "猫", "<img src=x>", "مرحبا"]);
   assert.deepEqual(missing.map(({ text }) => text), ["wombat"]);
-  assert.equal(unknownSaid(spotlit(space, "quen").missing), "“quen” has no vector here; near in spelling: queen.");
-  assert.equal(unknownSaid(missing), "“wombat” has no vector here; near in spelling: woman.");
-  assert.match(unknownSaid(spotlit(space, "q w e r t z").missing), /2 more have none\.$/);
+  assert.equal(unknownSaid(spotlit(space, "quen").missing), "“quen” has no vector; similar spelling: queen.");
+  assert.equal(unknownSaid(missing), "“wombat” has no vector; similar spelling: woman.");
+  assert.match(unknownSaid(spotlit(space, "q w e r t z").missing), /2 more words have none\.$/);
   assert.equal(unknownSaid(spotlit(space, " , ,").missing), "");
   assert.equal(rowOf(space, "Queen"), 2);
   assert.equal(rowOf(space, "zürich"), undefined);
@@ -226,10 +226,10 @@ test("a file is read, or refused in words", () => {
   const bytes = (text) => new TextEncoder().encode(text).buffer;
   assert.deepEqual(readText(bytes("größer 猫"), "a.txt", 100), { text: "größer 猫" });
   assert.match(readText(bytes(""), "a.txt", 100).error, /^“a\.txt” is empty/);
-  assert.match(readText(bytes("a\0b"), "a.png", 100).error, /^“a\.png” is not a text: it holds zero bytes/);
-  assert.match(readText(Uint8Array.of(0xe4, 0x20, 0x41).buffer, "a.txt", 100).error, /is not written in UTF-8/);
+  assert.match(readText(bytes("a\0b"), "a.png", 100).error, /^“a\.png” is not a text file: it contains zero bytes/);
+  assert.match(readText(Uint8Array.of(0xe4, 0x20, 0x41).buffer, "a.txt", 100).error, /is not encoded in UTF-8/);
   assert.equal(readText({ byteLength: 4_200_000 }, "a.txt", 4_000_000).error,
-    "“a.txt” has 4.2 MB; 4 MB are read at most. Cut it, and try again.");
+    "“a.txt” has 4.2 MB; the limit is 4 MB. Shorten it, and try again.");
 });
 
 test("the finding of an analogy says whether the arithmetic was needed", () => {
@@ -237,18 +237,18 @@ test("the finding of an analogy says whether the arithmetic was needed", () => {
   assert.equal(analogyFinding(words, { added: 1, b: 3, c: 2 }), "b − a + c finds “queen”; neither “woman” nor “king” alone does");
   assert.equal(analogyFinding(words, { added: 1, b: 1, c: 2 }), "b − a + c finds “queen”, but “king” alone finds it too");
   assert.equal(analogyFinding(words, { added: 1, b: 2, c: 1 }), "b − a + c finds “queen”, but “woman” alone finds it too");
-  assert.equal(analogyFinding(words, { added: 4, b: 9, c: 3 }), "b − a + c has “queen” in place 4; “woman” alone has it in place 3");
-  assert.equal(analogyFinding(words, { added: 4, b: 9, c: 1200 }), "b − a + c has “queen” in place 4, nearer than either word alone");
-  assert.match(analogyFinding(words, { added: null }), /is left out with it$/);
+  assert.equal(analogyFinding(words, { added: 4, b: 9, c: 3 }), "b − a + c ranks “queen” 4th; “woman” alone ranks it 3rd");
+  assert.equal(analogyFinding(words, { added: 4, b: 9, c: 1200 }), "b − a + c ranks “queen” 4th, higher than either word alone");
+  assert.match(analogyFinding(words, { added: null }), /and therefore excluded$/);
 });
 
 test("who wins if the question's words may", () => {
   const [king, queen] = [{ word: "king", score: 0.861 }, { word: "queen", score: 0.7 }];
   const steps = { b: 0.61, c: 0.5 };
-  assert.equal(winnerSaid(["man", "woman", "king"], [king], [queen], steps), "“king” itself (0.86), the question's own word c. " +
-    "The sum is c and a step b − a, whose length is 0.61 where each word's is 1. Left out, as everyone does, the nearest is " +
-    "“queen” (0.70).");
-  assert.match(winnerSaid(["man", "king", "woman"], [king], [], steps), /word b\. The sum is b and a step c − a, whose length is 0\.50/);
+  assert.equal(winnerSaid(["man", "woman", "king"], [king], [queen], steps), "“king” itself (0.86), word c of the question. " +
+    "The sum is c plus the offset b − a of length 0.61; c itself has length 1. If the words of the question are " +
+    "excluded, as usual, it is “queen” (0.70).");
+  assert.match(winnerSaid(["man", "king", "woman"], [king], [], steps), /word b of the question\. The sum is b plus the offset c − a of length 0\.50/);
   assert.match(winnerSaid(["a", "b", "c", "king"], [king], [king], steps), /^“king” \(0\.86\), which is not a word of the question\./);
 });
 
@@ -259,19 +259,21 @@ test("how far words are apart", () => {
 });
 
 test("what the picture and the pointer say", () => {
-  assert.equal(pictureFinding("girl", 10, 10), "The picture keeps all 10 nearest words of “girl”");
-  assert.equal(pictureFinding("girl", 0, 10), "The picture is a shadow: it keeps none of the 10 nearest words of “girl”");
+  assert.equal(pictureFinding("girl", 10, 10), "The projection preserves all 10 nearest neighbours of “girl”");
+  assert.equal(pictureFinding("girl", 0, 10),
+    "The projection loses information: it preserves none of the 10 nearest neighbours of “girl”");
   assert.equal(pointedSaid({ word: "a", chosen: "b", score: 0.5, rank: 3, seems: 12, measure: "cosine", group: "g", read: 1200 }),
-    "“a” (g, read 1,200 times): its cosine with “b” is 0.50, the 3rd highest of all words; in the picture it looks like the 12th.");
+    "“a” (g, 1,200 occurrences): its cosine with “b” is 0.50, the 3rd highest of all words; in the picture it is the " +
+    "12th nearest.");
 });
 
 test("the axes are told with what they hide", () => {
   const told = axesSaid({ pairs: [], shares: [0.105, 0.061], angle: 0, snapshots: 1 });
-  assert.match(told, /hold 17 % of the variance .* the other 83 % is not in the picture/);
+  assert.match(told, /explain 17 % of the variance .* the other 83 % is not in the picture/);
   const words = axesSaid({ pairs: axes, shares: [], angle: 0.46, snapshots: 3 });
-  assert.match(words, /from “man” to “woman”.*from “girl” to “girls”.*not independent \(cosine 0\.46\).*nothing is aligned/);
-  assert.match(axesSaid({ pairs: axes, shares: [], angle: 0.04, snapshots: 1 }), /all but independent\.$/);
-  assert.match(axesSaid({ pairs: axes, shares: [], angle: 0.04, snapshots: 1, sized: true }), /the oftener the word was read\.$/);
+  assert.match(words, /from “man” to “woman”.*from “girl” to “girls”.*not orthogonal \(cosine 0\.46\).*nothing is aligned/);
+  assert.match(axesSaid({ pairs: axes, shares: [], angle: 0.04, snapshots: 1 }), /almost orthogonal\.$/);
+  assert.match(axesSaid({ pairs: axes, shares: [], angle: 0.04, snapshots: 1, sized: true }), /the larger its point\.$/);
 });
 
 test("axes to begin with, and ranks on a scale", () => {

@@ -43,10 +43,10 @@ test("the verdict on a hidden word", () => {
   assert.match(w.verdict({ word: "bat", left: belief(0.1, 5), both: belief(0.5, 3) }), /10 %.*50 %.*5 times as likely/);
   assert.match(w.verdict({ word: "bat", left: belief(0.001, 5), both: belief(0.5, 3) }), /500 times/);
   assert.match(w.verdict({ word: "the", left: belief(0.5, 5), both: belief(0.5, 3) }), /adds nothing/);
-  assert.match(w.verdict({ word: "the", left: belief(0.5, 5), both: belief(0.2, 3) }), /speaks against/);
-  assert.match(w.verdict({ word: "are", left: belief(0, 5), both: belief(0, 1) }), /'are' cannot stand here.* must be 'is'/);
+  assert.match(w.verdict({ word: "the", left: belief(0.5, 5), both: belief(0.2, 3) }), /less likely/);
+  assert.match(w.verdict({ word: "are", left: belief(0, 5), both: belief(0, 1) }), /'are' is impossible here.* must be 'is'/);
   assert.match(w.verdict({ word: "are", left: belief(0, 5), both: belief(0, 4) }), /one of 4 others/);
-  assert.match(w.verdict({ word: "are", left: belief(0.1, 5), both: null }), /mistake is elsewhere/);
+  assert.match(w.verdict({ word: "are", left: belief(0.1, 5), both: null }), /another error/);
   assert.match(w.verdict({ word: "are", left: null, both: null }), /left the grammar/);
 });
 
@@ -59,7 +59,7 @@ test("the sum that is shown is a sum", () => {
 test("an agreement arc says what stands between", () => {
   const words = ["the", "keys", "by", "the", "door", "are"];
   const link = { subject: 1, verb: 5, number: "pl", attractors: 1, distance: 3 };
-  assert.equal(w.arcText(link, words), "keys … are: both plural; 3 words between, 1 noun of the other number");
+  assert.equal(w.arcText(link, words), "keys … are: both plural; 3 words between, 1 attractor");
   assert.equal(w.arcText({ subject: 1, verb: 2, number: "sg", attractors: 0, distance: 0 }, words),
     "keys … by: both singular; side by side");
   assert.equal(w.arcPath(10, 90, 26).split(/[MC ]/).at(-2), "90");
@@ -84,8 +84,8 @@ test("a hop is said in the direction in which it is walked", () => {
 
 test("the guess is judged", () => {
   assert.equal(w.judged(null, "Milton"), "The answer: Milton.");
-  assert.match(w.judged("Milton", "Milton"), /You had it right/);
-  assert.match(w.judged("Lune", "Milton"), /You had said Lune/);
+  assert.match(w.judged("Milton", "Milton"), /Your guess was correct/);
+  assert.match(w.judged("Lune", "Milton"), /Your guess was Lune/);
 });
 
 test("tabs go round by arrow keys", () => {

@@ -191,5 +191,5 @@ def test_dropout_falls_on_the_weights_in_both_ways() -> None:
 
 
 def test_a_width_that_heads_cannot_share() -> None:
-    with pytest.raises(ValueError, match="width of 10 cannot be split into 4 heads"):
+    with pytest.raises(ValueError, match=r"model width \(10\) must be divisible by the number of heads \(4\)"):
         MultiHeadAttention(10, 4)

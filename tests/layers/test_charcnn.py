@@ -77,5 +77,5 @@ def test_it_learns_and_words_that_are_too_short_are_refused() -> None:
     model(batch_codes(SENTENCES)).square().mean().backward()
     assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
     assert not model.characters.weight.grad[0].any()
-    with pytest.raises(ValueError, match="words of 2 codes were given, and the widest filter reads 3"):
+    with pytest.raises(ValueError, match="words have 2 character codes, but the widest filter spans 3"):
         model(torch.ones(1, 1, 2, dtype=torch.long))

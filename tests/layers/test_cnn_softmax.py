@@ -100,7 +100,7 @@ def test_the_published_ratio_of_weights() -> None:
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    with pytest.raises(ValueError, match="a correction of 0 numbers was asked for"):
+    with pytest.raises(ValueError, match="correction=0: give a size of at least 1"):
         CorrectedCNNSoftmax(cnn(), 5, 0)
-    with pytest.raises(ValueError, match="the spellings of 3 words were given, and there are corrections for 5"):
+    with pytest.raises(ValueError, match="codes has 3 words, but there are corrections for 5"):
         with_corrections()(states(), SPELLED[:3])

@@ -34,7 +34,7 @@ def test_a_shift_turns_the_sinusoid_by_an_angle_that_does_not_depend_on_the_plac
 
 
 def test_an_odd_width_is_refused() -> None:
-    with pytest.raises(ValueError, match="must be even, 5 was given"):
+    with pytest.raises(ValueError, match="must be even, got 5"):
         sinusoid(torch.arange(3), 5)
 
 

@@ -42,5 +42,5 @@ def test_weights_and_gamma_learn_and_another_number_of_layers_is_refused() -> No
     mix = ScalarMix(3)
     mix(LAYERS)[..., 0].sum().backward()
     assert mix.weights.grad is not None and mix.weights.grad.abs().min() > 0 and mix.gamma.grad.abs() > 0
-    with pytest.raises(ValueError, match="2 layers were given to a mix of 3"):
+    with pytest.raises(ValueError, match="expected 3 layers to mix, got 2"):
         mix(LAYERS[:2])

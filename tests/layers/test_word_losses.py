@@ -77,7 +77,7 @@ def test_the_noise_is_gensims(power: float) -> None:
 
 @pytest.mark.parametrize("counts", [[0.0, 0.0], [3.0, -1.0], [math.nan, math.nan]])
 def test_counts_that_draw_nothing_are_refused(counts: list[float]) -> None:
-    with pytest.raises(ValueError, match="none may be below 0, and one must be above"):
+    with pytest.raises(ValueError, match="word counts of at least 0, one of them above 0"):
         noise_distribution(torch.tensor(counts))
 
 

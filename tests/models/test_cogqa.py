@@ -158,7 +158,7 @@ def test_it_stands_on_a_copy(kind: type[CogQA]) -> None:
         model.encoder.embeddings.token.weight.zero_()
     assert bool(bert.embeddings.token.weight.any())
     assert type(model.reasoner) is kind.reasoner_class
-    with pytest.raises(ValueError, match="labels=2: CogQA points at hop starts"):
+    with pytest.raises(ValueError, match="labels=2: CogQA predicts hop starts"):
         CogQA.from_pretrained(bert, 2)
 
 

@@ -229,7 +229,7 @@ def test_the_transformer_s_size_is_counted_by_hand() -> None:
 def test_the_register_of_models() -> None:
     assert model_type("gpt2").model is GPT2 and model_type("bert-pretraining").config is BERTConfig
     assert type_of(gpt(GPT2)).name == "gpt2" and type_of(gpt(GPT)).name == "gpt"
-    with pytest.raises(ValueError, match=r"no model type 'rnnn' here; there are .*transformer"):
+    with pytest.raises(ValueError, match=r"unknown model type 'rnnn'; choose one of .*transformer"):
         model_type("rnnn")
     with pytest.raises(ValueError, match="a Linear is not a registered model type"):
         type_of(torch.nn.Linear(1, 1))

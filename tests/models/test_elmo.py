@@ -73,7 +73,7 @@ def test_memory_and_state_are_cut_by_hand() -> None:
         h = (cell.weight_hr @ (torch.sigmoid(o) * torch.tanh(c))).clamp(-0.05, 0.05)
         torch.testing.assert_close(shown[0, position, :4], h, **CLOSE)
     assert cut > 0
-    with pytest.raises(ValueError, match="within ±0"):
+    with pytest.raises(ValueError, match="clip=0: "):
         made(replace(TINY, clip=0.0))
 
 
@@ -130,7 +130,7 @@ def test_it_learns_and_an_unknown_activation_is_refused() -> None:
     model = made()
     sum(layer.square().mean() for layer in model(batch_codes(SENTENCES))).backward()
     assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
-    with pytest.raises(ValueError, match="one of relu, tanh; 'gelu' was given"):
+    with pytest.raises(ValueError, match="unknown activation 'gelu'; choose one of relu, tanh"):
         BiLM(replace(TINY, activation="gelu"))
 
 
@@ -184,7 +184,7 @@ def test_a_word_that_no_vocabulary_has_gets_a_vector_of_its_own() -> None:
 
 def test_it_is_spelled_by_a_vocabulary_of_its_own_size(tmp_path: Path) -> None:
     elmo, tokenizer = small_elmo()
-    with pytest.raises(ValueError, match=r"a vocabulary of 40 words was given to an ELMo of 44"):
+    with pytest.raises(ValueError, match="the tokenizer has 40 words, but the ELMo has a vocabulary of 44"):
         elmo.set_spelling(word_tokenizer(["one"]))
     row = tokenizer.encode("naïve", plain=True)[0]
     assert elmo.codes[row].tolist() == word_codes("naïve", 9)

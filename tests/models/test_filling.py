@@ -249,19 +249,18 @@ def test_how_far_it_fills() -> None:
     longest = BlankInfiller(filler.model, TEXTS[1:2], VOCAB)
     [text] = greedy(longest, longest.prompt, VOCAB, length=16, banned=longest.banned)
     assert len(text.tokens) == 16
-    with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 positions, and the model has learned "
-                                         r"16"):
+    with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 tokens, but the model has only 16"):
         greedy(longest, longest.prompt, VOCAB, length=17, banned=longest.banned)
-    with pytest.raises(ValueError, match="Part A has 17 positions, and the model has learned 16 positions"):
+    with pytest.raises(ValueError, match="Part A has 17 tokens, but the model has only 16 positions"):
         BlankInfiller(filler.model, [[MASK] * 17], VOCAB).start()
 
 
 @pytest.mark.parametrize(("given", "told"), [
     ({"texts": [[40, 41]]}, "text 0 has no blank; put a"),
     ({"texts": [[MASK], []]}, "text 1 has no blank"),
-    ({"orders": [[0, 0]]}, r"order is \[0, 0\], and there are blanks \[0, 1\]"),
-    ({"orders": [[0]]}, r"order is \[0\], and there are blanks \[0, 1\]; give the number of each once"),
-    ({"orders": [[0, 1], [0]]}, "orders for 2 texts were given, and there are 1"),
+    ({"orders": [[0, 0]]}, r"order=\[0, 0\]: give each of the blanks \[0, 1\]"),
+    ({"orders": [[0]]}, r"order=\[0\]: give each of the blanks \[0, 1\] exactly once"),
+    ({"orders": [[0, 1], [0]]}, "orders for 2 texts were given, but there are 1"),
     ({"vocab": Vocabulary(60, mask=None)}, r"no \[MASK\] token"),
 ])
 def test_what_cannot_be_filled(given, told) -> None:
@@ -272,11 +271,11 @@ def test_what_cannot_be_filled(given, told) -> None:
 def test_bad_input_once_it_is_asked() -> None:
     filler = BlankInfiller(made(), [[MASK, 40]], VOCAB)
     for read in ([[40]], [[START, START]], [[40, START]]):
-        with pytest.raises(ValueError, match=r"each blank begins with \[START\], and a text has as many"):
+        with pytest.raises(ValueError, match=r"each blank starts with one \[START\], and a text has one blank per"):
             filler.step(torch.tensor(read), filler.start())
-    with pytest.raises(ValueError, match="fillings of 2 blanks were given, and the text has 1"):
+    with pytest.raises(ValueError, match="got fillings for 2 blanks, but the text has 1"):
         filler.logprobs([[[41], [42]]])
-    with pytest.raises(ValueError, match="fillings of 0 texts were given, and there are 1"):
+    with pytest.raises(ValueError, match="fillings of 0 texts were given, but there are 1"):
         filler.logprobs([])
     for lacking in ("start", "end"):
         bare = BlankInfiller(made(), [[MASK, 40]], Vocabulary(60, **{lacking: None}))

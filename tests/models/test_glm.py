@@ -114,7 +114,7 @@ def test_both_positions_count() -> None:
         moved = batch.position_ids.clone()
         moved[:, axis] += 1
         assert (model(replace(batch, position_ids=moved)) - model(batch)).abs().amax(-1).min() > 1e-6
-    with pytest.raises(ValueError, match="reads two positions a position, and this batch has 1"):
+    with pytest.raises(ValueError, match="takes two position ids per token, but this batch has 1"):
         model(Batch.of([causal([40, 41], vocab=VOCAB, rng=Random(0))], pad=PAD))
 
 
@@ -125,9 +125,9 @@ def test_how_long_a_text_may_be(count: int) -> None:
     if count < SIZE.time:
         assert model(Batch.of([whole], pad=PAD)).shape == (1, count + 2, 60)
     else:
-        with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 positions, and the model has"):
+        with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 tokens, but the model has"):
             model(Batch.of([whole], pad=PAD))
-    with pytest.raises(ValueError, match="Part A has 17 positions, and the model has learned 16 positions"):
+    with pytest.raises(ValueError, match="Part A has 17 tokens, but the model has only 16 positions"):
         model(Batch.of([blank_behind([40] * 16, None, VOCAB)], pad=PAD))
 
 
@@ -139,8 +139,7 @@ def test_how_long_a_text_without_blanks_may_be(count: int) -> None:
         if count == SIZE.time:
             assert model(Batch.of(together, pad=PAD)).shape[1] >= count
         else:
-            with pytest.raises(ValueError, match=f"Part A has {count} positions, and the model has learned 16 "
-                                                 f"positions"):
+            with pytest.raises(ValueError, match=f"Part A has {count} tokens, but the model has only 16 positions"):
                 model(Batch.of(together, pad=PAD))
 
 

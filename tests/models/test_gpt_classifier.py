@@ -110,9 +110,9 @@ def test_on_a_pretrained_gpt_which_stays_as_it_is(reader: type[GPT]) -> None:
 
 
 def test_a_text_without_its_extract_token_is_said() -> None:
-    with pytest.raises(ValueError, match=r"lacks the token 6, off which the class is read"):
+    with pytest.raises(ValueError, match="does not contain token 6, from which the class is predicted"):
         made()(Batch.causal(torch.tensor([[5, 40, 41, 6], [5, 40, 41, 42]])))
-    with pytest.raises(ValueError, match=r"lacks the token 6"):
+    with pytest.raises(ValueError, match=r"does not contain token 6"):
         made().loss(Batch.of([sequence_classification([40], 0, vocab=VOCAB)], pad=0))
     model = GPTClassifier.from_pretrained(GPT(SIZE), extract=3).eval()
     pair = Batch.of([gpt_classification([40, 41], 0, pair=[42], vocab=VOCAB)], pad=0)

@@ -81,7 +81,7 @@ def test_documents_that_come_and_go(model: REALM) -> None:
     assert RetrieveAndRead.of(model, WORDS).corpus.add([]) == []
     with pytest.raises(ValueError, match="no document has the number 0, which was removed"):
         lookup.corpus.remove(0)
-    with pytest.raises(ValueError, match="no document has the number 9, which was never given"):
+    with pytest.raises(ValueError, match="no document has the number 9, which was never assigned"):
         lookup.corpus.replace(9, BLOCKS[0])
     alike(lookup, RetrieveAndRead.of(model, WORDS, [MORE[2], *BLOCKS[2:], *MORE[:2], BLOCKS[0]]),
           {number: number + 1 for number in range(7)})

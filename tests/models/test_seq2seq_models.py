@@ -75,7 +75,7 @@ def test_the_number_of_weights_is_what_the_formula_says(name: str, layers: int) 
 
 
 def test_an_odd_width_has_no_halves() -> None:
-    with pytest.raises(ValueError, match="a width of 7 cannot be shared by two directions"):
+    with pytest.raises(ValueError, match="model=7: the width of a bidirectional encoder is split"):
         made("two-way-seq2seq", model=7)
 
 
@@ -141,7 +141,7 @@ def test_what_it_reads_of_two_texts(name: str) -> None:
     pair = readable(made(name)).example(WORDS, SOURCE, TARGET)
     assert WORDS.tokens(pair.source.tokens.tolist()) == [*SOURCE.split(), "[END]"]
     assert WORDS.tokens(pair.target.tokens.tolist()) == ["[START]", *TARGET.split()]
-    with pytest.raises(ValueError, match="reads two texts: give the second"):
+    with pytest.raises(ValueError, match="takes two texts, but one was given"):
         readable(made(name)).example(WORDS, SOURCE)
 
 
@@ -162,15 +162,15 @@ def test_a_mask_of_its_own_says_which_position_may_look_where(name: str) -> None
 
 
 def test_without_attention_there_is_none_to_draw() -> None:
-    with pytest.raises(ValueError, match="a Seq2Seq has no attention to draw: all that its decoder has of the source "
-                                         "is the encoder's last state"):
+    with pytest.raises(ValueError, match="a Seq2Seq has no attention to show: its decoder receives only the encoder's "
+                                         "last state"):
         attention_maps(made("seq2seq"), WORDS, SOURCE, TARGET)
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "seq2seq"])
 @pytest.mark.parametrize(("text", "second", "said"), [
-    (SOURCE, None, "reads two texts: give the second"), ("", TARGET, "the text is empty"),
-    (SOURCE, " \n", "the text is empty"), ("river " * 70, TARGET, "71 tokens long, and a view draws at most 64"),
+    (SOURCE, None, "takes two texts, but one was given"), ("", TARGET, "the text is empty"),
+    (SOURCE, " \n", "the text is empty"), ("river " * 70, TARGET, "71 tokens long, and a view shows at most 64"),
 ])
 def test_texts_that_cannot_be_drawn(name: str, text: str, second: str | None, said: str) -> None:
     with pytest.raises(ValueError, match=said):

@@ -269,7 +269,7 @@ def test_at_once_is_the_same_in_one_pass_and_says_why(changes: dict[str, Any]) -
     same(model(Batch.of([once], pad=0)), model(Batch.of([example], pad=0)))
     for query, key in ((time - 1, 0), (2, 5), (7, 6), (7, 7)):
         reason = once.visible.reason(query, key)
-        assert ("may look at" in reason) == bool(mask[query, key]) and "{" not in reason
+        assert ("can attend to" in reason) == bool(mask[query, key]) and "{" not in reason
 
 
 @torch.no_grad()
@@ -289,7 +289,7 @@ def test_whoever_looks_in_sees_all_segments() -> None:
 def test_a_batch_that_looks_ahead_is_refused() -> None:
     model = made()
     example = masked([9, 10, 11], vocab=Vocabulary(VOCAB), rng=Random(0))
-    with pytest.raises(ValueError, match="this batch lets a position look ahead; make it with the objective causal"):
+    with pytest.raises(ValueError, match="this batch's mask allows attention to later positions; make the batch with"):
         model(Batch.of([example], pad=0))
     with pytest.raises(ValueError, match="with the objective causal"):
         model(replace(Batch.continuing(text(5), 0), visible=AttentionMask()))
@@ -298,15 +298,15 @@ def test_a_batch_that_looks_ahead_is_refused() -> None:
 def test_memories_beside_a_mask_of_its_own_are_refused() -> None:
     model, batch = made(), replace(Batch.continuing(text(5), 0), visible=AttentionMask(pairs=looks([0] * 5, 2)[None]))
     model.hidden_states(batch)
-    with pytest.raises(ValueError, match="read in one pass, without memories; give it no mask, or no memories"):
+    with pytest.raises(ValueError, match="processed in one pass, without memories; omit the mask or the memories"):
         model.hidden_states(batch, model.start().memories)
 
 
 @pytest.mark.parametrize(("changes", "told"), [
-    ({"segment": 0}, "segment is 0; give a whole number, 1 or more"),
-    ({"memory": -3}, "memory is -3; give a whole number, 0 or more"),
-    ({"memory": 0, "same_length": True}, "memory is 0; give a whole number, 1 or more"),
-    ({"clamp": 0}, "clamp is 0; give a whole number, 1 or more, or None"),
+    ({"segment": 0}, "segment is 0; give a whole number of at least 1"),
+    ({"memory": -3}, "memory is -3; give a whole number of at least 0"),
+    ({"memory": 0, "same_length": True}, "memory is 0; give a whole number of at least 1"),
+    ({"clamp": 0}, "clamp is 0; give a whole number of at least 1, or None"),
 ])
 def test_lengths_that_make_no_sense_are_refused(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):

@@ -150,10 +150,10 @@ def test_a_recurrent_model_is_asked_what_comes_next_and_looked_into_as_far_as_it
 
 def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) -> None:
     assert readable(made["lstm-lm"]).architecture == "recurrent"
-    with pytest.raises(ValueError, match="a LSTMLanguageModel has no attention to draw"):
+    with pytest.raises(ValueError, match="a LSTMLanguageModel has no attention to show"):
         attention_maps(made["lstm-lm"], tokenizer, TEXT)
     lab = PositionLab(made["lstm-lm"], tokenizer, TEXT, kind="sentence")
-    assert lab.message == "a LSTMLanguageModel has no attention to draw: it carries a state from word to word"
+    assert lab.message == "a LSTMLanguageModel has no attention to show: it carries a hidden state from word to word"
 
 
 def test_a_head_stands_on_a_variant_without_a_line(made, registered) -> None:
@@ -162,7 +162,7 @@ def test_a_head_stands_on_a_variant_without_a_line(made, registered) -> None:
 
 
 def test_two_models_of_one_name_are_refused(registered) -> None:
-    with pytest.raises(ValueError, match=r"'relative-gpt2' is registered already, by variants\.RelativeGPT2"):
+    with pytest.raises(ValueError, match=r"'relative-gpt2' is already registered, by variants\.RelativeGPT2"):
         model("relative-gpt2", GPTConfig, DECODER)(nn.Linear)
 
 

@@ -256,7 +256,7 @@ def test_a_plain_text_is_read_with_all_neighbours_within_five(name: str) -> None
 
 @both
 def test_two_texts_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="reads one text word by word, and two were given"):
+    with pytest.raises(ValueError, match="takes one text, read word by word, but two were given"):
         readable(little(name)).example(WORDS, TEXT, TEXT)
 
 
@@ -266,9 +266,9 @@ def test_a_lab_that_asks_for_something_else_says_what(name: str) -> None:
     with pytest.raises(ValueError, match=f"a {called} has no head that names hidden words; give a BERTPretraining"):
         ClozeLab(model, WORDS, TEXT)
     for lab in (lambda: NextTokenLab(model, WORDS, TEXT), lambda: GateLab(model, WORDS, TEXT, world=world.small())):
-        with pytest.raises(ValueError, match=f"asks a model what comes next, and wants a GPT.*; a {called} was given"):
+        with pytest.raises(ValueError, match=f"needs an autoregressive language model: a GPT.*; got a {called}"):
             lab()
-    none = f"a {called} has no attention to draw: it has one vector for each word, whatever stands beside it"
+    none = f"a {called} has no attention to show: it has one vector for each word, regardless of context"
     with pytest.raises(ValueError, match=none):
         attention_maps(model, WORDS, TEXT)
     assert AttentionLab(model, WORDS, TEXT).message == none

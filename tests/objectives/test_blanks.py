@@ -122,12 +122,12 @@ def test_why_a_position_may_look() -> None:
     def why(query: str, key: str) -> str:
         return example.visible.reason(names.index(query), names.index(key), names)
 
-    assert why("x1", "M2") == "x1 may look at M2: M2 is in Part A, which everyone may read."
-    assert why("x6", "x5").startswith("x6 may look at x5: x5 is there by the time it is the turn of x6: a blank is")
-    assert why("x3", "x6") == "x3 may look at x6: the blank of x6 is filled by the time it is the turn of x3."
-    assert why("x5", "x6").startswith("x5 may not look at x6: x6 is filled in after x5")
-    assert why("x6", "S2").startswith("x6 may not look at S2: S2 is filled in after x6")
-    assert why("M", "x3") == "M may not look at x3: M is in Part A, which is read before any blank is filled."
+    assert why("x1", "M2") == "x1 can attend to M2: M2 is in Part A, which every position can attend to."
+    assert why("x6", "x5").startswith("x6 can attend to x5: x5 is at or before x6 in its blank, which is filled")
+    assert why("x3", "x6") == "x3 can attend to x6: the blank of x6 is filled before the blank of x3."
+    assert why("x5", "x6").startswith("x5 cannot attend to x6: x6 is generated after x5")
+    assert why("x6", "S2").startswith("x6 cannot attend to S2: S2 is generated after x6")
+    assert why("M", "x3") == "M cannot attend to x3: M is in Part A, which is encoded before any blank is filled."
 
 
 @pytest.mark.parametrize("begin", range(6))
@@ -146,7 +146,8 @@ def test_blanks_of_one_word_are_bert_s_masks_asked_one_after_the_other() -> None
         positions = [2, 4, 5]
         bert = masked(TEXT, vocab=VOCAB, rng=Random(0), select=positions, corrupt=always_mask)
         example = filled(TEXT, [(position - 1, position) for position in positions], order)
-        assert example.tokens[:6].equal(bert.tokens[1:-1]) and example.position_ids[0, :6].equal(bert.position_ids[0, 1:-1])
+        assert example.tokens[:6].equal(bert.tokens[1:-1])
+        assert example.position_ids[0, :6].equal(bert.position_ids[0, 1:-1])
         starts = (example.tokens == START).nonzero().flatten()
         assert example.position_ids[0, starts].tolist() == [positions[i] for i in order]
         assert example.targets[starts].tolist() == bert.targets[[positions[i] for i in order]].tolist()
@@ -271,7 +272,7 @@ def test_hidden_words_are_asked_each_by_itself() -> None:
     assert example.position_ids.tolist() == [[1, 2, 3, 4, 5, 6, 7, 2, 3, 6], [0] * 7 + [1] * 3] and positions == [7, 8,
                                                                                                                   9]
     assert rows(example) == ["1111111000"] * 7 + ["1111111100", "1111111010", "1111111001"]
-    assert "each blank is asked by itself" in example.visible.reason(8, 7)
+    assert "each blank is predicted independently" in example.visible.reason(8, 7)
     alone, [position] = one_word_blanks(TEXT, (), VOCAB, [3])
     usual = filled(TEXT, [(2, 3)])
     assert alone.tokens.equal(usual.tokens[:-1]) and alone.position_ids.equal(usual.position_ids[:,
@@ -283,13 +284,13 @@ def test_hidden_words_are_asked_each_by_itself() -> None:
 @pytest.mark.parametrize(("given", "told"), [
     ({"tokens": []}, "the text is empty"),
     ({"rate": 0.0}, "above 0 and at most 1"),
-    ({"spans": [(2, 2)]}, r"spans are \[\(2, 2\)\], and the text has 6 words"),
-    ({"spans": [(2, 4), (3, 5)]}, "none over another"),
-    ({"spans": [(4, 5), (0, 2)]}, "in the order of the text"),
-    ({"spans": [(4, 7)]}, "none empty"),
+    ({"spans": [(2, 2)]}, r"spans=\[\(2, 2\)\] in a text of 6 words"),
+    ({"spans": [(2, 4), (3, 5)]}, "not overlapping"),
+    ({"spans": [(4, 5), (0, 2)]}, "in text order"),
+    ({"spans": [(4, 7)]}, "not empty"),
     ({"spans": [(-1, 2)]}, "as in a slice"),
-    ({"spans": [(0, 1), (2, 3)], "order": [0, 2]}, r"order is \[0, 2\], and there are blanks \[0, 1\]"),
-    ({"spans": [(0, 1)], "order": [0, 0]}, "of each once"),
+    ({"spans": [(0, 1), (2, 3)], "order": [0, 2]}, r"order=\[0, 2\]: give each of the blanks \[0, 1\]"),
+    ({"spans": [(0, 1)], "order": [0, 0]}, "exactly once"),
 ])
 def test_what_cannot_be_hidden(given, told) -> None:
     with pytest.raises(ValueError, match=told):
@@ -297,8 +298,9 @@ def test_what_cannot_be_hidden(given, told) -> None:
 
 
 def test_sentences_that_are_not_the_text() -> None:
-    for given, told in (({"sentences": [2, 2]}, r"sentences of \[2, 2\] words are told, and the text has 6"),
-                        ({"sentences": [6, 0]}, "one at least"), ({"sentences": [6], "select": [1]}, "the text has 1"),
+    for given, told in (({"sentences": [2, 2]}, r"sentences=\[2, 2\]: the lengths must sum to the 6 words"),
+                        ({"sentences": [6, 0]}, "at least one word"),
+                        ({"sentences": [6], "select": [1]}, "the text has 1 sentences"),
                         ({"rate": 2.0}, "at most 1")):
         with pytest.raises(ValueError, match=told):
             sentence_infilling(TEXT, vocab=VOCAB, rng=Random(0), **given)

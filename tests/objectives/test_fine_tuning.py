@@ -47,7 +47,7 @@ def test_tags_stand_over_their_tokens() -> None:
                       token_classification(B[:1], [2], vocab=VOCAB)], pad=PAD)
     assert batch.labels["tags"].tolist() == [[IGNORE, 5, IGNORE, 0, IGNORE], [IGNORE, 2, IGNORE, IGNORE, IGNORE]]
     assert batch.tokens.tolist() == [[CLS, *A, SEP], [CLS, B[0], SEP, PAD, PAD]]
-    with pytest.raises(ValueError, match="3 tokens came with 2 tags"):
+    with pytest.raises(ValueError, match="got 3 tokens and 2 tags"):
         token_classification(A, [1, 2], vocab=VOCAB)
 
 
@@ -70,12 +70,13 @@ def test_a_text_that_does_not_answer() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(0, 3), (1, 1), (-1, 1), (2, 2), (0, None)])
 def test_an_answer_outside_the_text(start: int, end: int | None) -> None:
-    with pytest.raises(ValueError, match=r"given as text\[.*\], and the text has 2 tokens"):
+    with pytest.raises(ValueError, match=r"the answer is text\[.*\], but the text has 2 tokens"):
         span_qa(A, B, start, end, vocab=VOCAB)
 
 
 def test_xlnet_reads_cls_behind_all_as_a_segment_of_its_own() -> None:
-    one, two = sequence_classification(A, 1, vocab=VOCAB, layout=cls_last), sequence_classification(A, 0, pair=B, vocab=VOCAB, layout=cls_last)
+    one = sequence_classification(A, 1, vocab=VOCAB, layout=cls_last)
+    two = sequence_classification(A, 0, pair=B, vocab=VOCAB, layout=cls_last)
     assert one.tokens.tolist() == [*A, SEP, CLS] and one.segments.tolist() == [0] * 4 + [2]
     assert two.tokens.tolist() == [*A, SEP, *B, SEP, CLS] and two.segments.tolist() == [0] * 4 + [1] * 3 + [2]
     assert (one.labels["class"].item(), two.labels["class"].item()) == (1, 0)
@@ -131,5 +132,5 @@ def test_next_sentence_is_masked_with_a_label() -> None:
 def test_a_label_that_is_not_there() -> None:
     batch = Batch.of([token_classification(A, [0, 1, 2], vocab=VOCAB)], pad=PAD)
     assert label_of(batch, "tags") is batch.labels["tags"]
-    with pytest.raises(ValueError, match=r"'class' is asked for, and this batch has tags; plmlab\.objectives"):
+    with pytest.raises(ValueError, match=r"no label 'class'; its labels: tags\. plmlab\.objectives"):
         label_of(batch, "class")

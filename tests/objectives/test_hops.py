@@ -63,7 +63,7 @@ def test_what_fits(time: int, clues: int, sentences: int) -> None:
 
 
 def test_a_question_that_leaves_no_room() -> None:
-    with pytest.raises(ValueError, match="the question has 9 tokens, and the model 12 positions: ask in fewer words"):
+    with pytest.raises(ValueError, match="the question has 9 tokens, the model 12 positions; shorten the question"):
         fit_to_length(range(40, 49), [], SENTENCES, 12)
 
 
@@ -84,8 +84,8 @@ def test_graphs_of_several_questions_are_one() -> None:
 
 
 @pytest.mark.parametrize(("kind", "asked", "message"), [
-    ("special", (0, 1, 1), "asks 1 numbers"), ("yes-no", (0,), "asks 3 numbers"), ("special", (2,), "there are 2"),
-    ("either-or", (0, 2, 1), "there are 2")])
+    ("special", (0, 1, 1), "needs 1 numbers"), ("yes-no", (0,), "needs 3 numbers"), ("special", (2,), "the 2 nodes"),
+    ("either-or", (0, 2, 1), "the 2 nodes")])
 def test_what_is_asked_must_be_there(kind, asked, message: str) -> None:
     node = hops_and_answers([40], [], [50], vocab=VOCAB)
     with pytest.raises(ValueError, match=message):

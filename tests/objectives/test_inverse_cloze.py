@@ -65,7 +65,7 @@ def test_the_only_sentence_stays() -> None:
 
 
 def test_a_block_without_a_sentence_is_refused() -> None:
-    with pytest.raises(ValueError, match="a block without a sentence"):
+    with pytest.raises(ValueError, match="the block has no sentences"):
         inverse_cloze([60], [], vocab=VOCAB, rng=Random(0))
 
 

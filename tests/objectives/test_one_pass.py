@@ -27,5 +27,5 @@ def test_a_text_that_does_not_answer_has_no_place() -> None:
 
 
 def test_a_span_outside_the_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="the answer was given as"):
+    with pytest.raises(ValueError, match="the answer is text"):
         with_support([A], [[B]], (0, 0, 4), [], vocab=VOCAB)

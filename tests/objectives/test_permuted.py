@@ -144,11 +144,11 @@ def test_every_order_is_as_likely() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"order": [0, 1, 2]}, "give each of the 6 positions of this text once, its 2 special tokens too"),
+    ({"order": [0, 1, 2]}, "give each of the 6 positions of this text once, including its 2 special tokens"),
     ({"order": [0, 0, 1, 2, 3, 4]}, "each of the 6 positions"),
-    ({"predict": [0, 4]}, r"names positions \[4\], where no word stands; the words of this text stand at 0, 1, 2, 3"),
-    ({"k": 0.5}, "k and longest are 1 or more; 0.5 and 5 were given"),
-    ({"longest": 0.0}, "1 or more"),
+    ({"predict": [0, 4]}, r"contains \[4\], not positions of words; the words of this text are at 0, 1, 2, 3"),
+    ({"k": 0.5}, "k=0.5, longest=5: both must be at least 1"),
+    ({"longest": 0.0}, "at least 1"),
 ])
 def test_what_is_refused(given: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -232,8 +232,7 @@ def test_rates_of_mpnet() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"rate": 0.0}, "above 0"), ({"predict": [0]}, "give positions of words, 1 to 4"),
-    ({"predict": [1, 1]}, "each once"),
+    ({"rate": 0.0}, "above 0"), ({"predict": [0]}, "positions of words, 1 to 4"), ({"predict": [1, 1]}, "each once"),
 ])
 def test_what_mpnet_refuses(given: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -243,10 +242,12 @@ def test_what_mpnet_refuses(given: dict, said: str) -> None:
 def test_reasons_in_words() -> None:
     words = ["the", "cat", "sat", "down", "[SEP]", "[CLS]"]
     example = permuted(TEXT, vocab=VOCAB, rng=Random(0), order=[2, 1, 3, 0, 4, 5], predict=range(4))
-    assert example.visible.reason(1, 2, words) == "cat may look at sat: sat comes before cat in the order, or is cat " \
-                                                  "itself."
-    assert "to see the answer" in example.query_stream_mask.reason(1, 1, words)
+    assert example.visible.reason(1, 2, words) == "cat can attend to sat: sat comes before cat in the factorization " \
+                                                  "order, or is cat itself."
+    assert "would leak this target" in example.query_stream_mask.reason(1, 1, words)
     trained = permuted_targets(TEXT, vocab=VOCAB, rng=Random(0), order=[4, 5, 0, 1, 2, 3], predict=[2])
-    assert trained.visible.reason(0, 1, words).endswith("cat is context: it is not predicted, and everybody sees it.")
+    assert trained.visible.reason(0, 1, words).endswith("cat is context: it is not predicted, and is visible "
+                                                        "everywhere.")
     both = masked_and_permuted([11, 12], vocab=VOCAB, rng=Random(0), predict=[2, 1])
-    assert "still to be said" in both.query_stream_mask.reason(4, 1, ["[CLS]", "a", "b", "[SEP]", "M(b)", "M(a)"])
+    names = ["[CLS]", "a", "b", "[SEP]", "M(b)", "M(a)"]
+    assert "has not been predicted by the step of" in both.query_stream_mask.reason(4, 1, names)

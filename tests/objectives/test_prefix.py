@@ -280,13 +280,13 @@ def test_what_is_read_with_nothing_hidden() -> None:
 def test_reasons_in_words() -> None:
     words = ["[CLS]", "a", "[SEP]", "b", "c", "[SEP]"]
     visible = prefix([11], pair=[12, 13], **NOTHING).visible
-    assert visible.reason(0, 2, words).startswith("[CLS] may look at [SEP]: [SEP] is of the source")
-    assert visible.reason(1, 3, words) == "a may not look at b: a is of the source, which is read before anything of " \
-                                          "the target is written."
-    assert "b is written by the time" in visible.reason(4, 3, words)
-    assert "to see what is to be written" in visible.reason(3, 4, words)
-    assert "further on" in left_to_right(TEXT, **NOTHING).visible.reason(1, 2)
-    assert "further left" in right_to_left(TEXT, **NOTHING).visible.reason(2, 1)
+    assert visible.reason(0, 2, words).startswith("[CLS] can attend to [SEP]: [SEP] is in the source")
+    assert visible.reason(1, 3, words) == "a cannot attend to b: a is in the source, which is encoded before any of " \
+                                          "the target is generated."
+    assert "b is at or before c in the target" in visible.reason(4, 3, words)
+    assert "would leak the answer" in visible.reason(3, 4, words)
+    assert "to the right of" in left_to_right(TEXT, **NOTHING).visible.reason(1, 2)
+    assert "to the left of" in right_to_left(TEXT, **NOTHING).visible.reason(2, 1)
 
 
 @pytest.mark.parametrize("rate", [0.0, -0.1, 1.01])
@@ -294,7 +294,7 @@ def test_what_is_no_share(rate: float) -> None:
     for make in (*MASKS.values(), lambda text, **given: masked_seq2seq_target(text, text, **given)):
         with pytest.raises(ValueError, match="above 0 and at most 1"):
             make(TEXT, vocab=VOCAB, rng=Random(0), rate=rate)
-    with pytest.raises(ValueError, match=f"from 0 to 1; {rate - 2} was given"):
+    with pytest.raises(ValueError, match=f"cut={rate - 2}: .* must be from 0 to 1"):
         prefix(TEXT, vocab=VOCAB, rng=Random(0), cut=rate - 2)
 
 

@@ -28,7 +28,7 @@ def test_each_direction_reads_from_its_own_end_and_says_what_comes_next_there() 
 
 def test_why_a_position_is_closed_is_said_in_the_order_of_reading() -> None:
     right = bidirectional_lm([50, 51, 52], vocab=VOCAB, rng=Random(0)).backwards
-    assert "further to the left" in right.visible.sentence(int(right.visible.rule_ids()[1, 2]))
+    assert "to the left of" in right.visible.sentence(int(right.visible.rule_ids()[1, 2]))
 
 
 def test_an_empty_text_is_its_two_ends() -> None:

@@ -32,7 +32,8 @@ def test_the_mask_worked_by_hand() -> None:
         [1, 1, 1, 0, 1],
         [1, 1, 1, 1, 0],
     ]
-    assert example.tokens.tolist() == example.targets.tolist() == TEXT, "each position says its own word; nothing is added"
+    assert example.tokens.tolist() == example.targets.tolist() == TEXT, (
+        "each position predicts its own word; nothing is added")
     assert example.position_ids.tolist() == [[0, 1, 2, 3, 4]] and not example.segments.any()
 
 
@@ -85,11 +86,11 @@ def test_a_single_word_sees_nobody() -> None:
 
 
 @pytest.mark.parametrize(("tokens", "choices", "told"), [
-    ([], {}, "needs a word to stand around"),
-    (TEXT, {"window": 0.5}, r"a window of 0\.5 holds no neighbour; give 1 or more"),
-    (TEXT, {"window": -3.0}, "a window of -3 holds no neighbour"),
-    (TEXT, {"reach": [1, 2]}, r"for each of 5 words; \[1, 2\] was given"),
-    (TEXT, {"reach": [1, 2, -1, 1, 1]}, "from 0 up for each of 5 words"),
+    ([], {}, "the text is empty"),
+    (TEXT, {"window": 0.5}, r"window=0\.5: a window without neighbours; give 1 or more"),
+    (TEXT, {"window": -3.0}, "window=-3: a window without neighbours"),
+    (TEXT, {"reach": [1, 2]}, r"reach=\[1, 2\]: give one integer"),
+    (TEXT, {"reach": [1, 2, -1, 1, 1]}, "at least 0 for each of the 5 words"),
 ])
 def test_what_is_no_window_is_refused(tokens: list[int], choices: dict, told: str) -> None:
     with pytest.raises(ValueError, match=told):
@@ -99,11 +100,11 @@ def test_what_is_no_window_is_refused(tokens: list[int], choices: dict, told: st
 def test_it_says_why() -> None:
     visible = window(TEXT, vocab=VOCAB, rng=Random(0), reach=[1, 2, 1, 3, 1]).visible
     for query, key, told in (
-            (1, 3, "cat may look at a: a stands 2 behind cat, within its reach."),
-            (3, 0, "a may look at the: the stands 3 before a, within its reach."),
-            (0, 2, "the may not look at saw: saw stands 2 behind the: further than its reach goes."),
-            (4, 1, "dog may not look at cat: cat stands 3 before dog: further than its reach goes."),
-            (2, 2, "saw may not look at saw: saw is the word to be said.")):
+            (1, 3, "cat can attend to a: a comes after cat, at distance 2: within its window."),
+            (3, 0, "a can attend to the: the comes before a, at distance 3: within its window."),
+            (0, 2, "the cannot attend to saw: saw comes after the, at distance 2: outside its window."),
+            (4, 1, "dog cannot attend to cat: cat comes before dog, at distance 3: outside its window."),
+            (2, 2, "saw cannot attend to saw: saw is the word to be predicted.")):
         assert visible.reason(query, key, NAMES) == told
     assert visible.edited(2, 2, True).dense()[2, 2], "a reader may open what the rules close"
 
@@ -132,4 +133,4 @@ def test_the_mask_lab_draws_a_single_word_and_says_what_is_no_window() -> None:
     lab = MaskLab(words(), "cat", "window")
     assert lab.state["tokens"] == ["cat"] and not lab.example.visible.dense().any()
     lab.choices = {"window": 0}
-    assert "a window of 0 holds no neighbour" in lab.message and lab.stale
+    assert "window=0: a window without neighbours" in lab.message and lab.stale

@@ -181,7 +181,7 @@ def test_through_a_folder(kind: type, tmp_path: Path) -> None:
 
 
 def test_another_rate_of_dropout_before_the_output_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"drops out 0\.3 before its output layer and 0\.1 elsewhere"):
+    with pytest.raises(ValueError, match=r"dropout rate is 0\.3 before its output layer and 0\.1 elsewhere"):
         convert(BertForTokenClassification(BertConfig(**SIZES[0], classifier_dropout=0.3)))
     convert(BertForTokenClassification(BertConfig(**SIZES[0], classifier_dropout=0.1)))
 

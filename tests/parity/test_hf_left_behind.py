@@ -60,10 +60,10 @@ def test_what_is_left_behind_is_named(name: str, tmp_path: Path) -> None:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             from_hf(source)
-        left = [str(warning.message) for warning in told if "left behind" in str(warning.message)]
+        left = [str(warning.message) for warning in told if "are dropped" in str(warning.message)]
         if name in LEFT:
-            assert left == [f"{name} is read as {BASES[family(name)]}, without {LEFT[name]}: these trained weights are "
-                            "left behind"]
+            assert left == [f"{name} is loaded as {BASES[family(name)]}, without {LEFT[name]}: these trained weights "
+                            "are dropped"]
         else:
             assert not left and len(told) <= 1
 
@@ -76,7 +76,7 @@ def test_a_pooler_comes_along_where_the_head_does_not(name: str, pooler: str, tm
     theirs = made(name)
     theirs.save_pretrained(tmp_path)
     for source in (theirs, tmp_path):
-        with pytest.warns(UserWarning, match="left behind"):
+        with pytest.warns(UserWarning, match="are dropped"):
             ours, _ = from_hf(source)
         assert torch.equal(ours.pooler.weight, theirs.state_dict()[pooler])
 
@@ -86,7 +86,7 @@ def test_a_head_is_named_where_the_folder_says_no_class(tmp_path: Path) -> None:
     config = transformers.GPT2Config.from_pretrained(tmp_path)
     config.architectures = None
     config.save_pretrained(tmp_path)
-    with pytest.warns(UserWarning, match="gpt2 is read as GPT2, without score: these trained weights are left behind"):
+    with pytest.warns(UserWarning, match="gpt2 is loaded as GPT2, without score: these trained weights are dropped"):
         from_hf(tmp_path)
 
 

@@ -15,7 +15,7 @@ from plmlab.interpret import watch
 from plmlab.models.mpnet import MPNet, MPNetPretraining
 from plmlab.models.mpnet import MPNetConfig as OurConfig
 
-pytestmark = pytest.mark.filterwarnings("ignore:the weights hold no encoder.pooler", "ignore:an MPNet of transformers")
+pytestmark = pytest.mark.filterwarnings("ignore:the weights contain no encoder", "ignore:the MPNet of transformers")
 sizes = pytest.mark.parametrize("size", SIZES)
 texts = pytest.mark.parametrize("lengths", [[1], [9, 9], [17, 4, 11]])
 KINDS = {MPNetModel: MPNet, MPNetForMaskedLM: MPNetPretraining}
@@ -96,7 +96,7 @@ def test_through_a_folder(kind: type, tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_pooler_gets_a_zero_one_and_says_so() -> None:
-    with pytest.warns(UserWarning, match=r"the weights hold no encoder\.pooler: ours is zero"):
+    with pytest.warns(UserWarning, match=r"the weights contain no encoder\.pooler: in our model it is init"):
         assert not convert(MPNetForMaskedLM(MPNetConfig(**SIZES[0]))).encoder.pooler.weight.any()
     with pytest.warns(UserWarning, match="no pooler"):
         convert(MPNetModel(MPNetConfig(**SIZES[0]), add_pooling_layer=False))
@@ -105,7 +105,7 @@ def test_a_model_without_a_pooler_gets_a_zero_one_and_says_so() -> None:
 def test_of_a_token_that_theirs_takes_for_padding_the_way_over_tells_what_to_do() -> None:
     """In our vocabularies it is [UNK]. Theirs is given positions, by hand, and by what reads theirs for a reader."""
     ours = shaken(MPNet(OurConfig(30, time=20, layers=2, model=8, heads=2, inner=12)))
-    with pytest.warns(UserWarning, match=r"takes token 1 for padding .*\[UNK\].*position_ids: 2 for the first"):
+    with pytest.warns(UserWarning, match=r"treats token 1 as padding .*\[UNK\].*position_ids: 2 for the first"):
         theirs = to_hf(ours)
     batch, given = text_of(30, [9, 9])
     batch.tokens[:, 3] = given["input_ids"][:, 3] = 1
@@ -130,9 +130,9 @@ def test_a_roberta_is_given_positions_too(padding: int) -> None:
 def test_what_the_other_does_not_do_is_refused() -> None:
     for settings, told in (({"relative_attention_num_buckets": 16}, "relative_attention_num_buckets = 16"),
                            ({"hidden_act": "relu"}, "hidden_act = 'relu'")):
-        with pytest.raises(ValueError, match=f"{told}; ours can only do"):
+        with pytest.raises(ValueError, match=f"{told}; ours only supports"):
             convert(MPNetModel(MPNetConfig(**SIZES[0], **settings)))
     small = {"vocab": 40, "time": 9, "layers": 1, "model": 8, "heads": 2, "inner": 8}
     for more, told in (({"buckets": 16}, "buckets = 16"), ({"activation": "relu"}, "activation = 'relu'")):
-        with pytest.raises(ValueError, match=f"{told}; theirs can only do"):
+        with pytest.raises(ValueError, match=f"{told}; theirs only supports"):
             to_hf(MPNet(OurConfig(**small, **more)))

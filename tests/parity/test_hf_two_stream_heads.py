@@ -25,7 +25,7 @@ from plmlab.hf.xlnet import XLNETS
 from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TokenClassifier
 from plmlab.visibility import AttentionMask
 
-pytestmark = pytest.mark.filterwarnings("ignore:an MPNet of transformers")
+pytestmark = pytest.mark.filterwarnings("ignore:the MPNet of transformers")
 LABELS = 5
 OURS = [kind for kind in COUNTERPARTS if kind.family in (XLNETS, MPNETS)]
 
@@ -180,8 +180,8 @@ def test_through_a_folder(kind, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"summary_last_dropout": 0.3}, r"drops out 0\.3 before its output layer and 0\.0 elsewhere"),
-    ({"summary_type": "mean"}, "summary_type = 'mean'; ours can only do 'last'"),
+    ({"summary_last_dropout": 0.3}, r"dropout rate is 0\.3 before its output layer and 0\.0 elsewhere"),
+    ({"summary_type": "mean"}, "summary_type = 'mean'; ours only supports 'last'"),
     ({"summary_use_proj": False}, "summary_use_proj = False"), ({"summary_activation": "relu"}, "summary_activation"),
 ])
 def test_a_summary_of_another_kind_is_refused_where_it_is_used(settings: dict, message: str) -> None:

@@ -153,8 +153,8 @@ def test_a_fine_tuned_one_is_read_as_what_it_is() -> None:
 
 
 def test_a_model_without_a_head_that_only_pretraining_reads() -> None:
-    with pytest.warns(UserWarning, match="the weights hold no pooler: ours is zero"):
+    with pytest.warns(UserWarning, match="the weights contain no pooler: in our model it is initialised to zero"):
         model = convert(BertModel(BertConfig(**SIZES[0], type_vocab_size=6), add_pooling_layer=False))
     assert type(model) is UniLM and not model.pooler.weight.any()
-    with pytest.raises(ValueError, match="is_decoder = True; ours can only do False"):
+    with pytest.raises(ValueError, match="is_decoder = True; ours only supports False"):
         convert(BertModel(BertConfig(**SIZES[0], type_vocab_size=6, is_decoder=True)))

@@ -20,7 +20,7 @@ from plmlab.models.xlnet import XLNetConfig as OurConfig
 from plmlab.objectives import permuted, permuted_targets
 from plmlab.visibility import AttentionMask
 
-pytestmark = pytest.mark.filterwarnings("ignore:the weights hold no .*pooler")
+pytestmark = pytest.mark.filterwarnings("ignore:the weights contain no .*pooler")
 sizes = pytest.mark.parametrize("size", SIZES)
 objectives = pytest.mark.parametrize("objective", [permuted, permuted_targets])
 TEXTS = {"alone": [(9, 0)], "padded": [(11, 0), (4, 0), (7, 5)], "pairs": [(3, 8), (5, 6)]}
@@ -141,7 +141,7 @@ def test_through_a_folder(kind: type, tmp_path: Path) -> None:
 
 
 def test_what_has_no_pooler_gets_a_zero_one_and_says_so() -> None:
-    with pytest.warns(UserWarning, match="the weights hold no pooler: ours is zero"):
+    with pytest.warns(UserWarning, match="the weights contain no pooler: in our model it is initialised to zero"):
         ours = convert(XLNetModel(XLNetConfig(**SIZES[0])))
     assert not ours.pooler.weight.any()
     with pytest.warns(UserWarning, match=r"no encoder\.pooler"):
@@ -158,7 +158,7 @@ def test_what_has_no_pooler_gets_a_zero_one_and_says_so() -> None:
 ])
 def test_what_ours_does_not_do_is_refused(settings: dict) -> None:
     name, value = next(iter(settings.items()))
-    with pytest.raises(ValueError, match=rf"{name} = {value!r}; ours can only do"):
+    with pytest.raises(ValueError, match=rf"{name} = {value!r}; ours only supports"):
         convert(XLNetModel(XLNetConfig(**SIZES[0] | settings)))
 
 

@@ -21,7 +21,7 @@ def test_it_is_pretrained_on_both_languages(small_as_full: world.World, tmp_path
     size = ["--steps", "5", "--batch", "8", "--time", "64", "--layers", "1", "--width", "16", "--heads", "2"]
     out = tmp_path / "made"
     assert cli.main(["pretrain", "unilm", "--corpus", "world-bilingual", "--out", str(out), *size]) == 0
-    mean, error = map(float, re.search(r"floor ([\d.]+) nats a token ± ([\d.]+)",  # type: ignore[union-attr]
+    mean, error = map(float, re.search(r"floor ([\d.]+) nats per token ± ([\d.]+)",  # type: ignore[union-attr]
                                        capsys.readouterr().out).groups())
     known = small_as_full.floor(mask_mixture, split="test", sentences=material.WORLD_HELD_OUT)
     assert (mean, error) == pytest.approx((known.mean, known.stderr), abs=1e-3) and error > 0
@@ -52,4 +52,4 @@ def test_a_window_too_short(small_as_full: world.World, tmp_path: Path, capsys) 
     longest = small_as_full.automaton().longest
     told = refusal(capsys, "unilm", "--corpus", "world-bilingual", "--out", str(tmp_path / "new"),
                    "--time", str(longest + 2))
-    assert f"longest sentence has {longest} words, and needs {longest + 3} positions" in told
+    assert f"longest sentence has {longest} words and needs --time {longest + 3}" in told

@@ -33,7 +33,7 @@ def test_a_run_does_not_go_on_with_another_text(stopped: list[str], corpus: Path
     for again in ([*stopped, "--out", str(tmp_path / "made")], ["--resume", str(run)]):
         told = refusal(capsys, *again)
         assert f"the corpus {corpus} has changed since" in told and str(run) in told
-        assert "bring the old text back" in told and "another --out, without --resume" in told
+        assert "restore the old text" in told and "another --out, without --resume" in told
         assert files(run) == before and not (tmp_path / "made").exists()
 
 

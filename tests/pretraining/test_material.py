@@ -22,7 +22,7 @@ from plmlab.world.grammar.splits import is_test
     ("latin.txt", "ein Igel\n\nübt\n\nleise".encode("latin-1"), "is not UTF-8: byte 10 (line 3)"),
     ("wide.txt", TEXT.encode("utf-16"), "UTF-16"),
     ("single.txt", b"one paragraph only", "single paragraph"),
-    ("page.pdf", b"%PDF", "a .pdf is not read"),
+    ("page.pdf", b"%PDF", ".pdf is not supported"),
     ("wrong.jsonl", b'{"text": "a"}\n{"text": \n', "line 2 is not JSON"),
     ("other.jsonl", b'{"body": "a"}\n{"body": "b"}\n', "field 'text'; it has body. Give a file with its texts in"),
 ])
@@ -46,7 +46,7 @@ def test_paragraphs_of_one_word_give_word2vec_nothing_to_predict(name: str, tmp_
     for text, part in ((words, "training"), (["the heron sleeps\n\n"] * 60 + words[:20], "held-out")):
         (tmp_path / "words.txt").write_text("".join(text))
         said = refusal(capsys, name, "--corpus", str(tmp_path / "words.txt"), *SMALL, "--out", str(tmp_path / "new"))
-        assert f"the {part} text gives a {name} nothing to predict" in said
+        assert f"the {part} text gives {name} nothing to predict" in said
         assert [file.name for file in tmp_path.iterdir()] == ["words.txt"]
 
 
@@ -71,7 +71,7 @@ def test_a_data_set_of_the_hub_is_a_corpus(name: str, corpus: Path, tmp_path: Pa
 
 def test_a_data_set_that_can_not_be_had_is_told_in_the_reader_s_words(tmp_path: Path, capsys) -> None:
     told = refusal(capsys, "gpt2", "--corpus", "hub:nobody/no-such-set", *SMALL, "--out", str(tmp_path / "new"))
-    assert "the data set 'nobody/no-such-set'" in told and "could not be loaded" in told and "you are online" in told
+    assert "the dataset 'nobody/no-such-set'" in told and "could not be loaded" in told and "you are online" in told
     assert not list(tmp_path.iterdir())
 
 
@@ -140,7 +140,7 @@ def test_a_model_that_reads_pieces_sees_no_more_tokens_than_it_has_positions(cor
     plan = Plan("bert", str(corpus), str(tmp_path / "new"), time=6, vocab=330)
     read = material.material(plan, tmp_path / "run")
     assert max(read.batches(step).tokens.shape[1] for step in range(5)) == 6
-    with pytest.raises(CorpusError, match="up to 4 tokens, and not 3"):
+    with pytest.raises(CorpusError, match="up to 4 tokens, not 3"):
         Pieces.open(tmp_path / "run" / "train.bin", read.tokenizer, 3)
 
 

@@ -24,14 +24,14 @@ def test_requests_that_cannot_be_met(corpus: Path, tmp_path: Path, capsys) -> No
         assert told in refusal(capsys, "gpt", *text, *to, f"--{option}", value)
     for name, choose in (("bert", "rate=0.9"), ("bert", "rate"), ("bert", "rate=many"), ("bert", "span=3")):
         told = refusal(capsys, name, *text, *to, "--choose", choose)
-        assert f"--choose is '{choose}'; {name} lets one choose rate=0.05 … 0.6" in told
-    assert "gpt lets one choose nothing" in refusal(capsys, "gpt", *text, *to, "--choose", "rate=0.2")
+        assert f"--choose is '{choose}'; the objective of {name} has the parameters rate=0.05 … 0.6" in told
+    assert "the objective of gpt has no parameters" in refusal(capsys, "gpt", *text, *to, "--choose", "rate=0.2")
     assert not list(tmp_path.glob("new*")), "what is refused leaves nothing behind"
     assert "needs --corpus, --out" in refusal(capsys, "gpt2")
 
 
 def test_a_folder_with_something_in_it_is_never_replaced(corpus: Path, tmp_path: Path, capsys) -> None:
-    assert "stays: give another --out" in refusal(capsys, "gpt", "--corpus", str(corpus), "--out", str(tmp_path))
+    assert "is not overwritten; give another" in refusal(capsys, "gpt", "--corpus", str(corpus), "--out", str(tmp_path))
     assert "remove" not in refusal(capsys, "gpt", "--corpus", str(corpus), "--out", str(tmp_path))
     assert corpus.read_text(encoding="utf-8") == TEXT
 
@@ -82,7 +82,7 @@ def test_it_goes_to_another_folder_where_the_planned_one_is_taken(stopped: Path,
                                                                   capsys) -> None:
     (tmp_path / "planned").mkdir()
     (tmp_path / "planned" / "letter.txt").write_text("mine", encoding="utf-8")
-    assert "is there already" in refusal(capsys, "--resume", str(stopped))
+    assert "already exists" in refusal(capsys, "--resume", str(stopped))
     made = made_by("--resume", str(stopped), "--out", str(tmp_path / "elsewhere"))
     assert made == straight(corpus, tmp_path / "straight")
     assert [file.name for file in (tmp_path / "planned").iterdir()] == ["letter.txt"]
@@ -119,7 +119,7 @@ def test_what_would_make_it_another_run_is_refused(stopped: Path, capsys) -> Non
     before = planned(stopped)
     told = refusal(capsys, "--resume", str(stopped), "--lr", "0.5", "--width", "32", "--save-every", "3")
     for phrase in ("--lr was 0.02, and is now 0.5", "--width was 16, and is now 32",
-                   "--save-every was 10, and is now 3", "Only --steps, --out may be told anew"):
+                   "--save-every was 10, and is now 3", "Only --steps, --out may change"):
         assert phrase in told
     assert "MODEL was gpt2, and is now bert" in refusal(capsys, "bert", "--resume", str(stopped))
     told = refusal(capsys, "--resume", str(stopped), "--steps", "29")
@@ -129,9 +129,9 @@ def test_what_would_make_it_another_run_is_refused(stopped: Path, capsys) -> Non
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path, capsys) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
-        assert f"{folder} holds no run of plmlab pretrain" in refusal(capsys, "--resume", str(folder))
+        assert f"{folder} contains neither an interrupted run" in refusal(capsys, "--resume", str(folder))
     unknown = '{"model": "gpt", "corpus": "a.txt", "out": "b", "sleep": 1}'
     for wrong in ("", "[]", "{}", '{"steps": 3}', unknown, "\xff"):
         (tmp_path / "plan.json").write_text(wrong, encoding="latin-1")
-        assert "holds no run" in refusal(capsys, "--resume", str(tmp_path))
+        assert "contains neither an interrupted run" in refusal(capsys, "--resume", str(tmp_path))
     assert [file.name for file in tmp_path.iterdir()] == ["plan.json"]

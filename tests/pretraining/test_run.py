@@ -49,7 +49,8 @@ def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(name: str, co
         interrupted_at(10, patch)
         assert cli.main(["pretrain", *broken]) == 0
     told = capsys.readouterr().out
-    assert "after step 10 of 15" in told and "goes on" in told and str(run_of(tmp_path / "broken")) in told
+    assert "after step 10 of 15" in told and "the same command continues" in told
+    assert str(run_of(tmp_path / "broken")) in told
     assert not (tmp_path / "broken").exists()
     assert made_by(*broken) == made_by(*plain, "--out", str(tmp_path / "straight"))
 
@@ -143,15 +144,15 @@ def test_the_world_is_a_corpus_with_its_floor_beside_the_loss(small_as_full: wor
     floor = small_as_full.floor(causal, split="test").mean
     told = capsys.readouterr().out
     loss = float(re.search(r"held-out loss is ([\d.]+)", told)[1])  # type: ignore[index]
-    assert f"its floor {floor:.4f} nats a token (exact)" in told
+    assert f"its floor {floor:.4f} nats per token (exact)" in told
     assert 1.0 < loss / floor < 3.0, "below the floor something leaks; it begins at 9"
-    assert f"{floor:.4f} nats a token" in (out / "README.md").read_text(encoding="utf-8")
+    assert f"{floor:.4f} nats per token" in (out / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_masked_model_has_a_floor_with_its_error(small_as_full: world.World, tmp_path: Path, capsys) -> None:
     size = ["--steps", "5", "--batch", "8", "--time", "64", "--layers", "1", "--width", "16", "--heads", "2"]
     assert cli.main(["pretrain", "bert", "--corpus", "world", "--out", str(tmp_path / "made"), *size]) == 0
-    mean, error = map(float, re.search(r"floor ([\d.]+) nats a token ± ([\d.]+)",  # type: ignore[union-attr]
+    mean, error = map(float, re.search(r"floor ([\d.]+) nats per token ± ([\d.]+)",  # type: ignore[union-attr]
                                        capsys.readouterr().out).groups())
     known = small_as_full.floor(masked, split="test", sentences=material.WORLD_HELD_OUT)
     assert (mean, error) == pytest.approx((known.mean, known.stderr), abs=1e-3) and error > 0

@@ -99,7 +99,7 @@ def test_the_window_can_be_chosen(corpus: Path, tmp_path: Path, capsys) -> None:
     assert made[0] == made[1] != made[2]
     assert cli.main(["pretrain", "skip-gram", "--corpus", str(corpus), *SMALL, "--choose", "window=0", "--out",
                      str(tmp_path / "none")]) == 2
-    assert "skip-gram lets one choose window=1 … 10" in capsys.readouterr().err
+    assert "the objective of skip-gram has the parameters window=1 … 10" in capsys.readouterr().err
 
 
 @both

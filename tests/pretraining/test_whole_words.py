@@ -73,7 +73,7 @@ def test_the_world_is_read_so_and_has_its_floor(name: str, small_as_full: world.
 
 
 def test_names_are_known_where_the_text_tells_them(tmp_path: Path, capsys, corpus: Path) -> None:
-    assert "needs to know the entities of a text" in refusal(
+    assert "needs the entities of a text" in refusal(
         capsys, "named", "--corpus", str(corpus), *SIZE, "--steps", "2", "--out", str(tmp_path / "new"))
     paragraph = Named("the bird of Anna Bell hears the garden of Oakton", [(12, 21), (42, 48)])
     tokenizer = Tokenizer.wordpiece([paragraph] * 3, 80)
@@ -88,10 +88,10 @@ def test_the_mask_lab_draws_it_and_says_what_is_not_known() -> None:
     lab = MaskLab(tokenizer, "the bird hears the garden", "whole")
     assert lab.message == "" and "mask" in lab.state["marks"]
     lab.objective = "named"
-    assert "needs to know the entities of a text" in lab.message and lab.stale
+    assert "needs the entities of a text" in lab.message and lab.stale
 
 
 @pytest.mark.parametrize("ids", [[50, 51], (50, 51), Text([50, 51])])
 def test_ids_without_words_are_refused(ids) -> None:
-    with pytest.raises(ValueError, match=r"whole-word masking needs to know the words of a text.*Tokenizer\.text"):
+    with pytest.raises(ValueError, match=r"whole-word masking needs the words of a text.*Tokenizer\.text"):
         whole(ids, vocab=Vocabulary(60), rng=Random(0))

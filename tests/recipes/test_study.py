@@ -102,8 +102,8 @@ def test_rates_can_be_judged_after_fewer_updates(parts: Parts) -> None:
 
 
 @pytest.mark.parametrize(("changes", "words"), [
-    ({"pilots": (2, 9)}, r"seeds \[2\] choose the learning rates and are measured too"),
-    ({"updates": {(False,): (3,), (True,): (3, 20)}}, "say why in `unequal`"),
+    ({"pilots": (2, 9)}, r"seeds \[2\] both choose the learning rates and are measured"),
+    ({"updates": {(False,): (3,), (True,): (3, 20)}}, "give the reason in `unequal`"),
 ])
 def test_an_unfair_study_is_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):

@@ -207,21 +207,21 @@ ONE, TWO = torch.ones(1, 3), torch.ones(2, 3)
 
 @pytest.mark.parametrize("make", ALL, ids=NAMES)
 @pytest.mark.parametrize(("wrong", "told"), [
-    (lambda index: index.add(["a"], torch.ones(1, 4)), r"vectors of 3 numbers, and the vectors given .* \(1, 4\)"),
-    (lambda index: index.search(torch.ones(1, 2), 1), r"the queries given have the shape \(1, 2\)"),
+    (lambda index: index.add(["a"], torch.ones(1, 4)), r"shape \(1, 4\), but this index .* of size 3"),
+    (lambda index: index.search(torch.ones(1, 2), 1), r"the queries have the shape \(1, 2\)"),
     (lambda index: index.add(["a", "b"], torch.tensor([[1.0] * 3, [1.0, torch.nan, 1.0]])), "row 1 of the .*NaN"),
-    (lambda index: index.add(["a"], torch.full((1, 3), 1e30).double() ** 2), "row 0 of the .*infinite"),
+    (lambda index: index.add(["a"], torch.full((1, 3), 1e30).double() ** 2), "row 0 of the .*infinity"),
     (lambda index: index.search(ONE * torch.inf, 1), "row 0 of the queries"),
     (lambda index: index.search(ONE, 0), "most=0 was given"),
     (lambda index: index.add(["a", "b"], ONE), "2 texts and 1 vectors were given for 2 documents"),
-    (lambda index: index.add("ab", TWO), r"one string; give a list of texts, such as \[text\]"),
+    (lambda index: index.add("ab", TWO), r"single string; give a list of texts, such as \[text\]"),
     (lambda index: index.replace([1, 2], ["a"], TWO), "1 texts and 2 vectors were given for 2 documents"),
-    (lambda index: index.remove([1, 0]), "no document has the number 0, which was removed; this index holds 2"),
-    (lambda index: index.remove([7]), "no document has the number 7, which was never given"),
-    (lambda index: index.vectors([-1]), "no document has the number -1, which was never given"),
+    (lambda index: index.remove([1, 0]), "no document has the number 0, which was removed; the index holds 2"),
+    (lambda index: index.remove([7]), "no document has the number 7, which was never assigned"),
+    (lambda index: index.vectors([-1]), "no document has the number -1, which was never assigned"),
     (lambda index: index.replace([0], ["a"], ONE), "the number 0, which was removed"),
-    (lambda index: index.replace([1, 1], ["a", "b"], TWO), "a document is named twice"),
-    (lambda index: index.remove([1, 1]), "a document is named twice"),
+    (lambda index: index.replace([1, 1], ["a", "b"], TWO), "a document is listed twice"),
+    (lambda index: index.remove([1, 1]), "a document is listed twice"),
 ])
 def test_what_is_refused_changes_nothing(make: Callable[[int], DocumentIndex], wrong: Callable[[DocumentIndex], object],
                                          told: str) -> None:

@@ -151,7 +151,7 @@ def test_what_is_refused() -> None:
     for temperature in (0.0, -1.0):
         with pytest.raises(ValueError, match="give a number above 0"):
             Retrieved.of([[1]]).logprobs(temperature)
-    with pytest.raises(ValueError, match="given for 1 queries, and there are 2"):
+    with pytest.raises(ValueError, match="given for 1 queries, but there are 2"):
         Retrieved.of([[1], [2]]).without([{1}], 1)
 
 

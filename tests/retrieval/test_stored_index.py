@@ -94,7 +94,7 @@ def test_a_file_that_is_missing_or_cut_short(name: str, tmp_path: Path) -> None:
     save_index(tmp_path / "index", index, encoder="one")
     file = tmp_path / "index" / name
     file.write_bytes(file.read_bytes()[:-30])
-    with pytest.raises(ValueError, match=r"is not JSON|cut short since it was saved"):
+    with pytest.raises(ValueError, match=r"is not JSON|truncated since it was saved"):
         load_index(tmp_path / "index", index.texts, encoder="one")
     file.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n")
     with pytest.raises(ValueError, match=f"{name} is a git LFS pointer"):

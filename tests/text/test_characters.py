@@ -28,7 +28,7 @@ def test_sentences_stand_between_their_signs_and_are_filled_up_with_nothing() ->
 
 
 def test_what_has_no_room_is_refused() -> None:
-    with pytest.raises(ValueError, match="longest is 2"):
+    with pytest.raises(ValueError, match="longest=2"):
         word_codes("cat", 2)
-    with pytest.raises(ValueError, match="no sentence"):
+    with pytest.raises(ValueError, match="sentences is empty"):
         batch_codes([])

@@ -60,8 +60,8 @@ def test_a_file_is_read_as_it_is_asked_for(tmp_path):
     ("a.jsonl", json.dumps({"text": [*range(9999)]}), r"is not text but \[0, 1.{,60}$"),
     ("a.jsonl", '{"text": 3}', "field 'text' is not text but 3"),
     ("a.jsonl", "[" * 100_000, "line 1 is not JSON"),
-    ("a.pdf", "%PDF", r"a \.pdf is not read; give plain text"),
-    ("a", "one", "without ending is not read"),
+    ("a.pdf", "%PDF", r"\.pdf is not supported; give plain text"),
+    ("a", "one", "without extension is not supported"),
 ])
 def test_what_is_wrong_with_a_file_is_said(tmp_path, name, content, says):
     with pytest.raises(CorpusError, match=says):
@@ -73,12 +73,12 @@ RUSSIAN, CHINESE = "\u043f\u0440\u0438\u0432\u0435\u0442, \u043c\u0438\u0440\n",
 
 
 @pytest.mark.parametrize("content, says", [
-    ((SOUND + "reson").encode() + b"\xd0\n", r"byte 15 \(line 3\) is 0xd0\. Characters before it are sound UTF-8"),
-    ((SOUND + "\u6865").encode()[:-1], r"byte 10 \(line 3\) is 0xe6\. Characters before it are sound UTF-8.*cut"),
-    ("\ufeffone\n".encode() + b"\xd0\n", "Characters before it are sound UTF-8"),
-    (b"one\0", "zero byte at byte 3, line 1. If it is a text, take that byte out in a copy$"),
+    ((SOUND + "reson").encode() + b"\xd0\n", r"byte 15 \(line 3\) is 0xd0\. The characters before it are valid UTF-8"),
+    ((SOUND + "\u6865").encode()[:-1], r"byte 10 \(line 3\) is 0xe6\. The characters before it are valid UTF-8.*cut"),
+    ("\ufeffone\n".encode() + b"\xd0\n", "The characters before it are valid UTF-8"),
+    (b"one\0", "zero byte at byte 3, line 1. If it is a text file, remove that byte in a copy$"),
     (b"one two\n\0", "zero byte at byte 8, line 2. If"),
-    (CHINESE.encode("gb18030") + b"\xff\n\x81\n\x98\n", r"is 0x\w\w\. The byte is damaged, or the file is no text"),
+    (CHINESE.encode("gb18030") + b"\xff\n\x81\n\x98\n", r"is 0x\w\w\. The byte is damaged, or the file is not text"),
 ])
 def test_a_file_that_is_damaged_is_not_said_to_be_in_another_encoding(tmp_path, content, says):
     file = put(tmp_path / "a.txt", content)

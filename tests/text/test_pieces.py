@@ -74,7 +74,7 @@ def test_pieces_of_ids_alone_as_they_once_were_are_refused(tmp_path: Path) -> No
     for texts in (TEXTS[:1], TEXTS[:2]):
         ids = Pieces.build(texts, tokenizer, tmp_path / TRAIN, 5).ids
         tokenfile.write_rows(iter([np.array(ids)]), tokenizer, tmp_path / TRAIN)
-        with pytest.raises(CorpusError, match="belongs to other pieces"):
+        with pytest.raises(CorpusError, match="does not belong to the chunks"):
             Pieces.open(tmp_path / TRAIN, tokenizer, 5)
 
 
@@ -121,10 +121,10 @@ def test_where_the_pieces_begin_must_be_whole(built: tuple[Path, Tokenizer]) -> 
     cut_off = [whole[:end] for end in (0, 1, 8, 16, 24, len(whole) - 8, len(whole) - 1)]
     for damaged in (*cut_off, whole[8:], whole + b"\0", whole * 2, zeros, swapped, *changed):
         starts.write_bytes(damaged)
-        with pytest.raises(CorpusError, match=r"does not say where the pieces of .* begin.*build them again"):
+        with pytest.raises(CorpusError, match=r"is not a valid index of the chunks of .*build them again"):
             Pieces.open(path, tokenizer, 5)
     starts.unlink()
-    with pytest.raises(CorpusError, match=r"train\.bin\.starts does not say where .*: it is not there"):
+    with pytest.raises(CorpusError, match=r"train\.bin\.starts is not a valid index of .*: it is missing"):
         Pieces.open(path, tokenizer, 5)
     starts.write_bytes(whole)
     assert len(Pieces.open(path, tokenizer, 5)) == len(by_hand(tokenizer, 5))
@@ -136,14 +136,14 @@ def test_the_tokens_must_be_whole_and_theirs(built: tuple[Path, Tokenizer]) -> N
     with pytest.raises(CorpusError, match="written with another tokenizer"):
         Pieces.open(path, Tokenizer.words(["x y"], 100), 5)
     path.write_bytes(whole[:-2])
-    with pytest.raises(CorpusError, match="was cut off or replaced"):
+    with pytest.raises(CorpusError, match="was truncated or replaced"):
         Pieces.open(path, tokenizer, 5)
     path.write_bytes(whole[:-1] + b"\x07")
     with pytest.raises(CorpusError, match="was changed since it was built"):
         Pieces.open(path, tokenizer, 5)
     Pieces.build(TEXTS[:2], tokenizer, path, 5)
     path.with_name(STARTS).write_bytes(starts)
-    with pytest.raises(CorpusError, match="belongs to other pieces"):
+    with pytest.raises(CorpusError, match="does not belong to the chunks"):
         Pieces.open(path, tokenizer, 5)
     with pytest.raises(CorpusError, match="no token stream at"):
         Pieces.open(path.with_name("none.bin"), tokenizer, 5)
@@ -151,7 +151,7 @@ def test_the_tokens_must_be_whole_and_theirs(built: tuple[Path, Tokenizer]) -> N
 
 @pytest.mark.parametrize("longest", [4, 6])
 def test_pieces_of_another_length_are_refused(built: tuple[Path, Tokenizer], longest: int) -> None:
-    with pytest.raises(CorpusError, match=f"up to 5 tokens, and not {longest}; build them again"):
+    with pytest.raises(CorpusError, match=f"up to 5 tokens, not {longest}; build them again"):
         Pieces.open(*built, longest)
 
 
@@ -170,7 +170,7 @@ def test_a_build_that_fails_leaves_what_was_there(built: tuple[Path, Tokenizer],
             Pieces.build(nothing, tokenizer, path, 5)
         with pytest.raises(CorpusError, match="the corpus is empty"):
             Pieces.of(nothing, tokenizer, 5)
-    with pytest.raises(CorpusError, match="one string"):
+    with pytest.raises(CorpusError, match="single string"):
         Pieces.build("the bridge", tokenizer, path, 5)
     monkeypatch.setattr("os.fsync", lambda file: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(CorpusError, match=r"could not be written .*No space left"):

@@ -80,10 +80,10 @@ def test_a_text_behind_another_knows_what_both_know() -> None:
 
 @pytest.mark.parametrize("wrong", [[(0, 0)], [(2, 1)], [(0, 4)], [(-1, 2)], [(1, 2), (0, 1)], [(0, 2), (1, 3)]])
 def test_spans_that_are_none_are_refused_when_told_or_when_asked_for(wrong: list[tuple[int, int]]) -> None:
-    with pytest.raises(ValueError, match=r"the words of a text are told as .*from 0 to 3"):
+    with pytest.raises(ValueError, match=r"the words of a text are given as .*from 0 to 3"):
         Text([1, 2, 3], words=wrong)
     text = Text([1, 2, 3], words=lambda: wrong)
-    with pytest.raises(ValueError, match=r"the words of a text are told as"):
+    with pytest.raises(ValueError, match=r"the words of a text are given as"):
         assert text[:2].words
     with pytest.raises(ValueError, match=r"the entities of a text"):
         Named("abc", wrong)
@@ -101,7 +101,7 @@ def test_who_needs_what_a_text_does_not_know_says_so(what: str, told: str) -> No
     assert spans(Text([1, 2], **{what: [(0, 2)]}), what, "this") == ((0, 2),)
     assert spans(Text(**{what: ()}), what, "this") == ()
     for ids in ([1, 2], (1, 2), Text([1, 2]), range(2)):
-        with pytest.raises(ValueError, match=f"whole-word masking needs to know the {what} of a text.*{told}"):
+        with pytest.raises(ValueError, match=f"whole-word masking needs the {what} of a text.*{told}"):
             spans(ids, what, "whole-word masking")
 
 

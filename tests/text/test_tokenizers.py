@@ -232,7 +232,7 @@ def test_a_tokenizer_like_gpt2s_has_one_token_for_both_ends():
 
 
 def test_what_cannot_be_asked_is_said_in_words(tokenizer, tmp_path):
-    with pytest.raises(TokenizerError, match=r"'unmendedness' is not one token .* written as"):
+    with pytest.raises(TokenizerError, match=r"'unmendedness' is not a single token .* tokenized as"):
         tokenizer.id("unmendedness")
     with pytest.raises(TokenizerError, match="no token 99999"):
         tokenizer.tokens([99999])
@@ -245,7 +245,7 @@ def test_a_corpus_to_learn_nothing_from_is_refused(train):
             train(lines, 1000)
     with pytest.raises(TokenizerError, match=r"size must be at least \d+.*39 special.*12 was given"):
         train(LINES, 12)
-    with pytest.raises(TokenizerError, match=r"one string; give a list"):
+    with pytest.raises(TokenizerError, match=r"single string; give a list"):
         train("the bridge", 1000)
 
 

@@ -174,7 +174,7 @@ def test_evaluation_weighs_by_targets_and_changes_nothing():
 
 
 def test_held_out_batches_that_are_used_up_are_told():
-    with pytest.raises(ValueError, match="function that makes them anew"):
+    with pytest.raises(ValueError, match="function that returns new ones"):
         fit(toy(), batch, steps=4, lr=0.01, evaluate=iter([batch(1)]), evaluate_every=2, show=False)
 
 

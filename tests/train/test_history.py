@@ -59,7 +59,7 @@ def test_the_table_is_the_same_whatever_the_clock_says():
 
 @pytest.mark.parametrize(("floor", "words"), [
     (None, "The loss falls from 4.00 to 2.05 nats in 30 steps"), (1.5, "0.55 above the floor"),
-    (3.0, "0.95 below the floor: something leaks"),
+    (3.0, "0.95 below the floor: there is a target leak"),
 ])
 def test_the_title_states_the_finding(floor, words):
     history = told(floor=floor)

@@ -85,7 +85,7 @@ def test_without_decay_a_run_can_be_made_longer(tmp_path):
     run(toy(), tmp_path, decay="none", steps=6)
     longer = run(toy(), tmp_path, decay="none", resume=True)
     assert longer.losses == fit(toy(), batch, **HOW | {"decay": "none"}).losses
-    with pytest.raises(StateError, match="made 12 steps already, more than steps=3"):
+    with pytest.raises(StateError, match="already has 12 steps, more than steps=3"):
         run(toy(), tmp_path, decay="none", resume=True, steps=3)
 
 
@@ -148,7 +148,7 @@ def test_the_same_config_with_other_shapes_is_named(tmp_path):
 
 def test_a_folder_in_use_is_not_overwritten(tmp_path):
     broken_off(tmp_path)
-    with pytest.raises(StateError, match="saved at step 5: go on with it by resume=True"):
+    with pytest.raises(StateError, match="saved at step 5: resume it with resume=True"):
         run(toy(), tmp_path)
     assert run(toy(), tmp_path, resume=True).ended == "completed"
 
@@ -201,7 +201,7 @@ def test_a_disk_that_refuses_stops_no_training(tmp_path, monkeypatch, at, code):
         history = run(model := toy(), tmp_path / "run", save_every=2)
     assert count[0] >= at and len(seen) == 1, "one warning is enough"
     assert history.losses == expected and equal(model, whole) and history.ended == "completed"
-    assert 1 <= len(history.notes) <= 6 and "training goes on" in history.notes[0] and "could not" in history.table()
+    assert 1 <= len(history.notes) <= 6 and "training continues" in history.notes[0] and "could not" in history.table()
     active.clear()
     left = sorted((tmp_path / "run").glob("step-*"))
     assert len(left) <= 2 and bool(left) == (at > FIRST_COMPLETE)

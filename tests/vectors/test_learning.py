@@ -165,10 +165,10 @@ def test_thinned_out_frequent_words_are_read_less(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(("texts", "choices", "told"), [
-    ([], {}, "the text has 0 different words, of which 0 stand in it 1 times or more"),
+    ([], {}, "the text has 0 different words, of which 0 occur 1 times or more"),
     ([["a", "a"]], {}, "has 1 different words.*vectors need at least two: give a longer text, or a smaller least="),
-    (TEXT, {"least": 30}, "has 9 different words, of which 1 stand in it 30 times"),
-    ([["a"], ["b"], []], {}, "no sentence of the text holds two of its words"),
+    (TEXT, {"least": 30}, "has 9 different words, of which 1 occur 30 times"),
+    ([["a"], ["b"], []], {}, "no sentence of the text has two words of the vocabulary"),
 ])
 def test_a_text_that_teaches_nothing_is_refused(texts: list[list[str]], choices: dict, told: str) -> None:
     with pytest.raises(ValueError, match=told):

@@ -115,7 +115,7 @@ def test_the_counts_are_those_of_the_sentences() -> None:
 
 @pytest.mark.parametrize("rows", [[], [[40, 41], []]])
 def test_no_sentence_or_an_empty_one_is_refused(rows: list[list[int]]) -> None:
-    with pytest.raises(ValueError, match="no sentences, or one of them is empty"):
+    with pytest.raises(ValueError, match="has no sentences, or one of them is empty"):
         WindowBatches(rows, 50)
 
 

@@ -96,5 +96,5 @@ def test_the_search_goes_nearly_straight(full) -> None:
 def test_what_no_sentence_begins_with_is_told(small) -> None:
     with pytest.raises(NotInGrammar, match=r"no sentence of the grammar begins with 'the the'"):
         likeliest(small.automaton(), ["the", "the"])
-    with pytest.raises(ValueError, match="count=0: ask for 1 sentence or more"):
+    with pytest.raises(ValueError, match="count=0; give 1 or more sentences"):
         likeliest(small.automaton(), count=0)

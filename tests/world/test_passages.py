@@ -156,5 +156,5 @@ def test_the_same_draws_give_the_same_passages(small) -> None:
 
 
 def test_no_length_is_no_passage(small) -> None:
-    with pytest.raises(ValueError, match="no length"):
+    with pytest.raises(ValueError, match="no target length"):
         next(passages(small, "train", Random(0), range(0)))

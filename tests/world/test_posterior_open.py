@@ -61,12 +61,12 @@ def test_more_words_than_the_visible_ones_need(small, grammar, sentences):
 
 
 @pytest.mark.parametrize("visible, positions, at_least, error, message", [
-    ({0: "zebra"}, [1], 0, NotInGrammar, "of 1 words or more begins 'zebra'"),
+    ({0: "zebra"}, [1], 0, NotInGrammar, "of 1 words or more begins with 'zebra'"),
     ({}, [0], 99, NotInGrammar, "of 99 words"),
     ({}, [99], 0, NotInGrammar, "of 99 words"),
     ({}, [-1], 0, ValueError, "position -1"),
     ({-2: "a"}, [0], 0, ValueError, "position -2"),
-    ({1: "a"}, [0, 1], 0, ValueError, "position 1 is asked for"),
+    ({1: "a"}, [0, 1], 0, ValueError, "position 1 is queried"),
 ])
 def test_what_cannot_be_asked(grammar, visible, positions, at_least: int, error, message: str):
     with pytest.raises(error, match=message):

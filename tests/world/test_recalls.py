@@ -91,10 +91,10 @@ def test_same_seed_same_texts_and_nothing_that_is_held_out() -> None:
 @pytest.mark.parametrize(("how", "told"), [
     ({"plots": ["fly"]}, r"plots=\['fly'\] was given; the plots are played, repaired, .* keep, carry"),
     ({"plots": []}, r"plots=\[\] was given"),
-    ({"threads": 4}, "a plot has 3 threads: give 1 to 3"),
-    ({"distances": (0, 5)}, "give at least 1, and less than the text has words"),
-    ({"distances": (9, 5)}, "give at least 1"),
-    ({"words": 50}, r"distances=\(1, 128\) in texts of 50 words"),
+    ({"threads": 4}, "a plot has 3 threads, so give 1 to 3"),
+    ({"distances": (0, 5)}, "give 0 < minimum ≤ maximum < words"),
+    ({"distances": (9, 5)}, "give 0 < minimum"),
+    ({"words": 50}, r"distances=\(1, 128\) was given with words=50"),
 ])
 def test_what_no_text_can_have_is_refused(how: dict[str, object], told: str) -> None:
     with pytest.raises(ValueError, match=told):

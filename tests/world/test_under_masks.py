@@ -75,7 +75,7 @@ def test_a_mask_that_hides_what_is_wrong_still_has_an_answer(small, sentences):
         "both directions", "sequence to sequence", "left to right"]
 
 
-@pytest.mark.parametrize("gap, cut, told", [(8, 0, "gap is 8"), (-1, 0, "gap is -1"), (0, 8, "cut is 8")])
+@pytest.mark.parametrize("gap, cut, told", [(8, 0, "gap=8"), (-1, 0, "gap=-1"), (0, 8, "cut=8")])
 def test_places_that_there_are_not(small, gap: int, cut: int, told: str):
     with pytest.raises(ValueError, match=told):
         under_masks(small.automaton("train"), CUPS, gap, cut)

@@ -184,7 +184,7 @@ def test_positions_that_do_not_count_words_tell_no_place(small, grammar, shown: 
     assert vocab.length == 4 and vocab.size == 43 + DECOYS
     assert {seen.place for seen in shown_tokens(make(None, vocab=vocab, rng=None), vocab)} == {None}
     nats(grammar, words, make, length_known)
-    with pytest.raises(FloorError, match="take the reader told_length"):
+    with pytest.raises(FloorError, match="use the reader told_length"):
         nats(grammar, words, make)
 
 

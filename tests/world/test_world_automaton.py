@@ -83,7 +83,7 @@ def test_posteriors_marginal_and_joint(seed: int):
 
 
 def test_a_reader_is_told_when_nothing_fits():
-    with pytest.raises(NotInGrammar, match="no sentence of 2 words reads 'b _'"):
+    with pytest.raises(NotInGrammar, match="no sentence of 2 words matches 'b _'"):
         posterior(by_hand(), ["b", "b"], [1])
     with pytest.raises(ValueError, match="positions 0 to 1"):
         posterior(by_hand(), ["a", "b"], [2])
@@ -123,7 +123,7 @@ def test_where_a_sentence_leaves_the_grammar():
     assert unfinished.expected == pytest.approx({"b": 1 / 2, "c": 1 / 2})
     assert "no sentence ends after 'a'" in unfinished.message
     wrong = explain(automaton, ["a", "a"], words)
-    assert (wrong.prefix, wrong.valid) == (1, False) and "'a' cannot stand here" in wrong.message
+    assert (wrong.prefix, wrong.valid) == (1, False) and "'a' cannot occur here" in wrong.message
     assert "does not know the word 'zebra'" in explain(automaton, ["zebra"], words).message
     assert "no word yet" in explain(automaton, [], words).message
     assert explain(automaton, ["c", "c"], words).expected == {END: 1.0}

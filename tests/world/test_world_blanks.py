@@ -221,25 +221,25 @@ def test_what_cannot_be(small, grammar):
     with pytest.raises(NotInGrammar, match=r"no filling of blank 0 of 'the \[MASK\] near the \[MASK\] \.' begins with "
                                            "'zebra'"):
         blanks.next_words(0, ["zebra"])
-    with pytest.raises(NotInGrammar, match=r"reads 'the zebra near the \[MASK\] \.', with one word or more for each "):
+    with pytest.raises(NotInGrammar, match=r"matches 'the zebra near the \[MASK\] \.', with one or more words"):
         blanks.fill({0: ["zebra"]})
-    with pytest.raises(NotInGrammar, match=r"reads '\[MASK\] the the', with one word or more"):
+    with pytest.raises(NotInGrammar, match=r"matches '\[MASK\] the the', with one or more words"):
         Blanks(grammar, [BLANK, "the", "the"])
-    with pytest.raises(NotInGrammar, match="one word or more"):
+    with pytest.raises(NotInGrammar, match="one or more words"):
         Blanks(grammar, [*next(small.text()), BLANK])
-    with pytest.raises(NotInGrammar, match="with as many words as the drawing hides"):
+    with pytest.raises(NotInGrammar, match="with a number of words that the drawing masks"):
         DrawnBlanks(grammar, text, drawing=lambda count, spans: 0.0)
     for ask in (blanks.next_words, blanks.lengths, blanks.likeliest):
-        with pytest.raises(ValueError, match=r"blank 2 is asked for; 'the \[MASK\] near the \[MASK\] \.' has 2"):
+        with pytest.raises(ValueError, match=r"blank 2 was given; 'the \[MASK\] near the \[MASK\] \.' has 2"):
             ask(2)
-    with pytest.raises(ValueError, match="blank 0 is asked for, but is filled with 'cup'"):
+    with pytest.raises(ValueError, match="blank 0 was given, but is filled with 'cup'"):
         blanks.fill({0: ["cup"]}).next_words(0)
-    with pytest.raises(ValueError, match="blank 5 is asked for"):
+    with pytest.raises(ValueError, match="blank 5 was given"):
         blanks.posterior({5: ["cup"]})
     for words in ([], ["cup", BLANK]):
-        with pytest.raises(ValueError, match="a filling is one word or more"):
+        with pytest.raises(ValueError, match="a filling is one or more words"):
             blanks.fill({1: words})
-    with pytest.raises(ValueError, match="count=0: ask for 1 filling or more"):
+    with pytest.raises(ValueError, match="count=0; give 1 or more fillings"):
         blanks.likeliest(0, 0)
 
 

@@ -163,7 +163,7 @@ def test_same_order_whatever_the_order_of_sets():
 
 
 def test_splits_without_clozes(small):
-    with pytest.raises(ClozeError, match="no cloze statement in the split 'combinations'; a statement asks for one"):
+    with pytest.raises(ClozeError, match="no cloze statement in the split 'combinations'; a statement needs one"):
         small.cloze("combinations")
     with pytest.raises(SplitError, match="unknown split 'dev'"):
         small.cloze("dev")

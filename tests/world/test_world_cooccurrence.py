@@ -83,11 +83,11 @@ def test_a_window_shrinks_as_the_papers_and_gensims() -> None:
     """Of reaches 1 … 4, each as likely: 4 of 4 reach one apart, 1 of 4 reaches four apart."""
     assert shrinking(4) == [1.0, 0.75, 0.5, 0.25] and shrinking(1) == [1.0]
     for window in (0, -2):
-        with pytest.raises(ValueError, match=f"a window of {window} holds no neighbour; give 1 or more"):
+        with pytest.raises(ValueError, match=f"window={window} holds no context word; give 1 or more"):
             shrinking(window)
 
 
 def test_a_word_without_a_row_is_told() -> None:
     for ask in (lambda words: word_counts(by_hand(), words), lambda words: cooccurrence(by_hand(), words, [1.0])):
-        with pytest.raises(ValueError, match="2 words of the grammar, such as 'a', have no row here"):
+        with pytest.raises(ValueError, match="2 words of the grammar, such as 'a', are missing from words"):
             ask(["b"])

@@ -177,23 +177,23 @@ def sees_what_comes(tokens, *, vocab, rng):
 def test_other_examples_are_refused(small, make):
     words = next(small.text())
     for reader in (visible_blanks, partial(drawn_blanks, drawing=blank_spans)):
-        with pytest.raises(FloorError, match=r"do not fill blanks one after the other.*take the reader told_length"):
+        with pytest.raises(FloorError, match=r"do not fill blanks one after the other.*use the reader told_length"):
             reader(small.automaton(), words, *asked(words, make))
 
 
 def test_words_that_are_no_sentence_and_spans_that_are_not_drawn(small):
-    with pytest.raises(NotInGrammar, match=r"reads 'the \[MASK\] cup \.'"):
+    with pytest.raises(NotInGrammar, match=r"matches 'the \[MASK\] cup \.'"):
         infilling(small.automaton(), ["the", "women", "cup", "."], [(1, 2)], [0])
     with pytest.raises(NotInGrammar, match=r"of 'the women \[MASK\] \.' begins with 'cup'"):
         infilling(small.automaton(), ["the", "women", "cup", "."], [(2, 3)], [0])
-    with pytest.raises(ValueError, match=r"never hides \[\(0, 1\), \(2, 3\)\] of 4 words; give that of the objective"):
+    with pytest.raises(ValueError, match=r"never masks \[\(0, 1\), \(2, 3\)\] of 4 words; give the drawing of"):
         infilling(small.automaton(), ["the", "women", "laugh", "."], [(0, 1), (2, 3)], [0, 1], blank_spans)
 
 
 @pytest.mark.parametrize(("spans", "order", "message"), [
-    ([(0, 1), (2, 3)], [0], r"order is \[0\]; give the numbers of the 2 spans"),
-    ([(0, 1)], [1], r"order is \[1\]"), ([(2, 1)], [0], "in the order of the text, none empty and none over another"),
-    ([(0, 0)], [0], "none empty"), ([(0, 2), (1, 3)], [0, 1], "none over another"), ([(0, 99)], [0], "has 3 words"),
+    ([(0, 1), (2, 3)], [0], r"order is \[0\]; give a permutation of the numbers 0 to 1 of the spans"),
+    ([(0, 1)], [1], r"order is \[1\]"), ([(2, 1)], [0], "in the order of the text, none empty and none overlapping"),
+    ([(0, 0)], [0], "none empty"), ([(0, 2), (1, 3)], [0, 1], "none overlapping"), ([(0, 99)], [0], "has 3 words"),
 ])
 def test_spans_that_are_none(small, spans, order, message: str):
     with pytest.raises(ValueError, match=message):

@@ -65,5 +65,5 @@ def test_same_seed_same_pairs(full):
 
 
 def test_what_can_not_be_paired_is_said(full, small):
-    with pytest.raises(PairError, match="longest is 1"):
+    with pytest.raises(PairError, match="longest=1"):
         next(segment_pairs(full, "train", 0, longest=1))

@@ -172,7 +172,7 @@ def test_parsing_gives_back_what_was_sampled(small, full):
 def test_what_is_no_sentence_is_refused_with_the_place(small):
     with pytest.raises(NotInGrammar, match="Word 2: the Small World does not know the word 'spaceship'"):
         small.parse(["the", "spaceship", "sleeps", "."])
-    assert small.explain(words("the girls sleeps .")).message.startswith("Word 3: 'sleeps' cannot stand here")
+    assert small.explain(words("the girls sleeps .")).message.startswith("Word 3: 'sleeps' cannot occur here")
     assert small.explain(words("the girls sleep .")).valid
 
 

@@ -225,7 +225,7 @@ def test_impossible_lengths_are_refused_with_an_example(full, words):
 BROKEN = [
     # file, the new row (or what replaces what), what the error says
     ("story_scenes.tsv", "day.1\tday\t{p} sat .\t{p} 坐 着 。", None,
-     r"'day.1' stands twice \(story_scenes.tsv, row \d+; story_scenes.tsv, row \d+\)"),
+     r"'day.1' occurs twice \(story_scenes.tsv, row \d+; story_scenes.tsv, row \d+\)"),
     ("story_scenes.tsv", "x.1\tlater\t{p} sat .\t{p} 坐 着 。", None, r"unknown time 'later'"),
     ("story_scenes.tsv", "x.1\tday\t{p} sat . | {q} sat .\t{p} 坐 着 。", None,
      r"2 sentences in English and 1 in Chinese"),
@@ -233,9 +233,9 @@ BROKEN = [
     ("story_scenes.tsv", "x.1\tday\t{p} sat on {z:spaceship} .\t{p} 坐 着 。", None, r"unknown class 'spaceship'"),
     ("story_scenes.tsv", "x.1\tday\t{p} sat .\t", None, r"'chinese' is empty"),
     ("story_plots.tsv", "keep\to:trinket\t\tone\tearly", None,
-     r"'keep' stands twice \(story_plots.tsv, row \d+; story_plots.tsv, row \d+\)"),
+     r"'keep' occurs twice \(story_plots.tsv, row \d+; story_plots.tsv, row \d+\)"),
     ("story_plots.tsv", "lose\to:trinket\t\tone\tearly", None, r"'lose' has no row for early, question, answer"),
-    ("story_plots.tsv", "lose\to=trinket\t\tone\tearly", None, r"'o=trinket' is no role"),
+    ("story_plots.tsv", "lose\to=trinket\t\tone\tearly", None, r"'o=trinket' is not a role"),
     ("story_plots.tsv", "lose\to:dragon\t\tone\tearly", None, r"unknown class 'dragon' of 'o'"),
     ("story_plots.tsv", "keep\to:trinket c:case,chest.box\t\tsome", "keep\to:trinket c:case,chest.box\t\tone",
      r"'some' in the column late"),

@@ -56,7 +56,7 @@ def test_a_document_knows_its_sentences(small, tokenizer) -> None:
 
 def test_a_tokenizer_that_cuts_words_is_refused(small) -> None:
     sentences = list(islice(small.sentences(), 5))
-    with pytest.raises(ValueError, match="one token a word"):
+    with pytest.raises(ValueError, match="one token per word"):
         sentence_texts(sentences, Tokenizer.bpe([one.text for one in sentences], 300))
 
 

@@ -1,4 +1,4 @@
-"""Exercises of chapter 01: recurrent networks, from one step of a cell to how far a gradient and a memory reach."""
+"""Exercises of chapter 01: recurrent networks, from one step of a cell to gradients and cell states over many steps."""
 
 import torch
 from jaxtyping import Float, Int
@@ -114,12 +114,12 @@ def clip(gradients: tuple[Tensor, ...], most: float) -> tuple[Tensor, ...]:
 
 
 def joined(gradients: tuple[Tensor, ...]) -> Tensor:
-    """All numbers in one long vector."""
+    """Concatenate all gradients into one flat vector."""
     return torch.cat([gradient.flatten() for gradient in gradients])
 
 
 def draw_gradients(rng: Generator) -> Probes:
-    """Inputs for 01.4: name → (gradients, the longest norm that is allowed)."""
+    """Inputs for 01.4: name → (gradients, the maximum norm)."""
     def drawn(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
         return tuple(randn(shape, generator=rng) for shape in shapes)
 
@@ -144,7 +144,7 @@ def last_states(
 
 
 def draw_padded(rng: Generator) -> Probes:
-    """Inputs for 01.5: name → (states at all steps, lengths)."""
+    """Inputs for 01.5: name → (hidden states at all time steps, lengths)."""
     def drawn(time: int, hidden: int, *lengths: int) -> tuple[Tensor, Tensor]:
         return randn(len(lengths), time, hidden, generator=rng), torch.tensor(lengths)
 
@@ -174,7 +174,7 @@ def forget_bias(steps: int, left: float) -> float:
 
 
 def draw_times(_: Generator) -> Probes:
-    """Inputs for 01.6: name → (number of steps, the share that is left)."""
+    """Inputs for 01.6: name → (number of steps, the fraction that is left)."""
     return {
         "half after one step": (1, 0.5),
         "half after two steps": (2, 0.5),

@@ -1,6 +1,6 @@
-"""Telling the first sign by guessing: weights drawn at random, no training.
+"""Random weight guessing on the first-symbol recall task: weights are sampled, nothing is trained.
 
-Hochreiter and Schmidhuber ("LSTM can solve hard long time lag problems", 1996) show that tasks of this kind fall to it.
+Hochreiter and Schmidhuber ("LSTM can solve hard long time lag problems", 1996) show that it solves tasks of this kind.
 """
 
 import torch
@@ -13,14 +13,17 @@ SIZE, TRIED, TEST_SIZE = 10.0, 200, 500
 
 
 def guess(count: int, steps: int, generator: Generator) -> Float[Tensor, "guess"]:
-    """The share that each of ``count`` plain RNNs of one unit gets wrong over a lag: their weights and biases are drawn
-    evenly from −10 to 10; what a positive last state means is chosen on 200 sequences, the exam has 500 others."""
-    W, U, b = ((2 * torch.rand(count, wide, generator=generator) - 1) * SIZE for wide in (2 + NOISE, 1, 1))
+    """Test error rate of ``count`` random plain RNNs of one unit, over a lag of ``steps``.
+
+    Weights and biases are sampled uniformly from [−10, 10]. Which symbol a positive last state stands for is chosen
+    on 200 sequences; the test set has 500 others.
+    """
+    W, U, b = ((2 * torch.rand(count, width, generator=generator) - 1) * SIZE for width in (2 + NOISE, 1, 1))
     x, first = TASKS["first sign"].draw(TRIED + TEST_SIZE, steps, generator)
-    signs = x.argmax(-1)
-    h = torch.zeros(count, len(signs))
-    for t in range(signs.shape[1]):
-        h = torch.tanh(W[:, signs[:, t]] + U * h + b)
+    symbols = x.argmax(-1)
+    h = torch.zeros(count, len(symbols))
+    for t in range(symbols.shape[1]):
+        h = torch.tanh(W[:, symbols[:, t]] + U * h + b)
     wrong = ((h > 0) != (first == 1)).float()
     tried, test_set = wrong[:, :TRIED].mean(1), wrong[:, TRIED:].mean(1)
     return torch.where(tried <= 0.5, test_set, 1 - test_set)

@@ -1,6 +1,6 @@
-"""How far a push of the state reaches in a network as it is: at the start of training, and after it.
+"""For how many steps a perturbation of the initial state persists, in untrained and in trained networks.
 
-Notes for students say about 7 steps for an RNN and about 100 for an LSTM.
+Lecture notes often state about 7 steps for an RNN and about 100 for an LSTM.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,10 @@ SEEDS, UNITS, STEPS = (0, 1, 2), 100, 200
 
 
 class OrthogonalRNNCell(RNNCell):
-    """A plain RNN whose U begins as a random rotation (Saxe et al. 2014), as Keras begins it."""
+    """A plain RNN whose U is initialized as a random orthogonal matrix (Saxe et al. 2014), the default in Keras."""
 
     def reset_parameters(self) -> None:
-        """As an RNN's, but for U."""
+        """Initialize like a plain RNN, except for U."""
         super().reset_parameters()
         nn.init.orthogonal_(self.weight_hh)
 
@@ -39,41 +39,44 @@ UNTRAINED: dict[str, type[Cell]] = {
 
 @torch.no_grad()
 def cut(network: Recurrent) -> None:
-    """U becomes 0, so that a memory is all that goes from one step to the next."""
+    """Set U to 0 in place, so that only the cell state carries information from step to step."""
     for cell in network.cells:
         cell.weight_hh.zero_()
 
 
 def untrained(change: Callable[[Recurrent], None] = lambda network: None) -> dict[str, list[int | None]]:
-    """Cell → for each of three seeds, after how many steps of noise less than a hundredth of a push is left (of the
-    largest that was seen of it), once a fresh network was changed."""
-    found: dict[str, list[int | None]] = {}
+    """Perturbation horizon of untrained networks: cell → one number of steps per seed (three seeds).
+
+    It is the number of noise steps after which less than 1 % of the perturbation's largest effect is left; None where
+    more is left at the end. ``change`` modifies each fresh network in place before the measurement.
+    """
+    horizons: dict[str, list[int | None]] = {}
     for name, cell in UNTRAINED.items():
-        found[name] = []
+        horizons[name] = []
         for seed in SEEDS:
             torch.manual_seed(seed)
-            choices: dict[str, Any] = {"longest": 200} if cell is ChronoLSTMCell else {}
-            network, x = Recurrent(cell, 10, UNITS, **choices).double(), torch.randn(8, STEPS, 10, dtype=torch.float64)
+            options: dict[str, Any] = {"longest": 200} if cell is ChronoLSTMCell else {}
+            network, x = Recurrent(cell, 10, UNITS, **options).double(), torch.randn(8, STEPS, 10, dtype=torch.float64)
             change(network)
-            found[name].append(steps_until(reach(network, x, torch.Generator().manual_seed(seed))))
-    return found
+            horizons[name].append(steps_until(reach(network, x, torch.Generator().manual_seed(seed))))
+    return horizons
 
 
 def running_text(rows: int = 8, length: int = 200) -> Int[Tensor, "row time"]:
-    """Sentences of the full world's test one after the other, each after its [START]."""
-    found = []
+    """Token ids of concatenated sentences from the full world's test split, each preceded by [START]."""
+    texts = []
     for seed in range(rows):
         row: list[int] = []
         for words in world.full().text("test", seed=seed):
             row += [world_tokenizer().vocab.need("start"), *ids(words)]
             if len(row) >= length:
                 break
-        found.append(row[:length])
-    return torch.tensor(found)
+        texts.append(row[:length])
+    return torch.tensor(texts)
 
 
 def while_reading(model: RecurrentLanguageModel, tokens: Int[Tensor, "row time"]) -> int | None:
-    """After how many tokens less than a hundredth of a push is left in a language model; None where more is left at
-    the end."""
+    """Number of tokens after which less than 1 % of a perturbation is left in a language model; None where more is left
+    at the end."""
     recurrent, x = deepcopy(model.recurrent).double(), model.token(tokens).detach().double()
     return steps_until(reach(recurrent, x, torch.Generator().manual_seed(0)))

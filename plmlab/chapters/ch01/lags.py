@@ -1,7 +1,8 @@
-"""How long a lag is bridged: each cell's network on each task, at several lengths.
+"""Which time lags each recurrent cell can learn to bridge: training on the long-memory tasks at several lengths.
 
-Hochreiter and Schmidhuber (1997) say that an LSTM learns lags beyond 1,000 steps; Le et al. (2015, figure 2) that an
-RNN with ReLU and identity weights adds as well as an LSTM, and a plain one never does from 150 steps on.
+Hochreiter and Schmidhuber (1997) report that an LSTM learns lags of more than 1,000 steps. Le et al. (2015, figure 2)
+report that an RNN with ReLU and identity weights solves the adding problem as well as an LSTM, and that a plain RNN
+fails from 150 steps on.
 """
 
 from math import isfinite
@@ -16,39 +17,41 @@ HIDDEN = {"adding": 100, "first sign": 32}
 UPDATES = {"adding": 2000, "first sign": 600}
 EVERY, BATCH, TEST_SIZE = 50, 32, 500
 LIMIT = 1.0
-"""The norm that gradients are clipped to."""
+"""Maximum gradient norm (gradient clipping)."""
 
 
 def build(task: str, cell: str, steps: int, seed: int) -> FromLastState:
-    """A network of a cell for a task, with random weights of this seed."""
+    """Return an untrained network with this cell for a task, initialized with ``seed``."""
     torch.manual_seed(seed)
     return FromLastState(cell, TASKS[task].inputs, HIDDEN[task], TASKS[task].outputs, steps)
 
 
 def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromLastState, list[float]]:
-    """A network after as many updates as the task is given, or fewer if it is solved; and its error on 500 new
-    sequences before training and after every 50 updates."""
-    asked, network = TASKS[task], build(task, cell, steps, seed)
+    """Train a network on a task; stop after `UPDATES` or as soon as the task is solved.
+
+    Returns the network, and its error on 500 new sequences before training and after every 50 updates.
+    """
+    problem, network = TASKS[task], build(task, cell, steps, seed)
     draw = torch.Generator().manual_seed(seed)
-    test_set, right = asked.draw(TEST_SIZE, steps, torch.Generator().manual_seed(10_000))
+    test_set, answers = problem.draw(TEST_SIZE, steps, torch.Generator().manual_seed(10_000))
     optimizer = torch.optim.Adam(network.parameters(), lr)
-    errors = [_error(network, task, test_set, right)]
+    errors = [_error(network, task, test_set, answers)]
     for update in range(1, UPDATES[task] + 1):
-        given, wanted = asked.draw(BATCH, steps, draw)
+        inputs, targets = problem.draw(BATCH, steps, draw)
         optimizer.zero_grad()
-        asked.loss(network(given), wanted).backward()
+        problem.loss(network(inputs), targets).backward()
         nn.utils.clip_grad_norm_(network.parameters(), LIMIT)
         optimizer.step()
         if update % EVERY == 0:
-            error = _error(network, task, test_set, right)
+            error = _error(network, task, test_set, answers)
             if not isfinite(error):
                 break
             errors.append(error)
-            if error <= asked.solved:
+            if error <= problem.solved:
                 break
     return network, errors
 
 
 @torch.no_grad()
-def _error(network: FromLastState, task: str, test_set: torch.Tensor, right: torch.Tensor) -> float:
-    return float(TASKS[task].error(network(test_set), right))
+def _error(network: FromLastState, task: str, test_set: torch.Tensor, answers: torch.Tensor) -> float:
+    return float(TASKS[task].error(network(test_set), answers))

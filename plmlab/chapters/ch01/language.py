@@ -1,4 +1,4 @@
-"""Language models of one size at equal tokens, three of them recurrent: what they cost above the floor, and where."""
+"""Language models of equal size and equal training tokens, three of them recurrent: excess loss by word category."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -24,7 +24,7 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 BATCH = 48
 RECURRENT = {"RNN": (RNNLanguageModel, 152), "LSTM": (LSTMLanguageModel, 80), "GRU": (GRULanguageModel, 92)}
-"""Of two layers each; the widths make them as large as the GPT-2 of two layers of 64."""
+"""Name → class and width, two layers each; the widths match the parameter count of a two-layer GPT-2 of width 64."""
 
 
 def _recurrent(model: type[RecurrentLanguageModel], width: int) -> nn.Module:
@@ -36,29 +36,29 @@ def _gpt() -> nn.Module:
 
 
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
-    name: partial(_recurrent, *how) for name, how in RECURRENT.items()} | {"GPT-2": _gpt}
-"""Name → a model with random weights, of some 120,000 parameters."""
+    name: partial(_recurrent, *args) for name, args in RECURRENT.items()} | {"GPT-2": _gpt}
+"""Name → constructor of an untrained model with about 120,000 parameters."""
 
 
 def build(network: str, seed: int) -> nn.Module:
-    """One of the networks, with random weights of this seed."""
+    """Return an untrained network of `NETWORKS`, initialized with ``seed``."""
     torch.manual_seed(seed)
     return NETWORKS[network]()
 
 
 @cache
 def best_reader() -> BayesOptimalPredictor:
-    """The best possible reader of the small world's test."""
+    """Return the Bayes-optimal predictor of the small world's test split (cached)."""
     return BayesOptimalPredictor(world.small(), "test", small_world_tokenizer(), len(small_world_tokenizer()))
 
 
 def train(model: nn.Module, network: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train a network for so many updates, on the same sentences whichever it is; the run's history."""
+    """Train a network for ``updates`` steps and return the run's history; the data depend only on ``seed``."""
     text = sentence_batches(world.small(), "train", small_world_tokenizer(), causal, batch=BATCH, seed=seed)
     return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
 
 
 def learn(network: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[nn.Module, History]:
-    """A network after so many updates, and the run's history."""
+    """Build and train a network for ``updates`` steps; return it with the run's history."""
     model = build(network, seed)
     return model, train(model, network, updates, lr, seed, **options)

@@ -1,4 +1,4 @@
-"""What a first sign leaves in a plain RNN, and what a small push leaves: a state may keep a bit that no push survives.
+"""Latching in a plain RNN: the state can store the first symbol while a small perturbation of it dies out.
 
 Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult", §III and IV.
 """
@@ -14,16 +14,16 @@ from plmlab.chapters.ch01.tasks import TASKS
 
 STEPS, LR, ASKED = 100, 1e-2, 16
 SEEDS = range(2, 12)
-"""The first is a recorded one. Where gradients are as small as rounding, Adam divides by them, and a run hangs on the
-last digit: with another processor's kernels it may end otherwise."""
+"""Seeds to try in turn; the first is one of the stored runs. Adam divides even by gradients as small as rounding error,
+so that a run depends on the last digit and may end differently with another processor's kernels."""
 GONE = 1e-3
-"""What is left of a push of 1 where it has died out."""
+"""A perturbation of norm 1 counts as died out below this norm."""
 
 
 def again() -> tuple[FromLastState, list[float], int]:
-    """A plain RNN that tells the first sign after 100 steps, and in which a push dies out; its errors, and its seed.
+    """Train a plain RNN that recalls the first symbol after 100 steps although a perturbation of its state dies out.
 
-    That of the first of `SEEDS` of which both holds; of the last, where it holds of none.
+    Returns the network, its errors and its seed: the first of `SEEDS` for which both hold, or the last one.
     """
     for seed in SEEDS:
         network, errors = lags.learn("first sign", "RNN", STEPS, LR, seed)
@@ -34,12 +34,15 @@ def again() -> tuple[FromLastState, list[float], int]:
 
 @torch.no_grad()
 def left(network: FromLastState) -> dict[str, list[float]]:
-    """How far apart two states are after 1, 2, … steps: of sequences that differ in "the first sign" alone, and after
-    "a push of 1", to first order; root mean squares over 16 sequences."""
-    signs = TASKS["first sign"].draw(ASKED, STEPS, torch.Generator().manual_seed(1))[0].double()
-    others = signs.clone()
-    others[:, 0, :2] = signs[:, 0, :2].flip(-1)
+    """Distance between two states after 1, 2, … steps, as the root mean square over 16 sequences.
+
+    "the first sign": two sequences that differ only in their first symbol; "a push of 1": two initial states that
+    differ by a perturbation of norm 1 (to first order).
+    """
+    symbols = TASKS["first sign"].draw(ASKED, STEPS, torch.Generator().manual_seed(1))[0].double()
+    others = symbols.clone()
+    others[:, 0, :2] = symbols[:, 0, :2].flip(-1)
     recurrent = deepcopy(network.recurrent).double()
-    apart = (recurrent(signs)[0] - recurrent(others)[0]).square().sum(-1).mean(0).sqrt()
-    push = reach(recurrent, signs, torch.Generator().manual_seed(0))
-    return {"the first sign": apart.tolist(), "a push of 1": push.tolist()}
+    distances = (recurrent(symbols)[0] - recurrent(others)[0]).square().sum(-1).mean(0).sqrt()
+    perturbation = reach(recurrent, symbols, torch.Generator().manual_seed(0))
+    return {"the first sign": distances.tolist(), "a push of 1": perturbation.tolist()}

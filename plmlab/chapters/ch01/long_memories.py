@@ -1,4 +1,4 @@
-"""The networks that are put to tasks of long memory: a recurrence, and what is answered from its last state."""
+"""Networks for the long-memory tasks: one recurrent layer with a linear output layer on its last hidden state."""
 
 from typing import Any
 
@@ -11,27 +11,29 @@ from plmlab.layers.recurrent import Recurrent
 
 
 class ForgetBiasLSTMCell(LSTMCell):
-    """An LSTM whose forget biases begin at 1 in sum (Gers et al. 2000; Jozefowicz et al. 2015)."""
+    """An LSTM whose two forget-gate biases initially add up to 1 (Gers et al. 2000; Jozefowicz et al. 2015)."""
 
     forget_bias = 1.0
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """As an LSTM's, but for the forget gate's two biases."""
+        """Initialize like `LSTMCell`, except for the two biases of the forget gate."""
         super().reset_parameters()
         for bias, value in ((self.bias_ih, self.forget_bias), (self.bias_hh, 0.0)):
             bias.chunk(4)[self.gates.index("forget")].fill_(value)
 
 
 class OpenLSTMCell(ForgetBiasLSTMCell):
-    """An LSTM that begins by keeping all, σ(8) = 0.9997, as that of 1997 does, which has no forget gate."""
+    """An LSTM whose forget gate starts open, σ(8) = 0.9997, close to the LSTM of 1997, which has no forget gate."""
 
     forget_bias = 8.0
 
 
 class ChronoLSTMCell(LSTMCell):
-    """An LSTM whose units begin with memories of 1 … ``longest`` steps: forget bias log u, input bias −log u, with u
-    drawn evenly from 1 … longest (Tallec and Ollivier 2018)."""
+    """An LSTM with chrono initialization (Tallec and Ollivier 2018): time constants of 1 … ``longest`` steps.
+
+    The forget bias is log u and the input bias −log u, with u sampled uniformly from [1, longest].
+    """
 
     def __init__(self, inputs: int, hidden: int, longest: int) -> None:
         self.longest = longest
@@ -39,7 +41,7 @@ class ChronoLSTMCell(LSTMCell):
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """As an LSTM's, but for the two biases."""
+        """Initialize like `LSTMCell`, except for the biases."""
         super().reset_parameters()
         nn.init.zeros_(self.bias_ih)
         nn.init.zeros_(self.bias_hh)
@@ -54,14 +56,14 @@ CELLS: dict[str, type[Cell]] = {"RNN": RNNCell, "IRNN": IdentityRNNCell, "LSTM":
 
 
 class FromLastState(nn.Module):
-    """A recurrence of one layer, and a linear answer from its last state; ``steps`` is what a chrono LSTM is told."""
+    """One recurrent layer and a linear layer on its last hidden state; ``steps`` sets ``longest`` of a chrono LSTM."""
 
     def __init__(self, cell: str, inputs: int, hidden: int, outputs: int, steps: int) -> None:
         super().__init__()
         kind = CELLS[cell]
-        told: dict[str, Any] = {"longest": steps} if kind is ChronoLSTMCell else {}
-        self.recurrent, self.output = Recurrent(kind, inputs, hidden, **told), nn.Linear(hidden, outputs)
+        options: dict[str, Any] = {"longest": steps} if kind is ChronoLSTMCell else {}
+        self.recurrent, self.output = Recurrent(kind, inputs, hidden, **options), nn.Linear(hidden, outputs)
 
     def forward(self, x: Float[Tensor, "batch time inputs"]) -> Float[Tensor, "batch outputs"]:
-        """The answer about each sequence."""
+        """Outputs (values or logits), one row per sequence."""
         return self.output(self.recurrent(x)[0][:, -1])

@@ -1,7 +1,7 @@
-"""Where a state stands: a linear probe reads from it how many words have been read, or are still to come.
+"""Position probes: a linear probe decodes from a state how many words have been read, or are still to come.
 
-Nobody tells a recurrent network its position. What a probe finds is held against what the word alone tells, and an
-untrained network.
+A recurrent network has no positional encoding. The baselines are a probe on the current word alone (one-hot) and a
+probe on an untrained network.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,49 +20,49 @@ from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 Words = tuple[str, ...]
 Vectors = Callable[[Sequence[Words]], Float[Tensor, "step model"]]
-"""What stands at each step of some sentences, one after the other, [START] left out."""
+"""Sentences → one feature vector per time step, concatenated over the sentences, without [START]."""
 
 
 @cache
 def sentences(seed: int, count: int = 500) -> list[Words]:
-    """Different sentences of the full world's test."""
+    """Distinct sentences among ``count`` samples from the full world's test split."""
     return list(dict.fromkeys(tuple(words) for words in islice(world.full().text("test", seed=seed), count)))
 
 
 def memories(model: RecurrentLanguageModel, layer: int) -> Vectors:
-    """An LSTM's memories at each step, of one layer."""
+    """Feature extractor: the cell state of one layer of an LSTM at each time step."""
     def vectors(rows: Sequence[Words]) -> Float[Tensor, "step model"]:
-        found = gates.memories(model, next_word_batch(rows, world_tokenizer()).tokens)[:, :, layer]
-        return torch.cat([found[row, 1:len(words) + 1] for row, words in enumerate(rows)])
+        states = gates.memories(model, next_word_batch(rows, world_tokenizer()).tokens)[:, :, layer]
+        return torch.cat([states[row, 1:len(words) + 1] for row, words in enumerate(rows)])
     return vectors
 
 
 def joined(rows: Sequence[Words], count: int) -> list[Words]:
-    """So many sentences in a row read as one, without a start between them."""
+    """Concatenate each ``count`` consecutive sentences into one, without a [START] between them."""
     return [tuple(word for words in rows[i:i + count] for word in words)
             for i in range(0, len(rows) - count + 1, count)]
 
 
 def words_alone(rows: Sequence[Words]) -> Float[Tensor, "step vocab"]:
-    """Which word stands at each step, one-hot."""
+    """One-hot vector of the word at each time step."""
     return torch.eye(len(world_tokenizer()))[[id for words in rows for id in ids(words)]]
 
 
 def read_so_far(rows: Sequence[Words]) -> list[int]:
-    """At each step how many words have been read."""
-    return [place + 1 for words in rows for place in range(len(words))]
+    """Number of words read so far, at each time step."""
+    return [index + 1 for words in rows for index in range(len(words))]
 
 
 def still_to_come(rows: Sequence[Words]) -> list[int]:
-    """At each step how many words are still to come."""
-    return [len(words) - place - 1 for words in rows for place in range(len(words))]
+    """Number of words still to come, at each time step."""
+    return [len(words) - index - 1 for words in rows for index in range(len(words))]
 
 
 def explained(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
               *exams: Sequence[Words]) -> list[float]:
-    """The share of the variance on the steps of each exam that a ridge regression explains, learned from the others."""
+    """R² of a ridge-regression probe, fitted on ``to_learn``, on each test set; ``asked`` gives its targets."""
     from sklearn.linear_model import RidgeCV
-    known = vectors(to_learn)
-    varied = known.std(0) > 0
-    probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(known[:, varied].numpy(), asked(to_learn))
-    return [float(probe.score(vectors(test_set)[:, varied].numpy(), asked(test_set))) for test_set in exams]
+    features = vectors(to_learn)
+    varying = features.std(0) > 0
+    probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(features[:, varying].numpy(), asked(to_learn))
+    return [float(probe.score(vectors(test_set)[:, varying].numpy(), asked(test_set))) for test_set in exams]

@@ -1,4 +1,4 @@
-"""How far a push of the first state reaches in a recurrence, and when it is gone."""
+"""Perturbations of the initial state of a recurrent network: their size over time, and when they have died out."""
 
 import torch
 from jaxtyping import Float
@@ -12,29 +12,32 @@ STEP, PUSHES = 1e-5, 8
 @torch.no_grad()
 def reach(network: Recurrent, x: Float[Tensor, "batch time inputs"], generator: torch.Generator,
           ) -> Float[Tensor, "time"]:
-    """How large a push of length 1 at the start of each text is after 1, 2, … steps: the root mean square of what the
-    last layer shows, over texts and eight pushes of all layers' states, or of their memories where they have some.
+    """Size of a perturbation of norm 1 of the initial state after 1, 2, … steps.
 
-    By central differences, so the network and ``x`` must be float64.
+    All layers' states are perturbed (their cell states in an LSTM). The size is the root mean square of the change in
+    the last layer's output, over sequences and eight random directions. It is computed by central differences, so the
+    network and ``x`` must be float64.
     """
-    begin = tuple(torch.zeros(len(network.cells), len(x), width, dtype=x.dtype) for width in network.cells[0].widths)
-    found = torch.zeros(x.shape[1], dtype=x.dtype)
+    initial = tuple(torch.zeros(len(network.cells), len(x), width, dtype=x.dtype) for width in network.cells[0].widths)
+    total = torch.zeros(x.shape[1], dtype=x.dtype)
     for _ in range(PUSHES):
-        push = torch.randn(begin[-1].shape, generator=generator, dtype=x.dtype)
-        push *= STEP / push.norm(dim=-1, keepdim=True)
-        ahead, back = (network(x, None, pushed(begin, sign * push))[0] for sign in (1, -1))
-        found += ((ahead - back) / (2 * STEP)).square().sum(-1).mean(0)
-    return (found / PUSHES).sqrt()
+        delta = torch.randn(initial[-1].shape, generator=generator, dtype=x.dtype)
+        delta *= STEP / delta.norm(dim=-1, keepdim=True)
+        plus, minus = (network(x, None, pushed(initial, sign * delta))[0] for sign in (1, -1))
+        total += ((plus - minus) / (2 * STEP)).square().sum(-1).mean(0)
+    return (total / PUSHES).sqrt()
 
 
 def pushed(states: LayerStates, push: Tensor) -> LayerStates:
-    """States whose last vectors, the memories where there are some, are moved."""
+    """Add ``push`` to the last vector of the states: the cell state where there is one, else the hidden state."""
     return (*states[:-1], states[-1] + push)
 
 
 def steps_until(sizes: Float[Tensor, "time"], left: float = 0.01) -> int | None:
-    """After how many steps less than this share of the largest is left for good, 0 where there is nothing from the
-    first; None where more is left at the end."""
+    """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum.
+
+    0 where all sizes are 0; None where more is left at the end.
+    """
     above = (sizes > left * sizes.max()).nonzero()
     steps = int(above[-1]) + 1 if len(above) else 0
     return None if steps == len(sizes) else steps

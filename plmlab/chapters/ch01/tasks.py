@@ -1,8 +1,8 @@
-"""Two tasks that only a long memory solves: adding two numbers of many, and telling the first sign of a sequence.
+"""Two long-memory tasks: the adding problem, and recalling the first symbol of a sequence.
 
-The adding problem: Hochreiter and Schmidhuber 1997, §5.4, as Le et al. 2015, §4.1, have it: numbers from 0 to 1, two of
-them marked, one in each half. Telling the first sign after noise: Bengio et al. 1994, §II, and Hochreiter and
-Schmidhuber's task 2c are of this kind.
+The adding problem: Hochreiter and Schmidhuber 1997, §5.4, in the version of Le et al. 2015, §4.1: numbers from 0 to 1,
+two of them marked, one in each half. Recalling the first symbol after noise: similar tasks are in Bengio et al. 1994,
+§II, and Hochreiter and Schmidhuber's task 2c.
 """
 
 from collections.abc import Callable
@@ -13,21 +13,21 @@ from torch import Generator, Tensor
 from torch.nn import functional as F
 
 NOISE = 4
-"""How many signs the noise has, beside the two that matter."""
+"""Number of distinct noise symbols, in addition to the two that have to be recalled."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A question about a sequence, answered from the state after its last step.
+    """A sequence task whose answer is predicted from the state after the last step.
 
     Attributes:
-        inputs: how many numbers are read at each step.
-        outputs: how many are answered.
-        draw: (count, steps, generator) → that many sequences [count steps inputs], and what is right about them.
-        loss: what training lowers, of the outputs and what is right.
-        error: what an exam counts.
-        solved: the error from which on the task is solved.
-        constant: the error of the best answer that looks at nothing.
+        inputs: input size at each step.
+        outputs: output size.
+        draw: (count, steps, generator) → random sequences [count steps inputs], and their targets.
+        loss: training loss, a function of outputs and targets.
+        error: test error, a function of outputs and targets.
+        solved: the task counts as solved at this error or below.
+        constant: error of the best constant prediction.
     """
 
     inputs: int
@@ -40,7 +40,7 @@ class Task:
 
 
 def two_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
-    """Steps of [number, mark], and the sum of the two marked numbers [count 1]."""
+    """Adding problem: steps of (number, mark), and the sum of the two marked numbers `[count 1]` as the target."""
     values, marks = torch.rand(count, steps, generator=generator), torch.zeros(count, steps)
     half = steps // 2
     for first, last in ((0, half), (half, steps)):
@@ -49,14 +49,14 @@ def two_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, T
 
 
 def first_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
-    """One of two signs, then ``steps`` signs of noise, one-hot; and which sign came first [count]."""
+    """First-symbol recall: one of two symbols, then ``steps`` noise symbols, one-hot; targets `[count]`."""
     first = torch.randint(2, (count, 1), generator=generator)
     noise = torch.randint(2, 2 + NOISE, (count, steps), generator=generator)
     return F.one_hot(torch.cat([first, noise], 1), 2 + NOISE).float(), first[:, 0]
 
 
 def share_wrong(logits: Tensor, right: Tensor) -> Tensor:
-    """The share of sequences whose likeliest answer is wrong."""
+    """Error rate: the fraction of sequences whose most likely answer is wrong."""
     return (logits.argmax(-1) != right).float().mean()
 
 

@@ -1,6 +1,8 @@
-"""Which vector is the memory? Of two sentences that differ in the number of their subject, one carries on with the
-other's memory, or with the other's hidden state: which of them does the verb follow? (An interchange intervention:
-Geiger et al. 2021.)"""
+"""Interchange interventions on an LSTM (Geiger et al. 2021): does the cell state or the hidden state store the number?
+
+Two sentences differ only in their subject's grammatical number. One continues with the cell state or the hidden state
+of the other; the predicted verb form shows which vector carries the number.
+"""
 
 from functools import cache
 from itertools import islice
@@ -19,8 +21,10 @@ Words = tuple[str, ...]
 
 
 class Pair(NamedTuple):
-    """A sentence up to its verb, the same with the subject in the other number, the place of the subject, and the verb
-    as each of them wants it."""
+    """A sentence up to its verb, and the same with singular and plural of the subject flipped.
+
+    ``subject`` is the subject's index; ``verb`` and ``other_verb`` are the correct verb forms of the two sentences.
+    """
 
     words: Words
     other: Words
@@ -31,24 +35,27 @@ class Pair(NamedTuple):
 
 @cache
 def pairs() -> list[Pair]:
-    """Sentences of the full world's test with at least three words between subject and verb, whose subject may stand in
-    the other number with no other word changed but the verb."""
+    """Up to 200 sentences of the full world's test split with at least three words between subject and verb, in which
+    flipping the subject's number is grammatical and changes no other word except the verb."""
     full = world.full()
     nouns, verbs = other_noun(full), other_number(full)
-    found = (Pair(s.words[:link.verb], (*s.words[:link.subject], nouns[s.words[link.subject]],
-                                        *s.words[link.subject + 1:link.verb]),
-                  link.subject, s.words[link.verb], verbs[s.words[link.verb]])
-             for s in full.sentences("test", seed=8) for link in s.agreement
-             if link.verb - link.subject > DISTANCE and s.words[link.subject - 1] == "the" and link.subject
-             and s.words[link.subject] in nouns and s.words[link.verb] in verbs)
-    return list(islice((pair for pair in found if pair.other_verb in full.next_words(pair.other, "test")), ASKED))
+    candidates = (Pair(s.words[:link.verb], (*s.words[:link.subject], nouns[s.words[link.subject]],
+                                             *s.words[link.subject + 1:link.verb]),
+                       link.subject, s.words[link.verb], verbs[s.words[link.verb]])
+                  for s in full.sentences("test", seed=8) for link in s.agreement
+                  if link.verb - link.subject > DISTANCE and s.words[link.subject - 1] == "the" and link.subject
+                  and s.words[link.subject] in nouns and s.words[link.verb] in verbs)
+    return list(islice((pair for pair in candidates if pair.other_verb in full.next_words(pair.other, "test")), ASKED))
 
 
 @torch.no_grad()
 def says_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False, after: int = 1,
                   ) -> bool:
-    """Whether the model gives the sentence's own verb more than the other's, if ``after`` so many words more than the
-    subject it goes on with the other sentence's hidden ``state``, or with its ``memory``."""
+    """Whether the model assigns a higher logit to the sentence's own verb form than to the other sentence's.
+
+    ``after`` words after the subject, the model continues with the other sentence's hidden state (``state``), its cell
+    state (``memory``), or both.
+    """
     start, cut = world_tokenizer().vocab.need("start"), pair.subject + 1 + after
     tokens, others = (torch.tensor([[start, *ids(words)]]) for words in (pair.words, pair.other))
     (h, c), (other_h, other_c) = (model.read(row[:, :cut + 1], None)[1] for row in (tokens, others))

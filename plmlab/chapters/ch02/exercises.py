@@ -1,4 +1,4 @@
-"""Exercises of chapter 02: word vectors, from the pairs of a window to what negative sampling finds at its lowest."""
+"""Exercises of chapter 02: word vectors, from skip-gram pairs to the optimum of negative sampling."""
 
 from math import log
 
@@ -24,7 +24,7 @@ def window_pairs(words: list[int], reach: list[int]) -> Int[Tensor, "pair 2"]:
 
 
 def draw_sentences(rng: Generator) -> Probes:
-    """Inputs for 02.1: name → (words, the reach at each place)."""
+    """Inputs for 02.1: name → (words, the window size at each word)."""
     def drawn(least: int, most: int) -> list[int]:
         return randint(least, most + 1, (9,), generator=rng).tolist()
 
@@ -52,7 +52,7 @@ def cbow_hidden(
 
 
 def draw_contexts(rng: Generator) -> Probes:
-    """Inputs for 02.2: name → (contexts, vectors, the id of padding)."""
+    """Inputs for 02.2: name → (contexts, vectors, the padding id)."""
     def near(rows: list[list[int]], pad: int, vocab: int, model: int) -> tuple[Tensor, Tensor, int]:
         return torch.tensor(rows), randn(vocab, model, generator=rng), pad
 
@@ -72,7 +72,7 @@ def draw_contexts(rng: Generator) -> Probes:
 
 
 def largest(contexts: Tensor, vectors: Tensor, pad: int) -> Tensor:
-    """The largest number over the words of each row of 02.2, 0 where it has none."""
+    """Element-wise maximum over the context vectors of each row of 02.2; 0 for a row without words."""
     words = (contexts != pad)[..., None]
     return vectors[contexts].masked_fill(~words, -torch.inf).amax(1).masked_fill(~words.any(1), 0)
 
@@ -136,8 +136,8 @@ def draw_negatives(rng: Generator) -> Probes:
 
 
 def between(loss: Tensor, word: Tensor, context: Tensor, negatives: Tensor) -> bool:
-    """Whether a loss of 02.4 is what scores of the wrong sign cost at least, and no more than log 2 for each score
-    above it."""
+    """Whether a loss of 02.4 lies within its bounds: at least the sum of max(0, −x) over the signed scores x,
+    and at most log 2 more per score."""
     near, far = (word * context).sum(-1), (word[:, None] * negatives).sum(-1)
     least = ((-near).clamp(min=0) + far.clamp(min=0).sum(-1)).mean()
     slack = 1e-3 * (1 + least)
@@ -160,7 +160,7 @@ def analogy(vectors: Float[Tensor, "vocab model"], a: int, b: int, c: int) -> in
 def draw_analogies(rng: Generator) -> Probes:
     """Inputs for 02.5: name → (vectors, a, b, c)."""
     def drawn(vocab: int, model: int) -> Tensor:
-        """Rows of very different lengths."""
+        """Random rows of very different norms."""
         return randn(vocab, model, generator=rng) * randn(vocab, 1, generator=rng).exp()
 
     away = drawn(9, 4)
@@ -198,7 +198,7 @@ def shifted_pmi(
 
 
 def draw_tables(rng: Generator) -> Probes:
-    """Inputs for 02.6: name → (counts, number of negatives, power)."""
+    """Inputs for 02.6: name → (counts, number of negative samples, power)."""
     def drawn(*shape: int, most: int = 9) -> Tensor:
         return randint(1, most + 1, shape, generator=rng).float()
 

@@ -1,4 +1,4 @@
-"""The gradient of noise-contrastive estimation beside that of maximum likelihood, both exact (Mnih and Teh 2012)."""
+"""Exact gradients of noise-contrastive estimation (NCE) and of maximum likelihood (Mnih and Teh 2012)."""
 
 from typing import Literal
 
@@ -14,33 +14,33 @@ Factor = Literal["each word's", "one for all"]
 def directions(scores: Float[Tensor, "word context"], given: Float[Tensor, "word context"],
                noise: Float[Tensor, "word"], k: int, factor: Factor = "each word's",
                ) -> tuple[Float[Tensor, "word context"], Float[Tensor, "word context"]]:
-    """The gradients of both with respect to the scores, NCE's times k + 1.
+    """Gradients of the log-likelihood and of the NCE objective (times k + 1) with respect to the scores.
 
-    ``scores`` are log u, of each context word for each word; ``given`` are P(c | w), ``noise`` is q. That of maximum
-    likelihood is P − u/Z; that of NCE k q / (k q + u) · (P − u), where the first factor belongs to each context word.
-    ``"one for all"`` puts its mean over the noise before the sum.
+    ``scores`` are log u, the unnormalized log-probability of each context word given each word; ``given`` is P(c | w),
+    ``noise`` is q. Maximum likelihood: P − u/Z. NCE: k q / (k q + u) · (P − u), with a weight for each context word;
+    ``factor="one for all"`` replaces these weights by their mean under the noise distribution.
     """
     u = scores.exp()
     likelihood = given - scores.softmax(-1)
-    share = k * noise / (k * noise + u)
+    weight = k * noise / (k * noise + u)
     if factor == "one for all":
-        share = (share * noise).sum(-1, keepdim=True).expand_as(share)
-    return likelihood, share * (given - u)
+        weight = (weight * noise).sum(-1, keepdim=True).expand_as(weight)
+    return likelihood, weight * (given - u)
 
 
 def angle(loss: PairLoss, size: int, k: int, *, mass: float = 1.0, factor: Factor = "each word's", seed: int = 0,
           ) -> float:
-    """The angle in degrees between both gradients with respect to random vectors of ``size`` numbers, over all words.
+    """Angle in degrees between the two gradients with respect to random word and context vectors of dimension ``size``.
 
-    Scores are shifted, for each word, so that Z, the sum of all u, is ``mass``.
+    The scores of each word are shifted so that Z, the sum of all u, equals ``mass``.
     """
-    drawn = torch.Generator().manual_seed(seed)
-    words, contexts = (torch.randn(len(loss.words), size, generator=drawn, dtype=torch.float64) * 0.5 for _ in "wc")
+    rng = torch.Generator().manual_seed(seed)
+    words, contexts = (torch.randn(len(loss.words), size, generator=rng, dtype=torch.float64) * 0.5 for _ in "wc")
     raw = words @ contexts.T
-    chance = loss.joint.sum(1, keepdim=True)
+    p_word = loss.joint.sum(1, keepdim=True)
     noise = loss.refused[0] / loss.refused[0].sum()
-    found = directions(raw - raw.logsumexp(-1, keepdim=True) + torch.tensor(mass).log(), loss.joint / chance, noise, k,
-                       factor)
-    one, other = (torch.cat([((chance * by) @ contexts).flatten(), ((chance * by).T @ words).flatten()])
-                  for by in found)
+    gradients = directions(raw - raw.logsumexp(-1, keepdim=True) + torch.tensor(mass).log(), loss.joint / p_word, noise,
+                           k, factor)
+    one, other = (torch.cat([((p_word * gradient) @ contexts).flatten(),
+                             ((p_word * gradient).T @ words).flatten()]) for gradient in gradients)
     return torch.rad2deg(torch.arccos((one @ other / (one.norm() * other.norm())).clamp(-1, 1))).item()

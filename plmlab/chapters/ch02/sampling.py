@@ -1,4 +1,4 @@
-"""Skip-gram as it is trained, from draws: how near it comes to the exact minimum, beside gensim on the same text."""
+"""Skip-gram trained by sampling, ours and gensim's on the same text: how close it comes to the exact minimum."""
 
 from functools import cache
 from itertools import islice
@@ -15,14 +15,14 @@ SIZE = 50
 
 @cache
 def text(count: int, seed: int) -> list[list[str]]:
-    """So many sentences of the full world, none kept apart."""
+    """``count`` random sentences of the full world, with none held out (cached)."""
     return list(islice(free_sentences(world.full(), seed), count))
 
 
 def sampled(who: str, count: int, rate: float, seed: int) -> dict[str, Any]:
-    """One training: how far its exact loss lies ``above`` the least, its ``distance`` to the shifted PMI, and what its
-    vectors are worth."""
+    """Train once and evaluate: the relative excess of the exact loss (``above``), the ``distance`` to the shifted PMI,
+    and the vectors' ``answers`` and ``kin``."""
     words, contexts = TRAINERS[who](text(count, seed), rate, seed, size=SIZE)
-    found = scores(factors_of(pair_loss("full"), words, contexts))
-    return {"above": pair_loss("full").above(found), "distance": pair_loss("full").distance(found),
+    pair_scores = scores(factors_of(pair_loss("full"), words, contexts))
+    return {"above": pair_loss("full").above(pair_scores), "distance": pair_loss("full").distance(pair_scores),
             "answers": world_answers(words), "kin": kin_share(words)[0]}

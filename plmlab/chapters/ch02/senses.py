@@ -1,4 +1,4 @@
-"""One word, one vector: where that of an ambiguous word lies between those that its senses would have, exactly."""
+"""The vector of an ambiguous word as a mixture of its senses' vectors, computed exactly."""
 
 from functools import cache
 from typing import NamedTuple
@@ -17,10 +17,11 @@ APART = "/"
 
 
 class Senses(NamedTuple):
-    """An ambiguous word's vector as a mixture of those of two of its senses.
+    """An ambiguous word's vector compared with the vectors of two of its senses.
 
-    ``shares`` is how often the word means each; ``alike`` the cosine of its vector with each sense's; ``between`` the
-    cosine of the two senses'; ``mixture`` that of its vector with the nearest sum of multiples of the two.
+    ``shares`` are the relative frequencies of the senses; ``alike`` the cosine of the word's vector with each sense
+    vector; ``between`` the cosine of the two sense vectors; ``mixture`` the cosine of the word's vector with its
+    projection onto the span of the two.
     """
 
     word: str
@@ -33,8 +34,8 @@ class Senses(NamedTuple):
 
 @cache
 def told_apart() -> tuple[tuple[str, ...], Counts]:
-    """The words of the full world, each ambiguous one once a sense ("bank/bank.river"), and how often each stands near
-    each, a sentence."""
+    """The vocabulary of the full world with one entry per sense of an ambiguous word ("bank/bank.river"), and the
+    expected number of co-occurrences per sentence."""
     whole = world.full().automaton()
     ambiguous = world.full().lexicon.ambiguous
 
@@ -48,81 +49,84 @@ def told_apart() -> tuple[tuple[str, ...], Counts]:
 
 
 def contexts_of(word: str) -> dict[str, Float[Tensor, "word"]]:
-    """Sense → how often each word of the full world stands near the word in this sense, a sentence; in the order of
-    ``pair_loss("full").words``."""
+    """Sense → expected co-occurrences per sentence of the word in this sense with each word of the full world, in the
+    order of ``pair_loss("full").words``."""
     words, counts = told_apart()
     plain = pair_loss("full").words
     row = {name: i for i, name in enumerate(plain)}
     fold = torch.tensor([row[name.split(APART)[0] if name not in row else name] for name in words])
-    found = {}
+    counts_of = {}
     for i, name in enumerate(words):
         if name.startswith(f"{word}{APART}"):
-            found[name.split(APART)[1]] = torch.zeros(len(plain), dtype=torch.float64).index_add_(
+            counts_of[name.split(APART)[1]] = torch.zeros(len(plain), dtype=torch.float64).index_add_(
                 0, fold, torch.from_numpy(counts[i]))
-    return found
+    return counts_of
 
 
 def best_vector(near: Float[Tensor, "word"], contexts: Float[Tensor, "word model"], loss: PairLoss,
                 ) -> Float[Tensor, "model"]:
-    """The vector of least loss for a word with these neighbours, those of the context words being given: what skip-gram
-    would find for it. The loss is convex; a little weight decay (0.001) keeps the vector finite."""
+    """The skip-gram vector that minimises the loss for a word with context counts ``near``; context vectors are fixed.
+
+    The loss is convex; a little weight decay (0.001) keeps the vector finite.
+    """
     noise = loss.refused[0] / loss.joint.sum(1)[0]
     given = (near / near.sum()).float()
     vector = torch.zeros(contexts.shape[1], requires_grad=True)
-    search = torch.optim.LBFGS([vector], max_iter=200, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS([vector], max_iter=200, line_search_fn="strong_wolfe")
 
     def closure() -> Tensor:
-        search.zero_grad()
+        optimizer.zero_grad()
         scores = contexts @ vector
-        found = (given * F.softplus(-scores)).sum() + (noise.float() * F.softplus(scores)).sum()
-        whole = found + 1e-3 * vector.square().sum()
-        whole.backward()
-        return whole
+        data_loss = (given * F.softplus(-scores)).sum() + (noise.float() * F.softplus(scores)).sum()
+        total = data_loss + 1e-3 * vector.square().sum()
+        total.backward()
+        return total
 
-    search.step(closure)
+    optimizer.step(closure)
     return vector.detach()
 
 
 def sense_vectors(word: str, contexts: Float[Tensor, "word model"]) -> dict[str, Float[Tensor, "model"]]:
-    """The word → its own vector, and each of its two commonest senses, the commonest first → the vector that it would
-    have; a ValueError for a word of one sense."""
-    loss, found = pair_loss("full"), contexts_of(word)
-    if len(found) < 2:
-        raise ValueError(f"{word!r} has one sense in this world; ambiguous are, for example, bank, spring and crane")
-    two = sorted(found, key=lambda sense: -found[sense].sum())[:2]
-    near = {word: torch.stack(list(found.values())).sum(0)} | {sense: found[sense] for sense in two}
-    return {name: best_vector(company, contexts, loss) for name, company in near.items()}
+    """Optimal vectors of a word and of its two most frequent senses, the more frequent sense first.
+
+    Raises ValueError if the word has only one sense.
+    """
+    loss, counts = pair_loss("full"), contexts_of(word)
+    if len(counts) < 2:
+        raise ValueError(f"{word!r} has only one sense in this world; ambiguous are, e.g., bank, spring and crane")
+    top = sorted(counts, key=lambda sense: -counts[sense].sum())[:2]
+    near = {word: torch.stack(list(counts.values())).sum(0)} | {sense: counts[sense] for sense in top}
+    return {name: best_vector(row, contexts, loss) for name, row in near.items()}
 
 
 def mixture(vector: Float[Tensor, "model"], one: Float[Tensor, "model"], other: Float[Tensor, "model"]) -> float:
-    """The cosine of a vector with the sum of multiples of two others that lies nearest to it."""
+    """Cosine of a vector with its projection onto the span of two others."""
     both = torch.stack([one, other], dim=1)
     return _cosine(vector, both @ torch.linalg.lstsq(both, vector[:, None]).solution[:, 0])
 
 
 def halves(word: str, contexts: Float[Tensor, "word model"], seed: int = 0) -> Senses:
-    """As ``senses``, of a word of one sense, whose company is cut at random into two halves: each context word falls to
-    one of them."""
+    """Control for ``senses``: an unambiguous word whose context words are split at random into two halves."""
     loss = pair_loss("full")
     near = loss.joint[loss.words.index(word)]
     first = torch.rand(len(near), generator=torch.Generator().manual_seed(seed)) < 0.5
     vector, one, other = (best_vector(part, contexts, loss) for part in (near, near * first, near * ~first))
     share = float((near * first).sum() / near.sum())
-    return _told(word, ("one half", "the other"), (share, 1 - share), vector, one, other)
+    return _compare(word, ("one half", "the other"), (share, 1 - share), vector, one, other)
 
 
 def senses(word: str, contexts: Float[Tensor, "word model"]) -> Senses:
-    """A word beside its two commonest senses; a ValueError for a word of one sense."""
-    vector, one, other = (found := sense_vectors(word, contexts)).values()
-    company = contexts_of(word)
-    whole = sum(float(near.sum()) for near in company.values())
-    _, first, second = found
-    shares = float(company[first].sum()) / whole, float(company[second].sum()) / whole
-    return _told(word, (first, second), shares, vector, one, other)
+    """Compare a word's vector with those of its two most frequent senses; raises ValueError if it has only one."""
+    vector, one, other = (vectors := sense_vectors(word, contexts)).values()
+    counts = contexts_of(word)
+    total = sum(float(near.sum()) for near in counts.values())
+    _, first, second = vectors
+    shares = float(counts[first].sum()) / total, float(counts[second].sum()) / total
+    return _compare(word, (first, second), shares, vector, one, other)
 
 
-def _told(word: str, parts: tuple[str, str], shares: tuple[float, float], vector: Tensor, one: Tensor, other: Tensor,
-          ) -> Senses:
+def _compare(word: str, parts: tuple[str, str], shares: tuple[float, float], vector: Tensor, one: Tensor,
+             other: Tensor) -> Senses:
     return Senses(word, parts, shares, (_cosine(vector, one), _cosine(vector, other)), _cosine(one, other),
                   mixture(vector, one, other))
 

@@ -1,4 +1,4 @@
-"""Skip-gram with negative sampling as it is trained, by us and by gensim, with the same settings."""
+"""Train skip-gram with negative sampling with our implementation or gensim's, with the same settings."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from plmlab.vectors import WordVectors
 from plmlab.vectors.learning import learn_vectors, vectors_of
 
 Pair = tuple[WordVectors, WordVectors]
-"""The vectors of words, and of contexts."""
+"""Word vectors and context vectors."""
 
 
 def our_vectors(sentences: Sequence[Sequence[str]], rate: float, seed: int, *, size: int, least: int = 1,
                 sample: float = 0.0, rounds: int = 1) -> Pair:
-    """Ours; the settings are those of ``learn_vectors``."""
+    """Train with our implementation, with the settings of ``learn_vectors``."""
     learned = learn_vectors(sentences, size=size, window=WINDOW, negatives=NEGATIVES, least=least, sample=sample,
                             rounds=rounds, lr=rate, seed=seed, show=False)
     return learned.vectors, vectors_of(learned.model, learned.tokenizer, output=True)
@@ -22,7 +22,7 @@ def our_vectors(sentences: Sequence[Sequence[str]], rate: float, seed: int, *, s
 
 def gensim_vectors(sentences: Sequence[Sequence[str]], rate: float, seed: int, *, size: int, least: int = 1,
                    sample: float = 0.0, rounds: int = 1, workers: int = 1) -> Pair:
-    """gensim's; on one thread, since with more its result hangs on their race."""
+    """Train with gensim; on one thread, because with several the result depends on their timing."""
     from gensim.models import Word2Vec
 
     learned = Word2Vec(sentences, vector_size=size, window=WINDOW, negative=NEGATIVES, sg=1, sample=sample,

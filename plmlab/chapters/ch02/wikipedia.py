@@ -1,4 +1,4 @@
-"""The Wikipedia sample as word vectors are learned from it."""
+"""The Wikipedia sample as training text for word vectors, and the settings of that training."""
 
 from functools import cache
 
@@ -10,5 +10,5 @@ SIZE, LEAST, SAMPLE, ROUNDS = 50, 5, 1e-3, 5
 
 @cache
 def sentences() -> list[list[str]]:
-    """The sample as sentences of lowercase words."""
+    """The sample as sentences of lower-case words (cached)."""
     return list(word_sentences(paragraphs()))

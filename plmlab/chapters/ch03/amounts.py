@@ -1,5 +1,5 @@
-"""How much text each rival needs: what n-grams and the LSTM read of the full world, and how far they fall short of the
-best possible reader."""
+"""Excess loss of n-gram models and the LSTM over the Bayes-optimal predictor, by the amount of training text from the
+full world."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,59 +18,60 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 
 WAYS = ("add k", "Kneser–Ney", "modified Kneser–Ney")
-"""The ways to smooth."""
+"""Smoothing methods."""
 WIDTH = 128
 MOST = 64_000
-"""The most sentences that are read."""
+"""The largest number of training sentences."""
 FAR = 6
-"""Verbs as far from their subject, or farther, are taken together."""
+"""Verbs at this distance or more from their subject are grouped."""
 
 
 @cache
 def asked() -> list[Sentence]:
-    """The different sentences of the exam that none of the texts holds."""
-    held = {tuple(words) for words in islice(world.full().text("train", seed=1), MOST)}
-    return list({one.words: one for one in test_set(world.full()) if one.words not in held}.values())
+    """Distinct test sentences that occur in none of the training texts (cached)."""
+    training = {tuple(words) for words in islice(world.full().text("train", seed=1), MOST)}
+    return list({test.words: test for test in test_set(world.full()) if test.words not in training}.values())
 
 
 def spelled(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
-    """Their ids, one token a word."""
+    """Token ids of the sentences, one token per word."""
     return world_tokenizer().encode_all([" ".join(words) for words in sentences], plain=True)
 
 
 @cache
 def text(size: int) -> Text:
-    """So many sentences of the full world to read; each amount begins with the smaller one."""
+    """Text with the first ``size`` training sentences of the full world (cached)."""
     return Text(spelled(list(islice(world.full().text("train", seed=1), size))),
                 spelled(list(islice(world.full().text("test", seed=4), 500))),
-                spelled([one.words for one in asked()]), world_tokenizer().vocab)
+                spelled([sentence.words for sentence in asked()]), world_tokenizer().vocab)
 
 
 @cache
 def best_reader() -> BayesOptimalPredictor:
-    """Who knows the grammar."""
+    """Return the Bayes-optimal predictor, which knows the grammar (cached)."""
     return BayesOptimalPredictor(world.full(), "test", world_tokenizer(), len(world_tokenizer()))
 
 
 def distances(sentences: Sequence[Sentence]) -> list[int]:
-    """For each verb that agrees with a subject before it, in order, how many words back that stands."""
-    found = []
+    """Distance in words from each verb back to the subject it agrees with, in order of occurrence."""
+    distance_list = []
     for sentence in sentences:
-        apart = {link.verb: link.verb - link.subject for link in sentence.agreement if link.subject < link.verb}
-        found += [apart[place] for place, kind in enumerate(kinds(sentence)) if kind == "agreement"]
-    return found
+        by_verb = {link.verb: link.verb - link.subject for link in sentence.agreement if link.subject < link.verb}
+        distance_list += [by_verb[index] for index, kind in enumerate(kinds(sentence)) if kind == "agreement"]
+    return distance_list
 
 
 def short_of_the_best(model: NGram | LSTMLanguageModel) -> dict[str, Any]:
-    """``gaps``: kind of word → nats above the best reader; ``agreement``: distance of the subject → the same, of its
-    verb."""
-    found = gaps(model, best_reader(), asked())  # type: ignore[arg-type]
+    """``gaps``: word category → nats above the Bayes-optimal predictor; ``agreement``: distance of the subject → nats
+    at its verb."""
+    excess = gaps(model, best_reader(), asked())  # type: ignore[arg-type]
     by_distance = defaultdict(list)
-    for distance, gap in zip(distances(asked()), found["agreement"], strict=True):
+    for distance, gap in zip(distances(asked()), excess["agreement"], strict=True):
         by_distance[str(min(distance, FAR))].append(gap)
-    return {"gaps": category_means(found), "agreement": {d: mean(by_distance[d]) for d in sorted(by_distance)}}
+    return {"gaps": category_means(excess), "agreement": {d: mean(by_distance[d]) for d in sorted(by_distance)}}
 
 
 def best_loss() -> float:
-    """What the best reader pays on the exam, in nats a token, exactly."""
-    return sum(-world.full().logprob(one.words) for one in asked()) / sum(len(one.words) + 1 for one in asked())
+    """Exact loss of the Bayes-optimal predictor on the test set, in nats per token."""
+    nats = sum(-world.full().logprob(sentence.words) for sentence in asked())
+    return nats / sum(len(sentence.words) + 1 for sentence in asked())

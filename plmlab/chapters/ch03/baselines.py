@@ -1,4 +1,4 @@
-"""Who predicts the next word best, of those that read the same sentences: n-grams or the LSTM; how one is trained."""
+"""Next-word prediction by n-gram models and an LSTM trained on the same sentences: data, losses and training."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from plmlab.train import History, fit
 
 Ids = Sequence[Sequence[int]]
 Losses = Float[Tensor, "token"]
-"""−log p of every token of some sentences, each with its [END], in nats."""
+"""−log p of every token of some sentences, [END] included, in nats."""
 
 BATCH, BUCKETS = 32, 4
-"""An update reads so many sentences, in so many parts of like length."""
+"""Sentences per update, and the number of length buckets (micro-batches) that they are split into."""
 EVALUATIONS = 10
-"""So often in a run the LSTM is tried on the development sentences; the best weights are kept."""
+"""Number of evaluations on the development sentences per run; the best weights are kept."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences to read, those that choices are made with, and those of the exam, as ids."""
+    """Training (``read``), development and test sentences as token ids, with their vocabulary."""
 
     read: Ids
     development: Ids
@@ -38,60 +38,61 @@ class Text:
     vocab: Vocabulary
 
     def examples(self, sentences: Ids) -> list[Example]:
-        """Each position to say the next word."""
+        """Causal LM examples: the target at each position is the next word."""
         return [causal(ids, vocab=self.vocab, rng=Random(0)) for ids in sentences]
 
     def batches(self, sentences: Ids, size: int = 64) -> list[Batch]:
-        """The sentences in order, so many at a time."""
-        made = self.examples(sentences)
-        return [Batch.of(made[start:start + size], pad=self.vocab.need("pad")) for start in range(0, len(made), size)]
+        """The sentences in order, in batches of ``size``."""
+        rows, pad = self.examples(sentences), self.vocab.need("pad")
+        return [Batch.of(rows[start:start + size], pad=pad) for start in range(0, len(rows), size)]
 
     @cached_property
     def made(self) -> list[Example]:
-        """The Examples of what is read."""
+        """The training Examples (cached)."""
         return self.examples(self.read)
 
     def source(self, seed: int) -> Callable[[int], Batch]:
-        """Batches of sentences drawn from what is read, with the seed; `BUCKETS` of them are `BATCH` sentences."""
+        """Batches of random training sentences; `BUCKETS` of them make up the `BATCH` sentences of one update."""
         drawn = ExampleBatches(lambda rng: [self.made[int(rng.random() * len(self.made))]
                                             for _ in range(BATCH // BUCKETS)], seed, self.vocab.need("pad"))
         return bucketed(drawn, BUCKETS)
 
 
 def counted_losses(model: NGram, sentences: Ids) -> Losses:
-    """What an n-gram model pays."""
+    """Token losses of an n-gram model."""
     return torch.cat([model.losses(ids) for ids in sentences])
 
 
 @torch.no_grad()
 def network_losses(model: LSTMLanguageModel, text: Text, sentences: Ids) -> Losses:
-    """What a network pays, in the same order."""
-    found = []
+    """Token losses of a network, in the same order as `counted_losses`."""
+    losses = []
     for batch in text.batches(sentences):
         logprobs = model(batch).double().log_softmax(-1)
-        said = logprobs.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
-        found.append(-said[batch.targets != IGNORE])
-    return torch.cat(found)
+        target_logprobs = logprobs.gather(-1, batch.targets.clamp(min=0)[..., None])[..., 0]
+        losses.append(-target_logprobs[batch.targets != IGNORE])
+    return torch.cat(losses)
 
 
 def outcome(recorded: dict[str, Any]) -> str:
-    """Whether the LSTM ``wins`` against the best n-gram, ``loses``, or ``neither``: it pays less with each seed, or
-    more with each. ``recorded`` is an amount of text, or the real text."""
-    counted, paid = recorded[recorded["best n-gram"]]["loss"], recorded["LSTM"]["loss"]
-    return "wins" if paid["high"] < counted else "loses" if paid["low"] > counted else "neither"
+    """``wins`` if the LSTM's loss is below the best n-gram's for every seed, ``loses`` if it is above for every seed,
+    otherwise ``neither``. ``recorded`` is the record of one amount of text, or of the real text."""
+    ngram, lstm = recorded[recorded["best n-gram"]]["loss"], recorded["LSTM"]["loss"]
+    return "wins" if lstm["high"] < ngram else "loses" if lstm["low"] > ngram else "neither"
 
 
 def build(vocab: int, width: int, dropout: float, seed: int) -> LSTMLanguageModel:
-    """An LSTM language model of two layers, with random weights of this seed."""
+    """Return an untrained two-layer LSTM language model, initialized with ``seed``."""
     torch.manual_seed(seed)
     return LSTMLanguageModel(RecurrentConfig(vocab, layers=2, model=width, dropout=dropout))
 
 
 def train(model: LSTMLanguageModel, text: Text, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train an LSTM for so many updates, and leave it as it was when it paid least on the development sentences, in
-    evaluation mode; the run's history. ``options`` are more of `fit`'s."""
-    tried = text.batches(sorted(text.development, key=len))
-    history = fit(model, text.source(seed), steps=updates, lr=lr, warmup=50, accumulate=BUCKETS, evaluate=tried,
+    """Train an LSTM, restore the weights with the lowest development loss, and switch it to evaluation mode.
+
+    Returns the run's history; ``options`` are passed to `fit`."""
+    development = text.batches(sorted(text.development, key=len))
+    history = fit(model, text.source(seed), steps=updates, lr=lr, warmup=50, accumulate=BUCKETS, evaluate=development,
                   evaluate_every=max(1, updates // EVALUATIONS), patience=EVALUATIONS + 1, **options)
     model.eval()
     return history
@@ -99,6 +100,6 @@ def train(model: LSTMLanguageModel, text: Text, updates: int, lr: float, seed: i
 
 def learned(text: Text, width: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
             ) -> tuple[LSTMLanguageModel, History]:
-    """An LSTM after so many updates, and the run's history."""
+    """Build and train an LSTM; return it with the run's history."""
     model = build(text.vocab.size, width, dropout, seed)
     return model, train(model, text, updates, lr, seed, **options)

@@ -1,4 +1,4 @@
-"""The translator that comes with the course: ``python -m plmlab.chapters.ch03.bundled`` makes it anew, in a minute."""
+"""Train the bundled translator: ``python -m plmlab.chapters.ch03.bundled`` (one minute)."""
 
 from plmlab.chapters.ch03 import noisy_translation as curse
 from plmlab.checkpoints import enter, home, save
@@ -6,11 +6,11 @@ from plmlab.recipes import recorded
 
 COMMAND = "python -m plmlab.chapters.ch03.bundled"
 NAME, ARM, UPDATES = "transformer-telegrams", "smoothing", curse.JUDGED
-"""A run of `noisy_translation`, that of its first seed."""
+"""The run of `noisy_translation` with its first seed."""
 
 
 def main() -> None:
-    """Make it, and put it into the index."""
+    """Train, evaluate and save it, and enter it into the index of checkpoints."""
     lr, seed = recorded("03")["numbers"]["noisy translation"]["lr"], curse.SEEDS[0]
     arm = curse.ARMS[ARM]
     model, history = curse.learn(arm, UPDATES, lr, seed, show=False)

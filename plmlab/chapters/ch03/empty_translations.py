@@ -1,4 +1,4 @@
-"""Why the empty translation wins: the place of [END] at the beginning, and smoothing undone."""
+"""Why the empty translation is the most likely: the rank of [END] as first token, and label smoothing undone."""
 
 import torch
 from jaxtyping import Float, Int
@@ -11,31 +11,31 @@ from plmlab.models.transformer import Transformer, TransformerState
 
 
 def taken_back(logits: Float[Tensor, "*position vocab"], share: float) -> Float[Tensor, "*position vocab"]:
-    """log p where the ``logits`` say q = (1 − ε) · p + ε / V, ε being the ``share``; −∞ where q is below ε / V."""
+    """Undo label smoothing: log p for logits of q = (1 − ε) · p + ε / V, with ε = ``share``; −∞ where q < ε / V."""
     return (logits.softmax(-1) - share / logits.shape[-1]).clamp(min=0).log().log_softmax(-1)
 
 
 class Unsmoothed(Transformer):
-    """A Transformer that takes the smoothing of its labels back before it speaks."""
+    """A Transformer whose output distribution is corrected for label smoothing."""
 
     @classmethod
     def of(cls, model: Transformer) -> "Unsmoothed":
-        """With a trained model's weights, to be read and not to be trained."""
-        made = cls(model.config)
-        made.load_state_dict(model.state_dict())
-        return made.eval()
+        """Copy a trained model's weights, for evaluation only."""
+        copied = cls(model.config)
+        copied.load_state_dict(model.state_dict())
+        return copied.eval()
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
-        """The log-probabilities of each target position."""
+        """Log-probabilities at each target position."""
         return taken_back(super().forward(batch), self.config.smoothing)
 
     def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
-        """Read target tokens after what ``state`` holds; the log-probabilities of the next one."""
+        """Append target tokens to the cached prefix in ``state``; return the log-probabilities of the next token."""
         return taken_back(super().step(tokens, state), self.config.smoothing)
 
 
 @torch.no_grad()
 def ranks(model: Transformer, telegrams: list[Telegram]) -> list[int]:
-    """The place that [END] has among the first tokens, by their chances, a telegram each; 1 is the likeliest."""
+    """Rank of [END] among all first tokens by probability, one per telegram; 1 is the most likely."""
     first = model(pairs(telegrams, empty=True))[:, 0]
     return (1 + (first > first[:, [tokenizer().vocab.need("end")]]).sum(1)).tolist()

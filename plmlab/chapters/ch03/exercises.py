@@ -1,4 +1,4 @@
-"""Exercises of chapter 03: language models and decoding, from a perplexity to the likeliest text of all."""
+"""Exercises of chapter 03: language models and decoding, from perplexity to exact search."""
 
 from math import log
 
@@ -27,7 +27,7 @@ def perplexity_of(logits: Float[Tensor, "batch time vocab"], targets: Int[Tensor
 
 
 def draw_logits(rng: Generator) -> Probes:
-    """Inputs for 03.1: name → (logits [batch time vocab], targets with −100 where there is none)."""
+    """Inputs for 03.1: name → (logits `[batch time vocab]`, targets, −100 where there is no loss)."""
     def drawn(vocab: int, time: int, *asked: range) -> tuple[Tensor, Tensor]:
         targets = torch.full((len(asked), time), -100)
         for text, positions in zip(targets, asked, strict=True):
@@ -66,7 +66,7 @@ def bits_per_character(nats: Float[Tensor, "time"], text: str) -> float:
 
 
 def draw_costs(rng: Generator) -> Probes:
-    """Inputs for 03.2: name → (the nats of each token, the text)."""
+    """Inputs for 03.2: name → (loss of each token in nats, the text)."""
     def costs(tokens: int) -> Tensor:
         return 0.1 + 4 * rand(tokens, generator=rng)
 

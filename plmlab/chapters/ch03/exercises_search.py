@@ -1,4 +1,4 @@
-"""Exercises 03.4 to 03.6: the search for a likely text, from one step of a beam to the likeliest text of all."""
+"""Exercises 03.4 to 03.6: search, from one step of beam search to the most likely text."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -33,14 +33,14 @@ def beam_step(
 
 
 def from_each(scores: Tensor, logprobs: Tensor, width: int) -> tuple[Tensor, ...]:
-    """The best ``width`` of each open text, one text after the other."""
+    """Beam step for each hypothesis separately: its best ``width`` extensions."""
     steps = [beam_step(scores[[row]], logprobs[[row]], width) for row in range(len(scores))]
     rows, tokens, sums = (torch.cat(parts) for parts in zip(*steps, strict=True))
     return rows + torch.tensor([row for row, step in enumerate(steps) for _ in step[0]]), tokens, sums
 
 
 def there(out: tuple[Tensor, ...], logprobs: Tensor) -> bool:
-    """Whether all rows and tokens are in the table."""
+    """Whether all rows and token ids are within the table's range."""
     return all(bool(((part >= 0) & (part < size)).all()) for part, size in zip(out, logprobs.shape, strict=False))
 
 
@@ -131,7 +131,7 @@ Found = tuple[tuple[int, ...], float]
 
 
 def beam_of_two(next_logprobs: Asked, end: int, length: int) -> Found:
-    """Beam search: the best two of all open and finished texts are kept after each token."""
+    """Beam search of width 2 over open and finished hypotheses."""
     kept: list[Found] = [((), 0.0)]
     for _ in range(length):
         grown = [found for found in kept if found[0][-1:] == (end,)]
@@ -145,8 +145,8 @@ def deep(
     go: Callable[[float, float, float], bool] = lambda longer, before, best: longer > best,
     counts: Callable[[tuple[int, ...], int], bool] = lambda text, end: True, least: float = -torch.inf,
 ) -> Callable[[Asked, int, int], Found]:
-    """A search into the depth with something in it otherwise: whether to ``go`` on, by the log-probabilities of the
-    text with a token more, without it, and of the best so far; which finished texts count; what the best begins with.
+    """Depth-first search with a configurable flaw: the pruning test ``go`` (of the log-probabilities of the extended
+    text, of the text, and of the best so far), which finished texts count, and the initial best value ``least``.
     """
     def answer(next_logprobs: Asked, end: int, length: int) -> Found:
         best: Found = (), least
@@ -167,16 +167,16 @@ def deep(
 
 
 class CannotWin(ValueError):
-    """A model was asked about a text that is finished, or less likely than a finished one it has shown."""
+    """The model was called with a finished text, or with one that is less likely than a known finished text."""
 
 
 @dataclass
 class LittleModel:
-    """What 03.6 asks: ``rows`` has the log-probabilities of all next tokens for every text that is not finished.
+    """The language model of 03.6: ``rows`` maps every unfinished text to the log-probabilities of its next token.
 
-    Called with a text, it gives that row [vocab]. CannotWin if the text is finished; or if it is less likely than a
-    finished text which was shown by the row of a shorter text that it does not begin with. So whoever goes into the
-    depth, and whoever reads all texts of a length before the next, may look at the rows in any order.
+    A call with a text returns that row `[vocab]`. Raises CannotWin if the text is finished, or if it is less likely
+    than a finished text that a previous call with a shorter text, not a prefix of this one, has revealed. This allows
+    depth-first and breadth-first search, with rows visited in any order.
     """
 
     rows: dict[tuple[int, ...], tuple[float, ...]]
@@ -185,32 +185,32 @@ class LittleModel:
     asked: list[tuple[int, ...]] = field(default_factory=list, compare=False, repr=False)
 
     def __call__(self, text: Iterable[SupportsInt]) -> Float[Tensor, "vocab"]:
-        """The log-probability of each token that may come next."""
+        """Log-probabilities of the next token."""
         begun = tuple(map(int, text))
         if begun not in self.rows:
-            raise CannotWin(f"next_logprobs was asked about {begun}, which is finished or has an unknown token")
+            raise CannotWin(f"next_logprobs was called with {begun}, which is finished or contains an unknown token")
         elsewhere = [other for other in self.asked if len(other) < len(begun) and begun[: len(other)] != other]
         best = max((text for other in elsewhere for text in self.finished(other)), key=self.logprob, default=begun)
         if self.logprob(begun) < self.logprob(best) - 1e-4:
-            raise CannotWin(f"next_logprobs was asked about {begun}, with a log-probability of "
+            raise CannotWin(f"next_logprobs was called with {begun}, whose log-probability is "
                             f"{self.logprob(begun):.2f}: {best} is finished and has {self.logprob(best):.2f}")
         self.asked.append(begun)
         return torch.tensor(self.rows[begun])
 
     def finished(self, text: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """The texts, one token longer, that are finished."""
+        """The finished texts that extend a text by one token."""
         return [(*text, token) for token in range(len(self.rows[text]))
                 if token == self.end or len(text) == self.length - 1]
 
     def logprob(self, text: tuple[int, ...]) -> float:
-        """The sum over a text's tokens, in nats."""
+        """Log-probability of a text in nats."""
         return sum((self.rows[text[:position]][token] for position, token in enumerate(text)), 0.0)
 
 
 def draw_models(rng: Generator) -> Probes:
-    """Inputs for 03.6: name → (next_logprobs, the end's token, the longest length)."""
+    """Inputs for 03.6: name → (next_logprobs, id of the end token, maximum length)."""
     def drawn(seed: int, vocab: int, end: int, length: int) -> tuple[LittleModel, int, int]:
-        """A model whose best text is not found by beam search with a width of 1 or 2: the seeds were chosen so."""
+        """A random model; the seeds are chosen so that beam search of width 1 or 2 misses its best text."""
         rng.manual_seed(seed)
         less = torch.eye(vocab)[end]
         rows = {text: tuple((randn(vocab, generator=rng) - less).log_softmax(-1).tolist())

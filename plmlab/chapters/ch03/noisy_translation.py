@@ -1,5 +1,5 @@
-"""The curse of the beam (Stahlberg and Byrne 2019): is the empty translation a model's likeliest, and does a narrow
-beam hide it? The arms, how one is trained, and how its translations are judged."""
+"""The beam search curse (Stahlberg and Byrne 2019): is the empty translation the model's most likely one, and does a
+narrow beam hide it? Configurations, training, and evaluation of the translations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ from plmlab.world.datasets.tokenizer import build_world_tokenizer
 SEEDS = (2, 3, 4)
 BATCH, WARMUP = 32, 50
 SOURCES = 30
-"""Of each number of sentences, in the exam of each seed."""
+"""Test sources per number of sentences and seed."""
 LENGTH = 60
-"""The most tokens of a translation; four sentences have at most 53, [END] included."""
+"""Maximum number of tokens in a translation; four sentences have at most 53, [END] included."""
 JUDGED = 1500
-"""The updates after which the rule is asked."""
+"""Number of updates after which the verdict is taken."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A way to train: the chance that a word is ``lost``, the share of training targets that is empty (``noise``), and
-    the ``smoothing`` of labels."""
+    """A training configuration: the probability that a source word is ``lost``, the fraction of empty training targets
+    (``noise``), and the label ``smoothing``."""
 
     lost: float
     noise: float
@@ -48,95 +48,95 @@ ARMS = {
     "no words lost, noise": Arm(0.0, 0.01, 0.0),
     "no words lost, smoothing": Arm(0.0, 0.0, 0.1),
 }
-"""Where words are lost a text has many translations, and the likeliest has little probability; noise and smoothing give
-the empty text its chance."""
+"""With word loss a text has many translations, so the most likely one has low probability; noise and smoothing give the
+empty text some probability."""
 
 
 @cache
 def tokenizer() -> Tokenizer:
-    """One token for each word of the small world's sentences, English and Chinese."""
+    """Tokenizer with one token per word of the small world's sentences, English and Chinese (cached)."""
     return build_world_tokenizer(world.small(), texts=["sentences"])
 
 
 @cache
 def _ids() -> dict[str, int]:
-    words = {word for said in sentences() for word in (*said.english, *said.chinese)}
+    words = {word for sentence in sentences() for word in (*sentence.english, *sentence.chinese)}
     return {word: tokenizer().encode(word, plain=True)[0] for word in sorted(words)}
 
 
 def written(text: Hypothesis) -> Words:
-    """The words of a translation, [END] left out."""
+    """The words of a translation, without [END]."""
     return tuple(tokenizer().tokens([token for token in text.tokens if token != tokenizer().vocab.end]))
 
 
 def example(telegram: Telegram, empty: bool = False) -> PairExample:
-    """A telegram as an Example, perhaps with the empty target that noise puts there."""
+    """Convert a telegram to an Example; with ``empty``, its target is the empty text (noise)."""
     source, target = ([_ids()[word] for word in words] for words in (telegram.source, telegram.target))
     return sequence_to_sequence(source, [] if empty else target, vocab=tokenizer().vocab)
 
 
 def pairs(telegrams: Sequence[Telegram], empty: bool = False) -> PairBatch:
-    """The batch of some telegrams."""
+    """Collate telegrams into a batch."""
     return PairBatch.of([example(telegram, empty) for telegram in telegrams], pad=tokenizer().vocab.need("pad"))
 
 
 def lessons(arm: Arm, seed: int) -> ExampleBatches:
-    """Batches to learn from: one to four sentences each, a share ``arm.noise`` of the targets empty."""
+    """Training batches: texts of one to four sentences; a fraction ``arm.noise`` of the targets is empty."""
     def drawn(rng: Random) -> list[PairExample]:
         return [example(draw(arm.lost, rng), rng.random() < arm.noise) for _ in range(BATCH)]
     return ExampleBatches(drawn, seed, tokenizer().vocab.need("pad"))
 
 
 def test_set(lost: float, count: int, seed: int | str, sources: int) -> list[Telegram]:
-    """So many new telegrams of ``count`` sentences."""
+    """Test set: ``sources`` new telegrams of ``count`` sentences."""
     rng = Random(f"exam {lost} {count} {seed}")
     return [draw(lost, rng, count) for _ in range(sources)]
 
 
 def build(arm: Arm, seed: int) -> Transformer:
-    """An encoder-decoder of 2 + 2 layers of 64, with random weights of this seed."""
+    """Return an untrained encoder-decoder with 2 + 2 layers of width 64, initialized with ``seed``."""
     torch.manual_seed(seed)
     return Transformer(TransformerConfig(len(tokenizer()), dropout=0.0, smoothing=arm.smoothing))
 
 
 def train(model: Transformer, arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train it for so many updates; the history of the run."""
+    """Train the model for ``updates`` steps and return the run's history."""
     return fit(model, lessons(arm, seed), steps=updates, lr=lr, warmup=WARMUP, **options)
 
 
 def learn(arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> tuple[Transformer, History]:
-    """An encoder-decoder after so many updates, and its history."""
+    """Build and train an encoder-decoder; return it with the run's history."""
     model = build(arm, seed)
     return model, train(model, arm, updates, lr, seed, **options)
 
 
 def beamed(model: Transformer, telegrams: Sequence[Telegram], beam: int, alpha: float = 0.0) -> list[Hypothesis]:
-    """What a beam finds for each telegram; ten are searched side by side."""
-    found = []
+    """Best hypothesis of beam search for each telegram, in batches of ten."""
+    best = []
     for begin in range(0, len(telegrams), 10):
-        some = pairs(telegrams[begin:begin + 10]).source
-        start = torch.full((len(some.tokens), 1), tokenizer().vocab.need("start"))
-        found += [texts[0]
-                  for texts in beam_search(ConditionedDecoder(model, some), start, tokenizer().vocab, length=LENGTH,
-                                                    beam=beam, alpha=alpha)]
-    return found
+        sources = pairs(telegrams[begin:begin + 10]).source
+        start = torch.full((len(sources.tokens), 1), tokenizer().vocab.need("start"))
+        best += [texts[0]
+                 for texts in beam_search(ConditionedDecoder(model, sources), start, tokenizer().vocab, length=LENGTH,
+                                                   beam=beam, alpha=alpha)]
+    return best
 
 
 def likeliest(model: Transformer, telegram: Telegram, *, empty: bool = True, limit: int = 30_000) -> Hypothesis | None:
-    """The likeliest translation by exact search, or the likeliest that is not ``empty``; None where more than ``limit``
-    prefixes of one length would have to be read."""
+    """The most likely translation by exact search; with ``empty=False``, the most likely non-empty one. None if more
+    than ``limit`` prefixes of one length would have to be expanded."""
     start = torch.tensor([[tokenizer().vocab.need("start")]])
     try:
-        found = exact_search(ConditionedDecoder(model, pairs([telegram]).source), start, tokenizer().vocab,
-                             length=LENGTH,
-                             count=1 if empty else 2, limit=limit).best
+        ranked = exact_search(ConditionedDecoder(model, pairs([telegram]).source), start, tokenizer().vocab,
+                              length=LENGTH,
+                              count=1 if empty else 2, limit=limit).best
     except SearchTooWide:
         return None
-    return next(text for text in found if empty or written(text))
+    return next(text for text in ranked if empty or written(text))
 
 
 def judged(lost: float, telegrams: Sequence[Telegram], texts: Sequence[Hypothesis | None]) -> dict[str, float]:
-    """The share of ``empty`` and of ``right`` translations; one that was not found is neither."""
+    """Fractions of ``empty`` and of correct (``right``) translations; None (search given up) counts as neither."""
     words = [None if text is None else written(text) for text in texts]
     return {"empty": fmean(text == () for text in words),
             "right": fmean(text is not None and is_right(telegram.source, text, lost)
@@ -144,12 +144,12 @@ def judged(lost: float, telegrams: Sequence[Telegram], texts: Sequence[Hypothesi
 
 
 def verdict(arms: dict[str, Any], name: str) -> str:
-    """What the rule of the study says of an arm, "noise" or "smoothing", after `JUDGED` updates and for texts of four
-    sentences: holds, holds in part or fails. ``arms`` as they are recorded.
+    """Apply the study's rule to a configuration ("noise" or "smoothing") after `JUDGED` updates, for texts of four
+    sentences: "holds", "holds in part" or "fails". ``arms`` is the stored record.
 
-    It fails where the likeliest text is empty for less than a tenth of the sources, or no oftener than for one
-    sentence, or greedy search writes it too, or "clean" does it for more than a hundredth. It holds where a beam of 5
-    writes it for at most a third of those, and else in part.
+    It fails if the most likely text is empty for less than 10 % of the sources, or not more often than for one
+    sentence, or if greedy search generates it too, or if "clean" prefers it for more than 1 %. It holds if a beam of 5
+    generates it for at most a third of those sources, and holds in part otherwise.
     """
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
         return arms[arm]["updates"][str(JUDGED)][str(count)][way]["empty"]["mean"]
@@ -161,7 +161,7 @@ def verdict(arms: dict[str, Any], name: str) -> str:
 
 
 def is_models(arms: dict[str, Any], name: str) -> bool:
-    """Whether the curse of an arm is the model's own, and not that of what it was to learn: a perfect learner prefers
-    the empty text for less than half as many sources."""
+    """Whether the curse is due to the model rather than to its training objective: the optimum of the objective prefers
+    the empty text for less than half as many sources as the model."""
     model = arms[name]["updates"][str(JUDGED)][str(LONGEST)]["exact"]["empty"]["mean"]
     return arms[name]["ideal"][str(LONGEST)]["empty"]["mean"] < model / 2

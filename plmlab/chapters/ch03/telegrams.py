@@ -1,8 +1,8 @@
-"""Telegrams to translate: Chinese sentences of the small world of which words are lost; and which English is right.
+"""Telegrams: a translation task whose Chinese sources are corrupted by word dropout; and which English is correct.
 
-A text is one to four sentences of the small world, drawn independently. Its source is their Chinese, each word lost
-with the chance ``lost``; its target is their English. Without losses one target is right, for no two sentences have the
-same Chinese. With losses more are, the more sentences the more.
+A text is one to four sentences of the small world, sampled independently. Its source is their Chinese, from which each
+word is dropped with probability ``lost``; its target is their English. Without word loss exactly one target is correct,
+because no two sentences have the same Chinese. With word loss several are, and more for longer texts.
 """
 
 from bisect import bisect_right
@@ -18,13 +18,13 @@ from plmlab.draws import randint
 from plmlab.world.probability.automaton import END
 
 LONGEST = 4
-"""The most sentences of a text."""
+"""Maximum number of sentences in a text."""
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence of the small world in both languages, and its chance."""
+    """A sentence of the small world in both languages, and its probability."""
 
     english: Words
     chinese: Words
@@ -33,7 +33,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Telegram:
-    """A text: the Chinese words that arrived, and the English of all that was said."""
+    """A text: the Chinese words that were not lost, and the English of the complete text."""
 
     source: Words
     target: Words
@@ -41,59 +41,59 @@ class Telegram:
 
 @cache
 def sentences() -> tuple[Said, ...]:
-    """Every sentence of the small world, 821 of them, those of its test too; their chances add up to 1."""
+    """All 821 sentences of the small world, including its test split; their probabilities add up to 1."""
     small = world.small()
 
-    def endings(begun: Words) -> Iterator[Words]:
-        for word in small.next_words(begun):
-            yield from [begun] if word == END else endings((*begun, word))
+    def endings(prefix: Words) -> Iterator[Words]:
+        for word in small.next_words(prefix):
+            yield from [prefix] if word == END else endings((*prefix, word))
     parsed = (small.parse(words) for words in endings(()))
     return tuple(Said(sentence.words, sentence.chinese, exp(sentence.logprob)) for sentence in parsed)
 
 
 @cache
-def _reached() -> list[float]:
-    return list(accumulate(said.chance for said in sentences()))
+def _cumulative() -> list[float]:
+    return list(accumulate(sentence.chance for sentence in sentences()))
 
 
 @cache
 def _by_english() -> dict[Words, Said]:
-    return {said.english: said for said in sentences()}
+    return {sentence.english: sentence for sentence in sentences()}
 
 
 def draw(lost: float, rng: Random, count: int | None = None) -> Telegram:
-    """A text of ``count`` sentences, or of one to four, each number as likely. One of which no word arrives is drawn
-    anew, since to say nothing would be a fair translation of it. ValueError for a chance that is not from 0 to 1."""
+    """Sample a text of ``count`` sentences (default: one to four, uniformly). A text that loses all its words is
+    resampled, because the empty text would be a correct translation. Raises ValueError unless 0 ≤ ``lost`` < 1."""
     if not 0 <= lost < 1:
-        raise ValueError(f"lost={lost}: the chance that a word is lost is from 0 on and below 1")
-    known, reached = sentences(), _reached()
+        raise ValueError(f"lost={lost}: the probability that a word is lost must be at least 0 and below 1")
+    known, cumulative = sentences(), _cumulative()
     while True:
         drawn = [rng.random() for _ in range(count or 1 + randint(rng, LONGEST))]
-        told = [known[min(bisect_right(reached, chance), len(known) - 1)] for chance in drawn]
-        arrived = tuple(word for said in told for word in said.chinese if rng.random() >= lost)
+        chosen = [known[min(bisect_right(cumulative, u), len(known) - 1)] for u in drawn]
+        arrived = tuple(word for s in chosen for word in s.chinese if rng.random() >= lost)
         if arrived:
-            return Telegram(arrived, tuple(word for said in told for word in said.english))
+            return Telegram(arrived, tuple(word for s in chosen for word in s.english))
 
 
 def cut(english: Sequence[str]) -> list[Said] | None:
-    """The sentences that an English text is made of; None if it is not made of whole sentences of the world."""
-    found, begun = [], 0
+    """Split an English text into sentences of the world; None if it does not consist of complete sentences."""
+    parts, begin = [], 0
     for end in range(1, len(english) + 1):
-        said = _by_english().get(tuple(english[begun:end]))
-        if said:
-            found.append(said)
-            begun = end
-    return found if begun == len(english) else None
+        sentence = _by_english().get(tuple(english[begin:end]))
+        if sentence:
+            parts.append(sentence)
+            begin = end
+    return parts if begin == len(english) else None
 
 
 def is_right(source: Sequence[str], english: Sequence[str], lost: float) -> bool:
-    """Whether the English could be what was said: one to four sentences of the world, from whose Chinese the source
-    comes by losing words; where none are lost, it is their Chinese."""
-    told = cut(english)
-    if not told or len(told) > LONGEST:
+    """Whether the English is a possible translation: one to four sentences of the world whose Chinese becomes the
+    source by losing words; if ``lost`` is 0, the source must be their Chinese exactly."""
+    parts = cut(english)
+    if not parts or len(parts) > LONGEST:
         return False
-    chinese = [word for said in told for word in said.chinese]
+    chinese = [word for sentence in parts for word in sentence.chinese]
     if not lost:
         return chinese == list(source)
-    left = iter(chinese)
-    return all(word in left for word in source)
+    remaining = iter(chinese)
+    return all(word in remaining for word in source)

@@ -1,4 +1,4 @@
-"""What a perplexity is a perplexity of: one text cut into characters, pieces and words, and what each cut hides."""
+"""Perplexity depends on the tokenization: one text as characters, subwords and words, in bits per character."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
 from plmlab.text.words import word_sentences, word_tokenizer
 
 READ, TEST_SIZE = 12, 2
-"""So many articles are read, and so many asked."""
+"""Number of training articles, and of test articles."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What one cut comes to: ``types`` in its vocabulary, ``tokens`` of the exam, the share ``unknown`` of these, the
-    ``perplexity`` a token and the ``bits`` a character of the exam's text."""
+    """Results of one tokenization: ``types`` in the vocabulary, ``tokens`` in the test set, the fraction of these that
+    is ``unknown``, the ``perplexity`` per token, and the ``bits`` per character of the test text."""
 
     types: int
     tokens: int
@@ -31,14 +31,14 @@ class Cut:
 
 @cache
 def lines() -> tuple[list[str], list[str]]:
-    """The paragraphs that are read, and those of the exam."""
-    found = [article.paragraphs for article in articles()]
-    return list(chain(*found[:READ])), list(chain(*found[READ:READ + TEST_SIZE]))
+    """Paragraphs of the training set and of the test set (cached)."""
+    parts = [article.paragraphs for article in articles()]
+    return list(chain(*parts[:READ])), list(chain(*parts[READ:READ + TEST_SIZE]))
 
 
 def cut(read: Sequence[Sequence[int]], test_set: Sequence[Sequence[int]], vocab: Vocabulary, order: int,
         characters: int) -> Cut:
-    """Kneser–Ney of this order on ids, and what it pays for an exam of so many characters."""
+    """Fit a Kneser–Ney model of this order on token ids and evaluate it on a test set of this many ``characters``."""
     model = KneserNey(read, order, vocab)
     nats = sum(float(model.losses(ids).sum()) for ids in test_set)
     tokens = sum(len(ids) + 1 for ids in test_set)
@@ -47,33 +47,33 @@ def cut(read: Sequence[Sequence[int]], test_set: Sequence[Sequence[int]], vocab:
 
 
 def characters(order: int) -> Cut:
-    """Each character is a token; one never read is [UNK]."""
+    """Character-level tokenization; characters unseen in training are [UNK]."""
     read, test_set = lines()
     first = len(SPECIALS) + len(SENTINELS)
-    ids = {letter: first + i for i, letter in enumerate(sorted(set(chain(*read))))}
+    ids = {character: first + i for i, character in enumerate(sorted(set(chain(*read))))}
     vocab = Vocabulary(first + len(ids))
-    known, asked = ([[ids.get(letter, vocab.need("unk")) for letter in line] for line in part]
-                    for part in (read, test_set))
-    return cut(known, asked, vocab, order, _letters())
+    train_ids, test_ids = ([[ids.get(c, vocab.need("unk")) for c in line] for line in part]
+                           for part in (read, test_set))
+    return cut(train_ids, test_ids, vocab, order, _characters())
 
 
 def pieces(size: int, order: int) -> Cut:
-    """Byte-level BPE: nothing is unknown."""
+    """Byte-level BPE with a vocabulary of ``size``: no token is unknown."""
     read, test_set = lines()
     tokenizer = Tokenizer.bpe(read, size)
-    known, asked = (tokenizer.encode_all(part, plain=True) for part in (read, test_set))
-    return cut(known, asked, tokenizer.vocab, order, _letters())
+    train_ids, test_ids = (tokenizer.encode_all(part, plain=True) for part in (read, test_set))
+    return cut(train_ids, test_ids, tokenizer.vocab, order, _characters())
 
 
 def words(least: int, order: int) -> Cut:
-    """Lowercase words, those that were read less than ``least`` times as [UNK]."""
+    """Lower-case words; those with fewer than ``least`` occurrences in training are [UNK]."""
     read, test_set = ([" ".join(chain(*word_sentences([line]))) for line in part] for part in lines())
     counts = Counter(chain.from_iterable(line.split() for line in read))
     tokenizer = word_tokenizer(word for word, count in counts.most_common() if count >= least)
-    known, asked = (tokenizer.encode_all(part, plain=True) for part in (read, test_set))
-    return cut(known, asked, tokenizer.vocab, order, _letters())
+    train_ids, test_ids = (tokenizer.encode_all(part, plain=True) for part in (read, test_set))
+    return cut(train_ids, test_ids, tokenizer.vocab, order, _characters())
 
 
-def _letters() -> int:
-    """The characters of the exam's text, each paragraph with its end."""
+def _characters() -> int:
+    """Number of characters of the test text, with one end mark per paragraph."""
     return sum(len(line) + 1 for line in lines()[1])

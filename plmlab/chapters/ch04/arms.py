@@ -1,12 +1,12 @@
-"""The models that chapter 04 compares: each is trained once a seed, so that every experiment asks the same ones."""
+"""The configurations that chapter 04 compares: each is trained once per seed; all experiments share these models."""
 
 from plmlab.chapters.ch04.translation import Arm
 
 SEEDS = (2, 3, 4)
 UPDATES, LONGER = 2000, 6000
-"""Of every arm; and of the four that the bottleneck is judged by."""
+"""Number of updates of every configuration; and of the four that the bottleneck experiment is about."""
 DELAY = 10
-"""Positions of nothing: as many as reading backwards takes off the shortest lag of passages of 30 words."""
+"""Number of padding tokens ([SEP]): as many as reversing the source takes off the shortest lag of 30-word passages."""
 
 ARMS = {
     "fixed": Arm("fixed"), "general": Arm("general"), "end only": Arm("end only"), "two-way": Arm("two-way"),

@@ -1,4 +1,4 @@
-"""The translators that come with the course: ``python -m plmlab.chapters.ch04.bundled`` makes them in 20 minutes."""
+"""Train the bundled translators: ``python -m plmlab.chapters.ch04.bundled`` (20 minutes)."""
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
 from plmlab.chapters.ch04.translation import AIMS, judged, learn, loss, test_set, tokenizer, translations
@@ -9,26 +9,26 @@ from plmlab.recipes import recorded
 COMMAND = "python -m plmlab.chapters.ch04.bundled"
 BUNDLED = {"fixed-passages": ("fixed", LONGER), "general-passages": ("general", LONGER),
            "two-way-passages": ("two-way", UPDATES)}
-"""Checkpoint → the arm of `arms`, and its updates, of the first seed."""
+"""Checkpoint → configuration of `arms` and number of updates; with the first seed."""
 COUNT = 60
 
 
 def keep(name: str, model: Seq2Seq, lr: float) -> None:
-    """Save a trained arm with what it can do, and put it into the index."""
+    """Save a trained model with its test figures, and enter it into the index of checkpoints."""
     kind, updates = BUNDLED[name]
     figures = {f"updates of about 1,000 words, rate {lr:g}": f"{updates:,}"}
     for aim in (AIMS[0], AIMS[2], AIMS[-1]):
         some = test_set(aim, SEEDS[0], COUNT)
-        told = judged(translations(model, some, ARMS[kind]), some)
-        figures |= {f"{aim} words: share right to the last word": f"{told['exact']:.3f}",
-                    f"{aim} words: BLEU": f"{told['bleu']:.2f}",
+        scores = judged(translations(model, some, ARMS[kind]), some)
+        figures |= {f"{aim} words: share right to the last word": f"{scores['exact']:.3f}",
+                    f"{aim} words: BLEU": f"{scores['bleu']:.2f}",
                     f"{aim} words: loss, nats a word": f"{loss(model, some, ARMS[kind]):.4f}"}
     save(home() / name, model, tokenizer(), command=COMMAND, figures=figures)
     enter(name)
 
 
 def main() -> None:
-    """Make all, and put them into the index."""
+    """Train and save all bundled translators."""
     for name, (kind, updates) in BUNDLED.items():
         lr = recorded("04")["numbers"]["arms"][kind]["lr"]
         model, _ = learn(ARMS[kind], updates, lr, SEEDS[0], show=True)

@@ -1,4 +1,4 @@
-"""The fair opponent of attention: the same weights, but nothing to look at except [END]."""
+"""A parameter-matched baseline without attention over words: the decoder can attend only to [END]."""
 
 import torch
 
@@ -8,14 +8,14 @@ from plmlab.visibility import AttentionMask
 
 
 class EndOnlySeq2Seq(GeneralSeq2Seq):
-    """`GeneralSeq2Seq` that may look at the last position of the source alone, where all words have been read.
+    """`GeneralSeq2Seq` whose decoder can attend only to the last source position, where all words have been read.
 
-    What it says is made of that position's vector and of its own state, by as many weights as attention has. So it
-    differs from attention by the positions that are in sight, and by nothing else.
+    The output is computed from that position's hidden state and the decoder state, with the same number of parameters
+    as with attention. The model differs from attention only in the positions that are visible.
     """
 
     def start(self, source: Batch) -> AttentionState:
-        """Read the source, and be ready to write."""
+        """Encode the source and return the initial decoder state."""
         state, read = super().start(source), source.padding_mask.cumsum(-1)
         state.memory_mask = AttentionMask(keys=source.padding_mask & (read == torch.amax(read, -1, keepdim=True)))
         return state

@@ -1,5 +1,5 @@
-"""Exercises of chapter 04: sequence to sequence and attention, from the order of the source to what a decoder reads.
-Links between words, 04.4 and 04.5, stand in `exercises_alignment`."""
+"""Exercises of chapter 04: sequence to sequence and attention, from source reversal to scheduled sampling.
+Word alignment, 04.4 and 04.5, is in `exercises_alignment`."""
 
 from math import inf, log
 
@@ -25,7 +25,7 @@ def reverse_sources(tokens: Int[Tensor, "batch time"], pad: int) -> Int[Tensor, 
 
 
 def draw_sources(rng: Generator) -> Probes:
-    """Inputs for 04.1: name → (tokens [batch time], the id of padding)."""
+    """Inputs for 04.1: name → (tokens `[batch time]`, the padding id)."""
     def drawn(time: int, pad: int, *lengths: int) -> tuple[Tensor, int]:
         tokens = torch.full((len(lengths), time), pad)
         for row, length in zip(tokens, lengths, strict=True):
@@ -45,7 +45,7 @@ def draw_sources(rng: Generator) -> Probes:
 
 
 def turned(tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, "batch"]) -> Int[Tensor, "batch time"]:
-    """Each text with its first ``lengths`` positions turned round."""
+    """Reverse the first ``lengths`` tokens of each text."""
     pairs = zip(tokens, lengths.tolist(), strict=True)
     return torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in pairs])
 
@@ -68,7 +68,7 @@ def context_of(
 
 
 def draw_memories(rng: Generator) -> Probes:
-    """Inputs for 04.2: name → (state [batch width], memory [batch time width], where words stand [batch time])."""
+    """Inputs for 04.2: name → (state `[batch width]`, memory `[batch time width]`, word mask `[batch time]`)."""
     def drawn(width: int, time: int, *words: range, scale: float = 1.0) -> tuple[Tensor, Tensor, Tensor]:
         real = torch.tensor([[position in positions for position in range(time)] for positions in words])
         state = scale * randn(len(words), width, generator=rng)
@@ -90,7 +90,7 @@ def draw_memories(rng: Generator) -> Probes:
 def within_the_words(
     out: Float[Tensor, "batch width"], memory: Float[Tensor, "batch time width"], real: Bool[Tensor, "batch time"],
 ) -> bool:
-    """Whether each number of a context lies between the least and the largest of its text's words."""
+    """Whether each component of a context vector lies within the range of that component over the source words."""
     low, high = (memory.masked_fill(~real[..., None], far) for far in (inf, -inf))
     return bool(((out >= low.amin(1) - 1e-3) & (out <= high.amax(1) + 1e-3)).all())
 
@@ -110,7 +110,7 @@ def additive_scores(
 
 
 def draw_states(rng: Generator) -> Probes:
-    """Inputs for 04.3: name → (state [batch model], memory [batch time key], W, U, v)."""
+    """Inputs for 04.3: name → (state `[batch model]`, memory `[batch time key]`, W, U, v)."""
     def drawn(batch: int, time: int, model: int, key: int, width: int, scale: float = 1.0) -> tuple[Tensor, ...]:
         shapes = (batch, model), (batch, time, key), (width, model), (width, key), (width,)
         state, memory, *weights = (randn(shape, generator=rng) for shape in shapes)
@@ -146,7 +146,7 @@ def scheduled_inputs(
 
 
 def draw_guesses(rng: Generator) -> Probes:
-    """Inputs for 04.6: name → (inputs, guesses, draws, ε, the id of padding)."""
+    """Inputs for 04.6: name → (inputs, guesses, draws, ε, the padding id)."""
     def drawn(time: int, epsilon: float, pad: int, *lengths: int) -> tuple[Tensor, Tensor, Tensor, float, int]:
         shape = (len(lengths), time)
         inputs, guesses = randint(7, 40, shape, generator=rng), randint(7, 40, shape, generator=rng)

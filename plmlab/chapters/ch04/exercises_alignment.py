@@ -1,5 +1,4 @@
-"""Exercises 04.4 and 04.5: links between the words of a sentence and its translation, how wrong they are, and how
-IBM model 1 finds them."""
+"""Exercises 04.4 and 04.5: word alignment, the alignment error rate and IBM model 1."""
 
 import torch
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""Gold links (标准对齐): pairs of words of a passage of which it is sure that one translates the other."""
+"""Gold alignment links (标准对齐): word pairs of a passage that are certain to translate each other."""
 
 from functools import cache
 
@@ -6,34 +6,34 @@ from plmlab import world
 from plmlab.world.datasets.passages import Passage
 
 Links = tuple[tuple[int, int], ...]
-"""Pairs of positions (Chinese, English)."""
+"""Pairs of word indices (Chinese, English)."""
 NAMED = ("person", "country", "town", "year")
 NO_WORDS = "·年"
 
 
 @cache
 def name_words() -> dict[str, str]:
-    """English word of a name → its Chinese one, for names whose words translate one by one."""
-    found: dict[str, str] = {}
+    """English word of a name → its Chinese word, for names that translate word by word (cached)."""
+    translation: dict[str, str] = {}
     for entity in world.small().facts.entities.values():
         chinese = [word for word in entity.chinese if word not in NO_WORDS]
         if entity.kind in NAMED and len(chinese) == len(entity.words):
-            found |= dict(zip(entity.words, chinese, strict=True))
-    return found
+            translation |= dict(zip(entity.words, chinese, strict=True))
+    return translation
 
 
 def names(passage: Passage) -> Links:
-    """The links of words of names. A passage keeps its sentences in order, so that the first *Quinn* is the first 奎因
-    and so on, if there are as many of both and no sentence has two."""
+    """Links between the words of names. Sentences keep their order in translation, so the first *Quinn* is the first
+    奎因 and so on, provided that both occur equally often and no sentence contains two."""
     links = []
     for english, chinese in name_words().items():
-        positions = [position for position, word in enumerate(passage.english) if word == english]
-        written = [position for position, word in enumerate(passage.chinese) if word == chinese]
-        if len(positions) == len(written) and all(words.count(english) <= 1 for words in passage.sentences):
-            links += list(zip(written, positions, strict=True))
+        source = [index for index, word in enumerate(passage.english) if word == english]
+        target = [index for index, word in enumerate(passage.chinese) if word == chinese]
+        if len(source) == len(target) and all(words.count(english) <= 1 for words in passage.sentences):
+            links += list(zip(target, source, strict=True))
     return tuple(sorted(links))
 
 
 def gold(passage: Passage) -> Links:
-    """The links of names, and those of content words that the world is sure of (`Passage.partners`)."""
+    """All gold links: those of names, and those of content words with a certain translation (`Passage.partners`)."""
     return tuple(sorted({*passage.partners, *names(passage)}))

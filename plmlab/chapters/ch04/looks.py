@@ -1,15 +1,15 @@
-"""Are alignments found without being told? The position that a decoder looks at most, against the gold partners.
+"""Unsupervised alignment: does the source position with the highest attention weight match the gold alignment?
 
-Only words of which the partner is sure are asked (`gold`: content words and words of names). Each has one link, and
-one is proposed for each, so that the alignment error rate (Och and Ney 2003) is 1 − the share of right ones. The right
-words are given as they were (forced decoding), and the weights are those with which the word itself is said.
+Only words with a certain translation are evaluated (`gold`: content words and words of names). Each has one gold link,
+and one link is proposed for each, so that the alignment error rate (Och and Ney 2003) is 1 − accuracy. The reference
+translation is given (forced decoding), and the weights are those at the step that predicts the word itself.
 
-Written down before the runs, for passages of 30 words; "more" is at least 2 of 100 more in each of three seeds, on the
-same passages:
+The rule, written before the runs, for passages of 30 words; "more" means at least 2 percentage points more for all
+three seeds, on the same passages:
 
-- **Holds**, of an attention: more right links than the strongest counting rival has.
-- **Holds in part**: more than IBM model 1 without a pull, but not than with one.
-- **Fails**: IBM model 1 without a pull has more. **Open**: otherwise.
+- **Holds** for an attention: more correct links than the strongest baseline, IBM model 1 with a diagonal prior.
+- **Holds in part**: more than IBM model 1 without the prior, but not than with it.
+- **Fails**: IBM model 1 without the prior has more. **Open**: otherwise.
 """
 
 from collections.abc import Sequence
@@ -27,20 +27,20 @@ MARGIN = 0.02
 
 
 def looked(model: torch.nn.Module, some: Sequence[Passage]) -> list[Float[Tensor, "time key"]]:
-    """The weights of each passage, its right words being given; padding has none."""
+    """Attention weights of each passage under forced decoding, without padding."""
     return list(cross_attention_weights(model, pairs(some)))
 
 
 def verdict(told: dict[str, Any], name: str) -> str:
-    """What the rule above says of an attention, by kind and updates; ``told`` as it is recorded."""
-    found = told["attention"][name]["30"]["shift 0"]["values"]
+    """Apply the rule above to an attention (``name``: kind and updates); ``told`` is the stored record."""
+    attention = told["attention"][name]["30"]["shift 0"]["values"]
     plain, pulled = (told["ibm"][f"{pull:g}"]["30"]["values"] for pull in (0.0, told["pull"]))
 
-    def more(these: list[float], those: list[float]) -> bool:
-        return all(one >= other + MARGIN for one, other in zip(these, those, strict=True))
+    def more(first: list[float], second: list[float]) -> bool:
+        return all(one >= other + MARGIN for one, other in zip(first, second, strict=True))
 
-    if more(plain, found):
+    if more(plain, attention):
         return "fails"
-    if more(found, plain):
-        return "holds" if more(found, pulled) else "holds in part"
+    if more(attention, plain):
+        return "holds" if more(attention, pulled) else "holds in part"
     return "open"

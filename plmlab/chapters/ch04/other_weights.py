@@ -1,13 +1,12 @@
-"""Does attention explain? Other weights for the same word (Jain and Wallace 2019; Wiegreffe and Pinter 2019).
+"""Is attention an explanation? Counterfactual attention weights (Jain and Wallace 2019; Wiegreffe and Pinter 2019).
 
-At each position of the target, the right words before it being given, the weights are exchanged: for the same weights
-on other words (``shuffled``), for the same weight on all (``even``), or for all of it on the heaviest word (``one``).
-If a word is said as before under weights far from its own, those were not what it was said for.
+At each target position, under teacher forcing, the attention weights are replaced: by the same weights in a random
+order (``shuffled``), by uniform weights (``even``), or by all weight on the highest-weighted word (``one``). If the
+prediction stays the same under very different weights, the original weights do not explain it.
 
-Many words follow from the words before them. So beside all words stand those of which it is sure which word of the
-source they translate (`gold`), and what is left of both if the decoder has the wrong source, or a part of it
-(``of_another``). Jain and Wallace search for other weights that change nothing; here the weights that are searched
-(``single_looks``) are those with all on one position.
+Many words are predictable from the target words before them. Therefore results are also given for words with a gold
+link to a source word (`gold`), and for decoders with another passage's source, or a part of it (``of_another``). Jain
+and Wallace search for other weights that change nothing; here the search (``single_looks``) is over one-hot weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +33,7 @@ Exchange = Callable[[Float[Tensor, "batch head query key"], Bool[Tensor, "batch 
 
 
 def shuffled(seed: int) -> Exchange:
-    """The same weights, on the words of the source in a random order, another at each position."""
+    """Permute the weights over the source words at random, independently at each target position."""
     generator = torch.Generator().manual_seed(seed)
 
     def change(weights: Tensor, real: Tensor) -> Tensor:
@@ -44,32 +43,32 @@ def shuffled(seed: int) -> Exchange:
 
 
 def even(weights: Tensor, real: Tensor) -> Tensor:
-    """The same weight on every word."""
+    """Uniform weights over the source."""
     return (real / real.sum(-1, keepdim=True)).to(weights).expand_as(weights)
 
 
 def one(weights: Tensor, real: Tensor) -> Tensor:
-    """All of it on the heaviest word."""
+    """One-hot weights on the source word with the highest weight."""
     return one_hot(weights.argmax(-1), weights.shape[-1]).to(weights)
 
 
 def alone(position: int) -> Exchange:
-    """All of it on one position, the same for every word."""
+    """One-hot weights on the same source position for every target word."""
     def change(weights: Tensor, real: Tensor) -> Tensor:
         return one_hot(torch.full(weights.shape[:-1], position), weights.shape[-1]).to(weights)
     return change
 
 
 def linked(some: Sequence[Passage], batch: PairBatch) -> Bool[Tensor, "batch time"]:
-    """Whether the word asked for at a position has a gold link."""
-    found = torch.zeros(batch.targets.shape, dtype=torch.bool)
+    """Mask of the target positions whose word has a gold link."""
+    has_link = torch.zeros(batch.targets.shape, dtype=torch.bool)
     for row, passage in enumerate(some):
-        found[row, [one for one, _ in gold(passage)]] = True
-    return found
+        has_link[row, [target for target, _ in gold(passage)]] = True
+    return has_link
 
 
 def shares(same: Bool[Tensor, "batch time"], some: Sequence[Passage], batch: PairBatch) -> dict[str, float]:
-    """The share of words that are the ``same``, of all and of those with a gold link (``same, gold``)."""
+    """Fraction of predictions that are unchanged: of all (``same``), and of those with a gold link (``same, gold``)."""
     return {"same": float(same[batch.targets != IGNORE].float().mean()),
             "same, gold": float(same[linked(some, batch)].float().mean())}
 
@@ -77,35 +76,38 @@ def shares(same: Bool[Tensor, "batch time"], some: Sequence[Passage], batch: Pai
 @torch.no_grad()
 def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "positions", "last state"],
                  ) -> Int[Tensor, "batch time"]:
-    """The likeliest words if the next passage's source is read, or its positions are looked at from the own last state,
-    or its last state is begun with and the own positions are looked at."""
-    right, wrong = pairs(some, arm), pairs([*some[1:], some[0]], arm)
-    own, theirs = model.eval().start(right.source), model.start(wrong.source)
+    """Most likely words when a part of the encoding is swapped for that of the next passage: the whole "source", the
+    positions attended to ("positions"; the initial decoder state is kept), or the "last state" alone."""
+    correct, swapped = pairs(some, arm), pairs([*some[1:], some[0]], arm)
+    own, other = model.eval().start(correct.source), model.start(swapped.source)
     if part == "positions":
-        theirs.carried = own.carried
+        other.carried = own.carried
     elif part == "last state":
-        own.carried = theirs.carried
-    return model.output(model.decode(right.target.tokens, own if part == "last state" else theirs)).argmax(-1)
+        own.carried = other.carried
+    return model.output(model.decode(correct.target.tokens, own if part == "last state" else other)).argmax(-1)
 
 
 @torch.no_grad()
 def of_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "positions", "last state"],
                ) -> dict[str, float]:
-    """What `shares` tells if each text is written with a part of the next passage (`with_another`)."""
+    """`shares` of predictions unchanged when a part of the encoding comes from the next passage (`with_another`)."""
     batch = pairs(some, arm)
     return shares(model.eval()(batch).argmax(-1) == with_another(model, some, arm, part), some, batch)
 
 
 def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor, "batch time"]:
-    """The likeliest words under other weights."""
+    """Most likely words under replaced attention weights."""
     real = batch.source.padding_mask[:, None, None]
     with inference(model), intervene(model, {ACROSS: lambda weights: exchange(weights, real)}):
         return model(batch).argmax(-1)
 
 
 def said_as_before(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Arm) -> dict[str, float]:
-    """`shares` of the words that are the likeliest under other weights too; how far the weights have ``moved``, and
-    how far the ``beliefs`` in the next word, each half the sum of absolute differences, from 0 to 1."""
+    """`shares` of predictions unchanged under replaced attention weights.
+
+    Also the mean total variation distance, from 0 to 1, between the original and the replaced weights (``moved``) and
+    between the two output distributions (``beliefs``).
+    """
     batch = pairs(some, arm)
     real = batch.source.padding_mask[:, None, None]
     moved = []
@@ -119,35 +121,39 @@ def said_as_before(model: nn.Module, some: Sequence[Passage], exchange: Exchange
         before = model(batch).softmax(-1)
         with intervene(model, {ACROSS: change}):
             after = model(batch).softmax(-1)
-    asked = batch.targets != IGNORE
+    is_target = batch.targets != IGNORE
     return shares(before.argmax(-1) == after.argmax(-1), some, batch) | {
-        "moved": float(torch.cat(moved, 1)[asked].mean()),
-        "beliefs": float(((after - before).abs().sum(-1) / 2)[asked].mean())}
+        "moved": float(torch.cat(moved, 1)[is_target].mean()),
+        "beliefs": float(((after - before).abs().sum(-1) / 2)[is_target].mean())}
 
 
 def single_looks(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
-    """Of the words with a gold link that another passage's source does not give: how many are ``asked``; for what share
-    of them all weight on some position that is not the heaviest gives the same word (``another``), and all weight on
-    the ``partner`` does; and the mean share of the other ``positions`` that give it."""
+    """Search over one-hot attention weights, for words with a gold link whose prediction depends on the source.
+
+    ``asked``: the number of these words. The fraction for which one-hot weights on some position other than the
+    highest-weighted one leave the prediction unchanged (``another``), and for which those on the aligned word do
+    (``partner``); and the mean fraction of other positions that leave it unchanged (``positions``).
+    """
     batch = pairs(some, arm)
-    guessed, weights = with_another(model, some, arm, "source"), looked(model, some)
+    unaided, weights = with_another(model, some, arm, "source"), looked(model, some)
     before = under(model, batch, lambda weights, real: weights)
     same = torch.stack([under(model, batch, alone(position)) == before
                         for position in range(batch.source.tokens.shape[1])])
-    found = []
+    results = []
     for row, passage in enumerate(some):
-        for place, partner in gold(passage):
-            if guessed[row, place] != before[row, place]:
-                heaviest, stays = int(weights[row][place].argmax()), same[:len(passage.english), row, place].tolist()
-                others = [stay for position, stay in enumerate(stays) if position != heaviest]
-                found.append((any(others), stays[partner], fmean(others)))
-    another, on_partner, positions = map(fmean, zip(*found, strict=True))
-    return {"asked": float(len(found)), "another": another, "partner": on_partner, "positions": positions}
+        for target, source in gold(passage):
+            if unaided[row, target] != before[row, target]:
+                highest = int(weights[row][target].argmax())
+                unchanged = same[:len(passage.english), row, target].tolist()
+                others = [same_word for index, same_word in enumerate(unchanged) if index != highest]
+                results.append((any(others), unchanged[source], fmean(others)))
+    another, on_partner, positions = map(fmean, zip(*results, strict=True))
+    return {"asked": float(len(results)), "another": another, "partner": on_partner, "positions": positions}
 
 
 def free(model: nn.Module, some: Sequence[Passage], arm: Arm) -> Bool[Tensor, "batch time"]:
-    """Whether the likeliest word at a position hangs on no look: it stays under even weights, and under its own weights
-    shuffled in three ways."""
+    """Mask of the target positions whose prediction does not depend on the attention weights: it is unchanged under
+    uniform weights and under three random permutations of the weights."""
     batch = pairs(some, arm)
     before = under(model, batch, lambda weights, real: weights)
     others = (even, *map(shuffled, range(3)))
@@ -155,11 +161,11 @@ def free(model: nn.Module, some: Sequence[Passage], arm: Arm) -> Bool[Tensor, "b
 
 
 def on_partners(model: nn.Module, some: Sequence[Passage], arm: Arm) -> dict[str, tuple[int, float]]:
-    """How many words with a gold link are ``free`` (`free`) and how many are ``needed``, and for what share of these
-    the partner has the heaviest weight."""
-    loose, weights = free(model, some, arm), looked(model, some)
+    """Words with a gold link, split into those whose prediction does not depend on the weights (``free``) and the
+    others (``needed``): their number, and the fraction whose aligned word has the highest weight."""
+    independent, weights = free(model, some, arm), looked(model, some)
     hits: dict[str, list[bool]] = {"free": [], "needed": []}
     for row, passage in enumerate(some):
-        for place, partner in gold(passage):
-            hits["free" if loose[row, place] else "needed"].append(int(weights[row][place].argmax()) == partner)
-    return {kind: (len(found), fmean(found) if found else nan) for kind, found in hits.items()}
+        for target, source in gold(passage):
+            hits["free" if independent[row, target] else "needed"].append(int(weights[row][target].argmax()) == source)
+    return {kind: (len(correct), fmean(correct) if correct else nan) for kind, correct in hits.items()}

@@ -1,4 +1,4 @@
-"""Exercises of chapter 05: ELMo, from the spelling of a word to the senses that its vectors tell apart."""
+"""Exercises of chapter 05: ELMo, from character input to word-sense disambiguation."""
 
 from math import log
 
@@ -24,7 +24,7 @@ def spell(word: str, longest: int) -> Int[Tensor, "time"]:
 
 
 def draw_words(rng: Generator) -> Probes:
-    """Inputs for 05.1: name → (word, number of codes)."""
+    """Inputs for 05.1: name → (word, number of character codes)."""
     letters = randint(ord("a"), ord("z") + 1, (9,), generator=rng).tolist()
     return {
         "a short word": ("no", 6),
@@ -55,7 +55,7 @@ def found(
 
 
 def draw_filters(rng: Generator) -> Probes:
-    """Inputs for 05.2: name → (letters [words places width], filters [value size width], bias [value])."""
+    """Inputs for 05.2: name → (characters `[words places width]`, filters `[value size width]`, bias `[value]`)."""
     def drawn(words: int, places: int, width: int, count: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
         shapes = (words, places, width), (count, size, width), (count,)
         letters, filters, bias = (randn(shape, generator=rng) for shape in shapes)
@@ -90,7 +90,7 @@ def both_sides(
 
 
 def draw_texts(rng: Generator) -> Probes:
-    """Inputs for 05.3: name → (text [time], [START], [END])."""
+    """Inputs for 05.3: name → (text `[time]`, id of [START], id of [END])."""
     return {
         "one word": (tensor([8]), 5, 6),
         "three words": (tensor([7, 8, 9]), 5, 6),
@@ -116,7 +116,7 @@ def mix(
 
 
 def draw_layers(rng: Generator) -> Probes:
-    """Inputs for 05.4: name → (layers [layer batch time width], w [layer], γ)."""
+    """Inputs for 05.4: name → (layers `[layer batch time width]`, w `[layer]`, γ)."""
     def drawn(layers: int, batch: int, time: int, width: int, gamma: float) -> tuple[Tensor, Tensor, float]:
         return randn(layers, batch, time, width, generator=rng), randn(layers, generator=rng), gamma
 
@@ -148,7 +148,7 @@ def sense_of(
 
 
 def draw_senses(rng: Generator) -> Probes:
-    """Inputs for 05.5: name → (vectors [query width], known [row width], senses [row])."""
+    """Inputs for 05.5: name → (vectors `[query width]`, known `[row width]`, senses `[row]`)."""
     def drawn(queries: int, width: int, **counts: int) -> tuple[Tensor, Tensor, Tensor]:
         senses = tensor([int(number[1:]) for number, count in counts.items() for _ in range(count)])
         lengths = 2 ** randn(len(senses), 1, generator=rng)
@@ -191,7 +191,7 @@ def word_before(
 
 
 def draw_languages(rng: Generator) -> Probes:
-    """Inputs for 05.6: name → (sentences, chances, suffix, number of words)."""
+    """Inputs for 05.6: name → (sentences, probabilities, suffix, number of words)."""
     def drawn(count: int, longest: int, size: int) -> tuple[list[list[int]], list[float]]:
         lengths = randint(1, longest + 1, (count,), generator=rng).tolist()
         return ([randint(1, size, (length,), generator=rng).tolist() for length in lengths],

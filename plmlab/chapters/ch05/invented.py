@@ -1,8 +1,8 @@
-"""Names that no model has read: made of the parts of known ones, or of any letters.
+"""Invented out-of-vocabulary names: recombined from parts of known names, or random characters.
 
-The world's own held-out names are new as wholes, but each of their words was read elsewhere. So an exam for characters
-needs new words: here each word of a person's name is exchanged for one that is spelled like others of its kind (the
-beginning of one, the end of another), or for as many letters drawn at random, with a capital or without.
+The world's own held-out names are new as a whole, but each of their words occurs elsewhere in training. A test of
+character-level input needs new words: each word of a person's name is replaced by one with similar spelling (the
+beginning of one known word and the end of another), or by the same number of random letters, capitalized or not.
 """
 
 from collections import defaultdict
@@ -17,40 +17,39 @@ from plmlab.chapters.ch05.labelled import Labelled, new_names
 from plmlab.draws import choice, randint
 
 KIND = "person"
-"""The names that are exchanged: those whose words are names, where titles are made of words of the language."""
+"""Category of the names that are replaced; titles are not, because they consist of ordinary words."""
 READ = 6000
 
 
 @cache
 def parts() -> dict[bool, list[str]]:
-    """Whether it is a name's first word → the words of training text that stand there."""
-    found: dict[bool, set[str]] = defaultdict(set)
+    """True → the first words of persons' names in training text; False → their other words (cached)."""
+    words_of: dict[bool, set[str]] = defaultdict(set)
     for sentence in islice(world.full().sentences("train", seed=601), READ):
         for mention in sentence.mentions:
             if mention.entity.split(":")[0] == KIND:
-                for place in range(mention.start, mention.end):
-                    found[place == mention.start].add(sentence.words[place])
-    return {first: sorted(words) for first, words in found.items()}
+                for index in range(mention.start, mention.end):
+                    words_of[index == mention.start].add(sentence.words[index])
+    return {first: sorted(words) for first, words in words_of.items()}
 
 
 def alike(rng: Random, pool: Sequence[str], word: str) -> str:
-    """A new word that is spelled like others of the pool, whatever the old one: the beginning of one and the end of
-    another."""
+    """A new word made of the beginning of one word of the pool and the end of another; ``word`` is only excluded."""
     known = {*world.full().vocabulary, word}
     while True:
         one, other = choice(rng, pool), choice(rng, pool)
-        made = one[:len(one) // 2 + 1] + other[len(other) // 2:]
-        if made not in known:
-            return made
+        invented = one[:len(one) // 2 + 1] + other[len(other) // 2:]
+        if invented not in known:
+            return invented
 
 
 def small_letters(rng: Random, pool: Sequence[str], word: str) -> str:
-    """A new word of as many letters as the old one; it owes the pool nothing."""
+    """Random lower-case letters, as many as ``word`` has; the pool is ignored."""
     return "".join(ascii_lowercase[randint(rng, 26)] for _ in word)
 
 
 def at_random(rng: Random, pool: Sequence[str], word: str) -> str:
-    """The same, the first a capital."""
+    """Random letters, the first one capitalized."""
     return small_letters(rng, pool, word).capitalize()
 
 
@@ -60,19 +59,19 @@ WAYS: dict[str, Callable[[Random, Sequence[str], str], str]] = {
 
 @cache
 def renamed(way: str) -> tuple[Labelled, ...]:
-    """The sentences of the exam with a person, whose name is exchanged, or, ``way`` "as it is", is not; a word is
-    exchanged alike wherever it stands in a name."""
+    """Test sentences with a person's name, replaced as ``way`` says ("as it is": unchanged). A word is replaced
+    consistently in all names."""
     rng, new = Random(f"renamed:{way}"), dict[tuple[bool, str], str]()
-    told = []
+    rows = []
     for sentence in new_names()["test_set"]:
         [mention] = sentence.mentions
         if mention.entity.split(":")[0] != KIND:
             continue
         words = list(sentence.words)
-        for place in range(mention.start, mention.end) if way in WAYS else ():
-            first, word = place == mention.start, words[place]
+        for index in range(mention.start, mention.end) if way in WAYS else ():
+            first, word = index == mention.start, words[index]
             if (first, word) not in new:
                 new[first, word] = WAYS[way](rng, parts()[first], word)
-            words[place] = new[first, word]
-        told.append(Labelled(words, sentence.bio))
-    return tuple(told)
+            words[index] = new[first, word]
+        rows.append(Labelled(words, sentence.bio))
+    return tuple(rows)

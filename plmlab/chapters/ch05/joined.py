@@ -1,8 +1,7 @@
-"""An ELMo whose directions are joined below the top, and what that does to its training: every position is told its
-answer.
+"""An ELMo with target leakage: the two directions are concatenated between layers, so every position sees its target.
 
-A plain stack of bidirectional LSTMs hands both directions' states to the next layer. From the second layer on, the
-LSTM that reads from the left has, at each word, read what stands to its right, the word that it must say among it.
+A plain stack of bidirectional LSTMs passes both directions' states to the next layer. From the second layer on, the
+input of the forward LSTM at each word also depends on the right context, including the word that it has to predict.
 """
 
 import torch
@@ -14,9 +13,9 @@ from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, lstm, reversed
 
 
 class JoinedBiLM(BiLM):
-    """A `BiLM` in which each direction reads, from layer 2 on, what both directions show below, side by side.
+    """A `BiLM` in which each direction takes the concatenated outputs of both directions as input, from layer 2 on.
 
-    What is added to a layer (``config.skip``) is what the same direction shows below.
+    The residual connection (``config.skip``) adds the output of the same direction of the layer below.
     """
 
     def __init__(self, config: BiLMConfig) -> None:
@@ -27,42 +26,42 @@ class JoinedBiLM(BiLM):
 
     def read(self, words: Float[Tensor, "batch time model"], real: Bool[Tensor, "batch time"],
              carried: BiLMState | None = None) -> list[Float[Tensor, "batch time both"]]:
-        """One tensor a layer, as `BiLM.read` gives them. ValueError where states are to go on: no direction could go
-        on without the other's next batch."""
+        """Outputs of all layers, as in `BiLM.read`. Raises ValueError if ``carried`` states are given: neither
+        direction could continue without the next batch of the other."""
         if carried is not None:
-            raise ValueError("joined directions carry no states from batch to batch; give no carried=")
+            raise ValueError("joined directions cannot carry states from batch to batch; omit carried=")
         lengths = None if real.all() else real.sum(-1)
-        left, right, read = words, words, words
-        shown = [torch.cat([words, words], -1)]
-        for place, (one, other) in enumerate(zip(self.forwards.layers, self.backwards.layers, strict=True)):
-            from_left, from_right = one(read, lengths)[0], reversed_padded(other(reversed_padded(read, real),
-                                                                                 lengths)[0], real)
-            added = self.config.skip and place
-            left, right = (from_left + left, from_right + right) if added else (from_left, from_right)
-            read = torch.cat([left, right], -1)
-            shown.append(read)
-        return shown
+        left, right, inputs = words, words, words
+        outputs = [torch.cat([words, words], -1)]
+        for index, (forward, backward) in enumerate(zip(self.forwards.layers, self.backwards.layers, strict=True)):
+            new_left = forward(inputs, lengths)[0]
+            new_right = reversed_padded(backward(reversed_padded(inputs, real), lengths)[0], real)
+            skip = self.config.skip and index
+            left, right = (new_left + left, new_right + right) if skip else (new_left, new_right)
+            inputs = torch.cat([left, right], -1)
+            outputs.append(inputs)
+        return outputs
 
 
 class JoinedELMo(ELMo):
-    """An `ELMo` that is joined below the top, trained by the same loss."""
+    """An `ELMo` with a `JoinedBiLM`, trained with the same loss."""
 
     bilm_class = JoinedBiLM
 
     def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
-        """What the last layer shows at the positions that are asked, those of each half in the order in which it
-        reads."""
+        """Final hidden states at the target positions, those of each direction in its own reading order."""
         tokens, real = whole(batch)
         left, right = self.bilm.read(self.words(tokens), real)[-1].chunk(2, -1)
         return torch.cat([left[:, :-1], reversed_padded(right, real)[:, :-1]], 1)
 
 
 def whole(batch: BidirectionalBatch) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
-    """The texts from [START] to [END], one position more than either half has, and which positions are no padding.
+    """The complete texts from [START] to [END], one token longer than either direction's input, and the mask of real
+    tokens.
 
-    The half from the right begins with [END], whose position is the number of positions before it.
+    The backward input begins with [END], whose position id is the number of tokens before it.
     """
     last = batch.backwards.position_ids[:, 0, :1].expand(len(batch.forwards.tokens), 1)
-    longer = torch.cat([batch.forwards.tokens, batch.forwards.tokens[:, -1:]], 1)
-    places = torch.arange(longer.shape[1], device=longer.device)
-    return longer.scatter(1, last, batch.backwards.tokens[:, :1]), places <= last
+    padded = torch.cat([batch.forwards.tokens, batch.forwards.tokens[:, -1:]], 1)
+    indices = torch.arange(padded.shape[1], device=padded.device)
+    return padded.scatter(1, last, batch.backwards.tokens[:, :1]), indices <= last

@@ -1,8 +1,8 @@
-"""Labelled words to learn from, to choose by and to be asked about: names, parts of speech, senses.
+"""Training, development and test sets of three token-labelling tasks: NER, part-of-speech tagging, word senses.
 
-What is asked is new: names of people, companies, cafés, films and books that neither a pretrained model nor the tagger
-has read of (their words were read elsewhere), as many of each kind; sentences of the world's test; other sentences with
-the ambiguous words.
+The test sets are new to the models. NER: names of people, companies, cafés, films and books that occur neither in
+pretraining nor in the tagger's training (their words occur elsewhere), equally many of each category. Parts of speech:
+sentences of the world's test split. Senses: other sentences with the ambiguous words.
 """
 
 from collections import defaultdict
@@ -21,24 +21,31 @@ from plmlab.world.grammar.sentence import Sentence
 
 Words = Sequence[str]
 KINDS = ("person", "company", "cafe", "film", "book")
-"""The kinds of names that training text lacks some of."""
+"""Entity categories with held-out names."""
 NAMED = {"development": 30, "test_set": 60}
-"""Sentences for each kind of name."""
+"""Sentences per entity category."""
 DRAWN = 12_000
-"""Sentences with held-out names, of which these are taken."""
+"""Number of sampled sentences from which these are selected."""
 
 
 class Labelled(NamedTuple):
-    """A sentence and its labels, None where nothing is asked."""
+    """A sentence and its labels; None where a word has no label."""
 
     words: Words
     labels: Sequence[str | None]
 
 
 class Task(NamedTuple):
-    """What is asked of words: the names of the ``labels``; the sentences to learn from and those to choose by, given
-    (count, draw); those of the exam; and the ``score`` of the labels said, from 0 to 1. A count is of sentences: with
-    "names" of those for each of ``KINDS``, with "senses" for each sense."""
+    """A token-labelling task.
+
+    Attributes:
+        labels: names of the labels.
+        known: (count, draw) → training sentences. The count is the number of sentences: for "names" per entity
+            category, for "senses" per sense.
+        development: (count, draw) → development sentences.
+        exam: test sentences.
+        score: (predicted labels, gold rows) → score from 0 to 1.
+    """
 
     labels: tuple[str, ...]
     known: Callable[[int, int], list[Labelled]]
@@ -48,67 +55,67 @@ class Task(NamedTuple):
 
 
 def share(said: Sequence[Sequence[str]], rows: Sequence[Labelled]) -> float:
-    """The share of asked words with the right label."""
+    """Accuracy on the labelled words."""
     return fmean(one == gold for words, (_, labels) in zip(said, rows, strict=True)
                  for one, gold in zip(words, labels, strict=True) if gold is not None)
 
 
 def name_f1(said: Sequence[Sequence[str]], rows: Sequence[Labelled]) -> float:
-    """F1 over whole names."""
+    """Entity-level F1."""
     return entity_f1(said, [[str(label) for label in labels] for _, labels in rows])
 
 
 @cache
 def new_names() -> dict[str, list[Sentence]]:
-    """"exam" and "development" → sentences with one name each, one that no training text has; no name is in both, and
-    there are as many sentences for each kind."""
+    """"exam" and "development" → sentences with exactly one, held-out, name; no name is in both sets, and all
+    categories have equally many sentences."""
     by_kind: dict[str, list[str]] = defaultdict(list)
     for entity in sorted(world.full().held.entities):
         by_kind[entity.split(":")[0]].append(entity)
-    part = {entity: "development" if place % 3 == 0 else "test_set"
-            for some in by_kind.values() for place, entity in enumerate(some)}
-    found: dict[str, dict[str, list[Sentence]]] = {name: {kind: [] for kind in KINDS} for name in NAMED}
+    part = {entity: "development" if index % 3 == 0 else "test_set"
+            for entities in by_kind.values() for index, entity in enumerate(entities)}
+    selected: dict[str, dict[str, list[Sentence]]] = {name: {kind: [] for kind in KINDS} for name in NAMED}
     for sentence in islice(world.full().sentences("entities", seed=611), DRAWN):
         if len(sentence.mentions) == 1 and (entity := sentence.mentions[0].entity) in part:
-            some = found[part[entity]][entity.split(":")[0]]
-            if len(some) < NAMED[part[entity]]:
-                some.append(sentence)
-    return {name: [one for some in kinds.values() for one in some] for name, kinds in found.items()}
+            rows = selected[part[entity]][entity.split(":")[0]]
+            if len(rows) < NAMED[part[entity]]:
+                rows.append(sentence)
+    return {name: [row for rows in kinds.values() for row in rows] for name, kinds in selected.items()}
 
 
 @cache
 def known_names(draw: int) -> dict[str, list[Sentence]]:
-    """Kind → sentences of training text with one name, of this kind."""
-    found: dict[str, list[Sentence]] = {kind: [] for kind in KINDS}
+    """Entity category → training sentences with exactly one name, of this category (cached)."""
+    selected: dict[str, list[Sentence]] = {kind: [] for kind in KINDS}
     for sentence in islice(world.full().sentences("train", seed=620 + draw), DRAWN):
-        if len(sentence.mentions) == 1 and (kind := sentence.mentions[0].entity.split(":")[0]) in found:
-            found[kind].append(sentence)
-    return found
+        if len(sentence.mentions) == 1 and (kind := sentence.mentions[0].entity.split(":")[0]) in selected:
+            selected[kind].append(sentence)
+    return selected
 
 
 def labelled_names(each: int, draw: int) -> list[Labelled]:
-    """So many sentences for each kind of name, drawn anew for each ``draw``."""
-    return of_names([one for some in known_names(draw).values() for one in some[:each]])
+    """``each`` labelled sentences per entity category; ``draw`` selects a different sample."""
+    return of_names([row for rows in known_names(draw).values() for row in rows[:each]])
 
 
 def of_names(rows: Sequence[Sentence]) -> list[Labelled]:
-    """Sentences with BIO tags."""
-    return [Labelled(one.words, one.bio) for one in rows]
+    """Label sentences with BIO tags."""
+    return [Labelled(row.words, row.bio) for row in rows]
 
 
 def of_tags(split: str, seed: int, count: int) -> list[Labelled]:
-    """Sentences with parts of speech."""
-    return [Labelled(one.words, one.tags) for one in islice(world.full().sentences(split, seed=seed), count)]
+    """Sentences labelled with parts of speech."""
+    return [Labelled(row.words, row.tags) for row in islice(world.full().sentences(split, seed=seed), count)]
 
 
 def of_senses(rows: Sequence[Occurrence]) -> list[Labelled]:
-    """Sentences with the sense of one word."""
-    return [Labelled(one.words, [one.sense if place == one.place else None for place in range(len(one.words))])
-            for one in rows]
+    """Label sentences with the sense of one word."""
+    return [Labelled(row.words, [row.sense if index == row.place else None for index in range(len(row.words))])
+            for row in rows]
 
 
 def labelled_senses(each: int, draw: int) -> list[Occurrence]:
-    """So many sentences of each sense, drawn anew for each ``draw``; fewer where there are fewer."""
+    """Up to ``each`` sentences per sense; ``draw`` selects a different sample."""
     rng, by_sense = Random(f"{each}:{draw}"), defaultdict(list)
     for row in other_sentences()[0]:
         by_sense[row.sense].append(row)
@@ -116,26 +123,26 @@ def labelled_senses(each: int, draw: int) -> list[Occurrence]:
 
 
 def other_senses(each: int, seed: int) -> list[Labelled]:
-    """100 sentences with senses, to choose by: none of those to learn from, and none of the exam."""
-    learned = {one.words for one in labelled_senses(each, seed)}
-    others = [one for one in other_sentences()[0] if one.words not in learned]
+    """Development set with senses, 100 sentences disjoint from the training and test sentences."""
+    training = {row.words for row in labelled_senses(each, seed)}
+    others = [row for row in other_sentences()[0] if row.words not in training]
     return of_senses(sample(Random(f"{each}:{seed}"), others, 100))
 
 
 @cache
 def universal_tags() -> tuple[str, ...]:
-    """The parts of speech that the world has."""
-    return tuple(sorted({str(label) for one in of_tags("train", 1, 2000) for label in one.labels}))
+    """The parts of speech that occur in the world (cached)."""
+    return tuple(sorted({str(label) for row in of_tags("train", 1, 2000) for label in row.labels}))
 
 
 @cache
 def senses() -> tuple[str, ...]:
-    """The senses that are asked about."""
-    return tuple(sorted({one.sense for one in other_sentences()[0]}))
+    """The senses to be distinguished (cached)."""
+    return tuple(sorted({row.sense for row in other_sentences()[0]}))
 
 
 def task_of(name: str) -> Task:
-    """A task by its name: "names", "parts of speech" or "senses"; ValueError for another."""
+    """Return the task "names", "parts of speech" or "senses". Raises ValueError for any other name."""
     if name == "names":
         return Task(transfer.TAGS, labelled_names, lambda count, draw: of_names(new_names()["development"]),
                     lambda: of_names(new_names()["test_set"]), name_f1)
@@ -143,6 +150,6 @@ def task_of(name: str) -> Task:
         return Task(universal_tags(), lambda count, draw: of_tags("train", 700 + draw, count),
                     lambda count, draw: of_tags("train", 800 + draw, 150), lambda: of_tags("test", 900, 400), share)
     if name != "senses":
-        raise ValueError(f"a task is one of names, parts of speech, senses; {name!r} was given")
+        raise ValueError(f"unknown task {name!r}; expected names, parts of speech or senses")
     return Task(senses(), lambda each, draw: of_senses(labelled_senses(each, draw)), other_senses,
                 lambda: of_senses(other_sentences()[1]), share)

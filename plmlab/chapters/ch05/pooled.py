@@ -1,7 +1,7 @@
-"""What two readers know of a word who have seen a side of it each, pooled afterwards; and who sees both at once.
+"""Late combination of a left-to-right and a right-to-left prediction, compared with joint bidirectional context.
 
-All are the best possible (`World.next_words`, `previous_words`, `World.posterior`), so that what pooling costs is no
-fault of a model.
+All predictions are Bayes-optimal (`World.next_words`, `previous_words`, `World.posterior`), so that the loss from late
+combination is not due to a model's errors.
 """
 
 from collections import Counter
@@ -15,12 +15,12 @@ from plmlab.world.probability.backwards import previous_words
 from plmlab.world.world import World
 
 COUNTED = 5000
-"""Sentences in which words are counted, for how usual they are."""
+"""Number of sentences for unigram counts."""
 
 
 class Beliefs(NamedTuple):
-    """A ``word``, and what is believed of it, word → probability: from the ``left``, from the ``right``, from ``both``
-    at once; and without any context (``usual``)."""
+    """A ``word`` and its predicted distributions (word → probability): given the ``left`` context, the ``right``
+    context, ``both``, and without context (``usual``, the unigram distribution)."""
 
     word: str
     left: dict[str, float]
@@ -31,22 +31,21 @@ class Beliefs(NamedTuple):
 
 @cache
 def frequencies(world: World) -> dict[str, float]:
-    """Word → its share of the words of training text, half a count added to each."""
+    """Unigram probabilities of the training text with add-½ smoothing (cached)."""
     counts = Counter(word for words in islice(world.text("train", seed=43), COUNTED) for word in words)
-    whole = counts.total() + len(world.vocabulary) / 2
-    return {word: (counts[word] + 0.5) / whole for word in world.vocabulary}
+    total = counts.total() + len(world.vocabulary) / 2
+    return {word: (counts[word] + 0.5) / total for word in world.vocabulary}
 
 
 def believed(world: World, words: Sequence[str]) -> list[Beliefs]:
-    """What the best readers believe of each word of a sentence of training text."""
+    """Bayes-optimal predictions for each word of a training-split sentence."""
     automaton = world.automaton("train")
-    return [Beliefs(word, world.next_words(words[:position]), previous_words(automaton, words[position + 1:]),
-                    world.posterior(words, {position})[0], frequencies(world)) for position, word in enumerate(words)]
+    return [Beliefs(word, world.next_words(words[:index]), previous_words(automaton, words[index + 1:]),
+                    world.posterior(words, {index})[0], frequencies(world)) for index, word in enumerate(words)]
 
 
 def pooled(beliefs: Beliefs, left: float, right: float, usual: float) -> float:
-    """The nats that a word costs where the two one-sided beliefs are multiplied, to these powers, and divided by how
-    usual each word is, to the third."""
+    """Loss in nats of a log-linear combination: p_left^left · p_right^right / p_unigram^usual, renormalized."""
     def score(word: str) -> float:
         return exp(left * log(beliefs.left[word]) + right * log(beliefs.right[word]) - usual * log(beliefs.usual[word]))
 

@@ -1,33 +1,34 @@
-"""Which layer tells the part of speech, and which the sense of a word (Peters et al. 2018, §5.3, tables 5 and 6)?
+"""Which layer encodes parts of speech, and which word senses (Peters et al. 2018, §5.3, tables 5 and 6)?
 
-Said before it was run. The paper: layer 1 is better at parts of speech (all words), layer 2 at senses (here with 15
-labelled sentences a sense). Each *holds* if with every seed the difference has that sign, and the mean of the
-differences is more than twice its error, by which sentences of one pattern count together; it *fails* if with every
-seed it has the other sign, as far; it is *open* otherwise. *Above CoVe* holds if, with every seed, the better layer of
-the biLM of words is above the better layer of CoVe in both (the biLM of words, since CoVe has no letters). Where a rule
-without a network is as good as the best layer, an exam asks for no understanding, whatever the layers do.
+The rule, written before the runs. The paper's claim: layer 1 is better for parts of speech (all words), layer 2 for
+senses (here with 15 labelled sentences per sense). Each *holds* if the difference has this sign for every seed and its
+mean is more than twice the standard error, which treats sentences of one pattern as a cluster; it *fails* if the
+difference has the opposite sign for every seed, equally clearly; it is *open* otherwise. *Above CoVe* holds if for
+every seed the better layer of the word-level biLM is above the better layer of CoVe in both tasks (the word-level biLM,
+because CoVe has no character input). If a rule without a network is as good as the best layer, the test set requires no
+understanding, whatever the layers encode.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 DECIDING = {"tags": "all", "senses": "15 labels"}
-"""The exam by which the paper's claim is judged."""
+"""The test sets on which the verdict is based."""
 
 
 def verdict(readers: Mapping[str, Any], what: str) -> str:
-    """What the rule above says of the layers in "tags" or "senses": holds, fails or open."""
-    told = readers["biLM"]["2 − 1"][what][DECIDING[what]]
+    """Apply the rule above to the layers for "tags" or "senses": "holds", "fails" or "open"."""
+    difference = readers["biLM"]["2 − 1"][what][DECIDING[what]]
     sign = -1 if what == "tags" else 1
-    by_seed = [sign * value for value in told["values"]]
-    far = abs(told["mean"]) > 2 * told["error"]
-    if far and all(value > 0 for value in by_seed):
+    by_seed = [sign * value for value in difference["values"]]
+    clear = abs(difference["mean"]) > 2 * difference["error"]
+    if clear and all(value > 0 for value in by_seed):
         return "holds"
-    return "fails" if far and all(value < 0 for value in by_seed) else "open"
+    return "fails" if clear and all(value < 0 for value in by_seed) else "open"
 
 
 def above_cove(readers: Mapping[str, Any]) -> bool:
-    """Whether, with every seed, the better layer of the biLM of words is above the better one of CoVe in both."""
+    """Whether for every seed the better layer of the word-level biLM is above CoVe's better layer in both tasks."""
     def best(name: str, what: str) -> list[float]:
         return [max(pair) for pair in zip(*(readers[name][layer][what][DECIDING[what]]["values"] for layer in "12"),
                                           strict=True)]

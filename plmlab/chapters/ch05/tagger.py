@@ -1,7 +1,6 @@
-"""A task's own model, a BiLSTM, with ELMo's vector beside its word vectors: [x; ELMo] (Peters et al. 2018, §3.3).
+"""A task-specific BiLSTM tagger whose input is [x; ELMo], word vectors and ELMo vectors (Peters et al. 2018, §3.3).
 
-What was pretrained is read once and stays as it is; the weights of the layers, γ, and all that stands above are learned
-with the task.
+The pretrained layers are computed once and frozen; the layer weights, γ, and everything above are trained on the task.
 """
 
 from collections.abc import Sequence
@@ -23,13 +22,12 @@ from plmlab.layers.scalar_mix import ScalarMix, centred
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 WIDTH, DROPOUT, UNKNOWN = 128, 0.3, 0.05
-"""The BiLSTM's width, the share of its inputs that training drops, and the share of words that training shows as
-[UNK]."""
+"""BiLSTM width, dropout on its inputs, and the fraction of words replaced by [UNK] in training."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A sentence with a label for each word, IGNORE where nothing is asked; and the pretrained layers' vectors."""
+    """A sentence as word ids, with label ids (IGNORE for unlabelled words) and the vectors of the pretrained layers."""
 
     words: Int[Tensor, "time"]
     labels: Int[Tensor, "time"]
@@ -38,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class TaggedBatch:
-    """Rows side by side, padded on the right."""
+    """A batch of rows, padded on the right."""
 
     words: Int[Tensor, "batch time"]
     targets: Int[Tensor, "batch time"]
@@ -47,7 +45,7 @@ class TaggedBatch:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Self:
-        """Collate."""
+        """Collate rows into a batch."""
         return cls(pad_sequence([row.words for row in rows], True),
                    pad_sequence([row.labels for row in rows], True, IGNORE),
                    tuple(pad_sequence(list(layer), True) for layer in zip(*(row.layers for row in rows), strict=True)),
@@ -55,17 +53,17 @@ class TaggedBatch:
 
     @property
     def real(self) -> Bool[Tensor, "batch time"]:
-        """The positions that are no padding."""
+        """Mask of real (non-padding) tokens."""
         return (torch.arange(self.words.shape[1]) < self.lengths[:, None]).to(self.words.device)
 
     def to(self, device: Any) -> Self:
-        """The same on another device."""
+        """Copy of the batch on another device."""
         return replace(self, words=self.words.to(device), targets=self.targets.to(device),
                        layers=tuple(layer.to(device) for layer in self.layers))
 
 
 class FixedMix(nn.Module):
-    """γ Σⱼ sⱼ hⱼ with shares s that are given and stay; γ is learned."""
+    """γ Σⱼ sⱼ hⱼ with fixed weights s (``shares``); γ is learned."""
 
     def __init__(self, shares: Sequence[float]) -> None:
         super().__init__()
@@ -74,14 +72,17 @@ class FixedMix(nn.Module):
 
     def forward(self, layers: Sequence[Float[Tensor, "batch time width"]], real: Bool[Tensor, "batch time"],
                 ) -> Float[Tensor, "batch time width"]:
-        """The mix at each position, each layer brought to mean 0 and variance 1 first, as in `ScalarMix`."""
+        """Weighted sum of the layers, each normalized to mean 0 and variance 1 first, as in `ScalarMix`."""
         return self.gamma * torch.stack([share * centred(layer, real)
                                          for share, layer in zip(self.fixed, layers, strict=True) if share]).sum(0)
 
 
 class QuickMix(ScalarMix):
-    """A `ScalarMix` with s = softmax(10 w), over layers of mean 0 and variance 1: in the few hundred updates that a
-    task has, a learning rate that is right for its other weights would hardly move w."""
+    """A `ScalarMix` with s = softmax(10 w), over layers normalized to mean 0 and variance 1.
+
+    The factor speeds up w: in the few hundred updates of a task, a learning rate that suits the other parameters would
+    hardly change it.
+    """
 
     pace = 10.0
 
@@ -89,12 +90,12 @@ class QuickMix(ScalarMix):
         super().__init__(layers, normed=True)
 
     def softmax(self) -> Float[Tensor, "layer"]:
-        """s, which adds up to 1."""
+        """The layer weights s, which add up to 1."""
         return (self.pace * self.weights).softmax(0)
 
 
 class Tagger(nn.Module):
-    """Word vectors, a mix of pretrained layers beside them where there is one, a BiLSTM, and a label for each word."""
+    """Word vectors (optionally with a mix of pretrained layers), a BiLSTM, and a linear label classifier."""
 
     def __init__(self, labels: int, mix: nn.Module | None = None, width: int = 0) -> None:
         super().__init__()
@@ -105,7 +106,7 @@ class Tagger(nn.Module):
         self.output = nn.Linear(WIDTH, labels)
 
     def forward(self, batch: TaggedBatch) -> Float[Tensor, "batch time label"]:
-        """The logits of each position's label."""
+        """Label logits at each position."""
         words = batch.words
         if self.training:
             dropped = torch.rand(words.shape, device=words.device) < UNKNOWN
@@ -116,24 +117,24 @@ class Tagger(nn.Module):
         return self.output(self.dropout(self.recurrent(self.dropout(x), batch.lengths)[0]))
 
     def loss(self, batch: TaggedBatch) -> Float[Tensor, ""]:
-        """Mean cross-entropy in nats a labelled word."""
+        """Mean cross-entropy in nats per labelled word."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
 
 @cache
 def word_vectors() -> Float[Tensor, "vocab width"]:
-    """The word vectors of chapter 02 for the full world's vocabulary, brought to variance 1; zeros for words that they
-    lack."""
+    """Word vectors of chapter 02 for the full world's vocabulary, scaled to variance 1; zeros for words without a
+    vector (cached)."""
     model, tokenizer = load("skipgram-world")
     matrix = model.token.weight.detach() / model.token.weight.detach().std()
     table = torch.zeros(len(world_tokenizer()), matrix.shape[1])
-    theirs = {word: i for i, word in enumerate(tokenizer.tokens(list(range(len(tokenizer)))))}
+    row_of = {word: i for i, word in enumerate(tokenizer.tokens(list(range(len(tokenizer)))))}
     for i, word in enumerate(world_tokenizer().tokens(list(range(len(world_tokenizer()))))):
-        if word in theirs and not word.startswith("["):
-            table[i] = matrix[theirs[word]]
+        if word in row_of and not word.startswith("["):
+            table[i] = matrix[row_of[word]]
     return table
 
 
 def row(words: Sequence[str], labels: Sequence[int], layers: Sequence[Float[Tensor, "time width"]] = ()) -> Row:
-    """A labelled sentence as the tagger reads it; a word that the vocabulary lacks is [UNK]."""
+    """Convert a labelled sentence to the tagger's input; out-of-vocabulary words become [UNK]."""
     return Row(torch.tensor(ids(words)), torch.tensor(labels), tuple(layers))

@@ -1,4 +1,4 @@
-"""Letters written backwards, and how many heads that takes, with one total width."""
+"""String reversal, and how many attention heads it needs at a fixed total width."""
 
 from collections.abc import Callable
 from random import Random
@@ -18,7 +18,7 @@ STEPS, EVERY = 800, 100
 
 
 def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], PairBatch]:
-    """A function from the step to its batch: letters drawn alike, and the same backwards. The best loss is 0."""
+    """Function step → batch: uniformly random strings and their reversals. The minimum loss is 0."""
     vocab = Vocabulary(len(Vocabulary(0).special) + LETTERS)
 
     def draw(step: int) -> PairBatch:
@@ -30,8 +30,8 @@ def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], 
 
 
 def backwards(heads: int, lr: float, seed: int, steps: int = STEPS) -> list[float]:
-    """The loss on new letters, in nats a target, after every ``EVERY`` steps of a Transformer that learns to reverse
-    them; a run that diverges has the loss of the untrained, log of the vocabulary, at each."""
+    """Train a Transformer to reverse strings; return its loss on new strings, in nats per target, after every ``EVERY``
+    steps. For a run that diverges, every value is the loss of a uniform prediction, the log of the vocabulary size."""
     torch.manual_seed(seed)
     size = len(Vocabulary(0).special) + LETTERS
     model = Transformer(TransformerConfig(size, layers=1, heads=heads, dropout=0.0, smoothing=0.0))
@@ -46,6 +46,6 @@ def backwards(heads: int, lr: float, seed: int, steps: int = STEPS) -> list[floa
 
 
 def soon(heads: int, lr: float, seed: int) -> float:
-    """How soon a rate teaches it: minus the mean loss over a run."""
+    """Score of a learning rate: minus the mean loss over a run."""
     losses = backwards(heads, lr, seed)
     return -sum(losses) / len(losses)

@@ -50,7 +50,7 @@ def masked_weights(
 
 
 def draw_masks(rng: Generator) -> Probes:
-    """Inputs for 06.2: name → (scores, mask), both [query key], huge scores at hidden keys and low ones among them."""
+    """Inputs for 06.2: name → (scores, mask), both `[query key]`, with extreme scores, large ones at masked keys."""
     causal, padded = torch.ones(4, 4, dtype=torch.bool).tril(), torch.tensor([[True, True, True, False, False]])
     gaps = torch.tensor([[True, True, False, False], [True, False, True, True]])
     huge = torch.tensor([[1.0, 2.0, 300.0], [300.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
@@ -73,7 +73,7 @@ def split_heads(x: Float[Tensor, "batch time model"], heads: int) -> Float[Tenso
 
 
 def draw_texts(rng: Generator) -> Probes:
-    """Inputs for 06.3: name → (vectors [batch time model], number of heads)."""
+    """Inputs for 06.3: name → (vectors `[batch time model]`, number of heads)."""
     return {
         "two tokens, two heads": (torch.arange(8.0).view(1, 2, 4), 2),
         "four heads of width 2": (randn(2, 3, 8, generator=rng), 4),
@@ -138,7 +138,7 @@ def previous_token_head(weights: Float[Tensor, "head query key"], tokens: list[s
 
 
 def draw_heads(rng: Generator) -> Probes:
-    """Inputs for 06.6: name → (weights [head query key], tokens), special tokens among them."""
+    """Inputs for 06.6: name → (weights `[head query key]`, tokens), with special tokens."""
     def looks(heads: int, time: int) -> Tensor:
         return (2 * randn(heads, time, time, generator=rng)).softmax(-1)
 

@@ -1,7 +1,7 @@
-"""Agreement over 50 and 200 words, where the path between noun and verb is long: does a short path make it easier?
+"""Agreement over 50 and 200 words: is a long-range dependency easier to learn with a short path between positions?
 
-"the kite beside the red boxes under the dolls … is": two hundred words of toys and boxes, each in the singular or in
-the plural by the toss of a coin, and only the verb is asked. Which it is hangs on the first noun alone.
+"the kite beside the red boxes under the dolls … is": two hundred words of toys and boxes, each singular or plural with
+probability ½. Only the verb is a target, and its form depends on the first noun alone.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
 
 LENGTHS, UNSEEN = (50, 200), 500
-"""Words between noun and verb that are trained on, and those that are only asked."""
+"""Numbers of words between noun and verb in training, and one that is used only for testing."""
 STEPS, EVERY, BATCH = 600, 25, 32
 KINDS = ("Transformer", "LSTM")
 VERBS = ("is", "are")
@@ -31,7 +31,7 @@ VERBS = ("is", "are")
 
 @cache
 def words() -> tuple[list[tuple[str, str]], list[str], dict[str, int]]:
-    """Nouns as (singular, plural), adjectives, and word → id for all words of these sentences."""
+    """Nouns as (singular, plural), adjectives, and word → token id for all words of these sentences (cached)."""
     classes = world.full().lexicon.classes
     nouns = [(noun.forms["sg"], noun.forms["pl"]) for kind in ("toy", "container") for noun in classes[kind]]
     adjectives = [colour.lemma for colour in classes["colour"]]
@@ -40,39 +40,41 @@ def words() -> tuple[list[tuple[str, str]], list[str], dict[str, int]]:
 
 
 def chain(between: int, rng: Random) -> tuple[list[str], str]:
-    """A sentence up to its verb, which comes ``between`` words behind the noun; and the verb. ValueError where places
-    of three and four words cannot fill that up."""
+    """Sample a sentence up to its verb, with ``between`` words between noun and verb; and the verb.
+
+    Raises ValueError if prepositional phrases of three and four words cannot add up to ``between``.
+    """
     nouns, adjectives, _ = words()
     if between < 3 or between == 5:
-        raise ValueError(f"places take 3 or 4 words each, and cannot fill {between}")
+        raise ValueError(f"between={between} is not a sum of phrases of 3 or 4 words; use 3, 4, or 6 and more")
 
     def noun(plural: bool) -> str:
         return nouns[randint(rng, len(nouns))][plural]
     plural = rng.random() < 0.5
-    told, left = ["the", noun(plural)], between
+    sentence, left = ["the", noun(plural)], between
     while left:
         size = 3 + (rng.random() < 0.5)
         if left - size in (1, 2, 5) or left < size:
             size = 7 - size
         adjective = [adjectives[randint(rng, len(adjectives))]] * (size - 3)
-        told += [sorted(PREPOSITIONS)[randint(rng, len(PREPOSITIONS))], "the", *adjective, noun(rng.random() < 0.5)]
+        sentence += [sorted(PREPOSITIONS)[randint(rng, len(PREPOSITIONS))], "the", *adjective, noun(rng.random() < 0.5)]
         left -= size
-    return told, VERBS[plural]
+    return sentence, VERBS[plural]
 
 
 def asked(between: int, seed: str, count: int = BATCH) -> Batch:
-    """A batch of such sentences; the last position of each is to say the verb, and no other position anything."""
+    """Batch of such sentences; the verb is the target at the last position, and there are no other targets."""
     rng, ids = Random(seed), words()[2]
-    told = [chain(between, rng) for _ in range(count)]
-    batch = Batch.continuing(torch.tensor([[ids[word] for word in sentence] for sentence, _ in told]), 0)
+    rows = [chain(between, rng) for _ in range(count)]
+    batch = Batch.continuing(torch.tensor([[ids[word] for word in sentence] for sentence, _ in rows]), 0)
     targets = torch.full_like(batch.tokens, IGNORE)
-    targets[:, -1] = torch.tensor([ids[verb] for _, verb in told])
+    targets[:, -1] = torch.tensor([ids[verb] for _, verb in rows])
     return replace(batch, targets=targets)
 
 
 def build(kind: str, seed: int, between: int) -> nn.Module:
-    """A Transformer of two layers with sinusoids, or an LSTM of one that starts with a memory as long as its sentences:
-    about 104,000 parameters each."""
+    """Return an untrained two-layer Transformer with sinusoidal positions, or a one-layer LSTM with chrono
+    initialization up to the sentence length; about 104,000 parameters each."""
     torch.manual_seed(seed)
     size = max(words()[2].values()) + 1
     if kind == "Transformer":
@@ -82,36 +84,36 @@ def build(kind: str, seed: int, between: int) -> nn.Module:
 
 @torch.no_grad()
 def right(model: nn.Module, between: int, part: str = "test_set") -> float:
-    """The share of 300 new sentences in which the right verb gets the higher probability; ``part`` draws them."""
+    """Accuracy on 300 new sentences: the correct verb has the higher probability; ``part`` selects the sample."""
     batch, verbs = asked(between, f"{part} {between}", 300), torch.tensor([words()[2][verb] for verb in VERBS])
     was_training = model.training
     model.eval()
-    said = verbs[model(batch)[:, -1, verbs].argmax(-1)]
+    predicted = verbs[model(batch)[:, -1, verbs].argmax(-1)]
     model.train(was_training)
-    return float((said == batch.targets[:, -1]).float().mean())
+    return float((predicted == batch.targets[:, -1]).float().mean())
 
 
 def learn(kind: str, seed: int, lr: float, between: int, steps: int = STEPS, part: str = "test_set", **options: Any,
           ) -> tuple[list[float], nn.Module, History]:
-    """Train on sentences of one length; the share right after every ``EVERY`` steps, the model, the run's history."""
-    model, seen = build(kind, seed, between), []
+    """Train on one length; return the accuracies after every ``EVERY`` steps, the model, and the run's history."""
+    model, accuracies = build(kind, seed, between), []
 
-    def look() -> list[Batch]:
-        seen.append(right(model, between, part))
+    def evaluate() -> list[Batch]:
+        accuracies.append(right(model, between, part))
         return [asked(between, "loss")]
     history = fit(model, lambda step: asked(between, f"{seed} {step}"), steps=steps, lr=lr, warmup=50, decay="none",
-                  evaluate=look, evaluate_every=EVERY, **options)
-    return seen, model, history
+                  evaluate=evaluate, evaluate_every=EVERY, **options)
+    return accuracies, model, history
 
 
 @none_if_diverged
 def soon(kind: str, between: int, lr: float, seed: int) -> float:
-    """How soon a rate teaches it: the mean share right over a run."""
-    seen, _, _ = learn(kind, seed, lr, between, part="choose", show=False)
-    return sum(seen) / len(seen)
+    """Score of a learning rate: mean accuracy over a run."""
+    accuracies, _, _ = learn(kind, seed, lr, between, part="choose", show=False)
+    return sum(accuracies) / len(accuracies)
 
 
 def run(kind: str, between: int, lr: float, seed: int) -> dict[str, Any]:
-    """One run: "seen", the share right step by step; "unseen", that over 500 words, which it never read."""
-    seen, model, _ = learn(kind, seed, lr, between, show=False)
-    return {"seen": seen, "unseen": right(model, UNSEEN)}
+    """Train once: "seen", accuracies during training; "unseen", the accuracy at 500 words, not trained on."""
+    accuracies, model, _ = learn(kind, seed, lr, between, show=False)
+    return {"seen": accuracies, "unseen": right(model, UNSEEN)}

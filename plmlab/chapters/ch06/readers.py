@@ -1,4 +1,4 @@
-"""The readers that chapter 06 compares: a decoder-only Transformer with sinusoids, and LSTMs."""
+"""The models that chapter 06 compares: a decoder-only Transformer with sinusoidal positions, and LSTMs."""
 
 import torch
 from jaxtyping import Float
@@ -11,29 +11,30 @@ from plmlab.models.gpt import GPT2, Embeddings, GPTConfig
 
 
 class Sinusoids(Embeddings):
-    """Token vectors times √d, plus sinusoids, as in the paper (§3.4, §3.5): no text is too long."""
+    """Token embeddings times √d plus sinusoids, as in the paper (§3.4, §3.5); there is no maximum length."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
         self.position = Sinusoidal(config.model)  # type: ignore[assignment]
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector that each position starts with."""
+        """Input embeddings."""
         tokens = self.token(batch.tokens)
         return self.dropout(tokens * tokens.shape[-1]**0.5 + self.position(batch.position_ids[:, 0]))
 
 
 class SinusoidalGPT2(GPT2):
-    """A decoder alone, as GPT-2's, with the paper's positions."""
+    """A GPT-2 with the paper's sinusoidal positional encoding."""
 
     embeddings_class = Sinusoids
 
 
 class LSTM(nn.Module):
-    """A recurrent language model: what it knows of a word ten steps back has passed through ten steps.
+    """An LSTM language model; information about a word n steps back has passed through n recurrent steps.
 
-    torch starts with forget gates about half open, so that of what was known n steps ago 1/2ⁿ is left. With ``memory``,
-    they start so that it takes 1 … ``memory`` words to forget, each unit its own number (Tallec and Ollivier 2018).
+    With PyTorch's default initialization the forget gates start near ½, so that 1/2ⁿ of the cell state is left after n
+    steps. With ``memory``, chrono initialization gives each unit a time constant from 1 … ``memory`` words (Tallec and
+    Ollivier 2018).
     """
 
     def __init__(self, vocab: int, width: int, layers: int, memory: int | None = None) -> None:
@@ -49,7 +50,7 @@ class LSTM(nn.Module):
     @staticmethod
     @torch.no_grad()
     def remember(bias: Tensor, other: Tensor, memory: int) -> None:
-        """Set the biases of one layer: forget gate log u, input gate −log u, with u drawn from 1 … ``memory``."""
+        """Chrono-initialize a layer: forget bias log u, input bias −log u, with u uniform on [1, ``memory``]."""
         width = len(bias) // 4
         bias.zero_()
         other.zero_()
@@ -57,9 +58,9 @@ class LSTM(nn.Module):
         bias[:width] = -bias[width:2 * width]
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """The logits of the next word at each position."""
+        """Next-word logits at each position."""
         return F.linear(self.steps(self.token(batch.tokens))[0], self.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean cross-entropy in nats a target."""
+        """Mean cross-entropy in nats per target."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)

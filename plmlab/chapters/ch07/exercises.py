@@ -1,4 +1,4 @@
-"""Exercises of chapter 07: GPT (Radford et al. 2018, 2019), from its loss to what is read off it."""
+"""Exercises of chapter 07: GPT (Radford et al. 2018, 2019), from its loss to the logit lens and fine-tuning."""
 
 import torch
 from jaxtyping import Float, Int
@@ -22,7 +22,7 @@ def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor,
 
 
 def draw_texts(rng: Generator) -> Probes:
-    """Inputs for 07.1: name → (logits [time vocab], tokens); logits in the hundreds, and negative ones, too."""
+    """Inputs for 07.1: name → (logits `[time vocab]`, tokens), including logits in the hundreds and negative ones."""
     def text(time: int, vocab: int, scale: float = 1.0) -> tuple[Tensor, Tensor]:
         return scale * randn(time, vocab, generator=rng), randint(vocab, (time,), generator=rng)
 
@@ -53,7 +53,7 @@ def nucleus(logits: Float[Tensor, "vocab"], p: float) -> Float[Tensor, "vocab"]:
 
 
 def draw_cuts(rng: Generator) -> Probes:
-    """Inputs for 07.2: name → (logits [vocab], p)."""
+    """Inputs for 07.2: name → (logits `[vocab]`, p)."""
     chances = torch.tensor([0.1, 0.5, 0.15, 0.25])
     return {
         "four tokens, p = 0.6": (chances.log(), 0.6),
@@ -83,7 +83,7 @@ def step_with_cache(
 
 
 def draw_steps(rng: Generator) -> Probes:
-    """Inputs for 07.3: name → (q, k and v of the new token, keys and values before it), one with none before."""
+    """Inputs for 07.3: name → (q, k and v of the new token, cached keys and values), including an empty cache."""
     def step(time: int, width: int, value: int) -> tuple[Tensor, ...]:
         return (randn(width, generator=rng), randn(width, generator=rng), randn(value, generator=rng),
                 randn(time, width, generator=rng), randn(time, value, generator=rng))
@@ -120,7 +120,7 @@ def logit_lens(
 
 
 def draw_layers(rng: Generator) -> Probes:
-    """Inputs for 07.4: name → (hidden [layer time model], scale, shift, embedding [vocab model])."""
+    """Inputs for 07.4: name → (hidden `[layer time model]`, scale, shift, embedding `[vocab model]`)."""
     def stack(layers: int, time: int, model: int, vocab: int) -> tuple[Tensor, ...]:
         return (3 * randn(layers, time, model, generator=rng) + 1, 0.5 + rand(model, generator=rng),
                 randn(model, generator=rng), randn(vocab, model, generator=rng))
@@ -150,7 +150,7 @@ def fine_tuning_loss(
 
 
 def draw_batches(rng: Generator) -> Probes:
-    """Inputs for 07.5: name → (logits of the classes, classes, logits of the words, targets, λ)."""
+    """Inputs for 07.5: name → (class logits, classes, word logits, targets, λ)."""
     def batch(size: int, labels: int, time: int, vocab: int) -> tuple[Tensor, ...]:
         targets = randint(vocab, (size, time), generator=rng)
         targets[0, time // 2:] = -100

@@ -1,8 +1,9 @@
-"""Is this sentence right? CoLA's task (Radford et al. 2018, table 4) in miniature, with labels and without.
+"""Linguistic acceptability, CoLA's task (Radford et al. 2018, table 4) in miniature: fine-tuned and zero-shot.
 
-Half of the sentences have the wrong one of "is" and "are". A GPT-2 is fine-tuned on few labels or many: from scratch,
-pretrained, and pretrained with the language model's loss as auxiliary (eq. 5). Without any label, it can be asked which
-of the two sentences is likelier (Radford et al. 2019: a language model knows tasks that nobody taught it).
+Half of the sentences have the wrong one of "is" and "are". A GPT-2 is fine-tuned on few or many labels: from scratch,
+pretrained, and pretrained with the language-modelling loss as an auxiliary objective (eq. 5). In the zero-shot setting
+it chooses the sentence with the higher probability (Radford et al. 2019: language models perform tasks without
+supervision).
 """
 
 from collections.abc import Callable, Sequence
@@ -25,60 +26,60 @@ from plmlab.train import Diverged, History, fit
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 DEVELOPMENT = 32
-"""So many of the sentences that are not the exam's say which weights are kept, and which learning rate is best."""
+"""Number of development sentences, for early stopping and the choice of learning rates; none is in the test set."""
 LABELS = (16, 32, 64, 128, 200)
 STEPS, EVERY = 800, 50
 KINDS = {"from scratch": (False, 0.0), "pretrained": (True, 0.0), "pretrained, λ = 0.5": (True, 0.5)}
-"""Each: whether it is pretrained, and λ, the weight of the words' loss while it is tuned."""
+"""Configuration → whether it is pretrained, and λ, the weight of the LM loss in fine-tuning."""
 
 Judged = tuple[Words, int]
-"""A sentence, and whether it is right."""
+"""A sentence and its label: 1 if it is acceptable, otherwise 0."""
 
 
 def labelled_examples(rows: Sequence[Judged]) -> list[Example]:
-    """Labelled sentences as GPT reads them: [START] … [END], and what is asked is asked at [END]."""
+    """Labelled sentences as classification examples: [START] … [END], with the class predicted at [END]."""
     return [gpt_classification(ids(words), right, vocab=small_world_tokenizer().vocab) for words, right in rows]
 
 
 def judging(rows: Sequence[Judged]) -> Batch:
-    """The batch of labelled sentences as GPT reads them."""
+    """Collate labelled sentences into a batch."""
     return Batch.of(labelled_examples(rows), pad=small_world_tokenizer().vocab.need("pad"))
 
 
 def spoilt(words: Words) -> Words:
-    """The sentence with "is" and "are" exchanged."""
+    """Corrupt a sentence by swapping "is" and "are"."""
     return tuple(OTHER.get(word, word) for word in words)
 
 
 def training_rows(count: int, seed: int) -> list[Judged]:
-    """So many labelled sentences to learn from; every second one is spoilt, with label 0."""
+    """``count`` labelled training sentences; every second one is corrupted, with label 0."""
     rest = list(agreeing())[TEST_SIZE + DEVELOPMENT:]
     chosen = shuffled(Random(seed), rest)[:count]
-    return [(spoilt(words), 0) if place % 2 else (words, 1) for place, words in enumerate(chosen)]
+    return [(spoilt(words), 0) if index % 2 else (words, 1) for index, words in enumerate(chosen)]
 
 
 def twice(sentences: Sequence[Words]) -> Batch:
-    """The batch of sentences, each as it is, with label 1, and spoilt, with label 0."""
+    """Batch with each sentence twice: unchanged with label 1, and corrupted with label 0."""
     return judging([pair for words in sentences for pair in ((words, 1), (spoilt(words), 0))])
 
 
 @cache
 def test_set() -> Batch:
-    """The batch of the exam: the kept sentences, each twice."""
+    """Test batch: the held-out sentences, each unchanged and corrupted (cached)."""
     return twice(sorted(kept()))
 
 
 @cache
 def development() -> Batch:
-    """The batch of the sentences that say which weights are kept, each twice; neither in the exam nor labelled."""
+    """Development batch, each sentence unchanged and corrupted; disjoint from the training and test sets (cached)."""
     return twice(list(agreeing())[TEST_SIZE:TEST_SIZE + DEVELOPMENT])
 
 
 class Judge(GPTClassifier):
-    """A classifier whose words' loss does not count where it is evaluated, so that all kinds have one measure."""
+    """A classifier that omits the auxiliary LM loss in evaluation, so that all configurations are comparable."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """As the classifier's while it trains, and of the classes alone while it is evaluated."""
+        """Training: classification loss plus auxiliary LM loss. Evaluation: classification loss alone."""
         if self.training:
             return super().loss(batch)
         return F.cross_entropy(self(batch), batch.labels["class"])
@@ -86,10 +87,10 @@ class Judge(GPTClassifier):
 
 def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: int = STEPS, **options: Any,
          ) -> tuple[Judge, History]:
-    """A copy of the GPT-2 with a classifier on top, fine-tuned on so many labelled sentences, and the run's history.
+    """Fine-tune a copy of a GPT-2 with a classification head on ``labels`` sentences; return it with the run's history.
 
-    ``auxiliary`` is λ. All recorded kinds train for ``STEPS`` updates, for what learns from scratch may rise late; kept
-    are the weights with the lowest loss on the development sentences, looked at after every ``EVERY``.
+    ``auxiliary`` is λ. All recorded configurations train for ``STEPS`` updates, because training from scratch may
+    improve late; the weights with the lowest development loss, evaluated after every ``EVERY`` updates, are restored.
     """
     torch.manual_seed(seed)
     rows = training_rows(labels, seed)
@@ -105,18 +106,18 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
 
 
 def accuracy(model: GPTClassifier) -> float:
-    """The share of the exam that a classifier gets right."""
+    """Test accuracy of a classifier."""
     with torch.no_grad():
         return float((model(test_set()).argmax(-1) == test_set().labels["class"]).float().mean())
 
 
 def likelier(cost: Callable[[Words], float]) -> float:
-    """The share of the exam's pairs of which the right sentence costs less than the spoilt one; no label is needed."""
+    """Zero-shot accuracy: fraction of test pairs whose correct sentence has a lower ``cost`` than the corrupted one."""
     return sum(cost(words) < cost(spoilt(words)) for words in sorted(kept())) / TEST_SIZE
 
 
 def cost(gpt: GPT2) -> Callable[[Words], float]:
-    """What a GPT asks for a sentence: −log P, in nats."""
+    """Return the function sentence → −log P under a GPT, in nats."""
     @torch.no_grad()
     def nats(words: Words) -> float:
         batch = reading([words])
@@ -126,11 +127,11 @@ def cost(gpt: GPT2) -> Callable[[Words], float]:
 
 
 def tuned(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:
-    """One point: "right", the share of the exam; "updates", after which it was best; "loss", on the development
-    sentences."""
-    reads, auxiliary = KINDS[kind]
+    """Fine-tune once: test accuracy ("right"), the best number of "updates", and the development "loss"."""
+    is_pretrained, auxiliary = KINDS[kind]
     try:
-        model, history = tune(pretrained(seed) if reads else fresh(seed), labels, auxiliary, seed, lr, show=False)
+        gpt = pretrained(seed) if is_pretrained else fresh(seed)
+        model, history = tune(gpt, labels, auxiliary, seed, lr, show=False)
     except Diverged:
         return {"right": 0.5, "updates": STEPS, "loss": 1e9}
     assert history.best is not None
@@ -138,5 +139,5 @@ def tuned(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:
 
 
 def rate_score(kind: str, lr: float, seed: int) -> float:
-    """How good a learning rate is: minus the mean loss on the development sentences, with 64 labels and with 128."""
+    """Score of a learning rate: minus the mean development loss with 64 and with 128 labels."""
     return -sum(tuned(kind, labels, lr, seed)["loss"] for labels in (64, 128)) / 2

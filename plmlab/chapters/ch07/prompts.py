@@ -1,8 +1,8 @@
-"""Can a tiny GPT learn from examples in its prompt (Brown et al. 2020)? What a row's names mean, only the row says.
+"""In-context learning with a tiny GPT (Brown et al. 2020): label words whose meaning is defined only in the prompt.
 
-Behind each sentence of a row stands a name: one of two for a sentence about one thing, the other for one about several.
-In most text of this world nothing of what stood before helps; here it must. Training rows take any two of `NAMES`, but
-never "red" and "blue" together; the prompts of the exam do, and their sentences are the exam's.
+Each sentence of a row is followed by a label word: one of two for singular sentences, the other for plural ones. In
+most text of this world the previous sentences are uninformative; here they are needed. Training rows use any two of
+`NAMES`, except "red" and "blue" together; the test prompts use this pair, and the held-out test sentences.
 """
 
 from collections import Counter
@@ -32,56 +32,56 @@ ROW, STEPS = 8, 1600
 QUESTIONS = 200
 
 Prompt = tuple[list[str], str]
-"""The words of a prompt, and the name that should follow."""
+"""The words of a prompt, and its target label word."""
 
 
 @cache
 def pools(of_the_exam: bool) -> tuple[list[Words], list[Words]]:
-    """Sentences about one thing, and about several: the exam's, or all others with "is" or "are"."""
-    told = [(words, number) for words, number in agreeing().items() if (words in kept()) == of_the_exam]
-    return [words for words, number in told if number == "sg"], [words for words, number in told if number == "pl"]
+    """Singular and plural sentences: the held-out test sentences, or all others with "is" or "are" (cached)."""
+    rows = [(words, number) for words, number in agreeing().items() if (words in kept()) == of_the_exam]
+    return [words for words, number in rows if number == "sg"], [words for words, number in rows if number == "pl"]
 
 
 def row(rng: Random, names: Sequence[str], kinds: Sequence[int], of_the_exam: bool) -> list[str]:
-    """Sentences of these kinds (0: about one thing, 1: several), each with its kind's name behind it."""
-    told: list[str] = []
+    """Sample sentences of these kinds (0: singular, 1: plural), each followed by its label word."""
+    words: list[str] = []
     for kind in kinds:
         pool = pools(of_the_exam)[kind]
-        told += [*pool[randint(rng, len(pool))], names[kind]]
-    return told
+        words += [*pool[randint(rng, len(pool))], names[kind]]
+    return words
 
 
 def prompt(rng: Random, shots: int, kind: int) -> Prompt:
-    """So many examples, half of each kind, and a sentence of this kind, with the names of the exam either way round."""
+    """A prompt of ``shots`` examples, half of each kind, and a query; the test label words are assigned at random."""
     names = EXAM_NAMES if rng.random() < 0.5 else EXAM_NAMES[::-1]
-    whole = row(rng, names, [place % 2 for place in shuffled(rng, range(shots))] + [kind], of_the_exam=True)
-    return whole[:-1], whole[-1]
+    words = row(rng, names, [index % 2 for index in shuffled(rng, range(shots))] + [kind], of_the_exam=True)
+    return words[:-1], words[-1]
 
 
 def test_set(shots: int, seed: int) -> list[Prompt]:
-    """The prompts of an exam, as many of each kind."""
+    """Test prompts, half of each kind."""
     rng = Random(f"exam {shots} {seed}")
-    return [prompt(rng, shots, place % 2) for place in range(QUESTIONS)]
+    return [prompt(rng, shots, index % 2) for index in range(QUESTIONS)]
 
 
 def named(rows: Sequence[Sequence[str]]) -> list[Example]:
-    """Rows as Examples, in which only the positions before a name must say something: the name."""
-    told = []
+    """Causal LM examples in which only the label words are targets."""
+    masked = []
     for words, example in zip(rows, examples(rows), strict=True):
-        asked = torch.zeros_like(example.targets, dtype=torch.bool)
-        asked[[i for i, word in enumerate(words) if i and words[i - 1] == "." and word in NAMES]] = True
-        told.append(replace(example, targets=example.targets.where(asked, IGNORE)))
-    return told
+        is_target = torch.zeros_like(example.targets, dtype=torch.bool)
+        is_target[[i for i, word in enumerate(words) if i and words[i - 1] == "." and word in NAMES]] = True
+        masked.append(replace(example, targets=example.targets.where(is_target, IGNORE)))
+    return masked
 
 
 def drawn(rng: Random, count: int = 16) -> list[Example]:
-    """Rows of eight sentences to learn from, each with a pair of names drawn for it."""
+    """Random training rows of eight sentences, each with a random pair of label words."""
     return named([row(rng, PAIRS[randint(rng, len(PAIRS))], [randint(rng, 2) for _ in range(ROW)], of_the_exam=False)
                   for _ in range(count)])
 
 
 def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
-    """A pretrained GPT-2 after ``STEPS`` updates on rows that reward who uses what stood before."""
+    """Train a pretrained GPT-2 for ``STEPS`` updates on rows whose labels depend on the previous sentences."""
     gpt = deepcopy(pretrained(seed))
     rows = ExampleBatches(drawn, f"rows {seed}", small_world_tokenizer().vocab.need("pad"))
     return gpt, fit(gpt, rows, steps=STEPS, lr=lr, warmup=20, decay="none", **options)
@@ -89,57 +89,57 @@ def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
 
 @torch.no_grad()
 def answers(gpt: GPT2, prompts: Sequence[Prompt]) -> tuple[list[str], list[str]]:
-    """Behind each prompt: the word that a GPT finds likeliest, and the likelier of the two names."""
+    """Greedy answer to each prompt over the whole vocabulary, and restricted to the two label words."""
     logits = gpt(reading([words for words, _ in prompts]))
-    said = logits[torch.arange(len(prompts)), torch.tensor([len(words) for words, _ in prompts])]
-    two = said[:, [small_world_tokenizer().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
-    return small_world_tokenizer().tokens(said.argmax(-1).tolist()), [EXAM_NAMES[place] for place in two]
+    next_logits = logits[torch.arange(len(prompts)), torch.tensor([len(words) for words, _ in prompts])]
+    best_name = next_logits[:, [small_world_tokenizer().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
+    return small_world_tokenizer().tokens(next_logits.argmax(-1).tolist()), [EXAM_NAMES[i] for i in best_name]
 
 
 def most_alike(words: Sequence[str]) -> str:
-    """What the rival says who is trained on nothing: the name of the example that shares the most words with the last
-    sentence (of several the first); without examples, always the same."""
-    *told, asked = examples_of(words)
-    return max(told, key=lambda one: len(set(one[:-1]) & set(asked)))[-1] if told else EXAM_NAMES[0]
+    """Nearest-neighbour baseline: the label word of the example with the largest word overlap with the query (the first
+    if tied); without examples, always the same label word."""
+    *shots, query = examples_of(words)
+    return max(shots, key=lambda shot: len(set(shot[:-1]) & set(query)))[-1] if shots else EXAM_NAMES[0]
 
 
 Answers = tuple[list[str], list[str]]
-"""With any word, and with one of the two names: an answer to each prompt."""
+"""Answers to all prompts: over the whole vocabulary, and restricted to the two label words."""
 
 
 def marks(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt]) -> dict[str, float]:
-    """The share of free answers that are "one of two", either name of the row; and of those that are chosen between the
-    two names, the share "right", and of the one that was given most (1 for who says always the same)."""
-    right = [word == name for word, (_, name) in zip(chosen, prompts, strict=True)]
-    return {"one of two": sum(word in EXAM_NAMES for word in free) / len(free), "right": sum(right) / len(right),
+    """Evaluate answers: "one of two", the fraction of free answers that are either label word; and of the restricted
+    answers, accuracy ("right") and the fraction of the most frequent one ("most given", 1 for a constant answer)."""
+    correct = [word == name for word, (_, name) in zip(chosen, prompts, strict=True)]
+    return {"one of two": sum(word in EXAM_NAMES for word in free) / len(free), "right": sum(correct) / len(correct),
             "most given": Counter(chosen).most_common(1)[0][1] / len(chosen)}
 
 
 def asked(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -> dict[str, dict[str, float]]:
-    """Examples in the prompt → the marks of who answers."""
+    """Number of examples in the prompt → `marks` of the answers."""
     exams = {shots: test_set(shots, seed) for shots in SHOTS}
     return {str(shots): marks(*answer(prompts), prompts) for shots, prompts in exams.items()}
 
 
 def plain(seed: int) -> dict[str, dict[str, float]]:
-    """The marks of a GPT-2 that has read single sentences."""
+    """`marks` of a GPT-2 pretrained on single sentences."""
     return asked(partial(answers, pretrained(seed)), seed)
 
 
 def rewarded_marks(lr: float, seed: int) -> dict[str, dict[str, float]]:
-    """The marks of a GPT-2 that was rewarded for using the examples."""
+    """`marks` of a GPT-2 trained on rows, where the examples are informative."""
     gpt, _ = rewarded(seed, lr, show=False)
     return asked(partial(answers, gpt), seed)
 
 
 def rival(seed: int) -> dict[str, dict[str, float]]:
-    """The marks of who is trained on nothing, and takes the name of the example that is most alike."""
+    """`marks` of the nearest-neighbour baseline."""
     return asked(lambda prompts: ([most_alike(words) for words, _ in prompts],) * 2, seed)
 
 
 @none_if_diverged
 def rate_score(lr: float, seed: int) -> float:
-    """How good a learning rate is: minus the loss on rows that it was not trained on, in nats a name."""
+    """Score of a learning rate: minus the loss on new rows, in nats per label word."""
     gpt, _ = rewarded(seed, lr, show=False)
     new = Batch.of(drawn(Random(f"development {seed}"), 64), pad=small_world_tokenizer().vocab.need("pad"))
     with torch.no_grad():
@@ -147,12 +147,12 @@ def rate_score(lr: float, seed: int) -> float:
 
 
 def examples_of(words: Sequence[str]) -> list[list[str]]:
-    """A prompt's sentences, each with the name behind it; the last has none."""
-    told: list[list[str]] = [[]]
+    """Split a prompt into its sentences, each with its label word; the last one has none."""
+    rows: list[list[str]] = [[]]
     for word in words:
-        if told[-1] and told[-1][-1] == "." and word in NAMES:
-            told[-1].append(word)
-            told.append([])
+        if rows[-1] and rows[-1][-1] == "." and word in NAMES:
+            rows[-1].append(word)
+            rows.append([])
         else:
-            told[-1].append(word)
-    return told
+            rows[-1].append(word)
+    return rows

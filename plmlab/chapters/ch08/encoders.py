@@ -1,7 +1,9 @@
-"""What BERT is compared with: readers of its layers (§5.3), and a BERT that sees the left side only (§5.1, table 5).
+"""Encoders that BERT is compared with: feature-based probes of its layers (§5.3), and a left-to-right BERT (§5.1, table
+5).
 
-Each reads a batch as BERT does and gives a vector a position, so that the heads of the four tasks stand on it. What is
-new in an encoder, and so not pretrained, is called ``top``. In position 0 they give what the whole text is judged by.
+Each takes the same batch as BERT and returns one vector per position, so that the heads of the four tasks can be put on
+it. The part of an encoder that is new, and therefore not pretrained, is called ``top``. Position 0 holds the
+representation that the whole text is classified by.
 """
 
 from dataclasses import replace
@@ -18,36 +20,39 @@ from plmlab.models.bert import BERT, BERTConfig
 
 
 class BiLSTM(nn.Module):
-    """Two LSTMs a layer, one from the left and one from the right, each half as wide as what both give."""
+    """Bidirectional LSTM; each direction has half of the output width."""
 
     def __init__(self, inputs: int, outputs: int, layers: int) -> None:
         super().__init__()
         self.recurrent = Recurrent(LSTMCell, inputs, outputs // 2, layers, bidirectional=True)
 
     def forward(self, x: Float[Tensor, "batch time inputs"], batch: Batch) -> Float[Tensor, "batch time outputs"]:
-        """A vector for each position, from what stands on both sides of it; padding is not read, and gets zeros."""
+        """Forward and backward hidden states, concatenated at each position. Padding is skipped and its outputs are
+        zero."""
         return self.recurrent(x, batch.padding_mask.sum(1))[0]
 
 
 class Encoder(BERT):
-    """A BERT with something on top of it. ``features`` names the method that gives what the top stands on."""
+    """BERT with a new module, ``top``, on its outputs. ``features`` names the method that returns the input of ``top``.
+    """
 
     top: nn.Module
     features = "forward"
 
     @classmethod
     def over(cls, bert: BERT) -> Self:
-        """This encoder, with a copy of the weights of a BERT; what is on top is new."""
-        made = cls(bert.config)
-        missing, unexpected = made.load_state_dict(bert.state_dict(), strict=False)
+        """An encoder with a copy of a BERT's weights; ``top`` has random weights."""
+        encoder = cls(bert.config)
+        missing, unexpected = encoder.load_state_dict(bert.state_dict(), strict=False)
         assert not unexpected and all(name.startswith("top.") for name in missing)
-        return made
+        return encoder
 
 
 class AllLayers(Encoder):
-    """The vectors of all layers side by side, the embeddings' too; a text is judged by the mean of its positions.
+    """The outputs of all layers, the embeddings included, concatenated; a text is classified by their mean over
+    positions.
 
-    ``top`` is one matrix: with the head's behind it, still a linear reader.
+    ``top`` is one linear layer, so together with the task head the classifier is still linear.
     """
 
     features = "all_layers"
@@ -57,67 +62,68 @@ class AllLayers(Encoder):
         self.top = self.reader(config.model * (config.layers + 1), config.model)
 
     def reader(self, inputs: int, outputs: int) -> nn.Module:
-        """What makes of all layers' vectors one as wide as the model."""
+        """The module that maps the concatenated layers to the width of the model."""
         return nn.Linear(inputs, outputs)
 
     def read(self, layers: Float[Tensor, "batch time all"], batch: Batch) -> Float[Tensor, "batch time model"]:
-        """What is on top makes of all layers."""
+        """Output of ``top`` for the concatenated layers."""
         return self.top(layers)
 
     def all_layers(self, batch: Batch) -> Float[Tensor, "batch time all"]:
-        """The vectors of all layers side by side."""
+        """The outputs of all layers, concatenated along the last axis."""
         return torch.cat([*self.all_hidden_states(batch)], -1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """A vector for each position; in position 0 the mean of all."""
+        """One vector per position; position 0 holds the mean over all positions that are not padding."""
         x, real = self.read(self.all_layers(batch), batch), batch.padding_mask[..., None]
         mean = (x * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
         return torch.cat([mean, x[:, 1:]], 1)
 
     def pool(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch model"]:
-        """The mean, as it stands in position 0."""
+        """The mean over positions, which `forward` puts in position 0."""
         return hidden[:, 0]
 
 
 class AllLayersBiLSTM(AllLayers):
-    """The same, read by a BiLSTM of two layers, as in the paper's feature-based approach (§5.3; its own takes the last
-    four of twelve layers)."""
+    """The same with a two-layer BiLSTM as ``top``, as in the paper's feature-based approach (§5.3; the paper uses the
+    last four of twelve layers)."""
 
     def reader(self, inputs: int, outputs: int) -> nn.Module:
-        """Two layers, as wide together as the model."""
+        """A two-layer BiLSTM whose two directions together are as wide as the model."""
         return BiLSTM(inputs, outputs, 2)
 
     def read(self, layers: Float[Tensor, "batch time all"], batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The BiLSTM's vectors."""
+        """Outputs of the BiLSTM."""
         return self.top(layers, batch)
 
 
 class LeftToRight(Encoder):
-    """A BERT in which a position sees itself and what stands left of it, as in GPT (table 5, "LTR")."""
+    """BERT with a causal mask: each position attends to itself and to positions on its left, as in GPT (table 5,
+    "LTR")."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector of each position, made of its left side."""
+        """Final hidden states, one per position, each computed from its left context."""
         return super().forward(replace(batch, visible=replace(batch.visible, causal=True)))
 
 
 class LastPosition(LeftToRight):
-    """The same for tuning: a text is judged by its last position, the only one that sees all; [CLS] sees itself
-    alone."""
+    """The same for fine-tuning: a text is classified by its last position, the only one that attends to the whole text
+    ([CLS] attends to itself only)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The vector of each position; in position 0 that of the last."""
+        """Final hidden states, one per position; position 0 holds that of the last token."""
         x = super().forward(batch)
         last = x[torch.arange(len(x)), batch.padding_mask.sum(1) - 1]
         return torch.cat([last[:, None], x[:, 1:]], 1)
 
 
 class LeftToRightBiLSTM(LeftToRight):
-    """The same with a BiLSTM on top, which sees both sides (table 5, "+ BiLSTM")."""
+    """The same with a BiLSTM as ``top``, which conditions on both sides (table 5, "+ BiLSTM")."""
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__(config)
         self.top = BiLSTM(config.model, config.model, 1)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """The BiLSTM's vectors: that of position 0 has read the whole text from the right."""
+        """Outputs of the BiLSTM; at position 0 its backward direction has processed the whole text."""
         return self.top(super().forward(batch), batch)

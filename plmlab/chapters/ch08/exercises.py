@@ -1,4 +1,4 @@
-"""Exercises of chapter 08: BERT (Devlin et al. 2019), from what it reads to what its heads look at."""
+"""Exercises of chapter 08: BERT (Devlin et al. 2019), from its input to what its attention heads attend to."""
 
 from math import log
 
@@ -64,7 +64,7 @@ def masked_loss(
 
 
 def draw_batches(rng: Generator) -> Probes:
-    """Inputs for 08.2: name → (hidden [batch time model], embedding, bias, targets), with few targets a text."""
+    """Inputs for 08.2: name → (hidden [batch time model], embedding, bias, targets), with few targets per text."""
     def batch(size: int, time: int, model: int, vocab: int, scale: float = 1.0) -> tuple[Tensor, ...]:
         targets = torch.full((size, time), -100)
         for text, row in enumerate(targets):
@@ -110,7 +110,8 @@ def embed(
 
 
 def draw_pairs(rng: Generator) -> Probes:
-    """Inputs for 08.3: name → (first, second, ids of [CLS] and [SEP], the tables of tokens, positions and segments)."""
+    """Inputs for 08.3: name → (first, second, ids of [CLS] and [SEP], embedding matrices of tokens, positions and
+    segments)."""
     def tables(vocab: int, longest: int, model: int, scale: float = 1.0) -> tuple[Tensor, ...]:
         return tuple(scale * randn(rows, model, generator=rng) for rows in (vocab, longest, 2))
 
@@ -137,7 +138,7 @@ def span(
 
 
 def draw_questions(rng: Generator) -> Probes:
-    """Inputs for 08.4: name → (start logits, end logits, first position of the text, longest answer)."""
+    """Inputs for 08.4: name → (start logits, end logits, first position of the passage, maximum answer length)."""
     def question(start: Numbers, end: Numbers, first: int, longest: int) -> tuple[Tensor, Tensor, int, int]:
         return torch.tensor(start), torch.tensor(end), first, longest
 
@@ -158,7 +159,7 @@ def draw_questions(rng: Generator) -> Probes:
 
 
 def filled_with_zero(start: Tensor, end: Tensor, first: int, longest: int) -> tuple[int, int]:
-    """A wrong answer to 08.4: the best cell of a table of all sums, with 0 where a span is not allowed."""
+    """A wrong answer to 08.4: the argmax over a table of all sums, with 0 where a span is not allowed."""
     table = (start[first:, None] + end[first:]).triu().tril(longest - 1)
     return first + int(table.argmax()) // len(table), first + int(table.argmax()) % len(table)
 
@@ -214,7 +215,7 @@ def head_scores(
 def draw_links(rng: Generator) -> Probes:
     """Inputs for 08.6: name → (weights [text head query key], special tokens, links)."""
     def drawn(heads: int, texts: list[str], counts: list[int]) -> tuple[Tensor, Tensor, Tensor]:
-        """Texts of words (w) and special tokens ([), and so many links in each."""
+        """Texts of words (w) and special tokens ([), with the given number of links in each."""
         special = torch.tensor([[mark == "[" for mark in text] for text in texts])
         links = []
         for text, count in enumerate(counts):

@@ -1,4 +1,5 @@
-"""Which heads follow a relation that has gold labels, and which cheaper rules do as well (Clark et al. 2019, §4)?"""
+"""Which attention heads follow a gold-labelled relation, and which simpler rules do equally well (Clark et al. 2019,
+§4)?"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,20 +24,21 @@ SENTENCES, COUPLES = 1000, 500
 
 
 class Relation(NamedTuple):
-    """A relation, the texts that it is asked of, and its links in them."""
+    """A relation, the batch of texts it is evaluated on, and its gold links in them."""
 
     name: str
-    texts: Batch
+    texts: Batch  # special tokens included; nothing is masked
     links: list[Link]
 
 
 class Follower(NamedTuple):
-    """The head that follows a relation best, chosen on every second link and scored on the others, from 0 to 1.
+    """The head that follows a relation best: chosen on every second link, scored on the remaining ones, from 0 to 1.
 
-    ``score`` is the head's, ``others`` that of all other words of the text for the same goal. ``in_place`` is that of
-    ``strangers`` words (nan where there are none) which stand in ``place``, the position where most links begin,
-    although no link, of all, begins with them. ``by_offset`` and ``by_position`` are the scores of the best fixed
-    ``offset`` and ``position``. ``heads`` has the scores of all heads.
+    ``score`` is the head's score, and ``others`` its score when the link starts at any other word of the text and has
+    the same target. ``place`` is the position at which most links begin; ``in_place`` is the score of the ``strangers``
+    words that occur at that position although no link of their text begins there (nan if there are none). ``by_offset``
+    and ``by_position`` are the scores of the best fixed ``offset`` and of the best fixed position, ``position``.
+    ``heads`` has the scores of all heads.
     """
 
     relation: Relation
@@ -55,24 +57,25 @@ class Follower(NamedTuple):
 
     @property
     def rival(self) -> float:
-        """The best score of a rule that knows no grammar."""
+        """The best score of a baseline that uses no grammar."""
         return max(self.others, self.by_offset, self.by_position, 0.0 if isnan(self.in_place) else self.in_place)
 
 
 def special() -> list[int]:
-    """The tokens that no relation leads to: padding, [CLS], [SEP]."""
+    """Ids of the tokens that no relation leads to: padding, [CLS], [SEP]."""
     return [world_tokenizer().vocab.need(name) for name in ("pad", "cls", "sep")]
 
 
 def read(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Batch:
-    """The batch of some texts, or pairs of texts, with nothing hidden."""
+    """A batch of texts, or of pairs of texts, without masking."""
     return batch_of(lambda pair: masked(ids(pair[0]), pair=ids(pair[1]), vocab=world_tokenizer().vocab, rng=Random(0),
                                         select=()), pairs)
 
 
 @cache
 def relations() -> list[Relation]:
-    """Five relations: two of neighbours, two of grammar, and one of names across two sentences of an article."""
+    """Five relations: two between neighbouring words, two of agreement, and one between mentions of a name in two
+    consecutive sentences of an article."""
     full = world.full()
     several = {s.words: s for s in islice((s for s in full.sentences("test", seed=31) if s.agreement), SENTENCES)}
     alone = list(several.values())
@@ -96,19 +99,19 @@ def relations() -> list[Relation]:
 
 
 def follower(bert: BERT, relation: Relation) -> Follower:
-    """The head of a BERT that follows a relation best, beside the cheaper rules."""
+    """The head of a BERT that follows a relation best, with the scores of the simpler rules."""
     _, texts, links = relation
-    most = most_attended(bert, texts, special())
-    chosen = share_found(most, links[::2])
+    most_attended = most_attended(bert, texts, special())
+    chosen = share_found(most_attended, links[::2])
     layer, head = divmod(int(chosen.argmax()), chosen.shape[1])
     rest = links[1::2]
-    heads = share_found(most, rest)
+    heads = share_found(most_attended, rest)
     others, (place, _) = bystanders(texts, rest, special()), Counter(link.source for link in links).most_common(1)[0]
     taken = {link.row for link in links if link.source == place}
     strangers = [link for link in bystanders(texts, links, special())
                  if link.source == place and link.row not in taken]
 
     def score(some: Sequence[Link]) -> float:
-        return share_found(most, some)[layer, head].item() if some else nan
+        return share_found(most_attended, some)[layer, head].item() if some else nan
     return Follower(relation, layer, head, heads[layer, head].item(), score(others), place, len(strangers),
                     score(strangers), *offset_score(rest), *position_score(rest), heads)

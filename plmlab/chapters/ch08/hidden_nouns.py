@@ -1,6 +1,6 @@
-"""A noun is hidden and its verb is not: do nouns of the verb's number get more probability than those of the other?
+"""A noun is masked and its verb is visible: do nouns of the verb's number get more probability than those of the other?
 
-What stands right of the noun decides, so that a reader of the left side must fail: this is so by construction.
+The right context decides, so a model that conditions only on the left context must fail: this holds by construction.
 """
 
 from collections.abc import Callable
@@ -24,12 +24,12 @@ ASKED = 150
 
 Chances = Float[Tensor, "vocab"]
 Reader = Callable[[tuple[str, ...], int], Chances]
-"""What a reader believes of the word at a place of a text, counted from 0."""
+"""(words, index of the target word, from 0) → the predicted distribution over the vocabulary."""
 
 
 class Noun(NamedTuple):
-    """A sentence, the places of its subject and of its verb, their number, and how many nouns of the other number stand
-    between them."""
+    """A sentence, the indices of its subject and of its verb, their number, and the number of intervening nouns of the
+    other number (attractors)."""
 
     words: tuple[str, ...]
     place: int
@@ -40,7 +40,7 @@ class Noun(NamedTuple):
 
 @cache
 def nouns(number: str) -> Bool[Tensor, "vocab"]:
-    """Which tokens are nouns of this number, and of no other."""
+    """Mask of the tokens that are nouns of this number and not of the other."""
     forms = {n: {w.forms[n] for w in world.full().lexicon if w.tag == "NOUN" and n in w.forms} for n in NUMBERS}
     only = forms[number] - forms["pl" if number == "sg" else "sg"]
     return torch.tensor([token in only for token in world_tokenizer().tokens(range(len(world_tokenizer())))])
@@ -48,47 +48,47 @@ def nouns(number: str) -> Bool[Tensor, "vocab"]:
 
 @cache
 def asked() -> list[Noun]:
-    """The subjects that are hidden. The test's sentences of an open pattern stand in no training text."""
-    found = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
-             for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
-             if s.pattern in world.full().open_patterns and link.subject < link.verb
-             and nouns(link.number)[world_tokenizer().id(s.words[link.subject])])
-    return list(islice(found, ASKED))
+    """The subjects to mask. The test sentences come from open patterns, and so none occurs in the training text."""
+    candidates = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
+                  for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
+                  if s.pattern in world.full().open_patterns and link.subject < link.verb
+                  and nouns(link.number)[world_tokenizer().id(s.words[link.subject])])
+    return list(islice(candidates, ASKED))
 
 
 def turned(noun: Noun) -> Noun:
-    """The same sentence with its verb in the other number: it now asks for a noun of that number."""
+    """The same sentence with its verb's number flipped, so that it now requires a noun of that number."""
     words = list(noun.words)
     words[noun.verb] = other_number(world.full())[words[noun.verb]]
     return noun._replace(words=tuple(words), number=NUMBERS[1 - NUMBERS.index(noun.number)])
 
 
 def both_sides(model: nn.Module) -> Reader:
-    """A masked language model's beliefs of a hidden word, from what stands on both sides."""
-    def believed(words: tuple[str, ...], place: int) -> Chances:
+    """A masked language model's distribution for a masked word, given its left and right context."""
+    def predict(words: tuple[str, ...], place: int) -> Chances:
         vocab, position = world_tokenizer().vocab, place + 1
         gap = masked(ids(words), vocab=vocab, rng=Random(0), select=[position], corrupt=always_mask)
         with torch.no_grad():
             return model(Batch.of([gap], pad=vocab.need("pad")))[0, position].softmax(-1)
-    return believed
+    return predict
 
 
 def left_side(model: nn.Module) -> Reader:
-    """A language model's beliefs of a word, from what stands left of it."""
-    def believed(words: tuple[str, ...], place: int) -> Chances:
-        read = torch.tensor([[world_tokenizer().vocab.need("start"), *ids(words[:place])]])
+    """A language model's distribution for a word, given its left context."""
+    def predict(words: tuple[str, ...], place: int) -> Chances:
+        prefix = torch.tensor([[world_tokenizer().vocab.need("start"), *ids(words[:place])]])
         with torch.no_grad():
-            return model(Batch.continuing(read, 0))[0, -1].softmax(-1)
-    return believed
+            return model(Batch.continuing(prefix, 0))[0, -1].softmax(-1)
+    return predict
 
 
 def best_of_both(words: tuple[str, ...], place: int) -> Chances:
-    """The best possible reader of both sides."""
+    """Bayes-optimal prediction given the left and right context."""
     return _best().both(words, [place])[0]
 
 
 def best_of_left(words: tuple[str, ...], place: int) -> Chances:
-    """The best possible reader of the left side."""
+    """Bayes-optimal prediction given the left context only."""
     return _best().after(words[:place])
 
 
@@ -98,8 +98,8 @@ def _best() -> BayesOptimalPredictor:
 
 
 def right(reader: Reader, noun: Noun) -> bool:
-    """Whether the nouns of the right number get more than half of the probability of all nouns; half and half, to a
-    millionth, is not more."""
+    """Whether nouns of the correct number get more than half of the total probability of all nouns. A tie, within one
+    millionth, counts as wrong."""
     chances = reader(noun.words, noun.place)
     sums = {number: float(chances[nouns(number)].sum()) for number in NUMBERS}
     return sums[noun.number] > (0.5 + 1e-6) * sum(sums.values())

@@ -1,6 +1,8 @@
-"""What pretraining is worth by the number of labels and of updates: from scratch, frozen and fine-tuned (§5.3, §4).
+"""What is pretraining worth, by the number of labels and of updates? From scratch, feature-based (frozen) and
+fine-tuned (§5.3, §4).
 
-All arms are trained until their score on development rows rises no more; the weights with the best one go to the exam.
+Every configuration is trained with early stopping on development rows; the weights with the best development score are
+evaluated on the test set.
 """
 
 from functools import cache
@@ -15,7 +17,7 @@ from plmlab.transfer import fine_tune, score
 
 CHECKPOINT = "bert-world"
 STEPS, PATIENCE = 1500, 8
-"""Updates at most, and how many measurements without a better one end a run."""
+"""Maximum number of updates, and early-stopping patience in evaluations."""
 ENCODERS: dict[str, type[Encoder]] = {
     "frozen, all layers": AllLayers, "frozen, all layers + BiLSTM": AllLayersBiLSTM,
 }
@@ -23,13 +25,14 @@ ENCODERS: dict[str, type[Encoder]] = {
 
 @cache
 def pretrained() -> BERTPretraining:
-    """The course's own pretrained BERT, with its two heads."""
+    """The bundled pretrained BERT, with its two pretraining heads."""
     model, _ = load(CHECKPOINT)
     return model
 
 
 def start(arm: str, seed: int) -> BERT:
-    """What an arm tunes: a BERT with random weights where it is "from scratch", else one on the checkpoint's."""
+    """The model that a configuration starts from: a BERT with random weights for "from scratch", otherwise an encoder
+    with the checkpoint's weights."""
     whole = pretrained()
     torch.manual_seed(seed)
     if arm == "from scratch":
@@ -38,7 +41,8 @@ def start(arm: str, seed: int) -> BERT:
 
 
 def reached(arm: str, task: str, labels: int, lr: float, seed: int) -> dict[str, Any]:
-    """A run: its score in the exam, the updates of its best weights, and its ``curve`` of development scores."""
+    """Result of one run: its test ``score``, the number of updates at its best weights, and its ``curve`` of
+    development scores."""
     model, history = fine_tune(start(arm, seed), task, labels, seed, lr=lr, steps=STEPS, patience=PATIENCE,
                           features=arm.startswith("frozen"), show=False)
     best = history.best

@@ -1,5 +1,4 @@
-"""Is BERT farther from its floor because one position in seven is asked? Other shares of positions, on the small
-world."""
+"""Is BERT farther from its floor because only one position in seven is a target? Other masking rates (small world)."""
 
 from functools import cache, partial
 from itertools import islice
@@ -21,21 +20,22 @@ STEPS, BATCH, LR = 500, 64, 1e-2
 
 
 all_masked = partial(masked, corrupt=always_mask_same_draws)
-"""As ``masked``, but every selected position shows [MASK]."""
+"""As ``masked``, but every selected position becomes [MASK]."""
 
 
 @cache
 def test_set(seed: int = 99) -> tuple[Batch, float]:
-    """600 sentences with gaps, 15 % of the positions, and what the best reader pays for these very gaps, in nats."""
+    """600 sentences with 15 % of the positions masked, and the Bayes-optimal loss on exactly these masks, in nats."""
     small, draw, vocab = world.small(), Random(1), small_world_tokenizer().vocab
-    new = list(islice(small.text("train", seed=seed), 600))
-    gaps = [all_masked(small_world_tokenizer().encode(" ".join(text), plain=True), vocab=vocab, rng=draw)
-            for text in new]
-    return Batch.of(gaps, pad=vocab.need("pad")), example_floor(small.automaton(), new, all_masked, Random(1)).mean
+    sentences = list(islice(small.text("train", seed=seed), 600))
+    examples = [all_masked(small_world_tokenizer().encode(" ".join(words), plain=True), vocab=vocab, rng=draw)
+                for words in sentences]
+    best = example_floor(small.automaton(), sentences, all_masked, Random(1)).mean
+    return Batch.of(examples, pad=vocab.need("pad")), best
 
 
 def train(seed: int, share: float = 0.15, times: int = 1, **options: Any) -> tuple[BERTPretraining, History]:
-    """A BERT of two layers of 64 that is asked for a share of the positions, and the history of its run."""
+    """Train a BERT with two layers of width 64 at a given masking rate; returns the model and its training history."""
     torch.manual_seed(seed)
     model = BERTPretraining(BERTConfig(len(small_world_tokenizer()), time=32, layers=2, model=64, heads=4, inner=256,
                                        dropout=0.0, attention_dropout=0.0))

@@ -1,4 +1,5 @@
-"""The vector of an ambiguous word in a BERT, which sees both sides of it, and in a GPT, which sees the left one."""
+"""Contextual vectors of an ambiguous word: from a BERT, which conditions on both sides, and from a GPT, on the left
+only."""
 
 from collections.abc import Sequence
 from random import Random
@@ -18,7 +19,7 @@ from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 
 def of_bert(model: BERT) -> Vectors:
-    """The last layer's vectors of a BERT."""
+    """Final hidden states of a BERT at the word."""
     @torch.no_grad()
     def vectors(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
         hidden = model(read([(row.words, ()) for row in rows]))
@@ -27,7 +28,7 @@ def of_bert(model: BERT) -> Vectors:
 
 
 def of_gpt(model: GPT) -> Vectors:
-    """The last layer's vectors of a GPT."""
+    """Final hidden states of a GPT at the word."""
     @torch.no_grad()
     def vectors(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
         hidden = model.hidden_states(batch_of(

@@ -1,1 +1,1 @@
-"""What only chapter 10 uses: its experiments, its recipe, its exercises."""
+"""Chapter 10, Transformer-XL: its experiments and exercises."""

@@ -1,8 +1,8 @@
-"""The models that chapter 10 compares: with a memory and without, relative positions and absolute ones.
+"""The models that chapter 10 compares: with and without a memory, with relative and with absolute positions.
 
-All read the same texts in the same order, with two layers of 64. An arm is a class, the length of its segments and that
-of its memory; where there is no memory, segments are chunks that know nothing of each other. A window is as long as
-what the last position of a segment sees together with its memory.
+All are trained on the same texts in the same order and have two layers of width 64. A variant is a class, a segment
+length and a memory length; without a memory, segments are independent chunks. A window is as long as the context of the
+last position of a segment, memory included.
 """
 
 from functools import partial
@@ -23,12 +23,12 @@ from plmlab.train import History, fit
 SEGMENT, MEMORY, WINDOW = 16, 64, 80
 LAYERS, WIDTH, HEADS = 2, 64, 4
 TEXTS = 16
-"""Of an update."""
+"""Texts per update."""
 SEEDS = (0, 1, 2)
 
 
 class Arm(NamedTuple):
-    """What is trained."""
+    """A variant: the model class, its segment length and its memory length."""
 
     model: type[TransformerXL]
     segment: int
@@ -49,7 +49,7 @@ ARMS = {
 
 
 def new(name: str, seed: int) -> TransformerXL:
-    """An arm with random weights of this seed."""
+    """A variant's model with random weights drawn with this seed."""
     arm = ARMS[name]
     torch.manual_seed(seed)
     return arm.model(TransformerXLConfig(len(recalling.tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS,
@@ -57,18 +57,19 @@ def new(name: str, seed: int) -> TransformerXL:
 
 
 def train(model: TransformerXL, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train an arm's model for so many updates, on the same texts whichever it is; the run's history."""
+    """Train a variant's model for the given number of updates; every variant gets the same texts. Returns the history.
+    """
     return fit(model, partial(recalling.drawn, recalling.read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
                **options)
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[TransformerXL, History]:
-    """An arm after so many updates, and the run's history."""
+    """A variant after the given number of updates, and its training history."""
     model = new(name, seed)
     return model, train(model, updates, lr, seed, **options)
 
 
 def said(model: TransformerXL, part: str, count: int | None = None) -> recalling.Said:
-    """What a model makes of (some of) the texts of a part, read as it was trained to."""
-    some = recalling.texts(part)[:count]
-    return recalling.said(recalling.in_order(model, recalling.ids(some)), some)
+    """Evaluate a model on (the first ``count``) texts of a part, segmented as in training."""
+    rows = recalling.texts(part)[:count]
+    return recalling.said(recalling.in_order(model, recalling.ids(rows)), rows)

@@ -1,4 +1,4 @@
-"""The Transformer-XL that comes with the course: ``python -m plmlab.chapters.ch10.bundled`` makes it in minutes."""
+"""Train the bundled Transformer-XL: ``python -m plmlab.chapters.ch10.bundled`` takes a few minutes."""
 
 import torch
 
@@ -9,20 +9,20 @@ from plmlab.recipes import recorded
 
 COMMAND = "python -m plmlab.chapters.ch10.bundled"
 NAME, ARM, SEED, UPDATES = "transformer-xl-world", "memory", SEEDS[0], 3600
-"""The first of the longer runs of an arm."""
+"""The first of a variant's longer runs."""
 
 
 def main() -> None:
-    """Make it, and put it into the index."""
+    """Train the model, save it as a checkpoint, and enter it into the index."""
     torch.set_num_threads(1)  # as in the recipe
     lr = recorded("10")["numbers"]["distances"]["arms"][ARM]["lr"]
     model, _ = learn(ARM, UPDATES, lr, SEED, show=True)
-    told = said(model, "test_set")
+    result = said(model, "test_set")
     save(home() / NAME, model, tokenizer(), command=COMMAND, figures={
         f"updates of 16 texts of 160 words, rate {lr:g}": f"{UPDATES:,}", "seed": str(SEED),
-        "nats an answer": f"{told.answers:.3f}", "nats a word": f"{told.all:.3f}",
-        **{f"right answers, read {int(most) - 15} to {most} positions back": f"{share:.3f}"
-           for most, share in told.right.items()}})
+        "nats an answer": f"{result.answers:.3f}", "nats a word": f"{result.all:.3f}",
+        **{f"right answers, read {int(farthest) - 15} to {farthest} positions back": f"{share:.3f}"
+           for farthest, share in result.right.items()}})
     enter(NAME)
 
 

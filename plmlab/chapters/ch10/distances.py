@@ -1,4 +1,4 @@
-"""Whom a model can look at, by the length of its segments and of its memory."""
+"""Attention masks of whole texts, by segment length and memory length."""
 
 import torch
 
@@ -8,8 +8,8 @@ from plmlab.visibility import Visibility
 
 
 def looks(name: str) -> torch.Tensor:
-    """Whom each position of a text can look at directly, in an arm or, for "sliding", in a window before each
-    position."""
+    """Mask [query key] of what each position of a text can attend to directly, in a variant or, for "sliding", in a
+    sliding window."""
     if name == "sliding":
         return Visibility.last(recalling.WORDS, WINDOW).dense()
     return new(name, 0).visibility(recalling.WORDS).dense()

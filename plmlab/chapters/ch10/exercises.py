@@ -1,4 +1,5 @@
-"""Exercises of chapter 10: Transformer-XL (Dai et al. 2019), its memory, its distances, and how far back both reach."""
+"""Exercises of chapter 10: Transformer-XL (Dai et al. 2019), its memory, its relative positions, and its receptive
+field."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -60,7 +61,7 @@ def scores(
 
 
 def draw_heads(rng: Generator) -> Probes:
-    """Inputs for 10.2: name → (queries, keys, vectors of distances, u, v)."""
+    """Inputs for 10.2: name → (queries, keys, encodings of the distances, u, v)."""
     def drawn(head: int, query: int, key: int, width: int) -> tuple[Tensor, ...]:
         return tuple(randn(head, *more, generator=rng) for more in (
             (query, width), (key, width), (key, width), (width,), (width,)))
@@ -91,7 +92,7 @@ def relative_shift(by_distance: Float[Tensor, "query key"]) -> Float[Tensor, "qu
 
 
 def draw_tables(rng: Generator) -> Probes:
-    """Inputs for 10.3: name → (a table with a column for each distance,)."""
+    """Inputs for 10.3: name → (a matrix with a column for each distance,)."""
     return {
         "two queries, two keys": (torch.tensor([[1.0, 2.0], [3.0, 4.0]]),),
         "three queries, five keys": (torch.arange(1.0, 16).view(3, 5),),
@@ -115,7 +116,7 @@ def farthest(position: int, layers: int, segment: int, memory: int) -> int:
 
 
 def draw_reaches(_: Generator) -> Probes:
-    """Inputs for 10.4: name → (position, layers, positions of a segment, positions of the memory)."""
+    """Inputs for 10.4: name → (position, layers, segment length, memory length)."""
     return {
         "one layer": (9, 1, 4, 3),
         "a memory shorter than a segment": (38, 2, 5, 3),
@@ -150,7 +151,7 @@ def relative_gain(
 
 
 def draw_prices(rng: Generator) -> Probes:
-    """Inputs for 10.5: name → (prices with the short context, with the longer one, share)."""
+    """Inputs for 10.5: name → (losses with the short context, losses with the longer one, fraction)."""
     def drawn(systems: int, positions: int, share: float) -> tuple[Tensor, Tensor, float]:
         return 4 * rand(systems, positions, generator=rng), 3 * rand(positions, generator=rng), share
 
@@ -177,7 +178,7 @@ def same_length(query: int, memory: int) -> Bool[Tensor, "query key"]:
 
 
 def draw_lengths(_: Generator) -> Probes:
-    """Inputs for 10.6: name → (positions of the segment, positions of the memory)."""
+    """Inputs for 10.6: name → (segment length, memory length)."""
     return {
         "two queries, a memory of three": (2, 3),
         "a memory shorter than the segment": (5, 2),

@@ -1,13 +1,14 @@
-"""The long texts of chapter 10: to train on, to choose by and for the exam; and how far back a model answers rightly.
+"""The long texts of chapter 10 (training, development and test set), and recall accuracy by distance.
 
-The texts are `RecallTexts` of the small world: what eight people did is told, and asked again 1 to 128 words later. No
-two of these deeds share a kind of thing, so that the verb of a question says which kind of thing the answer is.
+The texts are `RecallTexts` of the small world: each states what eight people did, and asks about it 1 to 128 words
+later. No two of these deeds share a kind of thing, so the verb of a question determines which kind of thing the answer
+is.
 
-A deed waits for its question at most 128 words, and longer only while others are asked. In the texts to train on it
-waits at most 8, 16, 32, 64 or 128, a fifth of them each. As the eight take turns, it is even then asked some 60 words
-later; but the less they wait, the fewer scenes and the more questions a text has. Where all waited 128 at most, four of
-six pilots had hardly learned to answer anything after 1,000 updates. (All fifths are drawn with one seed, so that many
-texts of the shorter waits are alike, word for word in large parts.)
+The question about a deed comes at most 128 words later, or later still only if other questions come first. In the
+training texts the limit is 8, 16, 32, 64 or 128 words, a fifth of the texts each. Because the eight people take turns,
+a question may still come about 60 words later; but the lower the limit, the fewer scenes and the more questions a text
+has. With a limit of 128 throughout, four of six pilot runs had hardly learned to answer anything after 1,000 updates.
+(All fifths are drawn with one seed, so that many texts with lower limits share long identical passages.)
 """
 
 from collections import defaultdict
@@ -30,25 +31,25 @@ from plmlab.text.words import word_tokenizer
 from plmlab.world.datasets.recalls import RecallText, RecallTexts
 
 WORDS, FARTHEST = 160, 128
-"""How long a text is, and after how many words a deed is asked for at most."""
+"""Words per text, and the maximum number of words between a deed and its question."""
 WITHIN = (8, 16, 32, 64, 128)
-"""So many words at most a deed waits for its question in a text to train on, each as often."""
+"""Maximum distances between a deed and its question in training texts; each applies to a fifth of them."""
 BIN = 16
-"""Distances are told in steps of so many words: a segment."""
+"""Width of the distance bins, in words: one segment."""
 READ, TEST_SIZE = 4100, 300
-"""How many different texts are there to train on, and in the exam."""
+"""Number of different texts for training, and in the test set."""
 AT_ONCE = 50
-"""So many texts are read side by side."""
+"""Batch size of the evaluation."""
 
 
 class Question(NamedTuple):
-    """A question of one of some texts.
+    """A question in one of several texts.
 
     Attributes:
-        row: which text.
-        position: the position that must say the answer's last word, its thing.
-        seen: the position before it where that word stood last.
-        things: what the answer may be, for a reader who knows the verb and remembers nothing.
+        row: index of the text.
+        position: the position that has to predict the answer's last word, its thing.
+        seen: the last position before it at which that word is the input.
+        things: the possible answers for a model that knows the verb but remembers nothing.
     """
 
     row: int
@@ -58,53 +59,54 @@ class Question(NamedTuple):
 
     @property
     def back(self) -> int:
-        """How many positions back the answer was read; 0 would be the very position that must say it."""
+        """Distance, in positions, to the last occurrence of the answer; 0 would be the position that has to predict it.
+        """
         return self.position - self.seen
 
 
 @cache
 def texts(part: str, words: int = WORDS) -> tuple[RecallText, ...]:
-    """The texts of a part: "train", "development" or "exam"."""
-    def written(seed: int, farthest: int, count: int) -> Iterator[RecallText]:
+    """The texts of a part: "train", "development" or "exam" (the test set)."""
+    def draw(seed: int, farthest: int, count: int) -> Iterator[RecallText]:
         return islice(RecallTexts(world.small(), words, (1, farthest)).texts(seed), count)
 
     if part == "train":
-        return tuple(chain.from_iterable(written(0, farthest, READ // len(WITHIN)) for farthest in WITHIN))
-    return tuple(written({"development": 1, "test_set": 2}[part], FARTHEST, TEST_SIZE))
+        return tuple(chain.from_iterable(draw(0, farthest, READ // len(WITHIN)) for farthest in WITHIN))
+    return tuple(draw({"development": 1, "test_set": 2}[part], FARTHEST, TEST_SIZE))
 
 
 @cache
 def tokenizer() -> Tokenizer:
-    """One token for each word of the texts to train on."""
+    """Word-level tokenizer with one token for each word of the training texts."""
     return word_tokenizer(sorted({word for text in texts("train") for word in text.words}))
 
 
 def ids(some: Sequence[RecallText]) -> Int[Tensor, "text word"]:
-    """The words of texts of one length."""
+    """Token ids of texts that all have the same length."""
     return torch.tensor(tokenizer().encode_all([" ".join(text.words) for text in some], plain=True))
 
 
 @cache
 def read() -> Int[Tensor, "text word"]:
-    """The words of all texts to train on."""
+    """Token ids of all training texts."""
     return ids(texts("train"))
 
 
 def next_words(rows: Int[Tensor, "text word"]) -> Batch:
-    """A batch in which each position must say the next word."""
+    """A batch for next-word prediction."""
     return replace(Batch.continuing(rows[:, :-1], 0), targets=rows[:, 1:].contiguous())
 
 
 def drawn(rows: Int[Tensor, "text word"], seed: int, step: int, count: int) -> Batch:
-    """The batch of an update: ``count`` of the rows, none of which comes again before the others came, but for those
-    that are too few for a batch at the end of a turn."""
+    """The batch of an update: ``count`` rows, sampled without replacement in each epoch. The rows left over at the end
+    of an epoch, too few for a batch, are dropped."""
     turn, place = divmod(step * count, len(rows) // count * count)
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(1000 * seed + turn))
     return next_words(rows[order[place:place + count]])
 
 
 def questions(some: Sequence[RecallText]) -> Iterator[Question]:
-    """All questions of some texts."""
+    """All questions in the given texts."""
     for row, text in enumerate(some):
         for recall in text.recalls:
             position = recall.start + len(recall.answer) - 2
@@ -113,17 +115,16 @@ def questions(some: Sequence[RecallText]) -> Iterator[Question]:
 
 
 def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str, float]:
-    """The mean score of the questions whose answer was read so far back, in steps of `BIN` positions: "16" for 1 to
-    16."""
-    found = defaultdict(list)
+    """Mean score by the distance to the answer, in bins of `BIN` positions: key "16" stands for distances 1 to 16."""
+    bins = defaultdict(list)
     for question, score in zip(asked, scores, strict=True):
-        found[-(-question.back // BIN) * BIN].append(score)
-    return {str(most): fmean(found[most]) for most in sorted(found) if most <= FARTHEST}
+        bins[-(-question.back // BIN) * BIN].append(score)
+    return {str(farthest): fmean(bins[farthest]) for farthest in sorted(bins) if farthest <= FARTHEST}
 
 
 class Said(NamedTuple):
-    """What a model makes of some texts: the share of ``right`` answers by distance, and in nats the mean price of the
-    ``answers``' things and of ``all`` words."""
+    """Evaluation on a set of texts: accuracy on answers (``right``) by distance, and the mean loss in nats per word on
+    the ``answers``' things and on ``all`` words."""
 
     right: dict[str, float]
     answers: float
@@ -133,20 +134,20 @@ class Said(NamedTuple):
 @torch.no_grad()
 def outcomes(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText],
              ) -> tuple[Float[Tensor, "text position"], Bool[Tensor, "text position"]]:
-    """What the next word of each position costs, in nats, and whether it is the likeliest."""
+    """Loss of each position's next word, in nats, and whether that word is the argmax."""
     targets = ids(some)[:, 1:]
-    prices = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
-    return prices, logits.argmax(-1) == targets
+    losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
+    return losses, logits.argmax(-1) == targets
 
 
 def said(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText]) -> Said:
-    """What logits of each position's next word come to."""
-    asked, (prices, hits) = list(questions(some)), outcomes(logits, some)
+    """Evaluate next-word logits."""
+    asked, (losses, hits) = list(questions(some)), outcomes(logits, some)
     return Said(by_distance(asked, [float(hits[question.row, question.position]) for question in asked]),
-                fmean(float(prices[question.row, question.position]) for question in asked), float(prices.mean()))
+                fmean(float(losses[question.row, question.position]) for question in asked), float(losses.mean()))
 
 
 @torch.no_grad()
 def in_order(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
-    """The logits of each position but the last, read as the model reads: segment by segment."""
+    """Logits of every position except the last, computed segment by segment as in training."""
     return torch.cat([model(next_words(some)) for some in rows.split(AT_ONCE)])

@@ -1,1 +1,1 @@
-"""What only chapter 11 uses: its experiments, its recipe, its exercises."""
+"""Chapter 11, XLNet and MPNet: its experiments and exercises."""

@@ -1,14 +1,14 @@
-"""The models that chapter 11 compares: three networks, and what each is asked in pretraining.
+"""The models that chapter 11 compares: three networks, each with several pretraining objectives.
 
-All read the same sentences of the small world in the same order, with two layers of 64. An arm is a network and an
-objective: masks (each word guessed alone), an order (each guessed with those before it), or both. XLNet's own ablation
-(Yang et al. 2019, table 6) compares masks and order on one network, "DAE + Transformer-XL"; MPNet's (Song et al. 2020)
-takes the masks away.
+All are trained on the same sentences of the small world in the same order and have two layers of width 64. A variant is
+a network and an objective: masks (each masked word is predicted independently), a factorization order (each word is
+predicted given those before it in the order), or both. XLNet's own ablation (Yang et al. 2019, table 6) compares masks
+and order on one network, "DAE + Transformer-XL"; MPNet's (Song et al. 2020) removes the masks.
 
-Written before the runs: one word in three is asked everywhere. The sentences have eight words, so that of the papers'
-one in six, or 15 %, mostly a single word would be asked, and an order of one word is none. Rates are judged by an arm's
-own loss on other sentences, on two seeds; arms in ``LIKE`` take that of another, of the same network. Each budget is a
-run of its own, whose rate falls to 0 at its end.
+Fixed before the runs: every objective predicts one word in three. The sentences have eight words, so at the papers'
+rate, one in six or 15 %, there would mostly be a single target, and a single word has no order. Learning rates are
+chosen by a variant's own loss on held-out sentences, with two seeds; variants in ``LIKE`` take the rate of another
+variant with the same network. Each budget is a run of its own, whose learning rate decays to 0 at its end.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,18 +39,18 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 32
 BATCH = 32
-"""Sentences of an update."""
+"""Sentences per update."""
 K, RATE = 3.0, 0.3
-"""One word in ``K`` is asked, or a share of ``RATE`` of all positions, [CLS] and [SEP] counted."""
+"""One word in ``K`` is predicted, or a fraction ``RATE`` of all positions, [CLS] and [SEP] included."""
 PILOT, BUDGETS = 800, (400, 1200, 3600)
-"""Updates of the runs by which rates are chosen, and of the others."""
+"""Updates of the runs that choose the learning rates, and of the others."""
 SEEDS, PILOTS = (0, 1, 2), (8, 9)
 RATES = (1e-3, 3e-3, 1e-2)
 JUDGED, JUDGED_TEXTS, JUDGED_SEED = 32, 64, 77
-"""So many batches of so many other sentences tell an arm's loss, drawn by a seed."""
+"""A variant's loss is measured on this many batches of this many held-out sentences, drawn with this seed."""
 
 Ask = Callable[..., Example]
-"""(tokens, hidden positions of the sentence in their order) → the Example in which a model must say them."""
+"""(tokens, indices of the masked words in their order) → the Example in which a model has to predict them."""
 
 
 def bert(vocab: int) -> BERTPretraining:
@@ -59,25 +59,25 @@ def bert(vocab: int) -> BERTPretraining:
 
 
 def mpnet(vocab: int) -> MPNetPretraining:
-    """MPNet's: absolute positions, and a number for each distance."""
+    """MPNet's network: absolute positions, and a bias for each relative distance."""
     return MPNetPretraining(MPNetConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                         attention_dropout=0.0))
 
 
 def xlnet(vocab: int) -> XLNetPretraining:
-    """XLNet's: Transformer-XL's distances."""
+    """XLNet's network: Transformer-XL's relative positions."""
     return XLNetPretraining(XLNetConfig(vocab, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0))
 
 
 def gpt(vocab: int) -> GPT2:
-    """GPT-2's: absolute positions."""
+    """GPT-2's network: absolute positions."""
     return GPT2(GPTConfig(vocab, TIME, LAYERS, WIDTH, HEADS, dropout=0.0))
 
 
 def denoised(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
              **given: Any) -> Example:
-    """BERT's masks in XLNet's layout, A [SEP] [CLS]: a denoising auto-encoder on XLNet's network. What is ``given``
-    goes to ``masked``."""
+    """BERT's masking in XLNet's layout, A [SEP] [CLS]: a denoising auto-encoder on XLNet's network. ``given`` is passed
+    on to ``masked``."""
     example = masked(tokens, vocab=vocab, rng=rng, rate=rate, **given)
     return replace(example, tokens=example.tokens.roll(-1), targets=example.targets.roll(-1),
                    segments=torch.tensor([0] * (len(tokens) + 1) + [2]))
@@ -85,10 +85,10 @@ def denoised(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: flo
 
 def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
                   predict: Sequence[int] | None = None, corrupt: Corruption = always_mask_same_draws) -> Example:
-    """MPNet's order without its masks in sight: a position sees no place of a word that is still to be said, but its
-    own.
+    """MPNet's factorization order without visible masks: the positions of words that are still to be predicted are
+    unknown, except that of the target itself.
 
-    MPNet's ablation "− position compensation" (Song et al. 2020), which is XLNet's objective on its network.
+    MPNet's ablation "− position compensation" (Song et al. 2020), which is XLNet's objective on MPNet's network.
     """
     example = masked_and_permuted(tokens, vocab=vocab, rng=rng, rate=rate, predict=predict, corrupt=corrupt)
 
@@ -108,15 +108,15 @@ def _masks(make: Callable[..., Example], chosen: str = "select") -> Ask:
 
 
 def _in_order(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
-    """[SEP] and [CLS] come first, so that the length is known, as it is to BERT."""
+    """[SEP] and [CLS] come first in the order, so that the length is known, as it is to BERT."""
     ends = [len(tokens), len(tokens) + 1]
     order = [*ends, *(position for position in range(len(tokens)) if position not in hidden), *hidden]
     return permuted_targets(tokens, vocab=vocab, rng=Random(0), order=order, predict=hidden)
 
 
 class Arm(NamedTuple):
-    """A network, what it is trained on, how it is asked for hidden words (None: it can't be), and whether these are
-    said one after the other."""
+    """A variant: its network, its training objective, how it is queried for masked words (None: it cannot be), and
+    whether it predicts them sequentially."""
 
     network: Callable[[int], nn.Module]
     objective: Callable[..., Example]
@@ -138,25 +138,25 @@ ARMS = {
 }
 LIKE = {"order on MPNet": "MPNet", "XLNet, single words": "XLNet", "XLNet, all in order": "XLNet",
         "XLNet, one in six": "XLNet"}
-"""The arms that take the rate of another."""
+"""Variants that use the learning rate of another."""
 PRICED = ("GPT", "BERT", "MPNet", "XLNet")
-"""The arms that have every budget; the others have `PLATEAU`."""
+"""Variants that are trained with every budget; the others with those in `PLATEAU`."""
 PLATEAU = (1200, 3600)
 
 
 def budgets(name: str) -> tuple[int, ...]:
-    """The updates of an arm's runs."""
+    """The numbers of updates that a variant is trained for, each in a run of its own."""
     return BUDGETS if name in PRICED else PLATEAU
 
 
 def new(name: str, seed: int) -> nn.Module:
-    """An arm with random weights of this seed."""
+    """A variant's network with random weights drawn with this seed."""
     torch.manual_seed(seed)
     return ARMS[name].network(len(small_world_tokenizer()))
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.Module:
-    """An arm after so many updates."""
+    """A variant after the given number of updates."""
     model = new(name, seed)
     batches = sentence_batches(world.small(), "train", small_world_tokenizer(), ARMS[name].objective, BATCH, seed)
     fit(model, batches, steps=updates, lr=lr, warmup=min(100, updates // 10), show=False, **options)
@@ -165,7 +165,7 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.M
 
 @cache
 def judged(name: str, split: str) -> list[tuple[Batch, int]]:
-    """The batches by which an arm's loss is told, and how many words each asks."""
+    """The batches on which a variant's loss is measured, each with its number of targets."""
     source = sentence_batches(world.small(), split, small_world_tokenizer(), ARMS[name].objective, JUDGED_TEXTS,
                               JUDGED_SEED)
     batches = [source(step) for step in range(JUDGED)]
@@ -174,30 +174,32 @@ def judged(name: str, split: str) -> list[tuple[Batch, int]]:
 
 @torch.no_grad()
 def loss(name: str, model: nn.Module, split: str = "test") -> float:
-    """An arm's loss on what it is trained to say, in other sentences, in nats a word."""
+    """A variant's loss under its own objective on held-out sentences, in nats per word."""
     model.eval()
-    told = [(float(model.loss(batch)) * count, count) for batch, count in judged(name, split)]  # type: ignore[operator]
-    return sum(nats for nats, _ in told) / sum(count for _, count in told)
+    losses = [(float(model.loss(batch)) * count, count)  # type: ignore[operator]
+              for batch, count in judged(name, split)]
+    return sum(nats for nats, _ in losses) / sum(count for _, count in losses)
 
 
 @none_if_diverged
 def rate_score(name: str, lr: float, seed: int) -> float:
-    """How good a rate is: minus the loss after `PILOT` updates, on sentences like those of the training."""
+    """Score of a learning rate: minus the loss after `PILOT` updates, on new sentences from the training distribution.
+    """
     return -loss(name, learn(name, PILOT, lr, seed), "train")
 
 
 def kept(folder: str, name: str, updates: int, seed: int) -> Path:
-    """Where an arm's weights lie."""
+    """Path of a variant's saved weights."""
     return Path(folder) / f"{name} {updates} {seed}.safetensors"
 
 
 def train(folder: str, name: str, updates: int, lr: float, seed: int) -> float:
-    """Train an arm and keep it; its loss on other sentences, in nats a word."""
+    """Train a variant and save its weights; returns its loss on held-out sentences, in nats per word."""
     model = learn(name, updates, lr, seed)
     keep(model, kept(folder, name, updates, seed))
     return loss(name, model)
 
 
 def trained(folder: str, name: str, updates: int, seed: int) -> nn.Module:
-    """An arm that was kept."""
+    """Load a variant whose weights were saved."""
     return with_kept(new(name, seed), kept(folder, name, updates, seed))

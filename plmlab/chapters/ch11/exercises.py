@@ -1,5 +1,5 @@
-"""Exercises of chapter 11: the order and the streams of XLNet (Yang et al. 2019), and MPNet (Song et al. 2020). XLNet's
-scores stand in `exercises_scores`."""
+"""Exercises of chapter 11: factorization order and two-stream attention of XLNet (Yang et al. 2019), and MPNet (Song et
+al. 2020). XLNet's attention scores are in `exercises_scores`."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -130,7 +130,7 @@ def mpnet_mask(time: int, predict: list[int]) -> Bool[Tensor, "query key"]:
 
 
 def draw_predictions(_: Generator) -> Probes:
-    """Inputs for 11.6: name → (positions of the text, those that are predicted)."""
+    """Inputs for 11.6: name → (length of the text, predicted positions)."""
     return {
         "two of three positions, the right one first": (3, [2, 0]),
         "three of seven positions, in any order": (7, [5, 1, 4]),
@@ -142,7 +142,8 @@ def draw_predictions(_: Generator) -> Probes:
 
 
 def among(out: Tensor, h: Tensor, attn_mask: Tensor) -> bool:
-    """Whether each row lies, number by number, between the vectors that it sees; one that sees nothing is left out."""
+    """Whether each row lies element-wise within the range of the vectors visible to it; a row that sees nothing is
+    skipped."""
     table, hidden = h.expand(len(attn_mask), -1, -1), ~attn_mask[..., None]
     low, high = table.masked_fill(hidden, float("inf")).amin(1), table.masked_fill(hidden, float("-inf")).amax(1)
     inside = (low - 1e-3 <= out) & (out <= high + 1e-3)

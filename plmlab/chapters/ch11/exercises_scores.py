@@ -1,5 +1,5 @@
-"""Exercises 11.4 and 11.5, XLNet's scores: how far a key is from a query that stands anywhere, and whether the two are
-of one segment."""
+"""Exercises 11.4 and 11.5, XLNet's attention scores: relative positions of queries at arbitrary positions, and segment
+encodings."""
 
 import torch
 from jaxtyping import Float, Int
@@ -23,7 +23,7 @@ def by_key(by_distance: Float[Tensor, "query distance"], positions: Int[Tensor, 
 
 
 def draw_distances(rng: Generator) -> Probes:
-    """Inputs for 11.4: name → (a table with a column for each distance, the positions of its queries)."""
+    """Inputs for 11.4: name → (a matrix with a column for each distance, the positions of its queries)."""
     def drawn(key: int, *positions: int) -> tuple[Tensor, Tensor]:
         return randn(len(positions), 2 * key - 1, generator=rng), torch.tensor(positions)
 
@@ -75,14 +75,14 @@ def draw_segments(rng: Generator) -> Probes:
 def of_pairs(
     together: bool, out: Tensor, q: Tensor, s: Tensor, b: Tensor, of_queries: Tensor, of_keys: Tensor,
 ) -> bool:
-    """Whether the pairs of one segment, or those of two, have the scores that they should."""
+    """Whether the pairs within one segment (or, with ``together`` false, across two) have the correct scores."""
     cells = ((of_queries[:, None] == of_keys) == together).expand_as(out)
     right = segment_scores(q, s, b, of_queries, of_keys)
     return torch.allclose(out[cells].float(), right[cells], rtol=1e-3, atol=1e-3)
 
 
 GATHERED = "by_distance.gather(1, key - 1 - positions[:, None] + torch.arange(key))"
-"""The answer to 11.4, for which some of its mistakes stand."""
+"""The solution of 11.4, which some of its mistakes replace."""
 
 EXERCISES = (
     Exercise(

@@ -1,7 +1,9 @@
-"""Every word of a sentence in a random order, behind [SEP] and [CLS]: what chapter 11 trains live, and its leak.
+"""Predict every word of a sentence in a random order, after [SEP] and [CLS]: what chapter 11 trains live, and its
+target leakage.
 
-Who sees [SEP] first knows how long the sentence is. So the prices of its words add up to −log p(sentence | its length)
-in every order, for a reader who makes no mistake (the chain rule); and the floor of all orders is one.
+A model to which [SEP] is visible first knows the length of the sentence. So in every order the losses on its words add
+up to −log p(sentence | its length) for the exact conditional distribution (the chain rule), and all orders have the
+same floor.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,18 +26,20 @@ LR, BATCH = 1e-2, 32
 
 
 def predict_all(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """A [SEP] [CLS], every word predicted, in a random order that begins with [SEP] and [CLS]."""
+    """A [SEP] [CLS], with every word a target, in a random factorization order that starts with [SEP] and [CLS]."""
     return predict_all_in_order(shuffled(rng, range(len(tokens))), tokens, vocab=vocab)
 
 
 def predict_all_leaking(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """The same, but the query stream sees z≤t, its own word among them, as the content stream does."""
+    """The same with target leakage: the query stream attends to z≤t, its own word included, as the content stream does.
+    """
     return with_leak(predict_all(tokens, vocab=vocab, rng=rng))
 
 
 def learn(objective: Callable[..., Example], updates: int, seed: int, **options: object,
           ) -> tuple[XLNetPretraining, History]:
-    """A small XLNet after so many updates of 32 sentences of the small world, and the run's history."""
+    """A small XLNet after the given number of updates, each on 32 sentences of the small world, and its training
+    history."""
     torch.manual_seed(seed)
     model = new("XLNet", seed)
     assert isinstance(model, XLNetPretraining)

@@ -1,4 +1,4 @@
-"""How a classifier is examined in a task that is a cloze."""
+"""Evaluation of a classifier on a task in cloze format."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,5 +11,5 @@ from plmlab.transfer import accuracy
 
 
 def examined(model: nn.Module, read: Callable[[Any], Example], task: ClozeTask) -> dict[str, float]:
-    """By each name of the task's exam the share of rows that are given their class."""
+    """Accuracy on each of the task's test sets, by name."""
     return {name: accuracy(model, read, rows) for name, rows in task.test_set().items()}

@@ -1,25 +1,25 @@
-"""GLM's objective and what its paper takes away from it, an arm each; and two BERTs; on the small world's sentences.
+"""GLM's objective and its ablations, one variant each, and two BERTs, on the sentences of the small world.
 
-Each arm is the paper's but for one thing:
+Each variant differs from the paper's in one respect:
 
-- *left to right*: the blanks are filled in the order of the text, not in a random one;
+- *left to right*: the blanks are filled in text order, not in random order;
 - *a sentinel a span*: the blank that is filled first is [X0], the next [X1], where the paper has [MASK] for all; in
-  Part B each begins with its sentinel, in the place of [START];
-- *sentinels without places*: and Part B does not say where a blank stands (the authors' code, which has tokens of its
-  own to begin with; in T5 the sentinel begins the span, as here);
-- *one axis*: the second position only tells Part B from Part A. A position knows which blank it fills, and not how far
-  it has come in it, but by the words that it sees;
-- *places of the whole text*: one axis, on which each word, hidden or in sight, has its place in the whole text, as in
-  XLNet. So the words behind a blank tell how long it is; those of a blank at the end do not;
-- *counting on*: one axis, on which Part B goes on where Part A ends. Nothing but their order tells which blank is
-  filled, so they are filled from left to right: to be compared with *left to right*;
-- *with documents*, *with sentences*: one text in two is read by a second objective (§2.1.2), its blank a mask of its
-  own kind (the authors' code), so that nobody has to guess which objective it is. A text of the small world is one
-  sentence, so that the second of these hides all of it.
+  Part B each span starts with its sentinel instead of [START];
+- *sentinels without places*: in addition, Part B does not encode where a blank is (the authors' code, which has
+  separate start tokens; in T5 the sentinel starts the span, as here);
+- *one axis*: the second position id only distinguishes Part B from Part A. A position encodes its blank, but
+  how far into the blank it is only from the tokens visible to it;
+- *places of the whole text*: one axis, on which each word, masked or visible, has its position in the whole text, as
+  in XLNet. So the words after a blank reveal its length, unless it is at the end of the text;
+- *counting on*: one axis, on which Part B continues where Part A ends. Only the order shows which blank is being
+  filled, so blanks are filled from left to right; the baseline is *left to right*;
+- *with documents*, *with sentences*: half of the texts are used for a second objective (§2.1.2), whose blank has a
+  mask token of its own (the authors' code), so that the model need not guess which objective applies. A text of the
+  small world is one sentence, so the second of these masks the whole text.
 
-On one axis a second number still tells Part B from Part A, as in the authors' code.
+On one axis a second position id still distinguishes Part B from Part A, as in the authors' code.
 
-BERT hides three words in ten, one by one; *BERT, whole spans* the spans that GLM hides, each word a [MASK].
+BERT masks three words in ten, independently; *BERT, whole spans* masks the spans that GLM masks, one [MASK] per word.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,56 +42,56 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 64
 LONGEST = 13
-"""The most words that are written in a blank: as many as the longest sentence has."""
+"""Maximum number of words generated in a blank: the length of the longest sentence."""
 Make = Callable[..., Example]
 """(tokens, *, vocab, rng) → Example."""
 Places = Sequence[int]
-"""For each position of Part A its place in the whole text, from 1; of a blank that of its first word."""
+"""For each position of Part A its position in the whole text, from 1; a blank has that of its first word."""
 Show = Callable[[Example, Places | None], Example]
-"""An Example of the paper's → the arm's. Places are given where a blank is still being filled, so that the Example
-does not tell how long it is."""
+"""The paper's Example → the variant's. Places are given while a blank is still being filled, because the Example then
+does not contain its length."""
 
 
 def as_it_is(example: Example, places: Places | None = None) -> Example:
-    """The paper's."""
+    """The paper's Example, unchanged."""
     return example
 
 
 def own_places(example: Example) -> list[int]:
-    """The places of Part A in the whole text, of an Example that shows all that was hidden."""
+    """Positions of Part A's tokens in the whole text, from an Example that contains all masked words."""
     first, second = example.position_ids.tolist()
-    positions = [place for place, inside in zip(first, second, strict=True) if inside]
-    found, place = [], 1
+    blank_of = [place for place, inside in zip(first, second, strict=True) if inside]
+    places, place = [], 1
     for position in range(1, second.count(0) + 1):
-        found.append(place)
-        place += positions.count(position) - 1 if position in positions else 1
-    return found
+        places.append(place)
+        place += blank_of.count(position) - 1 if position in blank_of else 1
+    return places
 
 
 def on_one_axis(example: Example, where: Tensor) -> Example:
-    """An Example with these places; the second position tells Part B (1) from Part A (0)."""
+    """An Example with these position ids; the second axis distinguishes Part B (1) from Part A (0)."""
     return replace(example, position_ids=torch.stack([where, example.position_ids[1].clamp(max=1)]))
 
 
 def one_axis(example: Example, places: Places | None = None) -> Example:
-    """The places of Part A alone."""
+    """Positions within Part A only."""
     return on_one_axis(example, example.position_ids[0])
 
 
 def whole_text(example: Example, places: Places | None = None) -> Example:
-    """The places of the whole text; a position of a blank has the place of the word that it says."""
+    """Positions in the whole text; a position in a blank has that of the word it predicts."""
     first, inside = example.position_ids
     where = torch.tensor([0, *(own_places(example) if places is None else places)])[first] + (inside - 1).clamp(min=0)
     return on_one_axis(example, where)
 
 
 def counting_on(example: Example, places: Places | None = None) -> Example:
-    """Part B goes on behind Part A."""
+    """Part B continues the positions of Part A."""
     return on_one_axis(example, torch.arange(1, len(example.tokens) + 1))
 
 
 def sentinels(example: Example, places: Places | None = None) -> Example:
-    """A sentinel for each blank, in the order in which they are filled, there and where it begins."""
+    """A sentinel for each blank, in the order of filling, both in Part A and at the start of its span in Part B."""
     tokens, (first, inside) = example.tokens.clone(), example.position_ids
     for number, start in enumerate((inside == 1).nonzero().flatten().tolist()):
         tokens[first[start] - 1] = tokens[start] = small_world_tokenizer().vocab.sentinels[number]
@@ -99,13 +99,13 @@ def sentinels(example: Example, places: Places | None = None) -> Example:
 
 
 def sentinels_alone(example: Example, places: Places | None = None) -> Example:
-    """The same, and Part B does not say where it stands (place 0)."""
+    """The same, and Part B does not encode where its blank is (position 0)."""
     first, inside = example.position_ids
     return replace(sentinels(example), position_ids=torch.stack([first * (inside == 0), inside]))
 
 
 def own_mask(example: Example, places: Places | None = None) -> Example:
-    """The paper's, with a mask of another kind in the place of [MASK]: what a second objective hides."""
+    """The paper's Example with another mask token instead of [MASK], which marks the blanks of a second objective."""
     vocab = small_world_tokenizer().vocab
     return replace(example, tokens=example.tokens.where(example.tokens != vocab.need("mask"), vocab.sentinels[-1]))
 
@@ -120,14 +120,14 @@ def in_order(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Exampl
 
 
 def half(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, other: Make) -> Example:
-    """Blanks one time in two, else the other objective, with its own mask."""
+    """Blank infilling with probability ½, otherwise the other objective, with its own mask token."""
     if rng.random() < 0.5:
         return blanks(tokens, vocab=vocab, rng=rng)
     return own_mask(other(tokens, vocab=vocab, rng=rng))
 
 
 def whole_spans(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """BERT's text with GLM's spans hidden, a [MASK] a word."""
+    """BERT's input with GLM's spans masked, one [MASK] per word."""
     hidden = [position + 1 for begin, stop in drawn(len(tokens), rng) for position in range(begin, stop)]
     return masked(tokens, vocab=vocab, rng=rng, select=hidden, corrupt=always_mask)
 
@@ -139,7 +139,7 @@ def glm() -> GLMPretraining:
 
 
 def bert() -> BERTPretraining:
-    """BERT's, of the same size."""
+    """BERT's network of the same size."""
     return BERTPretraining(BERTConfig(len(small_world_tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                       attention_dropout=0.0))
 
@@ -149,9 +149,10 @@ SENTINELS = "a sentinel a span"
 
 
 class Arm(NamedTuple):
-    """What is hidden, in the paper's Examples; how the arm shows it; how it is shown a blank that half of a text or all
-    of it is to be written in; whether blanks are always filled from left to right; whether the places of the whole text
-    are told; with which arm it is compared; and its network."""
+    """A variant. ``make``: what is masked, as the paper's Example; ``shown``: how the variant presents it; ``long``:
+    how it presents a blank for half of a text or all of it; ``ordered``: whether blanks are always filled from left to
+    right; ``told``: whether positions in the whole text are given; ``against``: the variant it is compared with;
+    ``network``: its network."""
 
     make: Make
     shown: Show = as_it_is
@@ -163,7 +164,7 @@ class Arm(NamedTuple):
 
     @property
     def second(self) -> bool:
-        """Whether half of the texts are read by a second objective."""
+        """Whether half of the texts are used for a second objective."""
         return self.long is own_mask
 
 
@@ -183,36 +184,38 @@ ARMS: Mapping[str, Arm] = {
 
 
 def likeliest(logits: Tensor) -> Tensor:
-    """The likeliest token of each row."""
+    """The most probable token of each row."""
     return logits.argmax(-1)
 
 
 @torch.no_grad()
 def filled(model: nn.Module, shown: Show, texts: Sequence[Sequence[int]], places: Sequence[Places],
            choose: Callable[[Tensor], Tensor] = likeliest) -> list[list[list[int]]]:
-    """For each text, with a [MASK] a blank, the words of each blank, in the order of the text and filled in it.
+    """For each text with one [MASK] per blank, the words generated for each blank, in text order; blanks are filled in
+    that order.
 
-    All is read anew for each word, as the arm shows it; `plmlab.models.infilling` is quicker, and knows the paper's
-    alone. ``choose`` makes of logits [rows vocab] a token each.
+    Each word takes a full forward pass on the input as the variant presents it; `plmlab.models.infilling` is faster but
+    supports only the paper's variant. ``choose`` maps logits [rows vocab] to one token per row.
     """
     vocab = small_world_tokenizer().vocab
     never = torch.tensor(sorted(vocab.special - {vocab.need("end")}))
-    said: list[list[list[int]]] = [[[] for token in text if token == vocab.mask] for text in texts]
-    at, going = [0] * len(texts), list(range(len(texts)))
-    while going:
-        read = [shown(infilled(texts[i], said[i], range(len(said[i])), vocab), places[i]) for i in going]
-        positions = [len(texts[i]) + sum(len(words) + 1 for words in said[i][:at[i]]) + len(said[i][at[i]])
-                     for i in going]
-        logits = model(Batch.of(read, pad=vocab.need("pad")))[torch.arange(len(going)), torch.tensor(positions)]
-        for i, token in zip(going, choose(logits.index_fill(-1, never, float("-inf"))).tolist(), strict=True):
+    generated: list[list[list[int]]] = [[[] for token in text if token == vocab.mask] for text in texts]
+    blank, active = [0] * len(texts), list(range(len(texts)))
+    while active:
+        examples = [shown(infilled(texts[i], generated[i], range(len(generated[i])), vocab), places[i])
+                    for i in active]
+        last = [len(texts[i]) + sum(len(words) + 1 for words in generated[i][:blank[i]]) + len(generated[i][blank[i]])
+                for i in active]
+        logits = model(Batch.of(examples, pad=vocab.need("pad")))[torch.arange(len(active)), torch.tensor(last)]
+        for i, token in zip(active, choose(logits.index_fill(-1, never, float("-inf"))).tolist(), strict=True):
             if token != vocab.end:
-                said[i][at[i]].append(token)
-            if token == vocab.end or len(said[i][at[i]]) == LONGEST:
-                at[i] += 1
-        going = [i for i in going if at[i] < len(said[i])]
-    return said
+                generated[i][blank[i]].append(token)
+            if token == vocab.end or len(generated[i][blank[i]]) == LONGEST:
+                blank[i] += 1
+        active = [i for i in active if blank[i] < len(generated[i])]
+    return generated
 
 
 def fillings(model: nn.Module, shown: Show, asked: Sequence[Row]) -> list[list[list[str]]]:
-    """The words of each blank of rows, as an arm fills them, greedily."""
+    """The words of each blank of the rows, generated greedily by a variant."""
     return in_words(filled(model, shown, [encoded(row.text) for row in asked], [places_of(row) for row in asked]))

@@ -1,14 +1,16 @@
-"""Sentences of the small world with blanks: the exam, how fillings are judged, and the exact filler.
+"""Sentences of the small world with blanks: the test set, the scores of fillings, and the exact posterior over
+fillings.
 
-Spans are drawn as GLM draws them, three words in ten, so that a sentence has one blank or two, seldom more. The exam
-is of the plain test. The small world has 821 sentences, so that nearly all of the exam stands in the training text
-too; rows of the nine sentences that do not are asked beside it, each with many drawings. Two rows
-in three have one blank; what several blanks owe to each other is asked of `several`, rows that have two or more.
+Spans are sampled as in GLM, three words in ten, so that a sentence has one or two blanks, seldom more. The test set
+comes from the plain test split. The small world has 821 sentences, so nearly all of the test set occurs in the training
+text too; the nine sentences that do not are tested separately, each with many sampled masks. Two rows in three have one
+blank; dependencies between blanks are tested on `several`, rows with two or more.
 
-The exact filler knows the grammar and how spans are drawn: of all ways to fill the blanks it takes the likeliest. No
-one is right more often in the long run. But where several ways are likely it is luck which of them is right, and 300
-rows have much of that. So a filling is also judged by its *chance*: how likely the exact filler, who sees what is in
-sight, thinks it to be right. Its mean is what would be right on average over all sentences that show such texts.
+The exact posterior knows the grammar and how spans are sampled; its prediction is the most probable way to fill the
+blanks. No predictor has a higher expected accuracy. But where several fillings are probable, which of them is correct
+is a matter of luck, and with 300 rows there is much of it. So a filling is also scored by its ``chance``: its
+probability of being correct under the exact posterior given the visible words. The mean of this score is the expected
+accuracy over all sentences with such visible text.
 """
 
 from collections import defaultdict
@@ -31,14 +33,14 @@ from plmlab.world.probability.likeliest import likeliest
 
 RATE = 0.3
 TEST_SIZE, SEVERAL, DEVELOPMENT, UNREAD = 300, 200, 100, 90
-"""Rows of the exam; those with several blanks; those that ways to fill are chosen by; and those of sentences that no
-training text has."""
+"""Rows of the test set; rows with several blanks; rows for choosing decoding methods; and rows of sentences that occur
+in no training text."""
 Fillings = tuple[Filling, ...]
-"""The words of each blank of a text, in its order."""
+"""The words of each blank of a text, in text order."""
 
 
 class Row(NamedTuple):
-    """A sentence, its hidden spans in the order of the text, and the order in which they are filled in training."""
+    """A sentence, its masked spans in text order, and the order in which they are filled in training."""
 
     words: tuple[str, ...]
     spans: tuple[Span, ...]
@@ -46,32 +48,32 @@ class Row(NamedTuple):
 
     @property
     def text(self) -> list[str]:
-        """What is in sight: the sentence with a `BLANK` for each span."""
+        """The visible text: the sentence with a `BLANK` for each span."""
         return part_a(self.words, self.spans)
 
     @property
     def fillings(self) -> Fillings:
-        """What is hidden."""
+        """The masked words of each span."""
         return tuple(self.words[begin:stop] for begin, stop in self.spans)
 
 
 def encoded(words: Sequence[str]) -> list[int]:
-    """The ids of words, some of them perhaps `BLANK`."""
+    """The ids of words, which may include `BLANK`."""
     return [small_world_tokenizer().id(word) for word in words]
 
 
 def in_words(fillings: Sequence[Sequence[Sequence[int]]]) -> list[list[list[str]]]:
-    """Fillings of ids as fillings of words."""
+    """Fillings of token ids as fillings of words."""
     return [[small_world_tokenizer().tokens(words) for words in row] for row in fillings]
 
 
 def drawn(count: int, rng: Random) -> tuple[Span, ...]:
-    """Spans of so many words, in the order of the text."""
+    """Spans sampled for a sentence of this many words, in text order."""
     return tuple(draw_spans(count, RATE, rng))
 
 
 def drawn_rows(sentences: Iterator[Sequence[str]], seed: int) -> Iterator[Row]:
-    """Sentences with spans drawn in each, by a seed."""
+    """Sentences with sampled spans, by a seed."""
     rng = Random(f"blanks {seed}")
     for words in sentences:
         spans = drawn(len(words), rng)
@@ -80,12 +82,12 @@ def drawn_rows(sentences: Iterator[Sequence[str]], seed: int) -> Iterator[Row]:
 
 @cache
 def rows(name: str) -> tuple[Row, ...]:
-    """The rows of the "exam", those with "several" blanks, those of "development", or the "unread" ones."""
+    """The rows of the "exam" (test set), those with "several" blanks, those of "development", or the "unread" ones."""
     small = world.small()
     if name == "unread":
-        new = dict.fromkeys(one.words for one in islice(small.sentences("test", 79), 4000)
-                            if one.pattern in small.open_patterns)
-        return tuple(islice(drawn_rows(cycle(new), 79), UNREAD))
+        unseen = dict.fromkeys(one.words for one in islice(small.sentences("test", 79), 4000)
+                               if one.pattern in small.open_patterns)
+        return tuple(islice(drawn_rows(cycle(unseen), 79), UNREAD))
     split, seed, count, fewest = {"test_set": ("test", 77, TEST_SIZE, 1), "several": ("test", 76, SEVERAL, 2),
                                   "development": ("train", 78, DEVELOPMENT, 1)}[name]
     return tuple(islice((row for row in drawn_rows(small.text(split, seed), seed) if len(row.spans) >= fewest), count))
@@ -99,57 +101,59 @@ def whole(row: Row, fillings: Sequence[Sequence[str]]) -> list[str]:
 
 @cache
 def every() -> tuple[tuple[tuple[str, ...], float], ...]:
-    """Every sentence of the small world, and its probability."""
+    """Every sentence of the small world with its probability."""
     return tuple((words, exp(nats)) for words, nats in likeliest(world.small().automaton("test"), (), 100_000))
 
 
 @cache
 def chances(row: Row, told: bool = False) -> dict[Fillings, float]:
-    """Each way to fill the blanks of a row, and how likely it is; ``told``: for who sees the `shown_places` too."""
+    """Each way to fill the blanks of a row with its posterior probability; with ``told``, given the `shown_places` too.
+    """
     drawing, masses = how_drawn(row, told), defaultdict[Fillings, float](float)
     for words, chance in every():
-        for way in ways(words, row.text):
-            spans, place, left = list[Span](), 0, iter(way)
+        for filling in ways(words, row.text):
+            spans, place, left = list[Span](), 0, iter(filling)
             for token in row.text:
                 length = len(next(left)) if token == BLANK else 1
                 if token == BLANK:
                     spans.append((place, place + length))
                 place += length
-            masses[way] += chance * drawing(len(words), spans)
+            masses[filling] += chance * drawing(len(words), spans)
     total = sum(masses.values())
-    return {way: mass / total for way, mass in masses.items() if mass}
+    return {filling: mass / total for filling, mass in masses.items() if mass}
 
 
 def judged(asked: Sequence[Row], fillings: Sequence[Sequence[Sequence[str]]]) -> dict[str, float]:
-    """Of rows the share that is ``right`` to the last word, in which all blanks have the right ``length``, in which the
-    ``first`` has, and where the filled text is a ``sentence`` of the world; and the mean ``chance`` of what was said.
-    """
-    said = [tuple(map(tuple, filling)) for filling in fillings]
-    lengths = [tuple(map(len, one)) for one in said]
-    hidden = [tuple(map(len, row.fillings)) for row in asked]
-    return {"right": fmean(one == row.fillings for row, one in zip(asked, said, strict=True)),
-            "chance": fmean(chances(row).get(one, 0.0) for row, one in zip(asked, said, strict=True)),
-            "length": fmean(one == other for one, other in zip(lengths, hidden, strict=True)),
-            "first": fmean(one[0] == other[0] for one, other in zip(lengths, hidden, strict=True)),
-            "sentence": fmean(world.small().logprob(whole(row, one), "test") > float("-inf")
-                              for row, one in zip(asked, said, strict=True))}
+    """Scores of fillings: the fraction of rows that are ``right`` to the last word; in which all blanks have the
+    correct ``length``; in which the ``first`` blank has; in which the filled text is a ``sentence`` of the world; and
+    the mean posterior probability (``chance``) of the fillings."""
+    predicted = [tuple(map(tuple, filling)) for filling in fillings]
+    lengths = [tuple(map(len, filling)) for filling in predicted]
+    true_lengths = [tuple(map(len, row.fillings)) for row in asked]
+    return {"right": fmean(filling == row.fillings for row, filling in zip(asked, predicted, strict=True)),
+            "chance": fmean(chances(row).get(filling, 0.0) for row, filling in zip(asked, predicted, strict=True)),
+            "length": fmean(ours == true for ours, true in zip(lengths, true_lengths, strict=True)),
+            "first": fmean(ours[0] == true[0] for ours, true in zip(lengths, true_lengths, strict=True)),
+            "sentence": fmean(world.small().logprob(whole(row, filling), "test") > float("-inf")
+                              for row, filling in zip(asked, predicted, strict=True))}
 
 
 def shown_places(count: int, spans: Sequence[Span]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The places of the words in sight, and where each blank begins: what is told where Part A has the places of the
-    whole text. Of a blank at the end, that is not its length."""
-    hidden = {place for begin, stop in spans for place in range(begin, stop)}
-    return tuple(place for place in range(count) if place not in hidden), tuple(begin for begin, _ in spans)
+    """Positions of the visible words, and where each blank starts: what Part A reveals if it has positions in the whole
+    text. For a blank at the end this does not include its length."""
+    masked = {place for begin, stop in spans for place in range(begin, stop)}
+    return tuple(place for place in range(count) if place not in masked), tuple(begin for begin, _ in spans)
 
 
 def places_of(row: Row) -> list[int]:
-    """The places of Part A in the whole text, from 1."""
+    """Positions of Part A's tokens in the whole text, from 1."""
     seen, begins = shown_places(len(row.words), row.spans)
     return sorted(place + 1 for place in (*seen, *begins))
 
 
 def how_drawn(row: Row, told: bool = False) -> Drawing:
-    """How spans are drawn, for the exact filler; ``told``: who sees the `shown_places` of this row too."""
+    """Distribution of the sampled spans under which the exact posterior is computed; with ``told``, given the
+    `shown_places` of this row too."""
     plain = partial(blank_spans, rate=RATE)
     if not told:
         return plain
@@ -158,10 +162,10 @@ def how_drawn(row: Row, told: bool = False) -> Drawing:
 
 
 def likeliest_fillings(reader: Blanks, blanks: Sequence[int]) -> tuple[Fillings, float]:
-    """The likeliest way to fill these blanks together, in their order, and its posterior probability.
+    """The most probable way to fill these blanks jointly, in their order, and its posterior probability.
 
-    Fillings of the first are gone through from the likeliest on. One is no likelier together with the others than
-    alone: it is over where the next alone is not above the best found.
+    Fillings of the first blank are tried in order of decreasing probability. The joint probability is at most that of
+    the first filling alone, so the search stops when the next filling alone is not above the best found.
     """
     if not blanks:
         return (), 1.0
@@ -169,20 +173,20 @@ def likeliest_fillings(reader: Blanks, blanks: Sequence[int]) -> tuple[Fillings,
     best: tuple[Fillings, float] = (), 0.0
     count = 8 if rest else 1
     while True:
-        found = reader.likeliest(first, count)
-        for filling, alone in found:
+        candidates = reader.likeliest(first, count)
+        for filling, alone in candidates:
             if alone <= best[1]:
                 return best
             others, chance = likeliest_fillings(reader.fill({first: filling}), rest)
             if alone * chance > best[1]:
                 best = (filling, *others), alone * chance
-        if len(found) < count or not rest:
+        if len(candidates) < count or not rest:
             return best
         count *= 8
 
 
 def ways(words: Sequence[str], text: Sequence[str]) -> Iterator[Fillings]:
-    """Each way to fill the blanks of a text, with a word or more each, so that it reads as these words."""
+    """Each way to fill the blanks of a text, with one or more words each, that yields these words."""
     if not text:
         if not words:
             yield ()

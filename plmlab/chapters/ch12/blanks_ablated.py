@@ -1,5 +1,5 @@
-"""What is paid for the blanks of rows, and the least that can be paid: a sum of −log p over all that is said, the ends
-among it, for each word or end."""
+"""The loss on the blanks of rows and its floor: the sum of −log p over all predicted words and ends, per word or end.
+"""
 
 from collections.abc import Mapping, Sequence
 from math import fsum, log
@@ -20,48 +20,48 @@ from plmlab.world.probability.infilling import infilling
 
 
 def order_of(row: Row, ordered: bool) -> Sequence[int]:
-    """In which order a row's blanks are filled."""
+    """The order in which a row's blanks are filled."""
     return range(len(row.spans)) if ordered else row.order
 
 
 def shared(ends: Sequence[bool], over: Sequence[float], said: Sequence[float], blanks: int) -> dict[str, float]:
-    """``nats`` a word or end, and ``ends`` a blank: of each thing said whether it is an end, the chance that was given
-    to an end there, and the chance that was given to what was said."""
+    """``nats`` per word or end, and ``ends`` per blank. For each target: whether it is an end, the probability assigned
+    to an end there, and the probability assigned to the target."""
     right = [chance if end else max(1 - chance, word) for end, chance, word in zip(ends, over, said, strict=True)]
     return {"nats": -fmean(map(log, said)), "ends": -sum(map(log, right)) / blanks}
 
 
 @torch.no_grad()
 def paid(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -> dict[str, float]:
-    """What an arm pays for the blanks of rows, in nats: what `shared` tells."""
-    vocab, ends, over, said = small_world_tokenizer().vocab, list[bool](), list[float](), list[float]()
+    """A variant's loss on the blanks of rows, in nats: the two numbers of `shared`."""
+    vocab, ends, over, target_probs = small_world_tokenizer().vocab, list[bool](), list[float](), list[float]()
     for begin in range(0, len(asked), 100):
         batch = Batch.of([arm.shown(blank_infilling(
             encoded(row.words), vocab=vocab, rng=Random(0), spans=row.spans,
             order=order_of(row, ordered)), None) for row in asked[begin:begin + 100]], pad=vocab.need("pad"))
         hidden = batch.targets != IGNORE
-        beliefs, targets = model(batch)[hidden].double().softmax(-1), batch.targets[hidden]
+        probs, targets = model(batch)[hidden].double().softmax(-1), batch.targets[hidden]
         ends += (targets == vocab.need("end")).tolist()
-        over += beliefs[:, vocab.need("end")].tolist()
-        said += beliefs.gather(1, targets[:, None])[:, 0].tolist()
-    return shared(ends, over, said, sum(len(row.spans) for row in asked))
+        over += probs[:, vocab.need("end")].tolist()
+        target_probs += probs.gather(1, targets[:, None])[:, 0].tolist()
+    return shared(ends, over, target_probs, sum(len(row.spans) for row in asked))
 
 
 def floor(asked: Sequence[Row], ordered: bool, told: bool) -> dict[str, float]:
-    """The least that can be paid, for ``lengths`` too; ``told``: by who sees the places of the whole text."""
-    automaton, ends, over, said = world.small().automaton("test"), list[bool](), list[float](), list[float]()
+    """The entropy lower bound of this loss, and of ``lengths``; with ``told``, given positions in the whole text."""
+    automaton, ends, over, target_probs = world.small().automaton("test"), list[bool](), list[float](), list[float]()
     for row in asked:
         order = order_of(row, ordered)
         words = [word for blank in order for word in (*row.fillings[blank], END)]
-        beliefs = infilling(automaton, row.words, row.spans, order, how_drawn(row, told))
+        posteriors = infilling(automaton, row.words, row.spans, order, how_drawn(row, told))
         ends += [word == END for word in words]
-        over += [belief.get(END, 0.0) for belief in beliefs]
-        said += [belief[word] for belief, word in zip(beliefs, words, strict=True)]
-    return {**shared(ends, [min(chance, 1.0) for chance in over], said, sum(len(row.spans) for row in asked)),
+        over += [posterior.get(END, 0.0) for posterior in posteriors]
+        target_probs += [posterior[word] for posterior, word in zip(posteriors, words, strict=True)]
+    return {**shared(ends, [min(chance, 1.0) for chance in over], target_probs, sum(len(row.spans) for row in asked)),
             "lengths": fmean(right_lengths(row, chances(row, told)) for row in asked)}
 
 
 def right_lengths(row: Row, shares: Mapping[Fillings, float]) -> float:
-    """−log of the share of all ways to fill a row that belongs to those of its lengths."""
+    """−log of the total probability of the fillings that have the correct lengths."""
     hidden = [*map(len, row.fillings)]
     return -log(fsum(share for way, share in shares.items() if [*map(len, way)] == hidden))

@@ -1,15 +1,14 @@
-"""Three tasks of two classes, each as a cloze: a pattern with one blank, and a word for each class.
+"""Three binary classification tasks as clozes: a pattern with one blank, and a verbalizer for each class.
 
-- *number*: a sentence whose verb is "is" or "are", with a blank in its place. The words of the classes are these two:
-  what is asked is what pretraining asks. No text of the exam is among those to learn from, nor among those by which
-  weights are chosen.
-- *one sentence*: whether it is right, with a blank behind it: "the lamps is wet ? [MASK] .", "no" or "yes".
-- *a pair*: whether two sentences tell the same: "the lamps are wet ? [MASK] , the lamps are dry .", "no" or "yes". This
-  is the pattern of PET for entailment (Schick and Schütze 2021), whose bar between the two texts, before the blank, is
-  [SEP] to BERT, and to GLM nothing, as in its pretraining.
+- *number*: a sentence whose verb is "is" or "are", with a blank instead of it. These two words are the verbalizers, so
+  the task is the same as in pretraining. No text of the test set is among the training or development rows.
+- *one sentence* (acceptability): the sentence followed by a blank: "the lamps is wet ? [MASK] .", "no" or "yes".
+- *a pair* (paraphrase): "the lamps are wet ? [MASK] , the lamps are dry .", "no" or "yes". This is the pattern of PET
+  for entailment (Schick and Schütze 2021), whose bar between the two texts, before the blank, is [SEP] for BERT and
+  nothing for GLM, as in its pretraining.
 
-The last two are those of `plmlab.transfer`. Their patterns have a question mark in the place of the full stop, as
-PET's: the world, too, says yes and no behind questions alone.
+The last two are tasks of `plmlab.transfer`. Their patterns have a question mark instead of the full stop, as in PET: in
+the world's texts, too, "yes" and "no" follow only questions.
 """
 
 from collections import Counter
@@ -36,8 +35,8 @@ VERBS = AUXILIARIES[0]
 
 
 class Agreeing(NamedTuple):
-    """A sentence with "is" or "are" left out: the words before it and behind it, whether it is "are", and how many
-    nouns of the other number stand between it and its noun."""
+    """A sentence without its "is" or "are": the words before it and after it (``behind``), whether it is "are", and the
+    number of intervening nouns of the other number (attractors)."""
 
     before: Words
     behind: Words
@@ -46,8 +45,8 @@ class Agreeing(NamedTuple):
 
 
 def agreeing(split: str, seed: int) -> Iterator[Agreeing]:
-    """Sentences whose first verb that agrees with a noun is "is" or "are", without end; of open patterns alone, so that
-    "train" and "test" share none."""
+    """Infinite stream of sentences whose first verb that agrees with a noun is "is" or "are"; from open patterns only,
+    so that "train" and "test" share none."""
     whole = world.full()
     for sentence in whole.sentences(split, seed):
         for link in sentence.agreement[:1] if sentence.pattern in whole.open_patterns else ():
@@ -57,7 +56,7 @@ def agreeing(split: str, seed: int) -> Iterator[Agreeing]:
 
 
 def unlike(rows: Iterable[Agreeing], known: Iterable[Agreeing] = ()) -> Iterator[Agreeing]:
-    """The rows whose text, without its verb, is neither that of a known row nor of one before."""
+    """Rows whose text without its verb equals neither that of a known row nor that of an earlier one."""
     seen = {(row.before, row.behind) for row in known}
     for row in rows:
         if (text := (row.before, row.behind)) not in seen:
@@ -67,32 +66,32 @@ def unlike(rows: Iterable[Agreeing], known: Iterable[Agreeing] = ()) -> Iterator
 
 @cache
 def test_set() -> list[Agreeing]:
-    """The rows that *number* is judged by."""
+    """Test rows of *number*."""
     return list(islice(unlike(agreeing("test", 77)), TEST_SIZE))
 
 
 @cache
 def training_rows(seed: int) -> list[Agreeing]:
-    """The rows of *number* to learn from; where fewer labels are wanted, the first so many of them."""
+    """Training rows of *number*; with fewer labels, a prefix of them."""
     return list(islice(unlike(agreeing("train", seed), test_set()), MOST))
 
 
 @cache
 def development(seed: int) -> list[Agreeing]:
-    """The rows of *number* by which the best weights and learning rates are chosen."""
+    """Development rows of *number*, for choosing the best weights and learning rates."""
     return list(islice(unlike(agreeing("test", seed), [*test_set(), *training_rows(seed)]), DEVELOPMENT))
 
 
 def exam_of_number() -> dict[str, list[Agreeing]]:
-    """The exam, and as "attracted" those of its rows in which a noun of the other number stands between."""
+    """The test set, and as "attracted" those of its rows with an attractor between noun and verb."""
     return {"score": test_set(), "attracted": [row for row in test_set() if row.attractors]}
 
 
 class ClozeTask(NamedTuple):
-    """A task of two classes. ``verbalizers``: the word of each. Of a row, ``pattern`` gives the ids of one text, or of
-    two, with one [MASK]; ``kind`` the class. ``training_rows(seed)`` and ``development(seed)`` are rows, and
-    ``test_set()`` is by what name which rows are judged. ``head`` is what stands on BERT where there is no cloze, and
-    ``text(row)`` what it reads then."""
+    """A binary classification task. ``verbalizers``: the word of each class. For a row, ``pattern`` gives the ids of
+    one text or two with one [MASK], and ``kind`` the class. ``training_rows(seed)`` and ``development(seed)`` are rows;
+    ``test_set()`` maps names to test rows. ``head`` is BERT's output layer without the cloze format, and ``text(row)``
+    its input then."""
 
     verbalizers: tuple[str, str]
     pattern: Callable[[Any], tuple[list[int], list[int]]]
@@ -105,22 +104,22 @@ class ClozeTask(NamedTuple):
 
 
 def verb_left_out(row: Agreeing) -> tuple[list[int], list[int]]:
-    """A blank in the place of the verb."""
+    """The sentence with a blank instead of the verb."""
     return [*ids(row.before), world_tokenizer().vocab.need("mask"), *ids(row.behind)], []
 
 
 def blank_behind_question(row: Any) -> tuple[list[int], list[int]]:
-    """A sentence with a question mark in the place of its end, a blank, and a full stop."""
+    """A sentence with a question mark instead of its full stop, then a blank and a full stop."""
     return [*ids([*row.words[:-1], "?"]), world_tokenizer().vocab.need("mask"), *ids(["."])], []
 
 
 def blank_between(row: Any) -> tuple[list[int], list[int]]:
-    """A sentence with a question mark in the place of its end; then a blank, a comma and the other sentence."""
+    """A sentence with a question mark instead of its full stop, then a blank, a comma and the other sentence."""
     return ids([*row.first[:-1], "?"]), [world_tokenizer().vocab.need("mask"), *ids([",", *row.second])]
 
 
 def read_by_glm(task: ClozeTask, row: Any) -> Example:
-    """What GLM reads of a row: the pattern, and [START] of its blank, which is the label ``position``; label
+    """GLM's input for a row: the pattern, and [START] of its blank, which is the label ``position``; label
     ``class``."""
     first, second = task.pattern(row)
     example = infilled([*first, *second], [[]], [0], world_tokenizer().vocab)
@@ -129,7 +128,7 @@ def read_by_glm(task: ClozeTask, row: Any) -> Example:
 
 
 def read_by_bert(task: ClozeTask, row: Any) -> Example:
-    """What BERT reads of a row: the pattern, whose [MASK] is the label ``position``; label ``class``."""
+    """BERT's input for a row: the pattern, whose [MASK] is the label ``position``; label ``class``."""
     vocab, (first, second) = world_tokenizer().vocab, task.pattern(row)
     example = sequence_classification(first, task.kind(row), pair=second, vocab=vocab)
     position = example.tokens.tolist().index(vocab.need("mask"))
@@ -153,7 +152,7 @@ TASKS: dict[str, ClozeTask] = {
 
 
 def majority(name: str) -> float:
-    """The score in the exam of always saying the class that is commoner among the labels to learn from."""
+    """Test accuracy of always predicting the majority class of the training rows."""
     task = TASKS[name]
     [(commoner, _)] = Counter(map(task.kind, task.training_rows(0))).most_common(1)
     rows = task.test_set()["score"]

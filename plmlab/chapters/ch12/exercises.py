@@ -1,5 +1,5 @@
-"""Exercises of chapter 12: UniLM (Dong et al. 2019), from its masks to what it says and what it is asked; and then
-GLM's, which stand in `exercises_blanks`."""
+"""Exercises of chapter 12: UniLM (Dong et al. 2019), its masks, its predictions and its training targets; GLM's are in
+`exercises_blanks`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ def source_to_target(source: int, target: int) -> Bool[Tensor, "query key"]:
 
 
 def draw_sides(_: Generator) -> Probes:
-    """Inputs for 12.1: name → (positions of the source, positions of the target)."""
+    """Inputs for 12.1: name → (length of the source, length of the target)."""
     return {
         "two positions and one": (2, 1),
         "three positions and two": (3, 2),
@@ -71,7 +71,8 @@ def draw_segments(_: Generator) -> Probes:
 
 
 def by_first_position(segments: Tensor) -> Tensor:
-    """12.2 as the chapter's function for one text has it, which knows no padding: the first position tells the kind."""
+    """12.2 as in the chapter's function for one text, which does not handle padding: the segment of the first token
+    determines the mask."""
     kind, key, place = segments[:, :1, None], segments[:, None], torch.arange(segments.shape[1])
     before = place <= place[:, None]
     seen = ((kind == 2) & before | (kind == 3) & before.T | (kind == 4) & ((key == 4) | before) |
@@ -80,7 +81,7 @@ def by_first_position(segments: Tensor) -> Tensor:
 
 
 def real(segments: Tensor) -> Tensor:
-    """Where both query and key are no padding, [batch query key]."""
+    """Mask of the pairs in which neither query nor key is padding, [batch query key]."""
     return (segments[:, :, None] >= 0) & (segments[:, None] >= 0)
 
 
@@ -108,9 +109,9 @@ def log_probability(
 
 @dataclass(frozen=True)
 class LittleUniLM:
-    """What 12.3 asks: one layer of attention over tokens, segments and places, under the mask of `four_masks`. One
-    seed has always the same weights; ``scale`` stretches its logits, ``shift`` is added. ValueError for what is not one
-    text."""
+    """The model in 12.3: one attention layer over tokens, segments and positions, under the mask of `four_masks`. The
+    weights depend only on ``seed``; ``scale`` multiplies the logits and ``shift`` is added. Raises ValueError if the
+    input is not one text."""
 
     vocab: int
     seed: int
@@ -118,10 +119,10 @@ class LittleUniLM:
     shift: float = 0.0
 
     def __call__(self, tokens: Sequence[int] | Tensor, segments: Sequence[int] | Tensor) -> Float[Tensor, "time vocab"]:
-        """The logits of each position's own word."""
+        """Logits of the token at each position."""
         ids, sides = torch.as_tensor(tokens), torch.as_tensor(segments)
         if ids.ndim != 1 or ids.shape != sides.shape:
-            raise ValueError("logits(tokens, segments) reads one text: a list of tokens, and a segment for each. "
+            raise ValueError("logits(tokens, segments) takes one text: a list of tokens, and a segment for each. "
                              f"Their shapes are {list(ids.shape)} and {list(sides.shape)}")
         rng = Generator().manual_seed(self.seed)
         word, segment, place, out = (randn(rows, 8, generator=rng) for rows in (self.vocab, 6, 20, self.vocab))
@@ -162,7 +163,7 @@ def asked_and_never_asked(positions: int, rate: float, readings: int) -> tuple[f
 
 
 def draw_amounts(_: Generator) -> Probes:
-    """Inputs for 12.4: name → (positions, rate, readings)."""
+    """Inputs for 12.4: name → (number of positions, rate, epochs)."""
     return {
         "four positions, one of them at each of two readings": (4, 0.25, 2),
         "nine positions and the authors' rate": (9, 0.7, 3),

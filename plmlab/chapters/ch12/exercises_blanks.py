@@ -1,4 +1,4 @@
-"""Exercises 12.5 and 12.6: GLM (Du et al. 2022), what it reads of a text with blanks, and how it fills them."""
+"""Exercises 12.5 and 12.6: GLM (Du et al. 2022), its input for a text with blanks, and how it fills them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -65,18 +65,18 @@ def draw_spans(rng: Generator) -> Probes:
 
 
 def positions_of_part_a(tokens: list[int], spans: list[list[int]]) -> int:
-    """How many positions Part A has."""
+    """Number of positions in Part A."""
     return len(tokens) - sum(end - begin - 1 for begin, end in spans)
 
 
 def counts_up(out: tuple[Tensor, ...], tokens: list[int], spans: list[list[int]], _: list[int]) -> bool:
-    """Whether the first position counts the places of Part A, from 1."""
+    """Whether the first axis of the position ids counts Part A's positions from 1."""
     read = positions_of_part_a(tokens, spans)
     return torch.equal(out[1][0, :read], torch.arange(1, read + 1))
 
 
 def places_are_masks(out: tuple[Tensor, ...], tokens: list[int], spans: list[list[int]], _: list[int]) -> bool:
-    """Whether each position of Part B has the place of a [MASK] for its first position."""
+    """Whether each position of Part B has the position of a [MASK] as its first position id."""
     read = positions_of_part_a(tokens, spans)
     return bool(torch.isin(out[1][0, read:], (out[0][:read] == 4).nonzero() + 1).all())
 
@@ -114,32 +114,33 @@ def fill_in_order(
 
 
 def at_the_masks(logits: Callable[[list[int], list[list[int]]], Tensor], text: list[int], order: list[int]) -> Tensor:
-    """A word for each [MASK], as BERT has it."""
+    """One word for each [MASK], as in BERT."""
     said = logits(text, [list(range(1, len(text) + 1)), [0] * len(text)]).argmax(1)
     return said.where(torch.tensor(text) == 4, torch.tensor(text))
 
 
 PLACES = 100
-"""Of each of the two positions, counted from 0."""
+"""Number of position ids on each axis, counted from 0."""
 BELOW = 20
-"""All logits lie so far below 0, or nearly: a largest that is looked for from 0 up is not found."""
+"""Subtracted from the logits, so that nearly all are negative: a maximum search that starts from 0 fails."""
 PATIENCE = 500
-"""So many questions are answered, far more than any text takes."""
+"""Maximum number of calls that are answered, far more than any text needs."""
 
 
 @cache
 def weights(vocab: int, seed: int) -> tuple[Tensor, ...]:
-    """A LittleGLM's tables of words, first and second places, words said, and its turn of the queries."""
+    """Weights of a LittleGLM: embeddings of tokens and of the two position axes, output embeddings, and the query
+    transformation."""
     rng = Generator().manual_seed(seed)
     return tuple(randn(rows, 8, generator=rng) for rows in (vocab, PLACES, PLACES, vocab, 8))
 
 
 @dataclass
 class LittleGLM:
-    """What 12.6 asks: one layer of attention over tokens and two positions; Part A, whose second position is 0, sees
-    itself, and Part B what stands before it too. It says words and [END], which grows likelier with each word, so that
-    a blank has about ``length`` of them, or a few more. One seed has always the same weights. ValueError for what is
-    not one text, and for who never comes to an end."""
+    """The model in 12.6: one attention layer over tokens and two position ids. Positions of Part A, whose second id is
+    0, attend to Part A; those of Part B also attend to what comes before them. It predicts words and [END], whose
+    probability grows with each word, so that a blank has about ``length`` words or a few more. The weights depend only
+    on ``seed``. Raises ValueError if the input is not one text, or if the caller never stops."""
 
     vocab: int
     seed: int
@@ -149,24 +150,23 @@ class LittleGLM:
     def __call__(
         self, tokens: Sequence[int] | Tensor, position_ids: Sequence[Sequence[int]] | Tensor,
     ) -> Float[Tensor, "time vocab"]:
-        """The logits of what each position says."""
+        """Logits of what each position predicts."""
         ids, places = torch.as_tensor(tokens), torch.as_tensor(position_ids)
         if ids.ndim != 1 or places.shape != (2, len(ids)):
-            raise ValueError("logits(tokens, positions) reads one text: a list of tokens, and two lists of positions "
-                             f"as long. Their shapes are {list(ids.shape)} and {list(places.shape)}")
+            raise ValueError("logits(tokens, positions) takes one text: a list of tokens, and two lists of positions "
+                             f"of the same length. Their shapes are {list(ids.shape)} and {list(places.shape)}")
         if len(ids) and int(places.max()) >= PLACES:
-            raise ValueError(f"a position is {int(places.max())}: no text is so long here, and no blank. Is the last "
-                             "position asked, do softmax and argmax go over the vocabulary, the last axis, and does "
-                             "the "
-                             "loop stop at [END]?")
+            raise ValueError(f"a position is {int(places.max())}, but no text or blank here is so long. Is the "
+                             "prediction of the last token used, do softmax and argmax go over the vocabulary, the "
+                             "last axis, and does the loop stop at [END]?")
         if len(ids) and int(ids.max()) >= self.vocab:
-            raise ValueError(f"token {int(ids.max())} is read, and the vocabulary ends with {self.vocab - 1}. Is the "
-                             "likeliest taken from one row of the table?")
+            raise ValueError(f"token {int(ids.max())} was given, but the vocabulary ends with {self.vocab - 1}. Is the "
+                             "argmax taken over one row of the logits?")
         self.asked += 1
         if self.asked > PATIENCE:
             self.asked = 0
-            raise ValueError(f"the model was asked {PATIENCE} times, and no text takes so many. Does it read what it "
-                             "has said, and does the loop stop at [END]?")
+            raise ValueError(f"the model was called {PATIENCE} times, more than any text needs. Is each predicted "
+                             "token appended to its input, and does the loop stop at [END]?")
         word, first, second, out, turn = weights(self.vocab, self.seed)
         x = word[ids] + first[places[0]] + second[places[1]]
         position = torch.arange(len(ids))

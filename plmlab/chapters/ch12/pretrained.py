@@ -1,7 +1,7 @@
-"""The models of chapter 12 by name: UniLM and what it is to replace, of one size; ``studies/ch12/pretrained.py`` has
-pretrained them on as much text."""
+"""The models of chapter 12 by name: UniLM and the models that it is meant to replace, all of one size;
+``studies/ch12/pretrained.py`` pretrained them on the same amount of text."""
 
 PRETRAINED = ("UniLM", "BERT", "sequence to sequence", "GPT", "encoder-decoder")
-"""Those that have read; "sequence to sequence" is UniLM's network under one of its four masks alone."""
+"""The pretrained models; "sequence to sequence" is UniLM's network trained under one of its four masks only."""
 NOTHING = "UniLM, not pretrained"
-"""UniLM's network with random weights: what pretraining is worth."""
+"""UniLM's network with random weights: a baseline without pretraining."""

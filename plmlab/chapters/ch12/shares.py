@@ -1,9 +1,11 @@
-"""UniLM's network on the small world, under shares of its four masks: what it reads, and what it pays under each.
+"""UniLM's network on the small world, trained with different mixtures of its four masks: its input, and its loss under
+each.
 
-Each arm reads the same texts, English and Chinese, as often; half of them are single sentences, half passages of two,
-in one language each. What differs is how often under which mask. All have two layers of 64 and hide three words in ten,
-as the sentences have eight words. An arm is asked for hidden words of sentences of the plain test, in English, under
-each of the four masks, beside the exact reader.
+Every variant is trained on the same English and Chinese texts, the same number of times; half of them are single
+sentences, half passages of two, in one language each. Variants differ in how often they use each mask. All have two
+layers of width 64 and mask three words in ten, because the sentences have eight words. They are evaluated on masked
+words of English sentences from the plain test split under each of the four masks, and compared with the Bayes-optimal
+prediction.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,23 +31,23 @@ from plmlab.world.probability.readers import positions_known
 LAYERS, WIDTH, HEADS, TIME = 2, 64, 4, 64
 BATCH, RATE = 32, 0.3
 JUDGED, TEXTS, OTHERS = 16, 64, 77
-"""So many batches of so many other sentences tell what is paid under a mask, drawn by a seed."""
+"""The loss under a mask is measured on this many batches of this many held-out sentences, drawn with this seed."""
 ARMS: dict[str, Mapping[str, float]] = {
     "the mix": SHARES, **{name: {name: 1.0} for name in MASKS},
     "half and half": {"both directions": 0.5, "sequence to sequence": 0.5},
 }
-"""Arm → how often it reads under which mask. Half and half leaves the two triangles out."""
+"""Variant → proportion of each mask. Half and half omits the two triangular masks."""
 
 
 def new(seed: int) -> UniLMPretraining:
-    """The network with random weights of this seed."""
+    """The network with random weights drawn with this seed."""
     torch.manual_seed(seed)
     return UniLMPretraining(UniLMConfig(len(small_writing.tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                         dropout=0.0, attention_dropout=0.0))
 
 
 def texts(name: str, seed: int) -> ExampleBatches:
-    """What an arm reads."""
+    """A variant's training batches."""
     vocab = small_writing.tokenizer().vocab
 
     def draw(rng: Random) -> list[Example]:
@@ -58,26 +60,27 @@ def texts(name: str, seed: int) -> ExampleBatches:
 
 
 def train(model: UniLMPretraining, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train the network as an arm for so many updates; its history. ``options`` go to `fit`."""
+    """Train the network as a variant for the given number of updates; returns the history. ``options`` are passed to
+    `fit`."""
     return fit(model, texts(name, seed), steps=updates, lr=lr, warmup=min(100, updates // 10), **options)
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[UniLMPretraining, History]:
-    """An arm after so many updates, and its history."""
+    """A variant after the given number of updates, and its training history."""
     model = new(seed)
     return model, train(model, name, updates, lr, seed, **options)
 
 
 @cache
 def judged(mask: str, split: str) -> list[tuple[Batch, int]]:
-    """The batches by which is told what is paid under a mask, and how many words each asks."""
+    """The batches on which the loss under a mask is measured, each with its number of targets."""
     source = sentence_batches(world.small(), split, small_writing.tokenizer(), _asked(mask), TEXTS, OTHERS)
     batches = [source(step) for step in range(JUDGED)]
     return [(batch, int((batch.targets != IGNORE).sum())) for batch in batches if isinstance(batch, Batch)]
 
 
 def english(name: str) -> list[Batch]:
-    """What an arm is asked in English, in other sentences: eight batches."""
+    """Eight batches of a variant's own objective on held-out English sentences."""
     source = sentence_batches(world.small(), "test", small_writing.tokenizer(),
                               partial(mask_mixture, rate=RATE, shares=ARMS[name]), TEXTS, OTHERS)
     return [batch for batch in map(source, range(8)) if isinstance(batch, Batch)]
@@ -89,23 +92,23 @@ def _asked(mask: str) -> Callable[..., Example]:
 
 @torch.no_grad()
 def paid(model: UniLMPretraining, split: str = "test") -> dict[str, float]:
-    """Mask → the loss under it on other sentences, in nats a hidden word."""
+    """Mask → the loss under it on held-out sentences, in nats per masked word."""
     model.eval()
-    found = {}
+    losses = {}
     for mask in MASKS:
-        told = [(float(model.loss(batch)) * count, count) for batch, count in judged(mask, split)]
-        found[mask] = sum(nats for nats, _ in told) / sum(count for _, count in told)
-    return found
+        by_batch = [(float(model.loss(batch)) * count, count) for batch, count in judged(mask, split)]
+        losses[mask] = sum(nats for nats, _ in by_batch) / sum(count for _, count in by_batch)
+    return losses
 
 
 def floors() -> dict[str, float]:
-    """Mask → the least that can be paid under it on the same Examples, by who takes their positions as they are."""
-    small, found = world.small(), {}
+    """Mask → the entropy lower bound under it on the same Examples, given their position ids."""
+    small, losses = world.small(), {}
     for mask in MASKS:
         nats, counts = 0.0, [count for _, count in judged(mask, "test")]
         for step, count in enumerate(counts):
             rng = Random(f"{OTHERS}:{step}")
             sentences = islice(small.text("test", seed=int(rng.random() * 2**53)), TEXTS)
             nats += example_floor(small.automaton("test"), sentences, _asked(mask), rng, positions_known).mean * count
-        found[mask] = nats / sum(counts)
-    return found
+        losses[mask] = nats / sum(counts)
+    return losses

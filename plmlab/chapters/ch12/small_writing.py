@@ -1,11 +1,11 @@
-"""Translating passages of the small world: how UniLM's network is tuned to write, and by what else it could be.
+"""Translating passages of the small world: how UniLM's network is fine-tuned for generation, and the alternatives.
 
-UniLM hides a share of the target and asks for that alone. Under the same mask one can ask positions of the target for
-the token behind them, as GPT does; that is a language model with a prefix (Liu et al. 2018; Raffel et al. 2020,
-§3.2.1). Or ask every word in place, at masks that stand behind the text (Bao et al. 2020, UniLMv2).
+UniLM masks a fraction of the target tokens and predicts only those. Under the same mask, positions of the target can
+instead predict the next token, as in GPT; that is a prefix language model (Liu et al. 2018; Raffel et al. 2020,
+§3.2.1). Or every word is predicted in place, at masks that are appended to the text (Bao et al. 2020, UniLMv2).
 
-A passage is two sentences, mostly. The small world has some hundreds of sentences, which are all known by heart soon;
-two of them that were never read together have to be translated.
+A passage is mostly two sentences. The small world has only hundreds of sentences, all of which are soon memorized; the
+task is to translate new combinations of two of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,14 +34,14 @@ from plmlab.world.datasets.tokenizer import build_world_tokenizer
 
 BATCH, TEST_SIZE, LONGEST = 32, 200, 40
 WORDS = range(14, 19)
-"""The lengths that passages aim at, in English words."""
+"""Target lengths of passages, in English words."""
 Make = Callable[..., Example]
-"""(source, target, *, vocab, rng) → the Example by which a model is tuned."""
+"""(source, target, *, vocab, rng) → the Example for fine-tuning."""
 
 
 @cache
 def tokenizer() -> Tokenizer:
-    """One token for each word of the small world's sentences, English and Chinese."""
+    """Word-level tokenizer for the small world's English and Chinese sentences."""
     return build_world_tokenizer(world.small(), texts=["sentences"])
 
 
@@ -53,25 +53,25 @@ def ids() -> dict[str, int]:
 
 
 def masked(rate: float) -> Make:
-    """UniLM's way, with this share of the target hidden."""
+    """UniLM's objective, with this fraction of the target masked."""
     return partial(masked_seq2seq_target, rate=rate)
 
 
 def next_words(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random, share: float = 1.0,
                ) -> Example:
-    """UniLM's mask, nothing hidden: the source's [SEP], and the positions of the target, say the token behind them; a
-    ``share`` of these positions, drawn at random, one at least, is asked."""
+    """UniLM's mask without masked tokens: the source's [SEP] and the positions of the target predict the next token. A
+    fraction ``share`` of these positions, sampled at random and at least one, are targets."""
     example = masked_seq2seq_target(source, target, vocab=vocab, rng=rng, select=())
     positions = shuffled(rng, range(len(source) + 1, len(example.tokens) - 1))
-    asked = torch.tensor(positions[:max(1, round(share * len(positions)))])
-    example.targets[asked] = example.tokens[asked + 1]
+    queried = torch.tensor(positions[:max(1, round(share * len(positions)))])
+    example.targets[queried] = example.tokens[queried + 1]
     return example
 
 
 def masks_behind(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """Nothing hidden, and behind the text a [MASK] for each position of the target, at its position, which must say its
-    word: it sees the source, the target's words before that position, and itself (the pseudo-masks of Bao et al. 2020,
-    in the order from the left). So all is asked in place, with the right words in sight."""
+    """No masked tokens in the text; instead a [MASK] is appended for each target token, with the same position id, and
+    predicts that token. It attends to the source, to the target words before it, and to itself (the pseudo-masks of Bao
+    et al. 2020, in left-to-right order). So every word is predicted in place given the correct preceding words."""
     plain = masked_seq2seq_target(source, target, vocab=vocab, rng=rng, select=())
     positions = torch.arange(len(source) + 2, len(plain.tokens))
     place = torch.cat([torch.arange(len(plain.tokens)), positions])
@@ -83,22 +83,22 @@ def masks_behind(source: Sequence[int], target: Sequence[int], *, vocab: Vocabul
         position_ids=place[None],
         segments=torch.cat([plain.segments, plain.segments[positions]]),
         visible=Visibility((
-            Rule.between("all of the source", "{key} is of the source.", everyone, read),
-            Rule("what was written before", "{key} is written before {query}.", ~read, written, place - 1, place),
-            RangeRule.of("itself", "{query} sees itself.", here, here))),
+            Rule.between("all of the source", "{key} is part of the source.", everyone, read),
+            Rule("what was written before", "{key} is generated before {query}.", ~read, written, place - 1, place),
+            RangeRule.of("itself", "{query} attends to itself.", here, here))),
         targets=torch.cat([torch.full_like(plain.tokens, IGNORE), plain.tokens[positions]]),
     )
 
 
 def rows(split: str, rng: Random, count: int, lengths: range = WORDS) -> list[tuple[list[int], list[int]]]:
-    """So many passages of a split, as the ids of their English and of their Chinese. Those that aim at a word
+    """The given number of passages of a split, as token ids of their English and Chinese. Those that aim at one word
     are single sentences."""
     return [([ids()[word] for word in one.english], [ids()[word] for word in one.chinese])
             for one in islice(passages(world.small(), split, rng, lengths), count)]
 
 
 def lessons(make: Make, seed: int) -> ExampleBatches:
-    """Batches of new passages to learn from."""
+    """Batches of new training passages."""
     vocab = tokenizer().vocab
 
     def draw(rng: Random) -> list[Example]:
@@ -108,14 +108,14 @@ def lessons(make: Make, seed: int) -> ExampleBatches:
 
 
 def tune(model: nn.Module, make: Make, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Tune a model to translate, in place."""
+    """Fine-tune a model for translation, in place."""
     torch.manual_seed(seed)
     return fit(model, lessons(make, seed), steps=updates, lr=lr, warmup=min(50, updates // 5),
                **options)
 
 
 def in_place(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """What a model writes after each source, greedily, the likeliest word at a [MASK] each time; [SEP] left out."""
+    """Greedy generation after each source, each token predicted at an appended [MASK]; [SEP] is left out."""
     vocab = tokenizer().vocab
     start = torch.full((len(sources), 1), vocab.need("start"))
     texts = greedy(UniLMDecoder(model.eval(), source_batch(sources, vocab), vocab), start, vocab, length=LONGEST)
@@ -124,29 +124,30 @@ def in_place(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> list[
 
 @torch.no_grad()
 def at_the_last(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The same of a model that was tuned by `next_words`: each word is said at the token before it."""
+    """The same for a model fine-tuned with `next_words`: each token is predicted at the token before it."""
     model.eval()
-    written: list[list[int]] = [[] for _ in sources]
-    going = list(range(len(sources)))
+    generated: list[list[int]] = [[] for _ in sources]
+    active = list(range(len(sources)))
     for length in range(LONGEST):
-        some = [next_words(sources[text], written[text], vocab=tokenizer().vocab, rng=Random(0)) for text in going]
-        logits = model(Batch.of(some, pad=tokenizer().vocab.need("pad")))
-        last = torch.tensor([len(sources[text]) + 1 + length for text in going])
-        said = logits[torch.arange(len(going)), last].argmax(-1).tolist()
-        for text, token in zip(going, said, strict=True):
-            written[text].append(token)
-        going = [text for text in going if written[text][-1] != tokenizer().vocab.sep]
-        if not going:
+        examples = [next_words(sources[text], generated[text], vocab=tokenizer().vocab, rng=Random(0))
+                    for text in active]
+        logits = model(Batch.of(examples, pad=tokenizer().vocab.need("pad")))
+        last = torch.tensor([len(sources[text]) + 1 + length for text in active])
+        tokens = logits[torch.arange(len(active)), last].argmax(-1).tolist()
+        for text, token in zip(active, tokens, strict=True):
+            generated[text].append(token)
+        active = [text for text in active if generated[text][-1] != tokenizer().vocab.sep]
+        if not active:
             break
-    return [tuple(token for token in text if token != tokenizer().vocab.sep) for text in written]
+    return [tuple(token for token in text if token != tokenizer().vocab.sep) for text in generated]
 
 
 Write = Callable[[UniLMPretraining, Sequence[Sequence[int]]], list[tuple[int, ...]]]
 
 
 def right(model: UniLMPretraining, split: str, write: Write = in_place) -> float:
-    """The share of `TEST_SIZE` other passages that are translated without a mistake; "train" are ones of the very
-    sentences that were learned from."""
-    some = rows(split, Random("exam"), TEST_SIZE)
+    """Fraction of `TEST_SIZE` new passages that are translated without a mistake; "train" are new passages made of
+    training sentences."""
+    passages = rows(split, Random("exam"), TEST_SIZE)
     return fmean(text == tuple(target) for text, (_, target) in
-                 zip(write(model, [source for source, _ in some]), some, strict=True))
+                 zip(write(model, [source for source, _ in passages]), passages, strict=True))

@@ -1,8 +1,8 @@
-"""Ways to tune one network to translate: how much of a target is hidden, and what is asked of it.
+"""Ways to fine-tune one network for translation: how much of a target is masked, and which positions predict.
 
-The network of `shares` learns to translate the small world's sentences: with a share of the target hidden, each hidden
-word asked in place; or with nothing hidden, and a share of the positions asked for the token behind them. It begins
-from random weights.
+The network of `shares` is trained to translate the small world's sentences: with a fraction of the target masked, each
+masked word predicted in place; or with nothing masked, and a fraction of the positions predicting the next token. It
+starts from random weights.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Of the four tasks of chapter 08, those with classes, for which GPT has an interface too."""
+"""The classification tasks among the four tasks of chapter 08, for which GPT has an input format too."""
 
 from plmlab.models.task_heads import SentenceClassifier
 from plmlab.transfer import TASKS

@@ -1,7 +1,9 @@
-"""Two tasks of writing: a sentence in Chinese, and the gist of an article; and who needs no network for them.
+"""Two generation tasks, translating a sentence into Chinese and summarizing an article, with baselines without a
+network.
 
-The articles of two thirds of the exam's gists were read in pretraining; the others are of entities that no training
-text names. There are few articles, and few names to learn copying from, so each is told in several wordings.
+Two thirds of the test articles for summarization occurred in pretraining; the others are about entities that no
+training text names. There are few articles, and few names to learn copying from, so each article appears in several
+wordings.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,20 +25,20 @@ from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from plmlab.world.documents.articles import Library
 
 PAIRS, TEST_SIZE, DEVELOPMENT = 8192, 300, 100
-"""Translations to learn from; those of the exam, and those that rates and weights are chosen by."""
+"""Training pairs for translation; test rows; and development rows, for choosing learning rates and weights."""
 READ, CHOSEN = 67, 45
-"""Articles of the pretraining text that are kept for the exam of gists, and for choosing."""
+"""Articles of the pretraining text that are held out for the summarization test set, and for development."""
 WORDINGS = 8
-"""How often an article is told, each time in other words and another order."""
+"""Number of versions of an article, each with other words and another order."""
 WRITERS = (*PRETRAINED, NOTHING)
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
-"""The ids of a source, and of its target."""
+"""Token ids of a source and of its target."""
 
 
 class Task(NamedTuple):
-    """Rows to learn from, to choose by, and of the exam, of which the first were ``read`` in pretraining; the most
-    updates, and those of the runs by which rates are chosen."""
+    """Training, development and test rows (the first ``read`` of the test rows occurred in pretraining); the maximum
+    number of updates, and that of the runs that choose the learning rates."""
 
     train: tuple[Row, ...]
     development: tuple[Row, ...]
@@ -52,65 +54,64 @@ def _ids(words: Sequence[str]) -> tuple[int, ...]:
 
 @cache
 def translation() -> Task:
-    """English sentences and what they are in Chinese. Those of the exam, and those to choose by, stand in no training
-    text: they are of patterns whose sentences are shared out between training and test."""
+    """English sentences and their Chinese translations. Test and development sentences occur in no training text: they
+    come from patterns whose sentences are split between training and test."""
     full = world.full()
 
     def rows(split: str, seed: int, unread: bool = False) -> Iterator[Row]:
         return ((_ids(one.words), _ids(one.chinese)) for one in full.sentences(split, seed)
                 if not unread or one.pattern in full.open_patterns)
 
-    new = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * TEST_SIZE)), TEST_SIZE + DEVELOPMENT))
-    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(new[TEST_SIZE:]), tuple(new[:TEST_SIZE]), read=0,
-                updates=2000,
-                pilot=600)
+    unseen = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * TEST_SIZE)), TEST_SIZE + DEVELOPMENT))
+    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(unseen[TEST_SIZE:]), tuple(unseen[:TEST_SIZE]), read=0,
+                updates=2000, pilot=600)
 
 
 @cache
 def gist() -> Task:
-    """Articles, and those of their sentences that say what it is about: the first, and mostly one more. Those to learn
-    from are of other entities than the others, each in `WORDINGS` wordings."""
+    """Articles and their gist sentences, which say what an article is about: the first, and mostly one more. Training
+    articles are about other entities, each in `WORDINGS` wordings."""
     def row(article: Any) -> Row:
-        said = [word for place in article.gist for word in article.sentences[place].words]
-        return _ids(article.words), _ids(said)
+        words = [word for place in article.gist for word in article.sentences[place].words]
+        return _ids(article.words), _ids(words)
 
     full = world.full()
-    told, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
-    entities = shuffled(Random("gist"), list(told))
-    test_set, chosen = ([row(told[entity]) for entity in some]
+    in_training, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
+    entities = shuffled(Random("gist"), list(in_training))
+    test_set, chosen = ([row(in_training[entity]) for entity in some]
                     for some in (entities[:READ], entities[READ:READ + CHOSEN]))
-    new = [row(all_of_them[entity]) for entity in all_of_them if entity not in told]
+    unseen = [row(all_of_them[entity]) for entity in all_of_them if entity not in in_training]
     libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
     learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]
-    return Task(tuple(learned), tuple(chosen), (*test_set, *new), READ, updates=500, pilot=200)
+    return Task(tuple(learned), tuple(chosen), (*test_set, *unseen), READ, updates=500, pilot=200)
 
 
 TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}
 
 
 def judged(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
-    """``exact``, the share that is right to the last word; ``bleu`` and ``rouge-l`` of words, from 0 to 100."""
-    ours, theirs = ([" ".join(f"w{token}" for token in text) for text in side]
-                    for side in (said, [target for _, target in rows]))
+    """``exact`` match, from 0 to 1; ``bleu`` and ``rouge-l`` over words, from 0 to 100."""
+    candidates, references = ([" ".join(f"w{token}" for token in text) for text in side]
+                              for side in (said, [target for _, target in rows]))
     return {"exact": fmean(tuple(text) == target for text, (_, target) in zip(said, rows, strict=True)),
-            "bleu": bleu(ours, theirs), "rouge-l": 100 * rouge(ours, theirs).rougeL}
+            "bleu": bleu(candidates, references), "rouge-l": 100 * rouge(candidates, references).rougeL}
 
 
 def nearest(rows: Sequence[Row], known: Sequence[Row]) -> list[tuple[int, ...]]:
-    """For each row the target of the known row whose source has the nearest words, by the cosine of their counts, to
-    four digits; of several the first."""
+    """For each row, the target of the known row whose source is nearest by cosine of word counts, rounded to four
+    digits; the first of several."""
     def counts(some: Sequence[Row]) -> Tensor:
-        found = torch.zeros(len(some), len(bilingual_tokenizer()))
-        for row, (source, _) in zip(found, some, strict=True):
+        vectors = torch.zeros(len(some), len(bilingual_tokenizer()))
+        for row, (source, _) in zip(vectors, some, strict=True):
             row.index_add_(0, torch.tensor(source), torch.ones(len(source)))
-        return F.normalize(found, dim=1)
+        return F.normalize(vectors, dim=1)
     near = (1e4 * counts(rows) @ counts(known).T).round()
     return [known[int(place)][1] for place in near.argmax(1)]
 
 
 def baselines() -> dict[str, dict[str, float]]:
-    """What needs no network: of translations the ``nearest`` training pair's; of gists the article's ``first``
-    sentence, and its first ``two``."""
+    """Baselines without a network: for translation the target of the ``nearest`` training pair; for summarization the
+    article's ``first`` sentence, and its first ``two``."""
     stops = {bilingual_tokenizer().encode(mark, plain=True)[0] for mark in (".", "?")}
 
     def lead(source: Sequence[int], count: int) -> tuple[int, ...]:

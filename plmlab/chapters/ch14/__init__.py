@@ -1,1 +1,1 @@
-"""Chapter 14: CogQA, answering in several hops."""
+"""Chapter 14, CogQA: multi-hop question answering."""

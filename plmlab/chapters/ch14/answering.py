@@ -1,5 +1,5 @@
-"""A question of the world answered, and how well: answer, supporting sentences, and, where a graph was grown, its nodes
-and edges."""
+"""Answer a question of the world and score it: the answer, the supporting sentences and, if a graph was expanded, its
+nodes and edges."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ from plmlab.world.questions.bank import Question
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was given for a question, against what is right; how many pages were ``read``."""
+    """Scores of a predicted answer and its supporting sentences against gold, and the number of pages that were
+    ``read``."""
 
     answer: Match
     supporting: Match
@@ -23,14 +24,14 @@ class Outcome:
 
     @property
     def joint(self) -> Match:
-        """Answer and supporting sentences at once."""
+        """Joint score of answer and supporting sentences."""
         return self.answer.together(self.supporting)
 
 
 @dataclass(frozen=True)
 class GrownOutcome(Outcome):
-    """The same where a graph was grown: its ``nodes`` and ``edges``; what System 1 ``alone`` would answer; and whether
-    the right answer is a node ``among`` those that were pointed at as answers."""
+    """The same for a cognitive graph: scores of its ``nodes`` and ``edges``; of the answer that System 1 ``alone``
+    would give; and whether the correct answer is ``among`` the candidate nodes that were extracted as answers."""
 
     nodes: Match
     edges: Match
@@ -39,28 +40,30 @@ class GrownOutcome(Outcome):
 
 
 def outcome(question: Question, pages: ArticlePages, answer: str | None, told: Collection[Clue], read: int) -> Outcome:
-    """An answer with the sentences that are told to support it."""
+    """Score an answer with the sentences that are predicted to support it."""
     return Outcome(answer_match(answer, " ".join(question.answer)), set_match(told, supporting(question, pages)), read)
 
 
 def supporting(question: Question, pages: ArticlePages) -> set[Clue]:
-    """The sentences that a question needs."""
+    """The gold supporting sentences of a question."""
     return {Clue(pages.title(clue.article), clue.sentence) for clue in question.evidence}
 
 
 def growth(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch, **choices: Any,
            ) -> CogQASearch:
-    """A question of the world, to be answered from these pages; ``choices`` are those of the kind of `CogQASearch`."""
+    """A question of the world as a graph expansion over these pages; ``choices`` are options of the class of
+    `CogQASearch`.
+    """
     return kind(model, pages, pages.tokenizer.vocab, pages.ids(question.words), KINDS[question.form], **choices)
 
 
 def graded(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) -> GrownOutcome:
-    """What a graph that has grown gives, against the gold one and the right answer. The sentences that something was
-    found in are the supporting ones."""
-    told = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
-    wanted = {Clue(*clue) for node in gold.nodes.values() for clue in node.clues}
+    """Score a completed graph against the gold graph and the correct answer. The predicted supporting sentences are
+    those in which a node was found."""
+    clues = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
+    gold_clues = {Clue(*clue) for node in gold.nodes.values() for clue in node.clues}
     return GrownOutcome(
-        answer_match(asked.answer(state), right), set_match(told, wanted),
+        answer_match(asked.answer(state), right), set_match(clues, gold_clues),
         sum(bool(visit.read.sentences) for visit in state.visits.values()), set_match(state.graph.nodes, gold.nodes),
         set_match(state.graph.edges, gold.edges), answer_match(asked.likeliest(state), right),
         any(answer_match(node, right).exact for node in state.answers))
@@ -69,6 +72,6 @@ def graded(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) 
 def answered(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch,
              **choices: Any,
              ) -> GrownOutcome:
-    """A question answered by both systems."""
+    """Answer a question with both systems and score the result."""
     asked = growth(model, pages, question, kind, **choices)
     return graded(gold_graph(question, pages), " ".join(question.answer), asked, asked.finished())

@@ -1,7 +1,7 @@
-"""The exam of chapter 14: questions of all kinds by how many hops they take, from three splits.
+"""The test set of chapter 14: questions of all kinds, grouped by number of hops, from three splits.
 
-*test* asks what no training question asks, of articles that were read in training; *facts* needs facts, and *entities*
-pages, that no training text has.
+*test* has questions that do not occur in training about articles that do; *facts* needs facts, and *entities* pages,
+that no training text contains.
 """
 
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ from plmlab.world.questions.bank import Question
 
 SPLITS = ("test", "facts", "entities")
 SIZES: Mapping[str, int] = {"one hop": 100, "2 hops": 150, "3 hops": 100, "either-or": 100, "yes-no": 100}
-"""So many questions of a group, of each split, at most; there are 60 of three hops in *test*."""
+"""Maximum number of questions per group and split; *test* has only 60 of three hops."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "one-hop": ("one hop",), "bridge": ("2 hops", "3 hops"), "comparison": ("either-or", "yes-no")}
-"""The groups of a kind of question."""
+"""Kind of question → its groups."""
 
 
 def group(question: Question) -> str:
-    """The group of a question: by its hops, or by how it compares."""
+    """The group of a question: its number of hops, or for comparisons its form."""
     if question.kind == "comparison":
         return question.form
     return "one hop" if question.hops == 1 else f"{question.hops} hops"
@@ -28,18 +28,18 @@ def group(question: Question) -> str:
 
 @cache
 def questions(split: str) -> dict[str, tuple[Question, ...]]:
-    """Group → the exam's questions of a split."""
-    found = {}
+    """Group → the test questions of a split."""
+    by_group = {}
     for kind, names in GROUPS.items():
         drawn = islice(world.full().questions(kind, split, 0), 2000)
         for name, some in zip(names, tee(drawn, len(names)), strict=True):
-            found[name] = tuple(islice((one for one in some if group(one) == name), SIZES[name]))
-    return found
+            by_group[name] = tuple(islice((one for one in some if group(one) == name), SIZES[name]))
+    return by_group
 
 
 @cache
 def new_compositions() -> dict[str, tuple[Question, ...]]:
-    """2 and 3 hops → questions whose relations no training question puts together, each of which training asks with
-    others."""
-    drawn = [*world.full().questions("bridge", "combinations", 0)]
-    return {name: tuple(islice((one for one in drawn if group(one) == name), 100)) for name in ("2 hops", "3 hops")}
+    """2 and 3 hops → questions whose combination of relations no training question has, although each relation occurs
+    in training in other combinations."""
+    pool = [*world.full().questions("bridge", "combinations", 0)]
+    return {name: tuple(islice((one for one in pool if group(one) == name), 100)) for name in ("2 hops", "3 hops")}

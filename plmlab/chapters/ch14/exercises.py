@@ -1,5 +1,5 @@
-"""Exercises of chapter 14: CogQA (Ding et al. 2019). System 1, what it is taught and what it points at; then System 2,
-what a node hears from those before it, and what it makes of that. The whole stands in `exercises_growth`."""
+"""Exercises of chapter 14: CogQA (Ding et al. 2019). System 1, its loss and its span predictions; then System 2, the
+messages that a node receives and the update they make. The complete loop is in `exercises_growth`."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -92,7 +92,7 @@ def draw_logits(rng: Generator) -> Probes:
 
 
 def drawn_to_the_end() -> tuple[Tensor, Tensor, int, int]:
-    """An input for 14.2 where two spans end in one position, and a third is the last position."""
+    """An input for 14.2 in which two spans end at one position, and a third at the last position."""
     return (torch.tensor([0.5, -1.0, 4.0, 2.0, 0.0, 3.0]), torch.tensor([7.0, 1.0, 0.5, 2.0, 5.0, -3.0]), 4, 3)
 
 
@@ -108,11 +108,11 @@ def equal_shares(edges: Bool[Tensor, "node node"]) -> Float[Tensor, "node node"]
 
 
 def table(nodes: int, *edges: tuple[int, int]) -> Bool[Tensor, "node node"]:
-    """The edges as a table, from the first of each pair to the second."""
-    found = torch.zeros(nodes, nodes, dtype=torch.bool)
+    """Adjacency matrix of the edges, from the first node of each pair to the second."""
+    adjacency = torch.zeros(nodes, nodes, dtype=torch.bool)
     for source, target in edges:
-        found[source, target] = True
-    return found
+        adjacency[source, target] = True
+    return adjacency
 
 
 def draw_edges(rng: Generator) -> Probes:
@@ -164,13 +164,13 @@ def draw_rounds(rng: Generator) -> Probes:
 
 
 def between_its_targets(loss: Tensor, logits: Tensor, targets: list[int]) -> bool:
-    """Whether a loss lies between those of the cheapest and the dearest target."""
+    """Whether a loss lies between those of the most and the least probable target."""
     each = -logits.log_softmax(0)[targets or [0]]
     return bool(each.min() - 1e-3 <= loss <= each.max() + 1e-3)
 
 
 def alone(out: Tensor, x: Tensor, heard: Tensor, w1: Tensor, w2: Tensor) -> bool:
-    """Whether the nodes that hear nothing are what they keep of themselves."""
+    """Whether nodes that receive no messages consist of their self-connection only."""
     silent = ~heard.any(0)
     return torch.allclose(out[silent], torch.nn.functional.gelu(x @ w2)[silent], atol=1e-3)
 

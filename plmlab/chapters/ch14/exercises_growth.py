@@ -1,4 +1,4 @@
-"""Exercises 14.5 and 14.6: CogQA's loop, in which the graph grows, and the score of what came out."""
+"""Exercises 14.5 and 14.6: CogQA's graph expansion loop, and the score of its result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -44,8 +44,8 @@ def grown_edges(
 
 
 class Finding(NamedTuple):
-    """What a page points at: a target, in a sentence that goes along as the clue, as an answer or a hop; and the clue
-    without which System 1 does not see it ("": it always does)."""
+    """A span that System 1 extracts from a page: a target, in a sentence that becomes its clue, as an answer or a hop;
+    and the clue without which System 1 does not extract it ("": it always does)."""
 
     target: str
     clue: str
@@ -54,14 +54,14 @@ class Finding(NamedTuple):
 
 
 PATIENCE = 300
-"""So many pages are read, far more than any question takes."""
+"""Maximum number of calls that are answered, far more than any question needs."""
 
 
 @dataclass
 class LittleSystem1:
-    """What 14.5 asks: node → what its page points at. A node without a page points at nothing. Only the first ``fits``
-    clues fit beside the question and are read. ValueError for what is not one node with a list of clues, and for who
-    never comes to an end."""
+    """The model in 14.5: node → what System 1 extracts from its page. Nothing is extracted from a node without a page.
+    Only the first ``fits`` clues fit into the input beside the question. Raises ValueError if the input is not one node
+    with a list of clues, or if the caller never stops."""
 
     pages: dict[str, list[Finding]]
     fits: int = 9
@@ -71,12 +71,12 @@ class LittleSystem1:
         """Hops and answers, each as (target, clue)."""
         if not isinstance(node, str) or not isinstance(clues, list | tuple) or not all(
                 isinstance(clue, str) for clue in clues):
-            raise ValueError("read(node, clues) reads one node: its name, and a list of its clues, which are words. "
+            raise ValueError("read(node, clues) takes one node: its name, and a list of its clues, which are words. "
                              f"It was called with {node!r:.40} and {clues!r:.60}")
         self.asked += 1
         if self.asked > PATIENCE:
             self.asked = 0
-            raise ValueError(f"System 1 was asked {PATIENCE} times, and no question takes so many. Does a node go back "
+            raise ValueError(f"System 1 was called {PATIENCE} times, more than any question needs. Does a node go back "
                              "to the frontier only if a *new* edge leads to it?")
         seen = ["", *clues[:self.fits]]
         hops, answers = ([(one.target, one.clue) for one in self.pages.get(node, []) if one.answer is kind

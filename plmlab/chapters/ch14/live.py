@@ -1,5 +1,5 @@
-"""What chapter 14 trains in front of the reader: both systems on five kinds of question about people, of one, two and
-three hops. Each fact stands in the text once and in words, so all losses can fall to 0."""
+"""What chapter 14 trains live: both systems on five kinds of question about people, of one, two and three hops. Each
+fact occurs in the text once and verbatim, so all losses can fall to 0."""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,29 +15,29 @@ from plmlab.world.questions.bank import Question
 
 SHAPES = ("birthplace", "spouse", "birthplace_country", "spouse_birthplace", "spouse_country")
 UPDATES, BATCH, RATE, NEGATIVES = 160, 4, 2e-3, 1
-"""Updates, questions in each, the highest learning rate, and negative nodes of each kind beside a question's graph."""
+"""Updates, questions per update, peak learning rate, and negative nodes of each kind per question."""
 
 
 @cache
 def known() -> dict[str, tuple[Question, ...]]:
-    """Kind → its questions to learn from."""
+    """Kind → its training questions."""
     some = [question for kind in ("one-hop", "bridge") for question in training_rows(kind)]
     return {shape: tuple(question for question in some if question.shape == shape) for shape in SHAPES}
 
 
 def batches(seed: int, time: int) -> Callable[[int], CognitiveBatch]:
-    """Step → its questions, the five kinds alike often."""
-    told = pages("train")
+    """Step → its batch, sampled uniformly over the five kinds."""
+    articles = pages("train")
 
     def batch(step: int) -> CognitiveBatch:
         rng = Random(f"{seed}:{step}")
         drawn = [choice(rng, known()[choice(rng, SHAPES)]) for _ in range(BATCH)]
-        return CognitiveBatch.of([example(question, told, told.tokenizer.vocab, time, rng, negatives=NEGATIVES)
-                                  for question in drawn], pad=told.tokenizer.vocab.need("pad"))
+        return CognitiveBatch.of([example(question, articles, articles.tokenizer.vocab, time, rng, negatives=NEGATIVES)
+                                  for question in drawn], pad=articles.tokenizer.vocab.need("pad"))
     return batch
 
 
 def test_set(hops: int, most: int = 40) -> list[Question]:
-    """Questions of the five kinds of so many hops, none of which is among the known."""
-    drawn = (question for kind in ("one-hop", "bridge") for question in world.full().questions(kind, "test", 0))
-    return [*islice((one for one in drawn if one.shape in SHAPES and one.hops == hops), most)]
+    """Test questions of the five kinds with this number of hops; none occurs in training."""
+    candidates = (question for kind in ("one-hop", "bridge") for question in world.full().questions(kind, "test", 0))
+    return [*islice((one for one in candidates if one.shape in SHAPES and one.hops == hops), most)]

@@ -1,8 +1,8 @@
-"""The rival that sees all at once: what it is given of a question of the world, where the answer stands in that, and
-what it answers.
+"""The single-pass baseline, which takes all pages as one input: its input for a question of the world, the answer span
+in it, and its prediction.
 
-*Top pages* are those that the question names, where CogQA begins too, and then those that share most words with it
-(BM25), the best first, as far as they fit.
+*Top pages* are those that the question names, where CogQA starts too, followed by those that share most words with it
+(BM25), in order of score, until the input is full.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,53 +22,52 @@ from plmlab.world.questions.bank import Question
 from plmlab.world.questions.chains import find_words
 
 SAID = ("yes", "no")
-"""The words that each text begins with."""
+"""The words that each input starts with."""
 TOP = 6
-"""So many pages are looked for; two to four fit."""
+"""Number of pages that are retrieved; two to four fit."""
 
 Text = tuple[Clue, ...]
-"""The sentences of a text, each as (title, number)."""
+"""The sentences of an input, each as (title, index)."""
 
 
 def every_sentence(pages: ArticlePages, titles: Iterable[str]) -> list[Clue]:
-    """The sentences of some pages, page after page, each as (title, number)."""
+    """All sentences of these pages in order, each as (title, index)."""
     return [Clue(title, number) for title in titles for number in range(len(pages.sentences(title)))]
 
 
 @cache
 def search(split: str) -> Search:
-    """The articles in which the questions of a split are answered, to be ranked."""
+    """BM25 search over the articles that answer the questions of a split."""
     return Search(pages(split))
 
 
 def top_text(question: Question, split: str, time: int) -> Text:
-    """The sentences of the pages that a question names and of those that share most words with it, as far as they fit
-    into so many positions."""
-    told = pages(split)
-    titles = dict.fromkeys((*told.named(told.ids(question.words)), *search(split).titles(question, TOP)))
-    return shortened(question, told, every_sentence(told, titles), time)
+    """The sentences of the top pages of a question, truncated to ``time`` positions."""
+    articles = pages(split)
+    titles = dict.fromkeys((*articles.named(articles.ids(question.words)), *search(split).titles(question, TOP)))
+    return shortened(question, articles, every_sentence(articles, titles), time)
 
 
 def length(question: Question, told: ArticlePages, text: Sequence[Clue]) -> int:
-    """How many positions a question and a text take."""
+    """Number of positions that a question and a text take."""
     return first_positions(told.ids(question.words), read_sentences(told, text))[-1] + 1
 
 
 def shortened(question: Question, told: ArticlePages, text: Sequence[Clue], time: int) -> Text:
-    """A text without the last sentences that do not fit into so many positions."""
+    """A text without the last sentences that do not fit into ``time`` positions."""
     while length(question, told, text) > time:
         text = text[:-1]
     return tuple(text)
 
 
 def read_sentences(told: ArticlePages, text: Sequence[Clue]) -> list[Sequence[int]]:
-    """What is read: the two words, and then the sentences."""
+    """The model's input: the two words "yes" and "no", and then the sentences."""
     return [told.ids(SAID), *(told.sentences(title)[number] for title, number in text)]
 
 
 def place(question: Question, told: ArticlePages, text: Text) -> tuple[int, int, int] | None:
-    """Where the answer stands in what is read, as (sentence, start, end): where it is told, or else where its words
-    stand first; None where they do not."""
+    """Answer span in the input, as (sentence, start, end): in the sentence that states the answer, otherwise at the
+    first occurrence of its words. None if they do not occur."""
     if KINDS[question.form] == "yes-no":
         start = SAID.index(question.answer[0])
         return 0, start, start + 1
@@ -81,16 +80,16 @@ def place(question: Question, told: ArticlePages, text: Text) -> tuple[int, int,
 
 
 def answered(model: SinglePassReader, question: Question, split: str, text: Text) -> Outcome:
-    """A question answered from a text. Supporting sentences are that of the answer, and those that are likelier to
-    support it than not."""
-    told = pages(split)
-    asked = told.ids(question.words)
-    read = read_sentences(told, text)
-    batch = Batch.of([with_support(asked, read, None, (), vocab=told.tokenizer.vocab)], pad=0)
-    ((start, end), chances), = model.told(batch.to(next(model.parameters()).device))
+    """Answer a question from a text. The predicted supporting sentences are the answer's sentence and those with a
+    predicted probability above ½."""
+    articles = pages(split)
+    asked = articles.ids(question.words)
+    read = read_sentences(articles, text)
+    batch = Batch.of([with_support(asked, read, None, (), vocab=articles.tokenizer.vocab)], pad=0)
+    ((start, end), probs), = model.told(batch.to(next(model.parameters()).device))
     positions = first_positions(asked, read)
     flat = [token for sentence in read for token in sentence]
-    sure = {clue for clue, (first, behind) in zip(text, pairwise(positions[1:]), strict=True)
-            if chances[first] > 0.5 or first <= start < behind}
-    return outcome(question, told, told.spelled(flat[start - positions[0]:end - positions[0]]), sure,
+    support = {clue for clue, (first, stop) in zip(text, pairwise(positions[1:]), strict=True)
+               if probs[first] > 0.5 or first <= start < stop}
+    return outcome(question, articles, articles.spelled(flat[start - positions[0]:end - positions[0]]), support,
                    len({clue.title for clue in text}))

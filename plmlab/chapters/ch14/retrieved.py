@@ -1,4 +1,4 @@
-"""The world's articles ranked by the words that they share with a question."""
+"""BM25 ranking of the world's articles for a question."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,7 +11,7 @@ from plmlab.world.questions.bank import Question
 
 
 def spelled(words: Sequence[str]) -> list[str]:
-    """Words as they are compared: small, without punctuation, articles left out."""
+    """Normalized words for matching: lower case, without punctuation and articles."""
     return normalised(" ".join(words)).split()
 
 
@@ -26,11 +26,11 @@ class Search:
         return BM25([[*chain(*self.words(title))] for title in self.pages.keys])
 
     def words(self, title: str) -> list[list[str]]:
-        """The sentences of a page as they are compared."""
+        """The sentences of a page as normalized words."""
         return [spelled(one.words) for one in self.pages.article(self.pages.keys[title]).sentences]
 
     def titles(self, question: Question, most: int) -> list[str]:
-        """The titles of the pages that share most with a question, the best first."""
+        """Titles of the ``most`` pages with the highest BM25 scores for a question, best first."""
         titles = [*self.pages.keys]
-        found, = self._by_page.search([spelled(question.words)], most).lists()
-        return [titles[number] for number in found]
+        ranked, = self._by_page.search([spelled(question.words)], most).lists()
+        return [titles[number] for number in ranked]

@@ -1,4 +1,5 @@
-"""The world's questions that CogQA and its rivals learn from, those to choose by, and the BERT that all begin with."""
+"""Training and development questions for CogQA and its baselines, and the BERT from which all of them are initialized.
+"""
 
 from functools import cache
 from itertools import islice
@@ -13,14 +14,13 @@ from plmlab.world.questions.bank import Question
 
 PRETRAINED = "bert-world"
 KINDS = ("one-hop", "bridge", "bridge", *5 * ("comparison",))
-"""Each as likely."""
+"""Kinds of question, sampled uniformly from this tuple."""
 MOST, DEVELOPMENT, SEED = 40_000, 60, 0
-"""So many questions of a kind at most; so many of these to choose by; the seed of their order."""
+"""Maximum number of questions per kind; how many of these are for development; the seed of their order."""
 
 @cache
 def pages(split: str, tokenizer: Tokenizer | None = None) -> ArticlePages:
-    """The articles in which the questions of a split are answered, in the ids of a tokenizer; by default a word each.
-    """
+    """The articles in which the questions of a split are answered, in the ids of a tokenizer; word-level by default."""
     return ArticlePages(world.full(), split, tokenizer or world_tokenizer())
 
 
@@ -30,16 +30,16 @@ def _known(kind: str) -> tuple[Question, ...]:
 
 
 def training_rows(kind: str) -> tuple[Question, ...]:
-    """The questions of a kind to learn from."""
+    """Training questions of a kind."""
     return _known(kind)[:-DEVELOPMENT]
 
 
 def development(kind: str) -> tuple[Question, ...]:
-    """Those of the same text to choose by, none of which is learned from."""
+    """Development questions of a kind: about the same text, disjoint from the training questions."""
     return _known(kind)[-DEVELOPMENT:]
 
 
 def pretrained() -> BERT:
-    """The course's BERT of the full world."""
-    found, _ = load(PRETRAINED, expect="bert-pretraining")
-    return found.encoder
+    """The bundled BERT, pretrained on the full world."""
+    model, _ = load(PRETRAINED, expect="bert-pretraining")
+    return model.encoder

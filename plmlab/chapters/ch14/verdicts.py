@@ -1,4 +1,5 @@
-"""What was written before the runs of chapter 14 (`studies.ch14.compared`), as rules that a record is judged by."""
+"""The decision rules that were fixed before the runs of chapter 14 (`studies.ch14.compared`), applied to its recorded
+results."""
 
 from collections.abc import Mapping
 from statistics import fmean
@@ -11,8 +12,9 @@ Numbers = Mapping[str, Any]
 
 
 def leads(numbers: Numbers, measure: str) -> list[float]:
-    """By how much CogQA's joint F1 is above a measure of the reader of top pages, in the mean, by hops. That reader's
-    ``joint f1``; or its ``f1``, the joint F1 that it would have if all its sentences were right."""
+    """Mean difference between CogQA's joint F1 and a measure of the baseline on top pages, by number of hops. The
+    measure is the baseline's ``joint f1``, or its ``f1``: the joint F1 that it would have if all its supporting
+    sentences were correct."""
     ours, theirs = (numbers["arms"][name]["groups"] for name in (BOTH, TOP))
     return [ours[group]["joint f1"]["mean"] - theirs[group][measure]["mean"] for group in HOPPING]
 
@@ -31,24 +33,24 @@ def graph_helps(numbers: Numbers, measure: str) -> str:
 
 
 def system2_adds(numbers: Numbers, group: str) -> str:
-    """Whether both systems are right more often than System 1's surest answer in the same graphs: in each seed, by more
-    than the margin."""
-    told = numbers["arms"][BOTH]["groups"][group]
-    gains = [both - alone for both, alone in zip(told["exact"]["values"], told["alone"]["values"], strict=True)]
+    """Whether both systems together have a higher accuracy than System 1's most confident answer in the same graphs, by
+    more than the margin for every seed."""
+    results = numbers["arms"][BOTH]["groups"][group]
+    gains = [both - alone for both, alone in zip(results["exact"]["values"], results["alone"]["values"], strict=True)]
     return "holds" if min(gains) > MARGIN else "fails" if max(gains) < -MARGIN else "does not show"
 
 
 def is_worth(numbers: Numbers, without: str, group: str) -> str:
-    """Whether what another arm lacks is worth something: each seed with it is right more often than each without."""
+    """Whether a component helps: every seed with it has a higher accuracy than every seed of the variant without it."""
     with_it, lacking = (numbers["arms"][name]["groups"][group]["exact"] for name in (BOTH, without))
     return ("holds" if separated(with_it, lacking, MARGIN) else "fails" if separated(lacking, with_it, MARGIN)
             else "does not show")
 
 
 def losses(numbers: Numbers, group: str) -> dict[str, float]:
-    """From all questions of a group down to those that CogQA has right, what is lost: with all hops given no answer is
-    found; with the first one given a later hop goes wrong; then the first one; and at last another candidate is chosen
-    than the right one."""
+    """Where questions of a group are lost, from all of them down to those that CogQA answers correctly: no answer is
+    found even if all hops are given; a later hop fails if only the first is given; the first hop fails; and finally the
+    wrong candidate is chosen."""
     full, first, every = (told[group] for told in (numbers["arms"][BOTH]["groups"], *numbers["led"].values()))
     among = {name: told["among"]["mean"] for name, told in (("full", full), ("first", first), ("every", every))}
     return {"no answer found": 1 - among["every"], "a later hop": among["every"] - among["first"],
@@ -57,8 +59,8 @@ def losses(numbers: Numbers, group: str) -> dict[str, float]:
 
 
 def on_wikipedia(rows: list[Mapping[str, Any]]) -> str:
-    """Whether hops carry over to Wikipedia (`studies.ch14.on_wikipedia`)."""
-    right = {form: [one["answer"]["exact"] for one in rows if one["form"] == form] for form in ("one-hop", "bridge")}
-    if fmean(right["one-hop"]) >= 1 / 2 and fmean(right["bridge"]) >= 1 / 3:
+    """Whether multi-hop answering transfers to Wikipedia (`studies.ch14.on_wikipedia`)."""
+    accuracy = {form: [one["answer"]["exact"] for one in rows if one["form"] == form] for form in ("one-hop", "bridge")}
+    if fmean(accuracy["one-hop"]) >= 1 / 2 and fmean(accuracy["bridge"]) >= 1 / 3:
         return "holds"
-    return "fails" if fmean(right["one-hop"]) < 1 / 3 and sum(right["bridge"]) <= 1 else "does not show"
+    return "fails" if fmean(accuracy["one-hop"]) < 1 / 3 and sum(accuracy["bridge"]) <= 1 else "does not show"

@@ -1,4 +1,4 @@
-"""What questions about real text are answered from: the articles of the Wikipedia sample as pages."""
+"""Pages for questions about real text: the articles of the Wikipedia sample."""
 
 from functools import cache
 
@@ -9,11 +9,11 @@ from plmlab.text.wikipedia_pages import WikipediaPages
 
 @cache
 def pieces() -> Tokenizer:
-    """MiniLM's pieces of words."""
+    """MiniLM's subword tokenizer."""
     return minilm()[1]
 
 
 @cache
 def pages() -> WikipediaPages:
-    """The pages, in MiniLM's pieces of words."""
+    """The pages, in MiniLM's subwords."""
     return WikipediaPages(pieces())

@@ -1,1 +1,1 @@
-"""Chapter 16: REALM, looking things up to fill a gap."""
+"""Chapter 16, REALM: masked language modelling with retrieved documents."""

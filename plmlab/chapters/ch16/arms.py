@@ -1,5 +1,4 @@
-"""REALM and what it would be without one of its parts, trained from the same beginning on the same statements in the
-same order."""
+"""REALM and its ablations, trained from the same checkpoint on the same statements in the same order."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -31,41 +30,41 @@ ARMS: Mapping[str, Arm] = {
     "quoted alone, source not excluded": Arm(drawn=QUOTED, excluded=False),
 }
 UPDATES, BATCH, EVERY = 400, 16, 25
-"""Updates, statements in each, and updates between two worlds."""
+"""Updates, statements per update, and updates between two worlds."""
 ASKED = 150
-"""So many statements are asked of each exam world."""
+"""Number of statements queried in each test world."""
 SEEDS = (0, 1, 2)
 CHOSEN = (FULL, "random spans", "random tokens")
-"""The arms that have a rate of their own; the others have REALM's, as its ablation was recorded."""
+"""The variants that have a learning rate of their own; the others use REALM's, as when its ablation was recorded."""
 
 
 @cache
 def questions(world: int, most: int = ASKED) -> tuple[Statement, ...]:
-    """Statements of a world to be asked, drawn."""
+    """A random sample of a world's statements, for evaluation."""
     return tuple(shuffled(Random(world), corpus(world).statements)[:most])
 
 
 def begun(name: str) -> REALM:
-    """An arm before it is trained."""
+    """A variant before training."""
     arm, warm = ARMS[name], started()
     return REALM.from_pretrained(warm.embedder if arm.warm else untrained_embedder(), warm.reader)
 
 
 def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, **options: Any) -> History:
-    """Train retriever and reader together; ``options`` go to `fit`."""
+    """Train retriever and reader jointly; ``options`` are passed to `fit`."""
     lessons = [Lesson.of(world) for world in shuffled(Random(seed), TRAINING)]
     batches = LookedUp(model, lambda turn: lessons[turn % len(lessons)], arm, seed=seed, batch=BATCH, every=EVERY)
     return fitted(model, batches, lr, updates, **options)
 
 
 def fitted(model: torch.nn.Module, batches: Any, lr: float, updates: int = UPDATES, **options: Any) -> History:
-    """Train any model as the arms are trained."""
+    """Train any model with the schedule of the variants."""
     return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, lr_end=lr / 10, compile=False, **options)
 
 
 def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
-    """Train an arm and leave its weights in the recipe's folder. Its ``curve``, (updates, share of the exam's
-    statements for which one of four documents tells the fact), and the same of the ``development`` world."""
+    """Train a variant and save its weights in the recipe's folder. Returns its ``curve``, (updates, recall@4 on test
+    statements), and its recall@4 on the ``development`` world."""
     torch.manual_seed(seed)
     model = begun(name)
     curve = [(0, exam_recall(model))]
@@ -77,36 +76,37 @@ def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
 
 
 def exam_recall(model: torch.nn.Module) -> float:
-    """Recall at four over all exam worlds, of a third of the exam's statements."""
+    """Recall@4 over all test worlds, on a third of the test statements."""
     assert isinstance(model, REALM)
     return fmean(recall(among(model, world), questions(world)[:ASKED // 3]) for world in TEST_WORLDS)
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:
-    """Where a recipe keeps the weights of an arm."""
+    """Path of a variant's weights in a recipe's folder."""
     return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
 
 
 def kept(folder: str, name: str, lr: float, seed: int) -> REALM:
-    """An arm that `learned` has left."""
+    """A variant whose weights `learned` has saved."""
     return with_kept(begun(name), file(folder, name, lr, seed))
 
 
 def answered(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[Reading]:
-    """What is made of each statement; its true answer is among the answers."""
+    """Predictions for each statement; its correct answer is always among the candidates."""
     return lookup.read([one.query() for one in statements], null=null, also=[[one.answer] for one in statements])
 
 
 def outcomes(name: str, model: REALM) -> dict[str, float]:
-    """An arm's exam: the share of statements whose fact stands in the best document (``first``) and in one of the best
-    four (``among four``), that are answered ``right``; the means of p(null|x), of −log p(y|x) (``loss``), and of what
-    looking up is worth, log p(y|x) − log p(y|null, x) (``utility``); in nats."""
+    """Test results of a variant. Fractions of statements whose fact is stated in the top document (``first``), in one
+    of the top four (``among four``, recall@4), and that are answered correctly (``right``); means, in nats, of −log
+    p(y|x) (``loss``) and of the retrieval utility log p(y|x) − log p(y|null, x) (``utility``); and the mean of
+    p(null|x)."""
     null = ARMS[name].null
     return means([row for world in TEST_WORLDS for row in each(among(model, world), questions(world), null)])
 
 
 def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Those of each number, over rows of one shape."""
+    """The mean of each number over rows with the same keys."""
     return {key: fmean(row[key] for row in rows) for key in rows[0]}
 
 
@@ -117,12 +117,12 @@ def each(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -
 
 
 def outcome(statement: Statement, reading: Reading, null: bool) -> dict[str, float]:
-    """One statement of `outcomes`; its true answer is among the answers."""
-    true = reading.answers.index(statement.answer)
-    found = reading.numbers[int(null):]
-    marginal = float(reading.marginals[true].log())
-    row = {"first": float(found[0] in statement.tell), "among four": float(not statement.tell.isdisjoint(found)),
-           "right": float(true == 0), "loss": -marginal}
+    """The results of `outcomes` for one statement; its correct answer is among the candidates."""
+    gold = reading.answers.index(statement.answer)
+    ranked = reading.numbers[int(null):]
+    marginal = float(reading.marginals[gold].log())
+    row = {"first": float(ranked[0] in statement.tell), "among four": float(not statement.tell.isdisjoint(ranked)),
+           "right": float(gold == 0), "loss": -marginal}
     if null:
-        row |= {"null": float(reading.priors[0]), "utility": marginal - float(reading.likelihoods[0, true].log())}
+        row |= {"null": float(reading.priors[0]), "utility": marginal - float(reading.likelihoods[0, gold].log())}
     return row

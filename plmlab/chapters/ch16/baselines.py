@@ -1,6 +1,6 @@
-"""Which documents a rival of REALM's retriever shows to a reader: BM25's best, or one that tells the fact.
+"""Retrieval baselines for REALM: BM25's top documents, or a document that states the fact.
 
-``the right document`` is one that tells the fact to whoever sees its title, too, which the reader does not.
+``the right document`` states the fact, but in some blocks only together with the title, which the reader does not see.
 """
 
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from plmlab.draws import choice
 from plmlab.retrieval import Retrieved
 
 Given = Callable[[int, Statement], Retrieved]
-"""(world, statement) → its documents; their scores at temperature 1 give p(z|x)."""
+"""(world, statement) → its documents; the softmax of their scores, at temperature 1, is p(z|x)."""
 
 
 def by_bm25(most: int, temperature: float = 1.0) -> Given:
-    """BM25's ``most`` best documents, their scores divided by a temperature."""
+    """BM25's top ``most`` documents, with scores divided by a temperature."""
     def given(world: int, statement: Statement) -> Retrieved:
-        found = ranking(world).best(statement, most)
-        return replace(found, scores=found.scores / temperature)
+        retrieved = ranking(world).best(statement, most)
+        return replace(retrieved, scores=retrieved.scores / temperature)
     return given
 
 
 def right_one(world: int, statement: Statement) -> Retrieved:
-    """One of the documents that tell the fact, drawn."""
+    """One of the documents that state the fact, chosen at random."""
     return Retrieved.of([[choice(Random(" ".join(statement.cloze.words)), sorted(statement.tell))]])

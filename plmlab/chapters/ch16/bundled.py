@@ -1,5 +1,8 @@
-"""The two REALMs that come with the course, by ``python -m plmlab.chapters.ch16.bundled``, which goes on after a stop:
-one after its warm start, where all arms begin, and one that was trained on from there."""
+"""Train the two bundled REALMs: ``python -m plmlab.chapters.ch16.bundled``, which resumes after an interruption.
+
+One is the checkpoint after the warm start, from which all variants are initialized; the other was trained on from
+there.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +31,7 @@ RUNS = Path("runs")
 
 
 def main() -> None:
-    """Warm up, train, and put both into the index."""
+    """Run the warm start, train, and enter both models into the index."""
     start()
     torch.manual_seed(SEED)
     model = begun(FULL)
@@ -38,7 +41,7 @@ def main() -> None:
 
 
 def start() -> None:
-    """Warm retriever and reader up."""
+    """Run the warm start of retriever and reader."""
     torch.manual_seed(SEED)
     embedder, reader = untrained_embedder(), bert()
     saving = {"save_every": SAVED, "resume": True}
@@ -51,10 +54,10 @@ def start() -> None:
 
 
 def bundle(name: str, model: REALM, figures: Mapping[str, str]) -> None:
-    """Save it, in half precision, with what it then reaches in the exam."""
-    told = outcomes(FULL, model.half().float())
+    """Save a model in half precision, with its test results in that precision."""
+    results = outcomes(FULL, model.half().float())
     save(home() / name, model.half(), world_tokenizer(), command=COMMAND, figures={
-        **figures, "seed": str(SEED), **{key: f"{value:.3f}" for key, value in told.items()}})
+        **figures, "seed": str(SEED), **{key: f"{value:.3f}" for key, value in results.items()}})
     enter(name)
 
 

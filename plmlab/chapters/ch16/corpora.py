@@ -1,9 +1,9 @@
-"""The worlds of chapter 16: some 60 entities each, whose articles are what is looked up, and statements about them.
+"""The worlds of chapter 16: about 60 entities each, whose articles are the documents, and statements about them.
 
-A network of our size learns one such world by heart: it answers what it was trained on, and reads badly what else
-stands in the same documents (`by_heart`). REALM's authors have 13 million blocks, which nobody learns by heart. So here
-each few updates come from another world: the names are the same ones, the facts are not, and only who reads the
-documents can tell.
+A network of our size memorizes one such world: it answers what it was trained on, but is bad at reading other facts in
+the same documents (`by_heart`). REALM's authors have 13 million blocks, too many to memorize. Here the world changes
+every few updates instead: the names stay the same, the facts do not, and only a model that reads the documents can
+answer.
 """
 
 from collections import defaultdict
@@ -23,18 +23,18 @@ from plmlab.world.questions.cloze import Cloze
 from plmlab.world.world import World
 
 SEEDS = (1, 3, 7, 8, 9, 11, 16, 17, 22, 25, 26, 27, 30, 32, 33, 35, 37, 38, 39, 40, 42, 43, 44, 45)
-"""The first worlds all of whose words the course's BERT knows (`known_seeds`)."""
+"""The first worlds whose words are all in the vocabulary of the bundled BERT (`known_seeds`)."""
 TEST_WORLDS, DEVELOPMENT, TRAINING = SEEDS[:3], SEEDS[3], SEEDS[4:]
-"""Worlds to be asked about, one to choose by, and those that are learned from."""
+"""Test worlds, the development world, and training worlds."""
 LONGEST = 40
-"""Tokens of a block with its title; theirs have 288."""
+"""Maximum tokens per block, title included; the paper's blocks have 288."""
 SPLITS = ("train", "test")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a world says of a fact, as ids; its ``cloze`` tells the words, and which of them the fact is needed for.
-    ``tell`` are the numbers of the blocks that tell the fact, without its ``source``, from which it was taken."""
+    """A statement of a fact, as ids; its ``cloze`` has the words and the span that requires the fact. ``tell`` are the
+    indices of the blocks that state the fact, without its ``source``, the block that it was taken from."""
 
     cloze: Cloze
     tokens: tuple[int, ...]
@@ -43,22 +43,22 @@ class Statement:
 
     @property
     def salient(self) -> tuple[int, ...]:
-        """The places of the name, year or number."""
+        """Indices of the tokens of the name, year or number."""
         return tuple(range(*self.cloze.span))
 
     @property
     def answer(self) -> tuple[int, ...]:
-        """What stands there."""
+        """The token ids of the salient span."""
         return tuple(self.tokens[place] for place in self.salient)
 
     def query(self, hidden: tuple[int, ...] | None = None, exclude: bool = True) -> Query:
-        """What is looked up: by default with its salient span hidden, and not in its source."""
+        """The masked query: by default with its salient span masked and its source excluded from retrieval."""
         excluded = () if self.source is None or not exclude else (self.source,)
         return Query(self.tokens, self.salient if hidden is None else hidden, excluded)
 
 
 class Corpus:
-    """The articles of a world, cut into ``blocks``; and statements that can be filled in from them."""
+    """The articles of a world, cut into ``blocks``, and statements whose masked spans can be recovered from them."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -68,36 +68,36 @@ class Corpus:
 
     @cached_property
     def statements(self) -> list[Statement]:
-        """All whose fact stands in a block that they were not taken from."""
+        """All statements whose fact is stated in a block other than their source."""
         return [one for split in SPLITS for one in map(self._statement, self.world.cloze(split)) if one.tell]
 
     @cached_property
     def quoted(self) -> list[Statement]:
-        """Those that were taken from an article, word by word."""
+        """The statements that were copied verbatim from an article."""
         return [one for one in self.statements if one.source is not None]
 
     @cached_property
     def tellers(self) -> Mapping[Triple, frozenset[int]]:
-        """A fact, as `plain` writes it → the numbers of the blocks that tell it."""
-        found: dict[Triple, set[int]] = defaultdict(set)
+        """A fact, in the form of `plain` → the indices of the blocks that state it."""
+        by_fact: dict[Triple, set[int]] = defaultdict(set)
         for number in range(len(self.blocks)):
             for sentence in self.sentences(number):
                 for fact in sentence.facts:
-                    found[self.plain(fact)].add(number)
-        return {fact: frozenset(numbers) for fact, numbers in found.items()}
+                    by_fact[self.plain(fact)].add(number)
+        return {fact: frozenset(numbers) for fact, numbers in by_fact.items()}
 
     def sentences(self, number: int) -> tuple[Sentence, ...]:
-        """The sentences of a block, with what they state."""
+        """The sentences of a block, with the facts that they state."""
         block = self.blocks[number]
         return self._articles[block.page].sentences[block.first:block.first + len(block.sentences)]
 
     def plain(self, fact: Triple) -> Triple:
-        """A fact, the same for both ways of telling one that goes both ways."""
+        """A canonical form of a fact, the same for both directions of a symmetric or inverse relation."""
         return self._parting.plain(fact)
 
     @cached_property
     def _holders(self) -> dict[tuple[str, int], int]:
-        """(entity, sentence of its article) → the number of its block."""
+        """(entity, sentence index in its article) → the index of its block."""
         return {(self._articles[block.page].entity, block.first + place): number
                 for number, block in enumerate(self.blocks) for place in range(len(block.sentences))}
 
@@ -114,7 +114,7 @@ def corpus(seed: int) -> Corpus:
 
 
 def known_seeds() -> Iterator[int]:
-    """The seeds of worlds all of whose words the course's BERT knows, from 1 on."""
+    """Seeds, from 1 on, of worlds whose words are all in the vocabulary of the bundled BERT."""
     known = {*world_tokenizer().tokens(range(len(world_tokenizer())))}
     return (seed for seed in count(1) if all(word in known for word in _words(World("medium", seed))))
 
@@ -128,5 +128,5 @@ def _words(world: World) -> Iterator[str]:
 
 
 def stands_in(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
-    """Whether an answer stands in one of these documents of a world, word by word."""
+    """Whether an answer occurs verbatim in one of these documents of a world."""
     return any(find_words(corpus(world).blocks[number].text.split(), answer) is not None for number in numbers)

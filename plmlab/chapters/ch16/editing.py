@@ -1,4 +1,4 @@
-"""Documents that are written anew: another name, year or number where a fact is told."""
+"""Edit documents: replace a name, year or number where a fact is stated."""
 
 from collections.abc import Collection
 from random import Random
@@ -12,19 +12,19 @@ from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.chains import find_words
 
 KINDS = ("follows", "old answer", "another answer")
-"""What may become of an answer that was right: the new one is given, the old one stays, or a third one is given.
-Whether an edited block is still ``found`` is counted beside it: whoever asks that first takes for *not found* what was
-known without it."""
+"""Possible outcomes for an answer that was correct before the edit: the new answer is given, the old one stays, or a
+third one is given. Whether an edited block is still retrieved (``found``) is counted separately: testing that first
+would classify as *not found* what the model knew without the block."""
 
 
 class Edit(NamedTuple):
-    """Blocks by number as they are to read, and the answer that they then give."""
+    """Edited blocks by index, and the answer that they support."""
 
     blocks: dict[int, Block]
     answer: tuple[int, ...]
 
     def applied(self, lookup: RetrieveAndRead) -> RetrieveAndRead:
-        """A copy of the lookup with these blocks in the place of its own."""
+        """A copy of the lookup in which these blocks replace its own."""
         corpus = lookup.corpus.copied()
         for number, block in self.blocks.items():
             corpus.replace(number, block)
@@ -32,9 +32,9 @@ class Edit(NamedTuple):
 
 
 def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[int] | None = None) -> Edit | None:
-    """Another answer to a statement, of the same kind and as many words, put into each block that tells the fact, or
-    into those of ``where``. None where the text does not say the answer in its own words ("she was born there"), or
-    where there is no other answer."""
+    """Replace a statement's answer by another of the same kind and number of words in each block that states the fact,
+    or in those of ``where``. None if the text states the fact without the answer's own words ("she was born there"), or
+    if there is no other answer."""
     entity = corpus.world.facts[statement.cloze.entity]
     others = [other for other in corpus.world.facts.kind(entity.kind)
               if other.key != entity.key and len(other.words) == len(entity.words)]
@@ -42,10 +42,10 @@ def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[in
         return None
     other, blocks = choice(rng, others), {}
     for number in corpus.tellers[corpus.plain(statement.cloze.fact)] if where is None else where:
-        written = _written(corpus, number, statement, other.words)
-        if written is None:
+        edited = _written(corpus, number, statement, other.words)
+        if edited is None:
             return None
-        blocks[number] = written
+        blocks[number] = edited
     return Edit(blocks, tuple(ids(other.words)))
 
 

@@ -1,6 +1,6 @@
-"""Exercises of chapter 16: REALM (Guu et al. 2020). Here the chance of each document, what a reader says with all of
-them together, in the paper's way and in that of the authors' code, and what a retriever learns from it; the search and
-the answers that a reader points at stand in `exercises_open_domain`."""
+"""Exercises of chapter 16: REALM (Guu et al. 2020). The retrieval distribution, the marginal likelihood over documents
+in the paper's form and in that of the authors' code, and the gradient that the retriever receives. Search and answer
+spans are in `exercises_open_domain`."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -86,7 +86,7 @@ def token_loss(
 
 
 def logs(*chances: object) -> Tensor:
-    """The logarithms of some chances."""
+    """Logarithms of probabilities."""
     return torch.tensor(chances).log()
 
 
@@ -153,12 +153,12 @@ def draw_answers(rng: Generator) -> Probes:
 
 
 def ratio(prior: Tensor, likelihood: Tensor) -> Tensor:
-    """p(y|z,x) / p(y|x) of each document."""
+    """The likelihood ratio p(y|z,x) / p(y|x) of each document."""
     return (likelihood - (prior + likelihood).logsumexp(1, keepdim=True)).exp()
 
 
 def shared_out(logs: Tensor, numbers: Tensor) -> bool:
-    """Whether the chances of each text's documents add up to 1, and no missing one has any."""
+    """Whether the probabilities of each text's documents sum to 1, and missing documents have probability 0."""
     whole = bool(((logs.double().exp().sum(1) - 1).abs() < 1e-3).all())
     return whole and bool((logs[:, 1:][numbers < 0] == float("-inf")).all())
 

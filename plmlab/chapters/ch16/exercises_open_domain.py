@@ -1,5 +1,5 @@
-"""Exercises 16.5 and 16.6, open-domain questions: the documents with the largest inner products, without those that may
-not be found; and the chance of an answer that a reader points at, wherever it stands in a document."""
+"""Exercises 16.5 and 16.6, open-domain question answering: maximum inner product search with excluded documents, and
+the probability of an answer span wherever it occurs in a document."""
 
 import torch
 from jaxtyping import Float

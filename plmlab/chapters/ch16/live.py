@@ -1,6 +1,7 @@
-"""What chapter 16 trains in front of the reader: part of the retriever's warm start, and REALM's first updates.
+"""What chapter 16 trains live: part of the retriever's warm start, and REALM's first updates.
 
-Until REALM finds more, it needs some 200 updates (`ablated`), a few minutes; after these 30 its loss has begun to fall.
+REALM's recall starts to improve only after about 200 updates (`ablated`), a few minutes; after these 30 its loss has
+begun to fall.
 """
 
 from plmlab.chapters.ch16.arms import ARMS, FULL
@@ -14,6 +15,7 @@ UPDATES, BATCH, EVERY, RATE = 30, 16, 20, 3e-4
 
 
 def batches(model: REALM, seed: int = 0) -> LookedUp:
-    """Step → its statements with what the model looks up for them, each `EVERY` steps in another world."""
+    """Step → its statements with the documents that the model retrieves for them; the world changes every `EVERY`
+    steps."""
     lessons = [Lesson.of(world) for world in WORLDS]
     return LookedUp(model, lambda turn: lessons[turn % len(lessons)], ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)

@@ -1,4 +1,4 @@
-"""The vectors of texts by MiniLM, which stands for a retriever that was trained on real text."""
+"""Text embeddings from MiniLM, as an example of a retriever that was trained on real text."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ ROWS = 64
 
 @torch.no_grad()
 def encoded(texts: Sequence[tuple[str, str]]) -> Float[Tensor, "text width"]:
-    """What MiniLM makes of texts, each a title and a body, one of which may be empty; of length 1."""
+    """Mean-pooled, L2-normalized MiniLM embeddings of (title, body) pairs, either of which may be empty."""
     model, tokenizer = minilm()
     vocab, rows = tokenizer.vocab, []
 
@@ -25,6 +25,6 @@ def encoded(texts: Sequence[tuple[str, str]]) -> Float[Tensor, "text width"]:
 
     for first in range(0, len(texts), ROWS):
         batch = Batch.of([example(*one) for one in texts[first:first + ROWS]], pad=vocab.need("pad"))
-        seen = batch.padding_mask[..., None]
-        rows.append((model(batch) * seen).sum(1) / seen.sum(1))
+        real = batch.padding_mask[..., None]
+        rows.append((model(batch) * real).sum(1) / real.sum(1))
     return normalize(torch.cat(rows))

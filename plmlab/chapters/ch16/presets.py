@@ -1,4 +1,4 @@
-"""Statements of the exam's first world as the chapter and its Retrieval Lab try them."""
+"""Statements of the first test world as presets of the chapter and its Retrieval Lab."""
 
 from collections.abc import Collection
 from random import Random
@@ -18,8 +18,8 @@ TRIED: tuple[tuple[str, str, Collection[int] | None], ...] = (
     ("the right document, and a wrong answer", "Paul Tanner is married to Vera Thorne .", ()),
     ("no name to look up by", "Edith Vogel eats pies every day .", ()),
 )
-"""What the lab's statement is called, its words, and where another answer is put: into these documents, or with None
-into each that tells its fact."""
+"""A preset's title, its statement, and where another answer is inserted: in these documents, or with None in each that
+states the fact."""
 
 
 def statement(words: str) -> Statement:
@@ -28,17 +28,17 @@ def statement(words: str) -> Statement:
 
 
 def preset(title: str, words: str, where: Collection[int] | None) -> RetrievalPreset:
-    """A statement as the lab takes it, documents changed as `edit` does with the draws of seed 0. ValueError where they
-    can't be changed."""
-    one, told = statement(words), corpus(WORLD)
-    made = edit(told, one, Random(0), where)
-    if made is None:
-        raise ValueError(f"no other answer can be put into the documents that tell {words!r}")
-    return RetrievalPreset(title, " ".join(one.cloze.masked), " ".join(one.cloze.answer),
-                           () if one.source is None else (one.source,),
-                           {number: (block.title, block.text) for number, block in made.blocks.items()})
+    """A statement as a preset of the lab, with documents changed by `edit` with seed 0. Raises ValueError if they
+    cannot be changed."""
+    chosen, documents = statement(words), corpus(WORLD)
+    edited = edit(documents, chosen, Random(0), where)
+    if edited is None:
+        raise ValueError(f"no other answer can be inserted into the documents that state {words!r}")
+    return RetrievalPreset(title, " ".join(chosen.cloze.masked), " ".join(chosen.cloze.answer),
+                           () if chosen.source is None else (chosen.source,),
+                           {number: (block.title, block.text) for number, block in edited.blocks.items()})
 
 
 def tried() -> list[RetrievalPreset]:
-    """What the chapter's lab tries."""
+    """The presets of the chapter's lab."""
     return [preset(*one) for one in TRIED]

@@ -1,4 +1,4 @@
-"""How REALM is trained in chapter 16, one part differently in each arm (Guu et al. 2020, §3.3–3.4)."""
+"""How chapter 16 trains REALM and its ablations (Guu et al. 2020, §3.3–3.4)."""
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -17,29 +17,29 @@ from plmlab.retrieval.blocks import Block
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 Hides = Callable[[Statement, Random], tuple[int, ...]]
-"""(statement, draws) → the places of the tokens that are hidden."""
+"""(statement, random generator) → the indices of the masked tokens."""
 
 
 def salient_span(statement: Statement, rng: Random) -> tuple[int, ...]:
-    """The name, year or number that the fact is about: REALM's."""
+    """REALM's salient span masking: the name, year or number that the fact is about."""
     return statement.salient
 
 
 def random_span(statement: Statement, rng: Random) -> tuple[int, ...]:
-    """As many tokens one after the other, anywhere."""
+    """A random span of the same length."""
     size = len(statement.salient)
     first = randint(rng, len(statement.tokens) - size + 1)
     return tuple(range(first, first + size))
 
 
 def random_tokens(statement: Statement, rng: Random) -> tuple[int, ...]:
-    """15 % of the tokens, one at least, as BERT's."""
+    """15 % of the tokens, at least one, as in BERT."""
     places = shuffled(rng, range(len(statement.tokens)))
     return tuple(sorted(places[:max(1, round(0.15 * len(places)))]))
 
 
 class Lesson(NamedTuple):
-    """Documents, the statements that are learned from with them, and those of these that are ``quoted`` from them."""
+    """Documents, training statements about them, and those of the statements that are ``quoted`` from them."""
 
     blocks: Sequence[Block]
     statements: Sequence[Statement]
@@ -47,16 +47,16 @@ class Lesson(NamedTuple):
 
     @classmethod
     def of(cls, world: int, wanted: Callable[[Statement], bool] = lambda one: True) -> Self:
-        """A world's documents, and those of its statements that are wanted."""
-        told = corpus(world)
-        return cls(told.blocks, [*filter(wanted, told.statements)], [*filter(wanted, told.quoted)])
+        """A world's documents, and its statements for which ``wanted`` is true."""
+        documents = corpus(world)
+        return cls(documents.blocks, [*filter(wanted, documents.statements)], [*filter(wanted, documents.quoted)])
 
 
 @dataclass(frozen=True)
 class Arm:
-    """What may be done otherwise: which tokens are ``hidden``, whether the retriever begins ``warm``, whether its index
-    is made anew (``fresh``), whether there is a ``null`` document, whether a statement's source is ``excluded``, and
-    which statements of a lesson are ``drawn`` from."""
+    """Options of a variant: which tokens are ``hidden`` (masked), whether the retriever has a ``warm`` start, whether
+    its index is refreshed (``fresh``), whether there is a ``null`` document, whether a statement's source is
+    ``excluded`` from retrieval, and which statements are sampled (``drawn``)."""
 
     hidden: Hides = salient_span
     warm: bool = True
@@ -67,13 +67,13 @@ class Arm:
 
 
 QUOTED: Callable[[Lesson], Sequence[Statement]] = attrgetter("quoted")
-"""Draws from what is quoted from the documents alone."""
+"""Samples only statements that are quoted from the documents."""
 
 
 class LookedUp:
-    """Step → statements of one world, each with what the retriever, as it is then, finds for it. Each ``every`` steps
-    the next world comes, and its documents are embedded anew; if the arm's index is stale, by the embedder as it was
-    in the beginning."""
+    """Step → statements of one world, each with the documents that the retriever currently finds for it. After every
+    ``every`` steps the next world is used and its documents are embedded again; if the variant's index is stale, with
+    the embedder as it was initialized."""
 
     def __init__(self, model: REALM, lessons: Callable[[int], Lesson], arm: Arm, *, seed: int, batch: int, every: int,
                  most: int = TOP) -> None:
@@ -83,7 +83,7 @@ class LookedUp:
         self._at: int | None = None
 
     def __call__(self, step: int) -> RetrievedBatch:
-        """The batch of a step; the model is left in the mode in which it was."""
+        """The batch of a step. The model's training mode is left unchanged."""
         was = self.model.training
         if self._at != step // self.every:
             self._at = step // self.every
@@ -91,21 +91,21 @@ class LookedUp:
             retriever = TextRetriever(world_tokenizer(), self.model.embedder, (self.old or self.model).embedder)
             self.lookup = RetrieveAndRead(self.model, TextCorpus(retriever, self.lesson.blocks))
         rng = Random(f"{self.seed}:{step}")
-        some = self.arm.drawn(self.lesson)
-        drawn = [some[randint(rng, len(some))] for _ in range(self.size)]
+        statements = self.arm.drawn(self.lesson)
+        drawn = [statements[randint(rng, len(statements))] for _ in range(self.size)]
         queries = [one.query(self.arm.hidden(one, rng), self.arm.excluded) for one in drawn]
-        found = self.lookup.retrieve(queries, self.most)
-        batch = self.lookup.batch(queries, found.with_null() if self.arm.null else found)
+        retrieved = self.lookup.retrieve(queries, self.most)
+        batch = self.lookup.batch(queries, retrieved.with_null() if self.arm.null else retrieved)
         self.model.train(was)
         return batch
 
 
 def among(model: REALM, world: int) -> RetrieveAndRead:
-    """A model among the documents of a world."""
+    """A model with the documents of a world as its corpus."""
     return RetrieveAndRead.of(model, world_tokenizer(), corpus(world).blocks)
 
 
 def recall(lookup: RetrieveAndRead, statements: Sequence[Statement], most: int = TOP) -> float:
-    """The share of statements for which one of the ``most`` best documents tells the fact."""
-    found = lookup.retrieve([one.query() for one in statements], most).lists()
-    return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, found, strict=True)) / len(found)
+    """Recall@``most``: the fraction of statements for which one of the top ``most`` documents states the fact."""
+    ranked = lookup.retrieve([one.query() for one in statements], most).lists()
+    return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, ranked, strict=True)) / len(ranked)

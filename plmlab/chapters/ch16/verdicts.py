@@ -1,5 +1,4 @@
-"""The rules by which chapter 16 judges, as its experiments wrote them down before they ran, applied to what was
-recorded."""
+"""The decision rules that chapter 16's experiments fixed before they ran, applied to the recorded results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,27 +7,27 @@ from plmlab.chapters.ch16.arms import FULL
 from plmlab.recipes import separated
 
 MARGIN = 0.02
-"""By how much each seed of one arm must be above each of another's."""
+"""Minimum difference between every seed of one variant and every seed of another."""
 HOLDS, FAILS, DOES_NOT_SHOW = "holds", "fails", "does not show"
 BY = {"retriever": "among four", "answers": "right"}
-"""What is judged → by which outcome."""
+"""What is judged → the outcome that decides."""
 
 
 def is_worth(arms: Mapping[str, Any], without: str, judged: str, whole: str = FULL) -> str:
-    """Whether an arm, REALM unless another is named, beats the one that lacks something, by the ``retriever`` or by the
+    """Whether a variant, by default REALM, beats the one that lacks a component, by its ``retriever`` or its
     ``answers``."""
     return _beats(*(arms[name]["outcomes"][BY[judged]] for name in (whole, without)))
 
 
 def worth_of_pretraining(tuned: Mapping[str, Any], without: str) -> str:
-    """Whether REALM's pretraining, against one of the `open_domain.BEGINNINGS`, gives more right answers to open
-    questions."""
+    """Whether REALM's pretraining, compared with one of the `open_domain.BEGINNINGS`, gives more correct answers in
+    open-domain question answering."""
     return _beats(*(tuned[name]["right"] for name in (FULL, without)))
 
 
 def finds_more(one: list[list[int]], other: list[list[int]]) -> str:
-    """Whether one ranking finds at least three questions more than another among four blocks, each given as rows of (k,
-    found, asked)."""
+    """Whether one ranking finds the answer among four blocks for at least three questions more than another; each is
+    given as rows of (k, found, asked)."""
     first, second = ({most: count for most, count, _ in rows}[4] for rows in (one, other))
     if first >= second + 3:
         return HOLDS
@@ -36,7 +35,7 @@ def finds_more(one: list[list[int]], other: list[list[int]]) -> str:
 
 
 def outweighs(edited: Mapping[str, float]) -> str:
-    """Whether weights outvote an edited document: by the share of right answers that stay the old ones."""
+    """Whether the weights override an edited document: by the fraction of correct answers that stay the old ones."""
     old = edited.get("old answer", 0.0)
     if old > 1 / 4:
         return HOLDS

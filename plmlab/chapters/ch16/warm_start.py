@@ -1,8 +1,9 @@
-"""Where REALM begins in chapter 16, without a label: a retriever that has done the inverse cloze task, and a reader
-that has filled salient spans with BM25's best document in sight.
+"""Initialization of REALM in chapter 16, without labels: a retriever trained on the inverse cloze task, and a reader
+trained to fill salient spans given BM25's best document.
 
-In the paper the reader begins as BERT. Ours would learn in the first thousand updates only that an answer can be copied
-from a document at all; with BM25's documents that costs a fifth of the time, for one is read and not five.
+In the paper the reader is initialized from BERT. Our reader would spend the first thousand updates learning only that
+an answer can be copied from a document at all; with BM25's documents this takes a fifth of the time, because one
+document is read instead of five.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,30 +25,30 @@ from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 NAME, PRETRAINED = "realm-start", "bert-world"
 WIDTH = 64
-"""Of the vectors that are compared."""
+"""Dimension of the retrieval embeddings."""
 ICT_UPDATES, ICT_BATCH, ICT_RATE = 400, 32, 5e-4
 READER_UPDATES, READER_BATCH, READER_RATE = 2000, 32, 5e-4
 
 
 def started() -> REALM:
-    """Both after their warm start, as it comes with the course."""
-    found, _ = load(NAME, expect="realm")
-    return found
+    """The bundled retriever and reader after their warm start."""
+    realm, _ = load(NAME, expect="realm")
+    return realm
 
 
 def bert() -> BERTPretraining:
-    """The course's BERT, which has read about another world."""
-    found, _ = load(PRETRAINED, expect="bert-pretraining")
-    return found
+    """The bundled BERT, which was pretrained on text about another world."""
+    model, _ = load(PRETRAINED, expect="bert-pretraining")
+    return model
 
 
 def untrained_embedder() -> DualEncoder:
-    """A retriever that knows what BERT knows."""
+    """A retriever with BERT's weights, not trained to retrieve."""
     return DualEncoder.from_pretrained(bert().encoder, WIDTH)
 
 
 def ict_batches(seed: int) -> Callable[[int], MatchingBatch]:
-    """Step → blocks of one training world, each with a sentence of it."""
+    """Step → blocks of one training world, each with one of its sentences as the pseudo-query."""
     vocab = world_tokenizer().vocab
 
     def batch(step: int) -> MatchingBatch:
@@ -59,17 +60,17 @@ def ict_batches(seed: int) -> Callable[[int], MatchingBatch]:
 
 
 class Ranking:
-    """The documents of a corpus, ranked by the words that they share with what is left of a statement."""
+    """BM25 ranking of the documents of a corpus, by the visible words of a statement."""
 
     def __init__(self, told: Corpus) -> None:
         self._index = BM25([f"{block.title} {block.text}".split() for block in told.blocks])
 
     def by_words(self, words: Sequence[str], most: int) -> Retrieved:
-        """The ``most`` best documents for some words."""
+        """The top ``most`` documents for these words."""
         return self._index.search([words], most)
 
     def best(self, statement: Statement, most: int) -> Retrieved:
-        """The ``most`` best documents for a statement, its source left out."""
+        """The top ``most`` documents for a statement, without its source."""
         hidden = {*statement.salient}
         words = [word for place, word in enumerate(statement.cloze.words) if place not in hidden]
         return self.by_words(words, most + 1).without([statement.query().excluded], most)
@@ -77,7 +78,7 @@ class Ranking:
 
 @cache
 def ranking(seed: int) -> Ranking:
-    """That of a medium world."""
+    """The ranking for a medium world."""
     return Ranking(corpus(seed))
 
 
@@ -87,28 +88,27 @@ def _first(seed: int) -> list[int]:
 
 
 def reader_batches(seed: int) -> Callable[[int], Batch]:
-    """Step → statements of one training world, each with the document that BM25 holds best."""
+    """Step → statements of one training world, each with BM25's best document."""
     vocab = world_tokenizer().vocab
 
     def batch(step: int) -> Batch:
         rng = Random(f"{seed}:{step}")
         world = choice(rng, TRAINING)
-        told, first = corpus(world), _first(world)
-        some = shuffled(rng, range(len(told.statements)))[:READER_BATCH]
-        return Batch.of([reader_input(told.statements[one].tokens, ids(told.blocks[first[one]].text.split()),
-                                      vocab=vocab,
-                                   rng=rng, hidden=told.statements[one].salient) for one in some],
+        documents, first = corpus(world), _first(world)
+        indices = shuffled(rng, range(len(documents.statements)))[:READER_BATCH]
+        return Batch.of([reader_input(documents.statements[i].tokens, ids(documents.blocks[first[i]].text.split()),
+                                   vocab=vocab, rng=rng, hidden=documents.statements[i].salient) for i in indices],
                         pad=vocab.need("pad"))
     return batch
 
 
 def learn_to_match(embedder: DualEncoder, seed: int, updates: int = ICT_UPDATES, **options: object) -> History:
-    """Warm a retriever up; ``options`` go to `fit`."""
+    """Warm up a retriever with the inverse cloze task; ``options`` are passed to `fit`."""
     return fit(embedder, ict_batches(seed), steps=updates, lr=ICT_RATE, warmup=updates // 10, compile=False,
                **options)  # type: ignore[arg-type]
 
 
 def learn_to_read(reader: BERTPretraining, seed: int, updates: int = READER_UPDATES, **options: object) -> History:
-    """Warm a reader up."""
+    """Warm up a reader, given BM25's documents as context."""
     return fit(reader, reader_batches(seed), steps=updates, lr=READER_RATE, warmup=updates // 20, compile=False,
                **options)  # type: ignore[arg-type]

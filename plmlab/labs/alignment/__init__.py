@@ -1,1 +1,1 @@
-"""The Alignment Lab: where a translation looks while it is written, and what becomes of it when the look is moved."""
+"""The Alignment Lab: the cross-attention of a translation, and the effect of changing it."""

@@ -1,4 +1,4 @@
-"""The question that the Alignment Lab asks before one looks: what is written when a word is shut off?"""
+"""The question of the Alignment Lab: how does the translation change if a source word is masked?"""
 
 from collections.abc import Callable, Sequence
 
@@ -10,35 +10,36 @@ from plmlab.labs.alignment.reading import ENDS
 from plmlab.labs.alignment.state import Asked
 
 TOLD = 3
-"""So many changed words are told."""
+"""The maximum number of changed words that the answer lists."""
 
 
 def shutting(words: Sequence[str], tokens: Sequence[str], weights: Float[Tensor, "time key"],
              partners: Sequence[Sequence[int]], without: Callable[[int], list[str]]) -> Asked:
-    """The question, its answer, and the ``position`` that it shuts off: of the ``partners``, (step, position), the one
-    that stands farthest off, or without any the word that has most weight at some step. ``without(position)`` gives
-    what is written then."""
+    """The question, its answer, and the ``position`` to mask: of the gold links in ``partners``, (step, position), the
+    one with the largest distance; without gold links, the word with the largest weight at any step.
+    ``without(position)`` returns the translation with that position masked."""
     if partners:
         step, position = max(partners, key=lambda pair: abs(pair[0] - pair[1]))
     else:
-        some = [position for position, word in enumerate(words) if word not in ENDS] or list(range(len(words)))
-        position = max(some, key=lambda one: float(weights[:, one].max()))
+        candidates = [position for position, word in enumerate(words) if word not in ENDS] or list(range(len(words)))
+        position = max(candidates, key=lambda candidate: float(weights[:, candidate].max()))
         step = int(weights[:, position].argmax())
     now = without(position)
     changed = [(i, j) for i, j in side_by_side(tokens, now) if i is None or j is None or tokens[i] != now[j]]
-    most = int(weights[:, position].argmax())
-    looked = f"{called(tokens, most)} had looked there most, with {100 * float(weights[most, position]):.0f} % of its look"
-    if most != step:
-        looked += f"; {called(tokens, step)} itself with {100 * float(weights[step, position]):.0f} %"
-    answer = (f"{_many(len(changed))}: {_told(changed, tokens, now)}. {looked}." if changed else
-              f"Nothing else is written, though {looked}. Weight is not effect.")
+    top_step = int(weights[:, position].argmax())
+    attended = (f"{called(tokens, top_step)} had attended to it most, with "
+                f"{100 * float(weights[top_step, position]):.0f} % of its attention")
+    if top_step != step:
+        attended += f"; {called(tokens, step)} itself with {100 * float(weights[step, position]):.0f} %"
+    answer = (f"{_many(len(changed))}: {_told(changed, tokens, now)}. {attended}." if changed else
+              f"No word changes, although {attended}. A large weight does not imply a large effect.")
     return {"position": position, "answer": answer, "question":
-            f"Shut {called(words, position)} off, so that no step may look at it: what will be written in the place of "
-            f"“{tokens[step]}”, and will other words change?"}
+            f"Mask {called(words, position)}, so that no step can attend to it: what is generated instead of "
+            f"“{tokens[step]}”, and do other words change?"}
 
 
 def called(words: Sequence[str], position: int) -> str:
-    """A word in quotes; one that stands in several places is told by its place, counted from 1."""
+    """A word in quotes; a word that occurs more than once gets its number, counted from 1."""
     return f"“{words[position]}”" + (f" (word {position + 1})" if words.count(words[position]) > 1 else "")
 
 
@@ -47,6 +48,6 @@ def _many(count: int) -> str:
 
 
 def _told(changed: Sequence[tuple[int | None, int | None]], one: Sequence[str], other: Sequence[str]) -> str:
-    said = [f"“{one[i]}” becomes “{other[j]}”" if i is not None and j is not None else
-            f"“{one[i]}” is gone" if i is not None else f"“{other[j or 0]}” comes in" for i, j in changed[:TOLD]]
-    return ", ".join(said) + (f", and {len(changed) - TOLD} more" if len(changed) > TOLD else "")
+    parts = [f"“{one[i]}” becomes “{other[j]}”" if i is not None and j is not None else
+             f"“{one[i]}” is removed" if i is not None else f"“{other[j or 0]}” is added" for i, j in changed[:TOLD]]
+    return ", ".join(parts) + (f", and {len(changed) - TOLD} more" if len(changed) > TOLD else "")

@@ -1,13 +1,13 @@
-// A row of words as chips, of which Tab reaches one and the arrow keys the others.
+// A row of words as chips: one tab stop, arrow keys inside (roving tabindex).
 
 import { clamp, el } from "../shared/dom.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
 /**
- * The row. `words` are [{ text, below, label, pressed, marks }], `places` where they stand; `onGo(i)` hears where the
- * keys lead, `onAct(i)` a click or Enter, `onRemove(i)` Delete. `point(i)` says which one Tab reaches, `show(count)`
- * how many are shown.
+ * The row. `words` are [{ text, below, label, pressed, marks }], `places` their coordinates. Calls `onGo(i)` when the
+ * focus moves, `onAct(i)` on a click or Enter, `onRemove(i)` on Delete. `point(i)` sets the tab stop, `show(count)` the
+ * number of words shown.
  */
 export function chipRow({ words, places, name, label, onGo, onAct, onRemove = () => {} }) {
   let [now, shown] = [0, words.length];

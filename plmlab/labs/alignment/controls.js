@@ -1,4 +1,4 @@
-// The controls of the Alignment Lab: what is read, how much of it is shown, and the hand.
+// The controls of the Alignment Lab: the text, the number of words shown, and the interventions.
 
 import { following, presetBar, radioGroup, select, slider, textField } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
@@ -6,12 +6,12 @@ import { tell } from "../shared/lab.js";
 import { stepper } from "../shared/steps.js";
 import { share } from "../shared/words.js";
 
-/** What is read, and how many words are shown: the bars, and `show(count)`. */
+/** The text, the model and the number of words shown: the bars, and `show(count)`. */
 export function reading(model, lab, signal) {
   const { presets, looking } = model.get("menu");
   const disabled = model.get("alone");
-  const input = textField(model, "a text of the world", signal);
-  const who = select({ label: "the model that is drawn", lead: "drawn ", options: looking.map((name) => [name, name]), disabled },
+  const input = textField(model, "your text", signal);
+  const who = select({ label: "model", lead: "model ", options: looking.map((name) => [name, name]), disabled },
     (drawn) => tell(model, { drawn, held: [], shut: [] }));
   const tries = presetBar(model, presets, (preset) => {
     input.text = preset.text;
@@ -25,14 +25,14 @@ export function reading(model, lab, signal) {
   } };
 }
 
-/** The hand: `node`, and `follow({ held, shut, step, partner })` with what it could do at a step. */
+/** The interventions: `node`, and `follow({ held, shut, step, partner })`, which enables what is possible at a step. */
 export function hand(model, { give, release, reset, spread }) {
   const disabled = model.get("alone");
   const button = (text, title, click) => el("button", { type: "button", class: "preset", title, on: { click } }, text);
-  const partner = button("give this step its partner", "all of this step’s look goes to its gold partner", give);
-  const free = button("release this step", "the model looks itself again (Delete)", release);
-  const all = button("reset", "nothing is held, nothing is shut off", reset);
-  const given = slider({ title: "share given", low: 0.1, high: 1, step: 0.1, value: 1, disabled, said: share }, spread);
+  const partner = button("attend to the aligned word", "move all attention of this step to the gold-aligned word", give);
+  const free = button("release this step", "use the model’s own attention at this step again (Delete)", release);
+  const all = button("reset", "remove all interventions", reset);
+  const given = slider({ title: "attention moved", low: 0.1, high: 1, step: 0.1, value: 1, disabled, said: share }, spread);
   const follow = ({ held, shut, step, partner: position }) => {
     const mine = held.find((one) => one.step === step);
     partner.disabled = disabled || position === undefined || shut.includes(position) || (mine?.position === position && mine.share === 1);
@@ -40,11 +40,11 @@ export function hand(model, { give, release, reset, spread }) {
     all.disabled = disabled || !(held.length + shut.length);
     given.show(mine?.share ?? model.get("share"));
   };
-  return { node: el("div", { class: "bar quiet hand-bar", role: "group", "aria-label": "take hold" }, partner, free, all, given.node), follow };
+  return { node: el("div", { class: "bar quiet hand-bar", role: "group", "aria-label": "interventions" }, partner, free, all, given.node), follow };
 }
 
-/** The switch of what the matrix calls its rows. */
+/** The switch between the two row labels of the matrix. */
 export const labelSwitch = (model, signal) => following(model, "labelled", radioGroup({
   label: "rows are labelled by", lead: "rows labelled by",
-  options: [["written", "the word written"], ["read", "the word read (off by one)"]],
+  options: [["written", "the generated word"], ["read", "the input word (off by one)"]],
 }, (labelled) => tell(model, { labelled })), signal);

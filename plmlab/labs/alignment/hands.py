@@ -1,4 +1,4 @@
-"""What a reader's hand does to a translation: steps whose look is moved, and words that no step may look at."""
+"""Interventions on the cross-attention: steps whose attention is moved, and masked source words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from plmlab.interpret.alignments import Translation, translate
 from plmlab.text.vocabulary import Vocabulary
 
 LONGEST = 90
-"""So many tokens are written at most."""
+"""The maximum number of tokens generated."""
 
 
 @dataclass(frozen=True, order=True)
 class Hold:
-    """At a step, so much of the weight (``share``, 0 … 1) goes to a position of the source; the rest stays where the
-    model would have put it."""
+    """An intervention at one step: a ``share`` (0 … 1) of the attention moves to a source position; the remainder keeps
+    the model's own distribution."""
 
     step: int
     position: int
@@ -24,40 +24,40 @@ class Hold:
 
     @classmethod
     def told(cls, said: Any, positions: int) -> "Hold":
-        """A hold as the browser or a reader tells it; a ValueError for what is none."""
+        """Parse a hold from a mapping. Raises ValueError if it is malformed."""
         if not isinstance(said, Mapping) or not {"step", "position"} <= set(said) <= {"step", "position", "share"}:
-            raise ValueError(f"what is held is told with step, position and share; {said!r:.60} was given")
+            raise ValueError(f"give an intervention as a dict with `step`, `position` and `share`; {said!r:.60} was "
+                             f"given")
         hold = cls(int(said["step"]), int(said["position"]), float(said.get("share", 1.0)))
         if hold.step not in range(LONGEST) or hold.position not in range(positions) or not 0 <= hold.share <= 1:
-            raise ValueError(f"a step is 0 … {LONGEST - 1}, a position of this text 0 … {positions - 1} with [END], a "
-                             f"share "
-                             f"0 … 1; {dict(said)!s:.80} was given")
+            raise ValueError(f"give a step from 0 to {LONGEST - 1}, a source word from 0 to {positions - 1} ([END] "
+                             f"included) and a share from 0 to 1; {dict(said)!s:.80} was given")
         return hold
 
 
 def checked(held: Sequence[Any], shut: Sequence[Any], positions: int) -> tuple[tuple[Hold, ...], tuple[int, ...]]:
-    """Holds and shut positions of a source of so many positions, [END]'s included; a ValueError for what does not go
-    together."""
+    """Validate the holds and the masked positions for a source of ``positions`` positions, [END] included. Raises
+    ValueError if they contradict each other."""
     holds = {hold.step: hold for hold in (Hold.told(one, positions) for one in held)}
     off = sorted(set(shut))
     for position in off:
         if position not in range(positions):
-            raise ValueError(f"position {position} is to be shut off; this text has positions 0 … {positions - 1}, "
-                             f"[END] included")
+            raise ValueError(f"cannot mask source word {position}: this text has words 0 … {positions - 1}, [END] "
+                             f"included")
     if len(off) == positions:
-        raise ValueError("every word is shut off, and nothing is left to look at. Open one; what is drawn is from "
-                         "before")
+        raise ValueError("every source word is masked, so there is nothing to attend to. Unmask one; the drawing is "
+                         "unchanged")
     for hold in holds.values():
         if hold.position in off and hold.share > 0:
-            raise ValueError(f"position {hold.position} is shut off, and step {hold.step} is to look at it: open it, "
-                             f"or "
-                             "release the step")
+            raise ValueError(f"source word {hold.position} is masked, but step {hold.step} is set to attend to it: "
+                             f"unmask "
+                             "it, or release the step")
     return tuple(sorted(holds.values())), tuple(off)
 
 
 def written(model: nn.Module, ids: Sequence[int], vocab: Vocabulary, holds: Sequence[Hold] = (),
             shut: Sequence[int] = ()) -> Translation:
-    """What a model writes with a hand on it. A step that is held in part is asked first what it would do itself."""
+    """Translate under interventions. For a partial hold, the model's own attention at that step is computed first."""
     rows: dict[int, Sequence[float]] = {}
 
     def so_far() -> Translation:

@@ -1,4 +1,4 @@
-// The Alignment Lab: a translation, where it looked for each word, and what becomes of it when a look is moved.
+// The Alignment Lab: a translation, its cross-attention, and the effect of changing it.
 
 import { legendOf, modelsOf, tallyOf, textsOf } from "./beside.js";
 import { hand, labelSwitch, reading } from "./controls.js";
@@ -11,9 +11,9 @@ import { guess, lab, observe, tell } from "../shared/lab.js";
 import { shownOf } from "../shared/steps.js";
 
 export default lab({
-  title: "Where does a translation look?",
-  lead: "For each word that it writes, the decoder looks at all words of the source. Point at a word; then put a look " +
-    "somewhere else, or shut a word off, and see what hung on it.",
+  title: "Which source words does a translation attend to?",
+  lead: "For each word that it generates, the decoder attends to all words of the source. Point at a word; then move its " +
+    "attention to another word, or mask a source word, and see what depends on it.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("alignment");
   const get = (name) => model.get(name);
@@ -106,7 +106,7 @@ export default lab({
     const known = Boolean(counted.texts);
     const busy = view.tallied && !known && !get("stale");
     if (view.tallied && known) {
-      place.tally.replaceChildren(el("h4", {}, "Does the word hang on the look?"), ...tallyOf(counted));
+      place.tally.replaceChildren(el("h4", {}, "Does the prediction depend on the attention?"), ...tallyOf(counted));
       return;
     }
     place.tally.replaceChildren(...(get("menu").tallies ? [el("button", { type: "button", disabled: busy || (disabled && !known), "data-at": "tally",
@@ -114,11 +114,11 @@ export default lab({
         view.tallied = true;
         if (!known) tell(model, { count: get("count") + 1 });
         tally();
-      } } }, busy ? "counting …" : "Does the word hang on the look? Count over many texts")] : []));
+      } } }, busy ? "counting …" : "Does the prediction depend on the attention? Count over many texts")] : []));
   };
   const question = ({ question: asked, answer, position }) => guess(view, asked, [answer,
     el("span", { class: "tries" }, el("button", { type: "button", class: "preset", disabled, "data-at": "try",
-      on: { click: () => tell(model, { held: [], shut: [position] }) } }, "shut it off here"))]);
+      on: { click: () => tell(model, { held: [], shut: [position] }) } }, "mask it here"))]);
   const draw = () => {
     const state = get("state");
     if (!state.source) return;

@@ -1,4 +1,4 @@
-"""The Alignment Lab: where a translation looks while it is written, and what becomes of it when the look is moved."""
+"""The Alignment Lab: the cross-attention of a translation, and the effect of changing it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -29,27 +29,29 @@ Tally = Callable[[], dict[str, Any]] | Mapping[str, Any]
 
 
 class AlignmentLab(Lab):
-    """A translation word by word, and where the model looked for each: links between the words, and a matrix.
+    """A translation with its cross-attention, drawn as links between the words and as a matrix.
 
-    The look of a step can be put on another word, and words can be shut off; the rest is then written anew, and what
-    the hand did stands beside it. Where the text is of a Small World, gold partners and the right translation are
-    known. Other models stand beneath with what they write. No model is ever changed.
+    The attention of a step can be moved to another source word, and source words can be masked; the translation is then
+    generated again, and the lab describes the change. For texts of a Small World, the gold alignment and the reference
+    translation are known. The translations of other models are listed below. No model is ever modified.
 
     Args:
-        models: name → encoder-decoder; one at least has attention, and the first such is drawn.
-        tokenizer: that of all of them.
-        text: the text to begin with; the first preset's if None.
-        world: a Small World whose English the models read and whose Chinese they write.
-        split: which of the world's distributions a text must belong to so that its gold is known.
-        presets: texts to try; some of the world's if None.
-        tally: what a button counts over many texts, as `plmlab.labs.alignment.tallying.tally` gives it, or a function
-            that counts it; with a world and None, that function with the model that is drawn.
-        traits: what the reader can set: ``held`` (dicts of step, position and share), ``shut`` (positions of the
-            source), ``drawn`` (a model's name), ``steps`` (how many words are shown; None: all), ``labelled``
-            ("written" or "read": what the matrix calls its rows), ``share`` (what a click gives), ``max_tokens``.
+        models: name → encoder–decoder; at least one has attention, and the first of these is drawn.
+        tokenizer: the tokenizer of all models.
+        text: the initial text; the first preset's if None.
+        world: a Small World with English as the source and Chinese as the target language.
+        split: the world's distribution to which a text must belong for its gold alignment to be known.
+        presets: preset texts; by default, some of the world's.
+        tally: statistics over many texts for the tally button, as returned by
+            `plmlab.labs.alignment.tallying.tally`, or a function that computes them; by default, that function on the
+            drawn model, if there is a world.
+        traits: what the reader can set: ``held`` (dicts of step, ``position`` and share), ``shut`` (masked source
+            positions), ``drawn`` (a model's name), ``steps`` (number of words shown; None: all), ``labelled``
+            ("written" or "read": the row labels of the matrix), ``share`` (the attention that a click moves),
+            ``max_tokens``.
 
     Raises:
-        ValueError: no model with attention, one of another vocabulary, or no text to begin with.
+        ValueError: if no model has attention, a model has another vocabulary, or there is no initial text.
     """
 
     title = "Alignment Lab"
@@ -74,11 +76,11 @@ class AlignmentLab(Lab):
         self.world, self.split, self._tally = world, split, tally
         self.looking = [name for name, model in self.models.items() if self._looks(name, model)]
         if not self.looking:
-            raise ValueError("an alignment needs a model with attention, and none was given: AlignmentLab({name: "
-                             "model, …}, tokenizer)")
-        tried = (offered(world, split) if world else []) if presets is None else list(presets)
-        if text is None and not tried:
-            raise ValueError("there is no text to begin with: give one, or a world, or presets")
+            raise ValueError("the Alignment Lab needs a model with attention, and none was given: AlignmentLab("
+                             "{name: model, …}, tokenizer)")
+        choices = (offered(world, split) if world else []) if presets is None else list(presets)
+        if text is None and not choices:
+            raise ValueError("there is no initial text: give a text, a world or presets")
         self.source: Source | None = None
         self.before: Translation | None = None
         self.after: Translation | None = None
@@ -87,41 +89,41 @@ class AlignmentLab(Lab):
         self._told: dict[str, Told] = {}
         self._asked: dict[str, Asked] = {}
         self._counted = {name: dict(tally) for name in self.looking} if isinstance(tally, Mapping) else {}
-        begin = tried[0].traits() if text is None else {"text": text}
+        begin = choices[0].traits() if text is None else {"text": text}
         super().__init__(**begin | {"drawn": self.looking[0]} | traits, menu={
-            "presets": [{"title": one.title} | one.traits() for one in tried], "looking": self.looking,
+            "presets": [{"title": preset.title} | preset.traits() for preset in choices], "looking": self.looking,
             "tallies": tally is not None or world is not None})
 
     def _looks(self, name: str, model: nn.Module) -> bool:
-        """Whether a model has attention; a ValueError where it is not of this tokenizer."""
+        """Whether a model has attention. Raises ValueError if it does not match the tokenizer."""
         size, vocab = getattr(getattr(model, "config", None), "vocab", len(self.tokenizer)), self.tokenizer.vocab
         if size < len(self.tokenizer):
-            raise ValueError(f"the tokenizer has {len(self.tokenizer):,} tokens, and {name!r} knows {size:,}: is it "
-                             "that of another model?")
+            raise ValueError(f"the tokenizer has {len(self.tokenizer):,} tokens, but the vocabulary of {name!r} has "
+                             f"{size:,}: give the model's own tokenizer")
         return translate(model, [vocab.need("unk")], vocab, length=1).weights is not None
 
     @traitlets.validate("drawn", "labelled")
     def _check_choice(self, proposal: Any) -> Any:
-        """A TraitError for what no control chooses."""
+        """Raise TraitError for a value that no control offers."""
         name, value = proposal["trait"].name, proposal["value"]
         choices = LABELLED if name == "labelled" else self.looking
         if value not in choices:
-            raise traitlets.TraitError(f"{name} is one of {', '.join(choices)}; {value!r:.60} was given")
+            raise traitlets.TraitError(f"{name} must be one of {', '.join(choices)}; {value!r:.60} was given")
         return value
 
     def summary(self) -> str:
-        """What was read and written, how many words of it are right, and how many looks are on their partner."""
+        """The source, the translation, its correct words, and the gold links with the largest weight."""
         if not self.state:
             return self.message
         now, gold = self.state["now"], self.state["gold"]
-        said = f"{self.state['text']!r} → {now['text']!r}"
+        translation = f"{self.state['text']!r} → {now['text']!r}"
         if gold is None:
-            return said
-        return (f"{said}, {now['right']} of {len(gold)} words right, {now['hits']} of {len(now['partners'])} looks on "
-                "their partner")
+            return translation
+        return (f"{translation}, {now['right']} of {len(gold)} words correct, {now['hits']} of "
+                f"{len(now['partners'])} gold links recovered")
 
     def compute(self, change: Change) -> Computed:
-        """The translation with the hand on it, beside the one before; or a tally, where only that was asked for."""
+        """The translation with and without the interventions; or the tally alone, if only that was requested."""
         if change.tried == {"count"}:
             return Computed({"counted": self._tallied(), "message": self.message, "stale": self.stale})
         key = (self.text, self.max_tokens)
@@ -147,8 +149,8 @@ class AlignmentLab(Lab):
              "_asked": asked})
 
     def _state(self, source: Source, texts: Mapping[str, Told], now: Told, hand: Hand, asked: Asked) -> State:
-        """What JavaScript draws: ``before`` and ``now`` are translations as `told`, ``changes`` their steps in pairs,
-        ``others`` what the other models write, ``gold`` the words of the reference."""
+        """The state for JavaScript: ``before`` and ``now`` are translations (see `told`), ``changes`` their aligned
+        steps, ``others`` the translations of the other models, ``gold`` the words of the reference."""
         before = texts[self.drawn]
         return {
             "text": " ".join(source.words),
@@ -161,7 +163,7 @@ class AlignmentLab(Lab):
         }
 
     def _question(self, source: Source, before: Translation, then: Told) -> Asked:
-        """What is asked before one looks, about a word that is shut off."""
+        """The question about masking a source word, with its answer."""
         def without(position: int) -> list[str]:
             said = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, shut=[position])
             return labels(self.tokenizer, said.tokens)
@@ -172,17 +174,18 @@ class AlignmentLab(Lab):
         return shutting(source.words, then["tokens"], before.weights, right, without)
 
     def _note(self, source: Source, before: Translation) -> str:
-        """What is to be said of the text, and of a translation that had no end."""
+        """The notes on the text, and on a translation that did not end."""
         ended = before.tokens[-1] == source.end
-        return joined(source.note, "" if ended else f"The model had not ended after {LONGEST} words: it was cut there.")
+        return joined(source.note, "" if ended else
+                      f"The model had not generated [END] after {LONGEST} words; the translation was cut there.")
 
     def _tallied(self) -> dict[str, Any]:
-        """What the button counts, for the model that is drawn; counted once."""
+        """The statistics of the tally button for the drawn model; cached."""
         if self.drawn not in self._counted:
             if callable(self._tally):
                 self._counted[self.drawn] = self._tally()
             elif self.world is None:
-                raise ValueError("a tally needs a world whose texts it reads, or a function that counts: give one")
+                raise ValueError("the statistics need texts: give a world, or a function that computes them")
             else:
                 self._counted[self.drawn] = tallied(self.models[self.drawn], self.tokenizer, self.world)
         return self._counted[self.drawn]

@@ -1,4 +1,4 @@
-// The words of the source above, those written below, and a link for each look: the thicker, the more weight.
+// Source words above, target words below, and a link for each attention weight; the line width shows the weight.
 
 import { chipRow } from "./chips.js";
 import { called } from "./told.js";
@@ -11,17 +11,17 @@ const DRAGGED = 6;
 const DIGITS = 26;
 const HEIGHT = { upright: 92, turned: 130 };
 
-/** A link's width in px and its opacity: both grow with the weight itself, 0 … 1, whatever else the row has. */
+/** A link's width in px and its opacity: both grow linearly with the weight, 0 … 1. */
 export const stroke = (weight) => ({ width: 0.4 + THICKEST * weight, opacity: 0.1 + 0.8 * weight });
 
-/** A probability in so few digits that it fits beneath a word. */
+/** A probability, short enough to fit below a word. */
 export const surely = (p) => (p > 0.995 ? "≈ 1" : p < 0.005 ? "≈ 0" : p.toFixed(2));
 
 const curve = (x0, x1, height) => `M${x0} 0C${x0} ${height / 2} ${x1} ${height / 2} ${x1} ${height}`;
 
 /**
- * The drawing. `on` has what is done: `hover(point)`, `leave()`, `go(point)`, `shut(position)`, `pick(step)`,
- * `drop(step, position)` for a link's end that was dragged, `release(step)`. A point is { row, column }, one of them null.
+ * The drawing. `on` holds the callbacks: `hover(point)`, `leave()`, `go(point)`, `shut(position)`, `pick(step)`,
+ * `drop(step, position)` after dragging a link, `release(step)`. A point is { row, column }, one of them null.
  */
 export function linksOf({ state, looks, at, fresh, on }) {
   const { source, now, unknown, held, shut } = state;
@@ -29,9 +29,9 @@ export function linksOf({ state, looks, at, fresh, on }) {
   const middle = ({ x, width }) => x + width / 2;
   const [above, below] = at.rows.map((places) => places.map(middle));
   const read = chipRow({
-    name: "source", label: "the text; Enter shuts a word off", places: at.rows[0],
+    name: "source", label: "source text; Enter masks a word", places: at.rows[0],
     words: source.map((text, position) => ({ text, pressed: String(shut.includes(position)),
-      label: `${called(source, position)}, read${shut.includes(position) ? ", shut off" : ""}${unknown.includes(position) ? ", unknown to the model" : ""}`,
+      label: `${called(source, position)}, source word${shut.includes(position) ? ", masked" : ""}${unknown.includes(position) ? ", not in the vocabulary" : ""}`,
       marks: `${shut.includes(position) ? "shut" : ""}${unknown.includes(position) ? " unknown" : ""}` })),
     onGo: (position) => on.go({ row: null, column: position }), onAct: on.shut,
   });
@@ -39,7 +39,7 @@ export function linksOf({ state, looks, at, fresh, on }) {
   const written = chipRow({
     name: "written", label: "the translation", places: at.rows[1],
     words: now.tokens.map((text, step) => ({ text, below: surely(now.p[step]),
-      label: `${called(now.tokens, step)}, written with p ${chance(now.p[step])}${wrong(step) ? ", wrong" : ""}` +
+      label: `${called(now.tokens, step)}, probability ${chance(now.p[step])}${wrong(step) ? ", wrong" : ""}` +
         `${fresh.has(step) ? ", changed" : ""}`,
       marks: `${wrong(step) ? "wrong" : ""}${fresh.has(step) ? " changed" : ""}` })),
     onGo: (step) => on.go({ row: step, column: null }), onAct: on.pick, onRemove: on.release,
@@ -59,7 +59,7 @@ export function linksOf({ state, looks, at, fresh, on }) {
   const rubber = svg("path", { class: "rubber" });
   const drawing = svg("svg", { width: at.width, height, "aria-hidden": "true" }, ...groups, rubber);
   const node = el("div", { class: at.turned ? "drawing turned-words" : "drawing", style: `width:${at.width}px;--above:${at.tall[0]}px;--below:${at.tall[1] + DIGITS}px` },
-    el("span", { class: "axis" }, "read"), read.node, drawing, written.node, el("span", { class: "axis" }, "written, with its probability"));
+    el("span", { class: "axis" }, "source"), read.node, drawing, written.node, el("span", { class: "axis" }, "translation, with probabilities"));
 
   const over = (event) => {
     const [position, step] = [read, written].map((row) => (row.node.contains(event.target) ? row.positionOf(event) : null));

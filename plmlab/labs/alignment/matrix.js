@@ -1,4 +1,4 @@
-// The matrix: a row a written word, a column a word of the source; gold partners outlined, what is held or shut marked.
+// The attention matrix: one row per target word, one column per source word; gold links and interventions are marked.
 
 import { rowNames } from "./numbers.js";
 import { clamp, el, ruler } from "../shared/dom.js";
@@ -8,17 +8,17 @@ const [NARROW, WIDE] = [13, 34];
 const LOWEST = 15;
 const BESIDE = 300;
 
-/** The step of the colour scale, 0 … 255, that stands for a weight: its square root, so that small ones are seen. */
+/** The step of the colour scale, 0 … 255, of a weight: its square root, so that small weights are visible. */
 export const shadeOf = (weight) => Math.round(255 * Math.sqrt(clamp(weight, 0, 1)));
 
-/** How the matrix stands in the room: px a column, px a row, and whether there is room beside it. */
+/** The size of the matrix: px per column, px per row, and whether there is room beside it. */
 export function sized(columns, label, room) {
   const beside = label + columns * WIDE + BESIDE <= room;
   const pitch = clamp(Math.floor((room - label - 8) / columns), NARROW, WIDE);
   return { pitch, tall: clamp(pitch - 4, LOWEST, 28), beside };
 }
 
-/** The pixels of the steps that are shown; what is shut off, and what is not shown yet, is transparent. */
+/** The pixels of the steps shown; masked columns and later steps are transparent. */
 export function pixelsOf(looks, shown, shut, colours) {
   const words = new Uint32Array(looks.steps * looks.columns);
   const palette = new Uint32Array(colours.buffer);
@@ -31,7 +31,7 @@ export function pixelsOf(looks, shown, shut, colours) {
   return new Uint8ClampedArray(words.buffer);
 }
 
-/** The matrix. `on` has what is done: `hover(point)`, `leave()`, `go(point)`, `put(step, position)`, `release(step)`. */
+/** The matrix. `on` holds the callbacks: `hover(point)`, `leave()`, `go(point)`, `put(step, position)`, `release(step)`. */
 export function matrixOf({ state, looks, labelled, room, page, on }) {
   const { source, now, held, shut } = state;
   const names = rowNames(now.tokens, labelled);
@@ -42,7 +42,7 @@ export function matrixOf({ state, looks, labelled, room, page, on }) {
   const colours = ramp(sequential());
   let [at, shown] = [{ row: 0, column: 0 }, looks.steps];
   const map = heatMap({
-    rows: looks.steps, columns: source.length, width, height, label: "written words, and the source words that they look at",
+    rows: looks.steps, columns: source.length, width, height, label: "attention from target words to source words",
     onCell: ({ row, column }) => on.go({ row: Math.min(row, shown - 1), column }),
   });
   const [canvas, cross] = [map.node.querySelector("canvas"), map.node.querySelector(".cross")];
@@ -88,8 +88,8 @@ export function matrixOf({ state, looks, labelled, room, page, on }) {
   const beneath = names.map((word, row) => el("span", { class: "query-name", style: `height:${tall}px;line-height:${tall}px`,
     on: { pointerover: () => on.hover({ row, column: null }) } }, el("bdi", {}, word)));
   const node = el("div", { class: `looks${pitch < 18 ? " dense" : ""}`, style: `--pitch:${pitch}px;--label:${label}px` },
-    el("span", { class: "corner" }, el("b", { class: "query" }, labelled === "read" ? "read last ↓" : "written ↓"),
-      el("b", { class: "key" }, "read →")),
+    el("span", { class: "corner" }, el("b", { class: "query" }, labelled === "read" ? "input ↓" : "target ↓"),
+      el("b", { class: "key" }, "source →")),
     el("div", { class: "key-names", on: { pointerleave: () => on.leave() } }, ...above),
     el("div", { class: "queries", on: { pointerleave: () => on.leave() } }, ...beneath), field);
   const show = (count) => {
@@ -110,4 +110,4 @@ export function matrixOf({ state, looks, labelled, room, page, on }) {
   return { node, show, point, beside, width: label + width + 12 };
 }
 
-export const scale = () => scaleBar(sequential(), ["0", "¼", "1"], "weight, on one scale for all rows");
+export const scale = () => scaleBar(sequential(), ["0", "¼", "1"], "attention weight, one scale for all rows");

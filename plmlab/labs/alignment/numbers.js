@@ -1,4 +1,4 @@
-// The numbers of the Alignment Lab: weights as Python sends them, partners that are hit, and where chips stand.
+// The numbers of the Alignment Lab: attention weights as sent by Python, gold links recovered, layout of the chips.
 
 import { bytesOf } from "../shared/bytes.js";
 import { clamp } from "../shared/dom.js";
@@ -7,7 +7,7 @@ const [LEAST, PADDING] = [30, 16];
 const [CLOSE, WIDE] = [5, 24];
 const [NARROW, BROAD] = [14, 30];
 
-/** The weights of a translation: those of a step, `row(step)`, or one, `at(step, position)`. */
+/** The attention weights of a translation: `row(step)` for one step, `at(step, position)` for one weight. */
 export function looksOf({ tokens, weights }, columns) {
   const all = new Float32Array(bytesOf(weights));
   return {
@@ -16,28 +16,27 @@ export function looksOf({ tokens, weights }, columns) {
   };
 }
 
-/** Where a row has most; of equals, the first. */
+/** The argmax of a row; the first in case of ties. */
 export const heaviest = (row) => row.reduce((best, weight, position) => (weight > row[best] ? position : best), 0);
 
-/** How many partners, [[step, position], …], bear the heaviest weight of their step; with a `shift` of 1 the row after it
-    is read, as by one who labels each row by the word that was read there. */
+/** The number of gold links, [[step, position], …], that have the largest weight of their step; with a `shift` of 1, of the
+    next row, as if each row were labelled by its input word. */
 export const onPartner = (looks, partners, shift = 0) => partners.filter(([step, position]) =>
   step + shift < looks.steps && heaviest(looks.row(step + shift)) === position).length;
 
-/** What the matrix calls its rows: the words written, or those that were read to write them. */
+/** The row labels of the matrix: the generated words, or the decoder's input words. */
 export const rowNames = (tokens, labelled) => (labelled === "read" ? ["[START]", ...tokens.slice(0, -1)] : tokens);
 
-/** What differs between two translations whose steps stand in pairs: those of the first that are `lost`, those of the
-    second that are `fresh`, how many words that is (`count`), and the `first` pair. */
+/** The differences between two aligned translations: the steps of the first that are `lost`, those of the second that
+    are `fresh`, the number of changed pairs (`count`), and the `first` of them. */
 export function changesOf({ changes, before, now }) {
   const moved = changes.filter(([i, j]) => i === null || j === null || before.tokens[i] !== now.tokens[j]);
   const steps = (side) => new Set(moved.map((pair) => pair[side]).filter((step) => step !== null));
   return { count: moved.length, first: moved[0] ?? null, lost: steps(0), fresh: steps(1) };
 }
 
-/** Where two rows of chips stand, from the widths of their words in px: upright while both fit in the room, else
-    turned and close together, as `tall` as their longest word. [{ x, width }] a row; a shorter one stands in the middle
-    of the longer. */
+/** The layout of two rows of chips from the widths of their words in px: upright if both fit into the room, otherwise
+    turned and packed, as `tall` as their longest word. Each row is [{ x, width }]; the shorter one is centred. */
 export function arranged(rows, room) {
   const own = rows.map((words) => words.map((width) => Math.max(Math.ceil(width) + PADDING, LEAST)));
   const taken = (widths, gap) => widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
@@ -61,19 +60,19 @@ export function arranged(rows, room) {
 /** The hold of a step, or undefined. */
 export const holdAt = (held, step) => held.find((one) => one.step === step);
 
-/** What is held after a look was put on a position; one that lay there already is released. */
+/** The interventions after moving the attention of a step to a position; if it is there already, it is released. */
 export function heldWith(held, step, position, share) {
   const known = holdAt(held, step);
   const others = held.filter((one) => one !== known);
   return known?.position === position ? others : [...others, { step, position, share }];
 }
 
-/** The positions that are shut off after one was switched. */
+/** The masked positions after one was toggled. */
 export const switched = (shut, position) =>
   (shut.includes(position) ? shut.filter((one) => one !== position) : [...shut, position].sort((a, b) => a - b));
 
-/** Where to begin: of partners whose word is right, the two that stand farthest apart; without any, the first step's
-    heaviest link. */
+/** The initial cell: the gold link of a correct word with the largest distance; without any, the first step's largest
+    weight. */
 export function firstCell(looks, { partners, positions }) {
   const far = ([step, position]) => Math.abs(step - position);
   const right = partners.filter(([step]) => positions[step] !== null);

@@ -1,4 +1,4 @@
-"""Texts to try in the Alignment Lab."""
+"""Presets of the Alignment Lab."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ LONG = range(46, 53)
 
 @dataclass(frozen=True)
 class AlignmentPreset:
-    """Something to try in the Alignment Lab: a text, and the words that no step may look at."""
+    """A preset of the Alignment Lab: a text, and the source words to mask."""
 
     title: str
     text: str
     shut: Sequence[str] = ()
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, with their values: no step is held any more."""
+        """The traits that this preset sets, with their values; all steps are released."""
         words = self.text.split()
         return {"text": self.text, "held": [], "shut": [words.index(word) for word in self.shut], "steps": None}
 
 
-TURNED = AlignmentPreset("the order turns", "the key behind the blue chair is new .")
+TURNED = AlignmentPreset("reversed word order", "the key behind the blue chair is new .")
 SHORT = AlignmentPreset("a short sentence", "the cat is hungry .")
-SHUT = AlignmentPreset("shut a word", "the keys near the table are lost .", ("keys",))
+SHUT = AlignmentPreset("mask a word", "the keys near the table are lost .", ("keys",))
 
 
 def offered(world: World, split: str) -> list[AlignmentPreset]:
-    """What there is to try in a world: the sentences that it has, and a long passage of its own."""
-    told = islice(passages(world, "test", Random(SEED), LONG), 20)
-    whole = max(told, key=lambda one: min(len(one.english), LONG[-1]))
+    """The presets for a world: those sentences that are in its grammar, and a long passage."""
+    sampled = islice(passages(world, "test", Random(SEED), LONG), 20)
+    whole = max(sampled, key=lambda passage: min(len(passage.english), LONG[-1]))
     long = AlignmentPreset("a long passage", " ".join(whole.english))
-    found = [one for one in (TURNED, SHORT, SHUT) if isfinite(world.logprob(one.text.split(), split))]
-    return [*found[:2], long, *found[2:]]
+    known = [preset for preset in (TURNED, SHORT, SHUT) if isfinite(world.logprob(preset.text.split(), split))]
+    return [*known[:2], long, *known[2:]]

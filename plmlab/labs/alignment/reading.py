@@ -1,4 +1,4 @@
-"""How the Alignment Lab reads a text: as words of a world, sentence by sentence, with the gold where there is one."""
+"""Parse the text of the Alignment Lab into sentences of a world, with the gold alignment where there is one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,13 @@ from plmlab.world.probability.posterior import NotInGrammar
 
 ENDS = (".", "?", "!")
 NAMED = 3
-"""So many unknown words are answered by name."""
+"""The maximum number of unknown words that the note lists."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text as it is read: a label and an id for each position, that of ``end`` left out. ``unknown`` are the
-    positions read as [UNK]; ``gold`` is the passage that the text makes, None where it makes none; ``note`` is what is
-    to be said."""
+    """A tokenized text: a label and an id for each position, without ``end``. ``unknown`` are the positions of
+    [UNK]; ``gold`` is the text as a passage of the world, or None; ``note`` is the message to show."""
 
     words: tuple[str, ...]
     ids: tuple[int, ...]
@@ -35,7 +34,7 @@ class Source:
 
 
 def read(text: str, tokenizer: Tokenizer, world: World | None, split: str, room: int) -> Source:
-    """The first ``room`` words of a text. ValueError: there is none."""
+    """Parse the first ``room`` words of a text. Raises ValueError if it is empty."""
     if not text.strip():
         raise empty()
     end = tokenizer.vocab.need("end")
@@ -55,14 +54,14 @@ def read(text: str, tokenizer: Tokenizer, world: World | None, split: str, room:
 
 @dataclass(frozen=True)
 class Typed:
-    """Words as the world writes them, and how many more were typed than there is room for."""
+    """Words normalized to the world's spelling, and the number of typed words that were cut off."""
 
     words: list[str]
     left: int
 
 
 def words_of(text: str, world: World, room: int) -> Typed:
-    """The words of a typed text: marks set apart, and no capital where the world has none."""
+    """The words of a typed text: punctuation separated, and lower-cased where the world has no capital."""
     said = probabilities.words_of(text, world)
     known = frozenset(world.vocabulary)
     words = [word.lower() if word not in known and word.lower() in known else word for word in said[:room]]
@@ -74,7 +73,7 @@ def words_of(text: str, world: World, room: int) -> Typed:
 
 
 def finished(words: Sequence[str], world: World, split: str) -> tuple[list[str], str]:
-    """The words with the mark at their end that makes them sentences, and a note where it was missing."""
+    """The words with final punctuation added if that makes them sentences, and a note if it was missing."""
     if words[-1] in ENDS:
         return list(words), ""
     for mark in ENDS[:2]:
@@ -82,21 +81,21 @@ def finished(words: Sequence[str], world: World, split: str) -> tuple[list[str],
             sentences_of([*words, mark], world, split)
         except NotInGrammar:
             continue
-        return [*words, mark], f"A “{mark}” was added at the end."
+        return [*words, mark], f"“{mark}” was added at the end."
     return list(words), ""
 
 
 def gold_of(words: Sequence[str], world: World, split: str) -> tuple[Passage | None, str]:
-    """The passage that the words make; or None, and where they leave the grammar."""
+    """The words as a passage of the world; or None, and a note on where they leave the grammar."""
     try:
         return passages.joined(sentences_of(words, world, split), world.lexicon), ""
     except NotInGrammar as error:
-        return None, f"This is no text of the world, so that nothing is known of its partners. {error}"
+        return None, f"This is not a text of the Small World, so its gold alignment is unknown. {error}"
 
 
 def sentences_of(words: Sequence[str], world: World, split: str) -> list[Sentence]:
-    """The sentences of the world that some words make; one may hold a question and its answer. NotInGrammar: they make
-    none; the message says in which sentence, and where there."""
+    """Split words into sentences of the world; one sentence may hold a question and its answer. Raises NotInGrammar,
+    with the sentence and the word, if that is impossible."""
     found: list[Sentence] = []
     begun = 0
     while begun < len(words):
@@ -112,15 +111,15 @@ def sentences_of(words: Sequence[str], world: World, split: str) -> list[Sentenc
 
 
 def unknown_said(words: Sequence[str], world: World) -> str:
-    """The note on words that the model cannot read, each by its name, with those of the world spelled most alike."""
+    """The note on words outside the vocabulary, with similarly spelled words of the world."""
     told = []
     for word in list(dict.fromkeys(words))[:NAMED]:
         near = get_close_matches(word.lower(), world.vocabulary, NAMED, 0.5)
-        alike = f"; spelled alike: {', '.join(f'“{one}”' for one in near)}" if near else ""
+        alike = f"; similar words: {', '.join(f'“{one}”' for one in near)}" if near else ""
         told.append(f"“{word[:24]}” is not a word of this world{alike}.")
     more = len(set(words)) - len(told)
     told += [f"{more} more {'is' if more == 1 else 'are'} not either."] if more > 0 else []
-    told += ["The model reads [UNK] there, which it never saw while it learned."] if words else []
+    told += ["Its input there is [UNK], which never occurred in training."] if words else []
     return " ".join(told)
 
 
@@ -129,11 +128,11 @@ def _further(one: Sequence[str], other: Sequence[str], world: World) -> bool:
 
 
 def _id(word: str, tokenizer: Tokenizer) -> int:
-    """The id of a word; [UNK] where it is none, or not one alone."""
+    """The id of a word; [UNK] if it is not exactly one token."""
     ids = tokenizer.encode(word, plain=True)
     return _known(ids[0], tokenizer) if len(ids) == 1 else tokenizer.vocab.need("unk")
 
 
 def _known(id: int, tokenizer: Tokenizer) -> int:
-    """The id of a token that a text may hold; a special one that is typed is read as [UNK]."""
+    """The id of a token; a special token that was typed becomes [UNK]."""
     return tokenizer.vocab.need("unk") if id in tokenizer.vocab.special else id

@@ -1,10 +1,10 @@
-"""The state of the Alignment Lab, as JavaScript reads it."""
+"""The state of the Alignment Lab, as passed to JavaScript."""
 
 from typing import TypedDict
 
 
 class Known(TypedDict):
-    """What is right in a translation; None, and no partners, where there is no gold."""
+    """A translation compared with the reference; None, and no gold links, if there is no reference."""
 
     positions: list[int | None] | None
     right: int | None
@@ -14,7 +14,7 @@ class Known(TypedDict):
 
 
 class Told(Known):
-    """A translation, as `told` describes it."""
+    """A translation; see `told`."""
 
     tokens: list[str]
     text: str
@@ -23,13 +23,13 @@ class Told(Known):
 
 
 class Other(Told):
-    """The translation of another model, by its name."""
+    """The translation of another model, with its name."""
 
     name: str
 
 
 class Asked(TypedDict):
-    """What is asked before one looks, and the position that the answer shuts off."""
+    """The question, its answer, and the source position that it masks."""
 
     position: int
     question: str
@@ -37,14 +37,14 @@ class Asked(TypedDict):
 
 
 class Hand(TypedDict):
-    """What the reader has set by hand: looks, and positions that are shut off."""
+    """The reader's interventions: steps whose attention is moved, and masked source positions."""
 
     held: list[dict[str, int]]
     shut: list[int]
 
 
 class State(Hand):
-    """What is drawn: ``changes`` are the steps of ``before`` and ``now`` in pairs, ``gold`` the reference's words."""
+    """The drawing: ``changes`` pairs the steps of ``before`` and ``now``; ``gold`` has the words of the reference."""
 
     text: str
     source: list[str]

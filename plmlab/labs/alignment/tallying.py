@@ -1,4 +1,4 @@
-"""A tally over many texts: what becomes of a word when its look is put on the partner, or on some other word."""
+"""Statistics over many texts: how a prediction changes if its attention moves to the aligned or to another word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +24,13 @@ from plmlab.world.datasets.passages import Passage, passages
 TEXTS, SEED = 100, 7
 LENGTHS = range(5, 41)
 MOST = 300
-"""So many words of a kind are held at most, drawn from all of them."""
+"""The maximum number of words of a kind to intervene on, sampled from all of them."""
 ROWS = 128
 
 
 @dataclass(frozen=True)
 class Case:
-    """A word to be written: the position ``step`` of a text's target, whose partner is the position ``partner`` of its
-    source."""
+    """A target word at ``step`` of a text, aligned with the position ``partner`` of its source."""
 
     text: int
     step: int
@@ -40,8 +39,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a model said at each position when the right words stood before it: its ``best`` word, the log-probability
-    of the ``right`` one in nats, and the position ``looked`` at most; [batch time] each."""
+    """A model's teacher-forced predictions: the most likely word (``best``), the log-probability of the correct word in
+    nats (``right``), and the source position with the largest weight (``looked``); ``[batch time]`` each."""
 
     best: Tensor
     right: Tensor
@@ -50,31 +49,31 @@ class Asked:
 
 def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "test", *, texts: int = TEXTS,
           lengths: range = LENGTHS, seed: int = SEED) -> dict[str, Any]:
-    """Over ``texts`` passages, each word asked for after the right words before it: of the ``missed``, wrong words that
-    looked past their partner, how many become right when the look is put there (``fixed``), or else get likelier
-    (``closer``) or less likely (``worse``), and how many are fixed by a look at some ``other`` word; of the ``right``
-    words, how many ``stay`` so when the look is put on some other word.
+    """Move the attention of teacher-forced predictions in ``texts`` passages and count the effect.
 
-    A dict for JSON, the same for the same seed. ``words`` counts those with a known partner, ``wrong`` those said
-    wrong.
+    Of the wrong predictions whose largest weight is not on the aligned word (``missed``): how many become correct if
+    the attention moves there (``fixed``), how many others get more (``closer``) or less (``worse``) likely, and how
+    many become correct if it moves to a random ``other`` word. Of the ``right`` predictions: how many ``stay`` correct
+    if the attention moves to a random other word. Returns a JSON-serializable dict, deterministic for a seed.
+    ``words`` counts the words with a gold link, ``wrong`` the wrong predictions among them.
     """
     rng = Random(seed)
-    told = list(islice(passages(world, split, rng, lengths), texts))
+    sampled = list(islice(passages(world, split, rng, lengths), texts))
     pairs = [(tokenizer.encode(" ".join(one.english), plain=True), tokenizer.encode(" ".join(one.chinese), plain=True))
-             for one in told]
-    cases = [Case(text, step, partner) for text, one in enumerate(told) for step, partner in one.partners]
+             for one in sampled]
+    cases = [Case(text, step, partner) for text, one in enumerate(sampled) for step, partner in one.partners]
     free = asked(model, pairs, tokenizer.vocab)
     right = [case for case in cases if free.best[case.text, case.step] == pairs[case.text][1][case.step]]
     wrong = [case for case in cases if case not in set(right)]
     missed = _some([case for case in wrong if free.looked[case.text, case.step] != case.partner], rng)
     some = _some(right, rng)
     moved = _held(model, pairs, tokenizer.vocab, missed, [case.partner for case in missed])
-    astray = _held(model, pairs, tokenizer.vocab, missed, [_another(case, told, rng) for case in missed])
-    shaken = _held(model, pairs, tokenizer.vocab, some, [_another(case, told, rng) for case in some])
+    astray = _held(model, pairs, tokenizer.vocab, missed, [_another(case, sampled, rng) for case in missed])
+    shaken = _held(model, pairs, tokenizer.vocab, some, [_another(case, sampled, rng) for case in some])
     before = [float(free.right[case.text, case.step]) for case in missed]
     closer = [now > then for (said, now), then in zip(moved, before, strict=True) if not said]
     return {
-        "texts": len(told), "words": len(cases), "wrong": len(wrong),
+        "texts": len(sampled), "words": len(cases), "wrong": len(wrong),
         "missed": {"count": len(missed), "fixed": sum(said for said, _ in moved), "closer": sum(closer),
                    "worse": len(closer) - sum(closer), "other": sum(said for said, _ in astray)},
         "right": {"count": len(some), "stay": sum(said for said, _ in shaken)},
@@ -83,8 +82,8 @@ def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "te
 
 def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary,
           looks: Sequence[tuple[int, int]] | None = None) -> Asked:
-    """What a model says at each position of some targets, given the right words before it. ``looks``: (step, position)
-    for each pair; at that step all the weight goes to that position of the source."""
+    """A model's teacher-forced predictions for (source, target) ``pairs``. ``looks`` gives (step, position) for each
+    pair: at that step all attention moves to that source position."""
     source = Batch.of([sequence_to_sequence(one, [], vocab=vocab).source for one, _ in pairs], pad=vocab.need("pad"))
     length = max(len(target) for _, target in pairs)
     targets = torch.tensor([[*target, *[vocab.need("end")] * (length - len(target))] for _, target in pairs])
@@ -116,21 +115,22 @@ def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab:
 
 def _held(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary, cases: Sequence[Case],
           positions: Sequence[int]) -> list[tuple[bool, float]]:
-    """For each case, with its look put on a position: whether the right word is said, and its log-probability."""
-    found = []
+    """For each case, with its attention moved to a position: is the prediction correct, and its log-probability."""
+    outcomes = []
     for first in range(0, len(cases), ROWS):
         some, to = cases[first:first + ROWS], positions[first:first + ROWS]
         chosen = [(pairs[case.text][0], pairs[case.text][1][:case.step + 1]) for case in some]
-        said = asked(model, chosen, vocab, [(case.step, position) for case, position in zip(some, to, strict=True)])
-        found += [(int(said.best[row, case.step]) == pairs[case.text][1][case.step], float(said.right[row, case.step]))
-                  for row, case in enumerate(some)]
-    return found
+        predicted = asked(model, chosen, vocab,
+                          [(case.step, position) for case, position in zip(some, to, strict=True)])
+        outcomes += [(int(predicted.best[row, case.step]) == pairs[case.text][1][case.step],
+                      float(predicted.right[row, case.step])) for row, case in enumerate(some)]
+    return outcomes
 
 
 def _some(cases: Sequence[Case], rng: Random) -> list[Case]:
     return shuffled(rng, cases)[:MOST]
 
 
-def _another(case: Case, told: Sequence[Passage], rng: Random) -> int:
-    """A word of the source that is not the partner."""
-    return choice(rng, [position for position in range(len(told[case.text].english)) if position != case.partner])
+def _another(case: Case, texts: Sequence[Passage], rng: Random) -> int:
+    """A random source position other than the aligned one."""
+    return choice(rng, [position for position in range(len(texts[case.text].english)) if position != case.partner])

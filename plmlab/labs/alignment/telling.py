@@ -1,4 +1,4 @@
-"""A translation as the Alignment Lab tells it to JavaScript, with what is right in it where that is known."""
+"""A translation for JavaScript, compared with the reference where that is known."""
 
 from math import exp
 
@@ -15,8 +15,9 @@ def told(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
     """A translation as a dict for JavaScript.
 
     Its ``tokens`` with their probabilities ``p`` and ``weights`` (32-bit floats, row by row; None without attention).
-    With gold, ``positions`` has the reference's position of each right word, None at a wrong one; ``right`` is their
-    number; ``partners`` are the gold as (step, position of the source), of which ``hits`` bear the heaviest weight.
+    With a reference, ``positions`` has the reference position of each correct word, None for a wrong word; ``right``
+    counts the correct words; ``partners`` are the gold links (step, source position), of which ``hits`` have the
+    largest weight of their step.
     """
     tokens = labels(tokenizer, said.tokens)
     words = tokens[:-1] if said.tokens[-1] == tokenizer.vocab.end else tokens

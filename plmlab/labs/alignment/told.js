@@ -1,4 +1,4 @@
-// What the Alignment Lab says: the finding, what the pointer is on, and what the hand did.
+// The sentences of the Alignment Lab: the finding, the word or cell under the pointer, the effect of interventions.
 
 import { heaviest, holdAt } from "./numbers.js";
 import { chance } from "../shared/softmax.js";
@@ -7,25 +7,24 @@ import { capital, listed, plural, quoted, share } from "../shared/words.js";
 const SEEN = 0.1;
 const MOVED = 0.005;
 
-/** A word in quotes; one that stands in several places is told by its place, counted from 1. */
+/** A word in quotes; a word that occurs more than once gets its number, counted from 1. */
 export const called = (words, i) =>
   `${quoted(words[i])}${words.indexOf(words[i]) === words.lastIndexOf(words[i]) ? "" :}` (word ${i + 1})`}`;
 
 const steps = (partners, position) => partners.filter((pair) => pair[1] === position).map((pair) => pair[0]);
 const positions = (partners, step) => partners.filter((pair) => pair[0] === step).map((pair) => pair[1]);
 
-/** The title over what is drawn. */
+/** The title of the drawing. */
 export function finding({ now, gold, held, shut }) {
   const of = now.partners.length;
-  const hit = of === 1 ? `; the one word with a known partner ${now.hits ? "looks" : "does not look"} there most`
-    : of ? `; of the ${of} words with a known partner, ${now.hits || "none"} ${now.hits < 2 ? "looks" : "look"} there most` : "";
-  if (gold) return `${now.exact ? "The translation is right" :}`${now.right} of ${gold.length} words are right`}${hit}`;
+  const hit = of ? `; the largest weights recover ${now.hits} of ${plural(of, "gold link")}` : "";
+  if (gold) return `${now.exact ? "The translation is correct" :}`${now.right} of ${gold.length} words are correct`}${hit}`;
   const least = now.p.indexOf(Math.min(...now.p));
-  const hand = held.length + shut.length ? ", with your hand on it" : "";
-  return `${plural(now.tokens.length, "word")} written${hand}; the least sure is ${called(now.tokens, least)} (p ${chance(now.p[least])})`;
+  const hand = held.length + shut.length ? ", with your interventions" : "";
+  return `${plural(now.tokens.length, "word")} generated${hand}; the least certain is ${called(now.tokens, least)} (p ${chance(now.p[least])})`;
 }
 
-/** What a step is, and where it looks. */
+/** A step: its word and probability. */
 function stepSaid({ now }, step) {
   const wrong = now.positions && now.positions[step] === null ? ", wrong" : "";
   return `${called(now.tokens, step)} (p ${chance(now.p[step])}${wrong})`;
@@ -34,85 +33,86 @@ function stepSaid({ now }, step) {
 const handOn = ({ source }, held, step) => {
   const hold = holdAt(held, step);
   if (!hold) return "";
-  return ` You put ${hold.share < 1 ?}`${share(hold.share)} of it` : "it"} on ${called(source, hold.position)}; Delete lets it go.`;
+  return ` You moved ${hold.share < 1 ?}`${share(hold.share)} of ` : ""}its attention to ${called(source, hold.position)}; press Delete to release it.`;
 };
 
-/** A written word: its whole row in one sentence. */
+/** A target word: its row of attention weights in one sentence. */
 export function rowSaid(state, looks, held, step) {
   const row = looks.row(step);
   const partners = positions(state.now.partners, step);
   const most = [...row.keys()].filter((position) => row[position] >= SEEN).sort((a, b) => row[b] - row[a] || a - b).slice(0, 3);
-  const on = (position, i) => `${share(row[position])}${i ? "" : " of its look"} on ${called(state.source, position)}` +
-    `${partners.includes(position) ? ", its partner" : ""}`;
-  const looked = most.length ? listed(most.map(on))
-    : row.some((weight) => weight > 0) ? "its look is spread thin, nowhere as much as 10 %" : "it looks at nothing";
+  const on = (position, i) => `${share(row[position])}${i ? "" : " of its attention"} on ${called(state.source, position)}` +
+    `${partners.includes(position) ? ", the aligned word" : ""}`;
+  const attended = most.length ? listed(most.map(on))
+    : row.some((weight) => weight > 0) ? "its attention is spread out, with less than 10 % on every word" : "it attends to nothing";
   const missed = partners.filter((position) => !most.includes(position))
-    .map((position) => `; its partner ${called(state.source, position)} has ${share(row[position])}`).join("");
-  return `${stepSaid(state, step)}: ${looked}${missed}.${handOn(state, held, step)}`;
+    .map((position) => `; the aligned word ${called(state.source, position)} gets ${share(row[position])}`).join("");
+  return `${stepSaid(state, step)}: ${attended}${missed}.${handOn(state, held, step)}`;
 }
 
-/** A source word: which written words looked at it. */
+/** A source word: which target words attended to it. */
 export function columnSaid(state, looks, shut, position, { asks = true } = {}) {
   const { now, source } = state;
   const name = called(source, position);
-  if (shut.includes(position)) return `${name} is shut off: no step may look at it.${asks ? " Click, or press Enter, to open it." : ""}`;
+  if (shut.includes(position)) return `${name} is masked: no step can attend to it.${asks ? " Click, or press Enter, to unmask it." : ""}`;
   const all = Array.from({ length: looks.steps }, (_, step) => looks.at(step, position));
   const most = [...all.keys()].filter((step) => all[step] >= SEEN).sort((a, b) => all[b] - all[a] || a - b).slice(0, 3);
-  const gives = most.map((step, i) => `${called(now.tokens, step)} ${i ? "" : "gives it "}${share(all[step])}${i ? "" : " of its look"}`);
+  const gives = most.map((step, i) => `${called(now.tokens, step)} ${i ? "" : "gives it "}${share(all[step])}${i ? "" : " of its attention"}`);
   const total = all.reduce((sum, weight) => sum + weight, 0);
-  const partners = steps(now.partners, position).map((step) => ` Its partner is ${called(now.tokens, step)}.`).join("");
-  return `${name}: ${gives.length ? listed(gives) : "no written word gives it as much as 10 %"}; in all it has ` +
-    `${total.toFixed(1)} of ${looks.steps} looks.${partners}${asks ? " Click, or press Enter, to shut it off." : ""}`;
+  const partners = steps(now.partners, position).map((step) => ` The aligned word is ${called(now.tokens, step)}.`).join("");
+  return `${name}: ${gives.length ? listed(gives) : "no target word gives it 10 % or more"}; its weights over ` +
+    `${looks.steps} steps add up to ${total.toFixed(1)}.${partners}${asks ? " Click, or press Enter, to mask it." : ""}`;
 }
 
-/** One cell: how much of a step's look lies on a source word. */
+/** One cell: the attention weight of a step on a source word. */
 export function cellSaid(state, looks, { held, shut, asks = true }, step, position) {
   const row = looks.row(step);
   const most = heaviest(row);
-  const partner = positions(state.now.partners, step).includes(position) ? ", its partner" : "";
-  const here = `${stepSaid(state, step)} puts ${share(row[position])} of its look on ${called(state.source, position)}${partner}`;
-  const rank = most === position ? ": its heaviest link." : `; its heaviest link is on ${called(state.source, most)} (${share(row[most])}).`;
+  const partner = positions(state.now.partners, step).includes(position) ? ", the aligned word" : "";
+  const here = `${stepSaid(state, step)} puts ${share(row[position])} of its attention on ${called(state.source, position)}${partner}`;
+  const rank = most === position ? ": its largest weight." : `; its largest weight is on ${called(state.source, most)} (${share(row[most])}).`;
   const mine = handOn(state, held, step);
-  const does = !asks || mine ? "" : shut.includes(position) ? " It is shut off." : " Click, or press Enter, to put all of it there.";
+  const does = !asks || mine ? "" : shut.includes(position) ? " It is masked." : " Click, or press Enter, to move all of it there.";
   return `${here}${rank}${mine}${does}`;
 }
 
-/** What the hand is on: "you put the look of “钥匙” on “table”". */
+/** The interventions: "you moved the attention of “钥匙” to “table”". */
 function handlesSaid({ before, source }, held, shut) {
-  const put = held.slice(0, 2).map((one) => `you put ${one.share < 1 ?}`${share(one.share)} of ` : ""}the look of ` +
-    `${before.tokens[one.step] === undefined ?}`step ${one.step + 1}` : called(before.tokens, one.step)} on ${called(source, one.position)}`);
-  const more = held.length > 2 ? [`moved ${plural(held.length - 2, "more look")}`] : [];
-  const off = shut.length ? [`shut ${listed(shut.slice(0, 3).map((position) => called(source, position)))}` +
-    `${shut.length > 3 ?}` and ${shut.length - 3} more` : ""} off`] : [];
+  const put = held.slice(0, 2).map((one) => `you moved ${one.share < 1 ?}`${share(one.share)} of ` : ""}the attention of ` +
+    `${before.tokens[one.step] === undefined ?}`step ${one.step + 1}` : called(before.tokens, one.step)} to ${called(source, one.position)}`);
+  const more = held.length > 2 ? [`changed ${plural(held.length - 2, "more step")}`] : [];
+  const off = shut.length ? [`masked ${listed(shut.slice(0, 3).map((position) => called(source, position)))}` +
+    `${shut.length > 3 ?}` and ${shut.length - 3} more` : ""}`] : [];
   const done = [...put, ...more, ...off];
   return capital(done.length === off.length ? `you ${listed(done)}` : listed(done));
 }
 
-/** What became of the translation. */
+/** The effect on the translation. */
 function effectSaid({ before, now, gold }, { count, first }) {
   if (!count) {
     const moved = now.p.map((p, step) => Math.abs(p - before.p[step]));
     const most = moved.indexOf(Math.max(...moved));
-    return moved[most] < MOVED ? "no word changed, nor any probability by as much as 0.005."
-      : `no word changed; ${called(now.tokens, most)} had p ${chance(before.p[most])} and has ${chance(now.p[most])}.`;
+    return moved[most] < MOVED ? "no word changed, and no probability changed by 0.005 or more."
+      : `no word changed; the probability of ${called(now.tokens, most)} went from ${chance(before.p[most])} to ${chance(now.p[most])}.`;
   }
   const [i, j] = first;
-  const what = i === null ? `${called(now.tokens, j)} came in` : j === null ? `${called(before.tokens, i)} went`
+  const what = i === null ? `${called(now.tokens, j)} was added` : j === null ? `${called(before.tokens, i)} was removed`
     : `${called(before.tokens, i)} became ${called(now.tokens, j)}`;
-  const right = gold ? ` Right words: ${before.right} before, ${now.right} now, of ${gold.length}.` : "";
+  const right = gold ? ` Correct words: ${before.right} before, ${now.right} now, of ${gold.length}.` : "";
   return `${plural(count, "word")} changed${count > 1 ?}`, the first at step ${(j ?? i) + 1}` : ""}: ${what}.${right}`;
 }
 
-/** What the hand did, in a sentence or two; "" where it is on nothing. */
+/** The interventions and their effect in a sentence or two; "" if there are none. */
 export const handSaid = (state, held, shut, changes) =>
   (held.length + shut.length ? `${handlesSaid(state, held, shut)}: ${effectSaid(state, changes)}` : "");
 
-/** What the rows of the matrix are called, and what that does to the partners that are hit. */
+/** The row labels of the matrix, and how they change the number of gold links recovered. */
 export function labelSaid(labelled, tokens, { written, read, of }) {
-  const hit = (count) => `${count} of ${plural(of, "partner")} ${count === 1 ? "is" : "are"} hit`;
-  if (labelled === "written") return of ? `A row is the look with which its word was written: ${hit(written)}.` : "A row is the look with which its word was written.";
-  const fall = of ? ` ${capital(hit(read))}; with rows named by what was written, ${written}.` : "";
+  const hit = (count) => `the largest weights recover ${count} of ${plural(of, "gold link")}`;
+  const correct = "A row is the attention at the step that generated its word";
+  if (labelled === "written") return of ? `${correct}: ${hit(written)}.` : `${correct}.`;
+  const fall = of ? ` ${capital(hit(read))}, compared with ${written} under the correct labels.` : "";
   const row = Math.min(1, tokens.length - 1);
-  return `Now a row is named by the word that the decoder had just read: the row ${quoted(row ? tokens[0] : "[START]")} is the look that wrote ` +
-    `${quoted(tokens[row])}.${fall} Nothing but the labels changed: so attention is drawn one off by mistake (tensor2tensor#898).`;
+  return `Now a row is labelled by the decoder's last input word: the row ${quoted(row ? tokens[0] : "[START]")} is the attention ` +
+    `that generated ${quoted(tokens[row])}.${fall} Only the labels changed: this is how attention plots come to be off by one (tensor2tensor#898).`;
 }

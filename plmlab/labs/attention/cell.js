@@ -1,4 +1,4 @@
-// The arithmetic of one cell, in three steps: how well query and key match, how the row is shared out, what is taken.
+// The arithmetic of one cell, in three steps: the score, the softmax of the row, the weighted sum of the values.
 
 import { cellOf, fixed, ordered, takenAlong } from "./numbers.js";
 import { clamp, el, svg } from "../shared/dom.js";
@@ -6,7 +6,7 @@ import { clamp, el, svg } from "../shared/dom.js";
 const ROWS_SHOWN = 8;
 const STRIP = 38;
 
-/** Bars up and down from the middle of a strip, as an SVG path; the tallest is as high as there is room. */
+/** Bars up and down from the middle of a strip, as an SVG path, scaled so that `tallest` fits. */
 export function bars(values, width, tallest) {
   const step = width / values.length;
   const wide = Math.max(step - 1, step * 0.7);
@@ -21,14 +21,14 @@ export function bars(values, width, tallest) {
 const largest = (...lists) => Math.max(...lists.map((list) => list.reduce((m, v) => Math.max(m, Math.abs(v)), 0)));
 
 /**
- * Strips of bars under each other, one bar a dimension: [{ name, role, values, tallest }]. The pointer and the
- * arrow keys pick a dimension; `said(i)` puts it in words.
+ * Stacked bar charts, one bar per dimension: [{ name, role, values, tallest }]. The pointer and the arrow keys pick a
+ * dimension; `said(i)` describes it.
  */
 export function strips(list, label, said, room) {
   const count = list[0].values.length;
   const step = room / count;
   let now = -1;
-  const line = el("p", { class: "dimension" }, `${count} dimensions: move over a bar, or walk with the arrow keys.`);
+  const line = el("p", { class: "dimension" }, `${count} dimensions: hover over a bar, or use the arrow keys.`);
   const cursors = list.map(() => svg("rect", { class: "picked", y: 0, width: step, height: STRIP, x: -2 * step }));
   const drawn = list.map(({ name, role, values, tallest }, i) => el("div", { class: "strip" },
     el("span", { class: role }, name),
@@ -76,22 +76,22 @@ function match(detail, cell, { q, k }, room) {
     { name: "q", role: "query", values: query, tallest: both }, { name: "k", role: "key", values: key, tallest: both },
   ];
   if (detail.scale === null) {
-    return step("1 · How well do they match?",
+    return step("1 · Score: how well do query and key match?",
       ...strips([q1, k1], "query and key, dimension by dimension",
         (i) => `dimension ${i}: q is ${fixed(query[i])}, k is ${fixed(key[i])}`, room),
       el("p", { class: "sum" }, "score = ", el("b", {}, fixed(cell.score))),
-      el("p", { class: "note" }, `The score is no product of q and k, but ${detail.formula}.`));
+      el("p", { class: "note" }, `The score is not an inner product of q and k, but ${detail.formula}.`));
   }
   const said = (i) => `dimension ${i}: ${fixed(query[i])} × ${fixed(key[i])} = ${fixed(cell.products[i])}`;
   const added = cell.added ? ` ${cell.added < 0 ? "−" : "+"} ${fixed(Math.abs(cell.added))}` : "";
   const divided = detail.scale === 1 ? "" : ` ÷ √${detail.width}`;
-  return step("1 · How well do they match?",
+  return step("1 · Score: how well do query and key match?",
     ...strips([q1, k1,
       { name: "q×k", role: "both", values: cell.products, tallest: largest(cell.products) },
     ], "query and key, dimension by dimension", said, room),
     el("p", { class: "sum" }, word("query", "q"), "·", word("key", "k"), ` = ${fixed(cell.dot)}`),
     el("p", { class: "sum" }, `score = ${fixed(cell.dot)}${divided}${added} = `, el("b", {}, fixed(cell.score))),
-    ...(cell.added ? [el("p", { class: "note" }, `${fixed(cell.added)} is what the model adds for the distance.`)]
+    ...(cell.added ? [el("p", { class: "note" }, `${fixed(cell.added)} is the model's bias for this distance.`)]
       : []));
 }
 
@@ -115,8 +115,8 @@ function shares(cell, { k }, names) {
       el("td", {}, fixed(0)), el("td", { class: "share" }, fixed(0))));
   }
   const why = line.may ? `weight = ${fixed(line.part)} ÷ ${fixed(cell.total)} = `
-    : "this query may not look at this key: its score is set to −∞, and its weight is ";
-  return step("2 · Share out the row",
+    : "this query cannot attend to this key: its score is set to −∞, and its weight is ";
+  return step("2 · Softmax of the row",
     el("table", { class: "row-shares" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "key"), el("th", { scope: "col" }, "score s"),
         el("th", { scope: "col" }, "e^(s − m)"), el("th", { scope: "col" }, "weight"))),
@@ -125,7 +125,7 @@ function shares(cell, { k }, names) {
         el("td", { class: "share" }, fixed(cell.row.reduce((t, r) => t + r.weight, 0)))))),
     el("p", { class: "sum" }, why, el("b", {}, fixed(line.weight))),
     el("p", { class: "note" },
-      `m = ${fixed(cell.most, 2)} is the row's largest score: taking it off changes no weight.`));
+      `m = ${fixed(cell.most, 2)} is the largest score in the row: subtracting it changes no weight.`));
 }
 
 function taking(detail, cell, { q, k }, off, names, room) {
@@ -136,16 +136,16 @@ function taking(detail, cell, { q, k }, off, names, room) {
   const weight = cell.row[k].weight;
   const both = largest(share, all);
   const said = (i) => `dimension ${i}: ${fixed(weight)} × ${fixed(value[i])} = ${fixed(share[i])} of ${fixed(all[i])}`;
-  return step("3 · Take the values along",
+  return step("3 · Weighted sum of the values",
     ...strips([
       { name: "v", role: "target", values: value, tallest: largest(value) },
       { name: "α·v", role: "target", values: share, tallest: both },
       { name: "Σ α·v", role: "both", values: all, tallest: both },
-    ], "value and what is taken of it, dimension by dimension", said, room),
-    el("p", { class: "sum" }, word("query", names.queries[q]), ` takes ${fixed(weight)} of the value of `,
-      word("key", names.keys[k]), ", and so from each key; the sum is what the head hands on."),
-    ...(off ? [el("p", { class: "note" }, "The head is switched off: instead of this sum it hands on zeros.")]
-      : apart ? [el("p", { class: "note" }, "To this sum the model adds a term of its own for the distances.")] : []));
+    ], "value and weighted value, dimension by dimension", said, room),
+    el("p", { class: "sum" }, "the value of ", word("key", names.keys[k]), ` enters the output of `,
+      word("query", names.queries[q]), ` with weight ${fixed(weight)}; the sum over all keys is the head's output.`),
+    ...(off ? [el("p", { class: "note" }, "The head is switched off: its output is zero instead of this sum.")]
+      : apart ? [el("p", { class: "note" }, "The model adds a term that depends on the distances.")] : []));
 }
 
 function allNumbers(detail, cell, { q, k }) {
@@ -154,7 +154,7 @@ function allNumbers(detail, cell, { q, k }) {
     ["q", detail.q(q)], ["k", detail.k(k)], ...(detail.scale === null ? [] : [["q×k", cell.products]]),
     ["v", detail.v(k)], ["α·v", share], ["Σ α·v", all],
   ];
-  return el("details", { class: "table-of" }, el("summary", {}, "all the numbers"), el("div", { class: "scroll" },
+  return el("details", { class: "table-of" }, el("summary", {}, "all numbers"), el("div", { class: "scroll" },
     el("table", {},
       el("thead", {}, el("tr", {}, ...["dimension", ...columns.map(([name]) => name)]
         .map((name) => el("th", { scope: "col" }, name)))),
@@ -162,14 +162,14 @@ function allNumbers(detail, cell, { q, k }) {
         ...columns.map(([, values]) => el("td", {}, fixed(values[i])))))))));
 }
 
-/** The whole arithmetic of a cell; `place` says which head, and `room` how wide the lab is. */
+/** The whole arithmetic of a cell; `place` names the head, `room` is the width of the lab. */
 export function arithmetic(detail, rule_ids, at, { names, place, off, room }) {
   const may = (k) => rule_ids[at.q * names.keys.length + k] > 0;
   const cell = cellOf(detail, at.q, at.k, may);
   const across = room >= 820 ? 3 : room >= 560 ? 2 : 1;
   const wide = clamp(Math.floor(room / across) - 24 - 48, 160, 330);
   return [
-    el("h4", {}, `How ${fixed(cell.row[at.k].weight)} comes about: `, word("query", names.queries[at.q]), " looks at ",
+    el("h4", {}, `Computing ${fixed(cell.row[at.k].weight)}: `, word("query", names.queries[at.q]), " attends to ",
       word("key", names.keys[at.k]), el("span", {}, place)),
     el("div", { class: `steps across-${across}`, style: `grid-template-columns:repeat(${across}, minmax(0, 1fr))` },
       match(detail, cell, at, wide), shares(cell, at, names), taking(detail, cell, at, off, names, wide)),

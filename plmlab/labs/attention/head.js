@@ -1,4 +1,4 @@
-// One head at large: a row for each query, a column for each key.
+// One head enlarged: a row for each query, a column for each key.
 
 import { shadeOf } from "./overview.js";
 import { clamp, el } from "../shared/dom.js";
@@ -7,16 +7,16 @@ import { EDITED } from "../shared/masks.js";
 
 const SMALLEST = 12;
 
-/** How wide a cell is where `columns` of them and a label share the room: between 12 and 34 px. */
+/** The width of a cell if `columns` of them and a label share the room: between 12 and 34 px. */
 export const pitchOf = (columns, label, room) => clamp(Math.floor((room - label) / columns), SMALLEST, 34);
 
-/** The cells after a click on one in the map: closed, or open again. */
+/** The blocked cells after a click on one in the map: blocked, or allowed again. */
 export function turned(closed, map, q, k) {
   const others = closed.filter(([m, a, b]) => m !== map || a !== q || b !== k);
   return others.length < closed.length ? others : [...closed, [map, q, k]];
 }
 
-/** The pixels of one head; a cell that may not be looked at is transparent, and the hatching behind it shows. */
+/** The pixels of one head; a blocked cell is transparent, so that the hatching behind it shows. */
 export function headPixels(weights, rule_ids, colours) {
   const bytes = new Uint8ClampedArray(4 * weights.length);
   const words = new Uint32Array(bytes.buffer);
@@ -26,8 +26,8 @@ export function headPixels(weights, rule_ids, colours) {
 }
 
 /**
- * The map. `onCell(cell, kept)` hears where the reader goes, and whether to stay there; `onAct(cell)` what is
- * clicked; `onLeave()` that the pointer has left. `paint(weights)` draws a head, `point(cell, said)` the crosshair.
+ * The map. Calls `onCell(cell, kept)` when the reader moves to a cell (`kept`: stay there), `onAct(cell)` on a click,
+ * and `onLeave()` when the pointer leaves. `paint(weights)` draws a head, `point(cell, said)` the crosshair.
  */
 export function headMap({ state, label, pitch, onCell, onAct, onLeave }) {
   const { queries, keys, mask } = state;
@@ -63,7 +63,7 @@ export function headMap({ state, label, pitch, onCell, onAct, onLeave }) {
   grid.node.classList.toggle("hatched", mask.rule_ids.some((cause) => cause < 0));
   const node = el("div", {
     class: `head-map${pitch < 16 ? " dense" : ""}`, style: `--pitch:${pitch}px;--label:${label}px`,
-  }, el("span", { class: "corner" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
+  }, el("span", { class: "corner" }, el("b", { class: "query" }, "query"), " ↓ attends to ",
     el("b", { class: "key" }, "key"), " →"), el("div", { class: "key-names" }, ...above),
     el("div", { class: "queries" }, ...beside), grid.node);
   node.addEventListener("pointerover", (event) => {

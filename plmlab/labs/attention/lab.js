@@ -1,4 +1,4 @@
-// The Attention Lab: all heads, one head, one cell; and what happens without them.
+// The Attention Lab: all heads, one head, one cell; and the effect of ablating them.
 
 import { arithmetic } from "./cell.js";
 import { changes } from "./change.js";
@@ -15,7 +15,7 @@ const OVERVIEW = 34 * 12 + 24;
 const NARROWEST = 236;
 const SIDE_BY_SIDE = 760;
 
-/** Where overview and head stand: side by side where the head's cells keep 16 px, else one above the other. */
+/** The layout of overview and head: side by side if the head's cells keep 16 px, otherwise stacked. */
 export function arranged(room, columns, heads, label) {
   const left = clamp(24 + 34 * heads, NARROWEST, OVERVIEW);
   const beside = room - left - 28;
@@ -26,15 +26,15 @@ export function arranged(room, columns, heads, label) {
 function controls(model, signal) {
   const { presets, two, masks } = model.get("menu");
   const disabled = model.get("alone");
-  const second = textField(model, two ? "what the decoder reads" : "sentence B", signal,
+  const second = textField(model, two ? "the decoder's text" : "sentence B", signal,
     { trait: "second", kind: "second" });
   const which = select({ label: "which attention", disabled }, (shown) => tell(model, { shown, layer: 0, head: 0 }));
-  const under = select({ label: "read under", lead: "read under ", disabled,
+  const under = select({ label: "attention mask", lead: "mask ", disabled,
     options: masks.map((name) => [name, name]) }, (mask) => tell(model, { mask }));
   const read = masks.length ? [under.node] : [];
   const again = el("button", {
     type: "button", disabled, on: { click: () => tell(model, { off: [], closed: [] }) },
-  }, "put all back");
+  }, "restore everything");
   const follow = () => {
     const { maps = [] } = model.get("state");
     which.offer(maps.map(({ title }, i) => [i, title]));
@@ -53,9 +53,9 @@ function controls(model, signal) {
 }
 
 export default lab({
-  title: "Who looks at whom, in a real model?",
-  lead: "All heads of all layers; one head at large; and the arithmetic of one cell. Click, or walk with the arrow " +
-  "keys. Then take a head away, and see what the model loses.",
+  title: "What do the heads of a real model attend to?",
+  lead: "All heads of all layers; one head enlarged; and the arithmetic behind one cell. Click, or use the arrow " +
+  "keys. Then switch off a head, and see how the output changes.",
 }, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
   const view = { cell: null, editing: false, open: "", tokens: "", mask: "", row: [] };
@@ -65,7 +65,7 @@ export default lab({
   const title = el("h4", { class: "head-title" });
   const headButton = el("button", { type: "button", class: "preset", disabled, on: { click: () => turn(false) } });
   const layerButton = el("button", { type: "button", class: "preset", disabled, on: { click: () => turn(true) } });
-  const edit = checkbox({ title: "edit the mask: a click closes a cell", kind: "edit", disabled },
+  const edit = checkbox({ title: "edit the mask: a click blocks a pair", kind: "edit", disabled },
     (on) => { view.editing = on; });
   const sums = el("div", { class: "arithmetic" });
   const moved = el("div", { class: "changes" });
@@ -101,9 +101,9 @@ export default lab({
       if (open) sums.querySelector("details").open = true;
     } else {
       sums.replaceChildren(el("p", { class: "note" }, disabled
-        ? `This page carries the vectors of layer ${detail.layer}, head ${detail.head}; those of ${place} are in the ` +
+        ? `This page holds only the vectors of layer ${detail.layer}, head ${detail.head}; for ${place}, open the ` +
           "notebook."
-        : `asking for the vectors of ${place} …`));
+        : `loading the vectors of ${place} …`));
     }
   };
   const visit = (cell, kept) => {
@@ -181,8 +181,8 @@ export default lab({
     if (focused) drawn[focused].cross.focus({ preventScroll: true });
   };
 
-  // Traits that came together are told of one by one: whichever comes first draws the new state, and no old cell
-  // meets a new sentence.
+  // Traits that changed together are reported one by one: the first of them draws the new state, so that an old cell is
+  // never drawn with a new sentence.
   const changed = (then) => () => (drawn?.state === model.get("state") ? then?.() : draw());
   observe(model, ["state"], changed(), signal);
   observe(model, ["layer", "head"], changed(showHead), signal);

@@ -1,4 +1,4 @@
-"""The Attention Lab: all heads of a real model on the reader's sentence, down to the arithmetic of one cell."""
+"""The Attention Lab: all attention heads of a real model on a sentence, down to the arithmetic of one cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,16 +22,15 @@ from plmlab.labs.shared.notes import unknown
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.text.tokenizers import Tokenizer
 
-TITLES = {"self": "self-attention", "encoder": "encoder", "decoder": "decoder", "cross": "decoder → encoder"}
+TITLES = {"self": "self-attention", "encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
 TOP = 8
 
 
 @dataclass(frozen=True)
 class AttentionPreset:
-    """Something to try in the Attention Lab: a sentence, a head, a cell given by its words, and
-    a question to guess first.
+    """A preset of the Attention Lab: a sentence, a head, a cell given by its two tokens, and a question to predict.
 
-    ``off`` are heads to be switched off, (layer, head); ``closed`` are cells to be closed, (query, key), as positions.
+    ``off`` lists heads to ablate, (layer, head); ``closed`` lists pairs to block, (query, key), as positions.
     """
 
     title: str
@@ -46,13 +45,12 @@ class AttentionPreset:
     closed: tuple[tuple[int, int], ...] = ()
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, with their values."""
+        """The traits that this preset sets, with their values."""
         return {"text": self.text, "layer": self.layer, "head": self.head, "shown": 0,
                 "off": [["self", *head] for head in self.off], "closed": [["self", *cell] for cell in self.closed]}
 
     def cell(self, queries: Sequence[str], keys: Sequence[str]) -> list[int] | None:
-        """The cell as [query, key]: the last position of its query, the first of its key; None where a word is
-        missing."""
+        """The cell as [query, key]: last occurrence of the query, first of the key; None if a token is missing."""
         if self.query not in queries or self.key not in keys:
             return None
         return [len(queries) - 1 - list(reversed(queries)).index(self.query), list(keys).index(self.key)]
@@ -61,56 +59,58 @@ class AttentionPreset:
 ANIMAL = "The animal did not cross the street because it was too tired."
 BANKS = "The bank of the river was muddy, so the bank of the town was closed."
 PRESETS = (
-    AttentionPreset("what “it” means", ANIMAL, 3, 1, "it", "animal",
-         "Here “it” looks at “animal”. Write “wide” for “tired”, and a reader thinks of the street. Will this head now "
-         "look from “it” at “street”?",
-         "No. “animal” falls from 0.69 to 0.32 and is still first; “street” rises to 0.15 only. The head leans to the "
-         "subject of the sentence more than to the meaning of its last word."),
-    AttentionPreset("the word before", ANIMAL, 0, 2, "street", "the",
-         "Head 2 of layer 0 draws one line. What does each word look at? And what must it know of the words for that?",
-         "Each word looks at the one before it, with more than 0.99 of its weight. In layer 0 a vector still says "
-         "where its token stands, and that is enough: this head matches positions, not words."),
-    AttentionPreset("the same word again", BANKS, 2, 9, "bank", "bank",
-         "“bank” stands here twice, and means two things. Whom does the second “bank” look at?",
-         "At the first one, with 0.95 of its weight; and the first looks at the second, with 0.84. The head matches "
-         "the word, whatever it means here."),
-    AttentionPreset("a head less", ANIMAL, 5, 11, "it", "animal",
-         "Head 11 of layer 5 is switched off, one of 72. Which token's vector changes most, and does the sentence's?",
-         "Those of “it” and “[SEP]”, by 0.11, and the sentence's by 0.08. No other head does as much: half of the 72 "
-         "move the sentence by less than 0.002. Try another.", off=((5, 11),)),
-    AttentionPreset("a cell less", ANIMAL, 3, 1, "it", "animal",
-         "“it” may no longer look at “animal”, in any head of any layer. Which tokens change?",
-         "“it” moves by 0.18; no other token moves by even 0.001. What they need of the animal they look up "
-         "themselves.", closed=((9, 2),)),
+    AttentionPreset("what “it” refers to", ANIMAL, 3, 1, "it", "animal",
+         "Here “it” attends mostly to “animal”. If “tired” is replaced by “wide”, a human reader takes “it” to mean "
+         "the street. Will this head then attend from “it” to “street”?",
+         "No. The weight on “animal” falls from 0.69 to 0.32 but is still the largest; that on “street” rises only to "
+         "0.15. The head follows the subject of the sentence more than the meaning of its last word."),
+    AttentionPreset("the previous token", ANIMAL, 0, 2, "street", "the",
+         "Head 2 of layer 0 shows a single diagonal. What does each token attend to, and what does the head have to "
+         "know about the tokens?",
+         "Each token attends to the previous one, with a weight above 0.99. In layer 0 a vector still encodes the "
+         "position of its token, and that is enough: this head matches positions, not words."),
+    AttentionPreset("a repeated word", BANKS, 2, 9, "bank", "bank",
+         "“bank” occurs twice here, with two meanings. Which token does the second “bank” attend to?",
+         "The first “bank”, with a weight of 0.95; and the first attends to the second, with a weight of 0.84. The "
+         "head matches the word form, whatever it means here."),
+    AttentionPreset("ablate a head", ANIMAL, 5, 11, "it", "animal",
+         "Head 11 of layer 5, one of 72, is switched off. Which token's vector changes most, and does the sentence "
+         "vector change?",
+         "The vectors of “it” and “[SEP]”, by 0.11; the sentence vector changes by 0.08. No other head has so large an "
+         "effect: half of the 72 change the sentence vector by less than 0.002. Try another.", off=((5, 11),)),
+    AttentionPreset("block a pair", ANIMAL, 3, 1, "it", "animal",
+         "“it” can no longer attend to “animal”, in any head of any layer. Which tokens change?",
+         "“it” changes by 0.18; no other token changes by even 0.001. They get what they need about the animal by "
+         "attending to “animal” directly.", closed=((9, 2),)),
 )
 
 
 @cache
 def default_model() -> tuple[nn.Module, Tokenizer]:
-    """MiniLM and its tokenizer, loaded once; the labs never change it."""
+    """MiniLM and its tokenizer, loaded once; no lab modifies it."""
     from plmlab.hf import minilm
 
     return minilm()
 
 
 class AttentionLab(Lab):
-    """Layers × heads of a model on the reader's sentence; one head at large; the arithmetic of one cell.
+    """All layers and heads of a model on a sentence; one head enlarged; the arithmetic behind one cell.
 
-    Heads can be switched off and cells closed, and what becomes of the output is shown. The model itself is never
-    changed: the ablation is an ``intervene`` at its hook points.
+    Heads can be ablated and pairs blocked; the lab shows the effect on the output. The model itself is never modified:
+    an ablation is an ``intervene`` at its hook points.
 
     Args:
-        model: ours, or one of ``transformers``; MiniLM if none is given.
+        model: a model of plmlab or of ``transformers``; MiniLM by default.
         words: the model's tokenizer.
-        text: the sentence to begin with.
-        second: what an encoder-decoder's decoder reads, or sentence B of an encoder.
-        layer, head: what is shown at large, counted from 0 as in ``watch``.
-        mask: of a model that was pretrained under several masks, the one under which it reads; "": as it reads a text.
-        name: what the model is called; the name of its class if none is given.
-        presets: buttons of things to look at; those for MiniLM only where it is the model.
+        text: the initial sentence.
+        second: the decoder's text of an encoder–decoder, or sentence B of an encoder.
+        layer, head: the head shown enlarged, counted from 0 as in ``watch``.
+        mask: the attention mask, for a model pretrained with several; "": the model's default.
+        name: the name to display; the model's class name by default.
+        presets: preset buttons; those of MiniLM by default if it is the model, else none.
 
     Raises:
-        ValueError: a model was given without a tokenizer, or a tokenizer without a model.
+        ValueError: if a model is given without a tokenizer, or a tokenizer without a model.
     """
 
     title = "Attention Lab"
@@ -151,16 +151,16 @@ class AttentionLab(Lab):
                          **{name: value for name, value in begin.items() if value is not None})
 
     def summary(self) -> str:
-        """The model's name, its layers and heads, and the tokens that it read."""
+        """The model's name, its layers and heads, and the input tokens."""
         if not self.state:
             return self.message
-        layers, heads = (f"{count} {one}{'s' * (count > 1)}"
-                         for count, one in zip(self.state["size"], ("layer", "head"), strict=True))
+        layers, heads = (f"{count} {unit}{'s' * (count > 1)}"
+                         for count, unit in zip(self.state["size"], ("layer", "head"), strict=True))
         return f"{self.name}, {layers} × {heads}: {' '.join(self.state['queries'])}"
 
     def compute(self, change: Change) -> Computed:
-        """All heads with and without what is taken away, and the numbers of the head in sight; where only another
-        head was chosen, the rest stands."""
+        """All heads before and after the ablation, and the vectors of the selected head; if only another head was
+        selected, the rest is kept."""
         before = self._read(Ablation())
         another = change.drawn & {"text", "second", "mask"} and "closed" not in change.drawn
         closed = [] if another else self.closed
@@ -173,7 +173,7 @@ class AttentionLab(Lab):
                         {"_runs": runs})
 
     def _read(self, ablation: Ablation) -> ForwardPass:
-        """What the model makes of the text; the same question is asked of it once."""
+        """The model's forward pass on the text; cached."""
         key = (self.text, self.second, self.mask, self.max_tokens, ablation)
         if key not in self._runs:
             self._runs[key] = forward_pass(self.model, self.words, self.text, self.second or None, ablation=ablation,
@@ -181,19 +181,19 @@ class AttentionLab(Lab):
         return self._runs[key]
 
     def _ablation(self, closed: Sequence[Any]) -> Ablation:
-        """What the reader has taken away, in an order that does not depend on that of the clicks."""
+        """The reader's ablation, sorted, so that the order of the clicks does not matter."""
         def in_order(rows: Sequence[Any]) -> tuple[tuple[str, int, int], ...]:
             try:
                 return tuple(sorted({(str(name), int(a), int(b)) for name, a, b in rows}))
             except (TypeError, ValueError):
-                raise ValueError("a head that is off is [map, layer, head], a closed cell [map, query, key], such as "
-                                 f"['self', 0, 2]; {rows!r:.60} was given") from None
+                raise ValueError("give an ablated head as [map, layer, head] and a blocked pair as [map, query, key], "
+                                 f"such as ['self', 0, 2]; {rows!r:.60} was given") from None
 
         return Ablation(in_order(self.off), in_order(closed))
 
     def _map(self, run: ForwardPass) -> str:
         if self.shown not in range(len(run.maps)):
-            raise ValueError(f"map {self.shown} is to be shown; this model has {len(run.maps)}, counted from 0")
+            raise ValueError(f"there is no map {self.shown}: this model has {len(run.maps)}, counted from 0")
         return run.maps[self.shown].name
 
     def _describe(self, before: ForwardPass, after: ForwardPass, name: str, closed: Sequence[Any],
@@ -218,7 +218,7 @@ class AttentionLab(Lab):
         }
 
     def _chosen_preset(self) -> AttentionPreset | None:
-        """The preset that was chosen, while the sentence is still much the same."""
+        """The selected preset, while the sentence is still similar to its own."""
         if self.preset not in range(len(self.presets)):
             return None
         preset = self.presets[self.preset]
@@ -232,16 +232,16 @@ class AttentionLab(Lab):
 
 
 def packed(weights: Float[Tensor, "layer head query key"]) -> bytes:
-    """Weights as 16-bit whole numbers, 65,535 for 1: small enough to send all heads at once, exact to 0.00001."""
+    """Weights as 16-bit integers, where 65,535 is 1: small enough to send all heads at once, accurate to 0.00001."""
     return (weights.clamp(0, 1) * 65_535).round().to(torch.int32).numpy().astype("<u2").tobytes()
 
 
 def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, Any]:
-    """What the arithmetic of one head's cells needs, as a dict for JavaScript.
+    """The vectors behind one head's cells, as a dict for JavaScript.
 
-    ``numbers`` are q, k, v, scores, weights and the head's output as 32-bit floats, one after the other; ``width`` is
-    that of a head, ``count`` is [queries, keys], and ``scale`` is what q·k is multiplied with, None where the score
-    is no inner product but the ``formula``.
+    ``numbers`` holds q, k, v, scores, weights and the head's output as 32-bit floats, one after the other; ``width`` is
+    the head's dimension, ``count`` is [queries, keys], and ``scale`` is the factor of q·k, None if the score is not an
+    inner product but the ``formula``.
     """
     found = run.head(name, layer, head)
     parts = (found.q, found.k, found.v, found.scores, found.weights, found.mixed)
@@ -251,32 +251,33 @@ def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, A
 
 
 def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> Effect:
-    """What an ablation does to the output, as a dict for JavaScript: ``positions``, how far each moves, and ``whole``.
+    """The effect of an ablation on the output, as a dict for JavaScript: the change at each of ``positions`` and
+    ``whole``.
 
-    Of an encoder, 1 − cosine between the vectors of each token, and between their means. Of a model with logits,
-    KL(before ‖ after) in nats at each position, and at the last; ``next`` has the likeliest tokens there, before and
-    after.
+    For an encoder, 1 − cosine between the vectors of each token, and between their means. For a model with logits,
+    KL(before ‖ after) in nats at each position, and at the last one; ``next`` has the most likely next tokens there,
+    before and after.
     """
     names = before.maps[1 if len(before.maps) > 1 else 0].queries
     if before.logits is None or after.logits is None:
-        apart = distance(before.vectors, after.vectors)
+        moved = distance(before.vectors, after.vectors)
         whole = distance(before.vectors.mean(0), after.vectors.mean(0))
-        return {"kind": "vectors", "tokens": names, "positions": apart.tolist(), "whole": float(whole)}
-    apart = divergence(before.logits, after.logits)
+        return {"kind": "vectors", "tokens": names, "positions": moved.tolist(), "whole": float(whole)}
+    moved = divergence(before.logits, after.logits)
     p, q = before.logits[-1].double().softmax(-1), after.logits[-1].double().softmax(-1)
     highest = torch.maximum(p, q).topk(min(TOP, len(p))).indices
     top = highest[p[highest].argsort(descending=True, stable=True)].tolist()
-    return {"kind": "next", "tokens": names, "positions": apart.tolist(), "whole": float(apart[-1]),
+    return {"kind": "next", "tokens": names, "positions": moved.tolist(), "whole": float(moved[-1]),
             "next": [{"token": token, "before": float(p[i]), "after": float(q[i])}
                      for token, i in zip(labels(words, top), top, strict=True)]}
 
 
 def who_receives(run: ForwardPass, name: str) -> tuple[str, str]:
-    """A question for every model, and its answer: which token receives the most weight, over all heads and queries?"""
+    """A question for any model, and its answer: which token receives the most attention over all heads and queries?"""
     found = run.map(name)
     share = torch.stack(found.weights).mean((0, 1, 2))
-    most = int(share.argmax())
-    key = names_of(found.keys)[most]
-    answer = f"“{key}”, with {share[most]:.2f} of it all; shared out evenly, each would have {1 / len(share):.2f}. "
-    return ("Over all heads and all queries: which token receives the most weight?",
-            answer + "A row sums to 1, so that a head which finds nothing to look for must still look somewhere.")
+    largest = int(share.argmax())
+    key = names_of(found.keys)[largest]
+    answer = f"“{key}”, with {share[largest]:.2f} of the total; uniform attention gives each {1 / len(share):.2f}. "
+    return ("Over all heads and all queries: which token receives the most attention?",
+            answer + "The weights of a row sum to 1, so a head that finds nothing relevant still attends to something.")

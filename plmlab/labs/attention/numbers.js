@@ -1,10 +1,10 @@
-// The numbers of the Attention Lab as Python sends them, and the arithmetic of one cell.
+// The tensors of the Attention Lab as sent by Python, and the arithmetic of one cell.
 
 import { bytesOf } from "../shared/bytes.js";
 import { fill } from "../shared/lab.js";
 import { decimal } from "../shared/words.js";
 
-/** All weights of a map, 65,535 for 1; those of a head follow each other row by row. */
+/** All weights of a map, where 65,535 is 1; each head row by row. */
 export function weightsOf(state) {
   const [layers, heads] = state.size;
   const [rows, columns] = [state.queries.length, state.keys.length];
@@ -35,9 +35,9 @@ export function detailOf(sent) {
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /**
- * How one weight comes about: the products of q and k and their sum, times the scale, plus what the model adds of
- * its own; then the row's softmax over the keys that `may` be looked at (each e^(score − most) over their sum).
- * Where the score is no inner product, the scale is null, and there are no products.
+ * How one weight is computed: the products of q and k and their sum, times the scale, plus the model's bias; then the
+ * softmax of the row over the keys allowed by `may` (each e^(score − most) over their sum). If the score is not an
+ * inner product, the scale is null, and there are no products.
  */
 export function cellOf(detail, q, k, may) {
   const [query, key, scores] = [detail.q(q), detail.k(k), detail.scores(q)];
@@ -53,17 +53,17 @@ export function cellOf(detail, q, k, may) {
   return { products, dot, scaled, added: Math.abs(added) > 1e-4 ? added : 0, score: scaled + added, most, total, row };
 }
 
-/** What a query takes along: the share of one key, α v, and Σ α v over all keys. */
+/** The weighted value of one key, α v, and the head's output Σ α v over all keys. */
 export function takenAlong(detail, row, k) {
   const share = Array.from(detail.v(k), (value) => row[k].weight * value);
   const all = share.map((_, i) => sum(row.map(({ weight }, j) => weight * detail.v(j)[i])));
   return { share, all };
 }
 
-/** A row's keys, those with most weight first; of equals, the earlier. */
+/** A row's keys by decreasing weight; ties by position. */
 export const ordered = (row) => [...row].sort((a, b) => b.weight - a.weight || a.k - b.k);
 
-/** Where to begin in a head: the cell of most weight, not counting looks at oneself or at either end. */
+/** The initial cell of a head: the largest weight, ignoring the diagonal and the first and last key. */
 export function firstCell(weights, rows, columns) {
   let best = { q: Math.min(1, rows - 1), k: 0, weight: -1 };
   for (let q = 0; q < rows; q++) {
@@ -75,25 +75,25 @@ export function firstCell(weights, rows, columns) {
   return { q: best.q, k: best.k };
 }
 
-/** A score or a weight, as this lab writes them. */
+/** A score or a weight, as this lab formats them. */
 export const fixed = (value, digits = 3) => decimal(value, digits);
 
-const PLACES = ["the most", "the second most", "the third most"];
+const PLACES = ["the largest", "the second largest", "the third largest"];
 
-/** The sentence on one cell, in pieces: how much of its weight the query gives to the key, or why it gives none. */
+/** The sentence on one cell, in pieces: the weight that the query gives to the key, or why it is blocked. */
 export function spoken(mask, weights, names, { q, k }, off) {
   const columns = names.keys.length;
   const cause = mask.rule_ids[q * columns + k];
   const words = { query: names.queries[q], key: names.keys[k] };
-  if (cause < 0) return fill(`{query} may not look at {key}: ${mask.sentences[cause]}`, words);
+  if (cause < 0) return fill(`{query} cannot attend to {key}: ${mask.sentences[cause]}`, words);
   const row = weights.subarray(q * columns, (q + 1) * columns);
   const place = row.filter((weight) => weight > row[k]).length;
-  const rank = PLACES[place] ? `, ${PLACES[place]} of its row` : "";
-  const silent = off ? " The head is switched off: whatever it looks at, it hands on nothing." : "";
-  return fill(`{query} looks at {key} with ${fixed(row[k] / 65535)} of its weight${rank}.${silent}`, words);
+  const rank = PLACES[place] ? `, ${PLACES[place]} in its row` : "";
+  const silent = off ? " The head is switched off: its output is zero." : "";
+  return fill(`{query} attends to {key} with weight ${fixed(row[k] / 65535)}${rank}.${silent}`, words);
 }
 
-/** Where the same tokens stand in another row of them, one that may have a token more: the cell, or null. */
+/** The same cell in another token sequence, which may have one more token; null if a token is missing. */
 export function carried({ q, k }, before, after) {
   const again = (position) => {
     const nth = before.slice(0, position).filter((token) => token === before[position]).length;

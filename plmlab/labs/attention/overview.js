@@ -1,15 +1,15 @@
-// The overview: every head of every layer as a small map, on one canvas.
+// The overview: every head of every layer as a thumbnail, on one canvas.
 
 import { clamp, el } from "../shared/dom.js";
 import { heatMap, ramp, sequential } from "../shared/heat.js";
 
 const HALF = 255 / Math.sqrt(65535);
 
-/** The step of the colour scale, 0 … 255, that stands for a weight: its square root, so that small ones are seen. */
+/** The step of the colour scale, 0 … 255, of a weight: its square root, so that small weights are visible. */
 export const shadeOf = (weight) => Math.round(HALF * Math.sqrt(weight));
 const SHADES = Uint8Array.from({ length: 65536 }, (_, weight) => shadeOf(weight));
 
-/** Where each of `side` pixels begins and ends among `count` cells. */
+/** The cells, of `count`, that each of `side` pixels covers: [from, to). */
 export function spans(count, side) {
   return Array.from({ length: side }, (_, i) => {
     const from = Math.floor((i * count) / side);
@@ -18,8 +18,8 @@ export function spans(count, side) {
 }
 
 /**
- * The pixels of all heads, a square of `side` each in a cell of `pitch`, transparent between; where several
- * weights share a pixel, the largest shows, so that a thin line stays a line.
+ * The pixels of all heads, a square of `side` each in a cell of `pitch`, transparent in between; if several weights
+ * share a pixel, the largest is drawn, so that a thin line remains visible.
  */
 export function thumbnails({ layers, heads, rows, columns, head }, side, pitch, colours) {
   const width = heads * pitch;
@@ -46,7 +46,7 @@ export function thumbnails({ layers, heads, rows, columns, head }, side, pitch, 
   return bytes;
 }
 
-/** The heads that are off after a head, or with `whole` its layer, is switched over: [[map, layer, head], …]. */
+/** The heads that are off after a head, or with `whole` its layer, is toggled: [[map, layer, head], …]. */
 export function switched(off, map, layer, head, heads, whole) {
   const wanted = whole ? [...Array(heads).keys()] : [head];
   const isOff = (h) => off.some(([m, l, o]) => m === map && l === layer && o === h);
@@ -55,8 +55,8 @@ export function switched(off, map, layer, head, heads, whole) {
 }
 
 /**
- * The grid of small maps. `onHead(layer, head)` hears where the reader goes, `onSwitch(layer, head, whole)` what
- * is to be switched, `onEnter()` that the head is to be looked into. `mark(off)` draws which heads are off.
+ * The grid of thumbnails. Calls `onHead(layer, head)` when the reader moves to a head, `onSwitch(layer, head, whole)`
+ * to toggle one, `onEnter()` to enter its map. `mark(off)` draws which heads are off.
  */
 export function overview({ weights, room, onHead, onSwitch, onEnter }) {
   const { layers, heads } = weights;

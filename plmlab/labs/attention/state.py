@@ -1,4 +1,4 @@
-"""The state of the Attention Lab, as JavaScript reads it."""
+"""The state of the Attention Lab, as passed to JavaScript."""
 
 from typing import TypedDict
 
@@ -6,7 +6,7 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class PairsRule(TypedDict):
-    """A map that can be chosen, and how many layers and heads it has."""
+    """An attention map that can be selected, with its numbers of layers and heads."""
 
     title: str
     name: str
@@ -14,7 +14,7 @@ class PairsRule(TypedDict):
 
 
 class Likely(TypedDict):
-    """A token's probability before and after something was taken away."""
+    """A token's probability before and after the ablation."""
 
     token: str
     before: float
@@ -22,7 +22,7 @@ class Likely(TypedDict):
 
 
 class Moved(TypedDict):
-    """How far the output moves at each position, and as a ``whole``."""
+    """The change of the output at each position, and as a ``whole``."""
 
     kind: str
     tokens: list[str]
@@ -31,13 +31,13 @@ class Moved(TypedDict):
 
 
 class Effect(Moved, total=False):
-    """What an ablation does to the output, as `change_of` describes it."""
+    """The effect of an ablation on the output; see `change_of`."""
 
     next: list[Likely]
 
 
 class State(TypedDict):
-    """What is drawn: ``weights`` of all heads as 16-bit numbers, ``start`` the cell to begin at."""
+    """The drawing: ``weights`` of all heads as 16-bit integers, ``start`` is the initial cell."""
 
     map: str
     maps: list[PairsRule]

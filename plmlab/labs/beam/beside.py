@@ -1,4 +1,4 @@
-"""The Small World beside a beam: the exact probability of every branch, and the likeliest sentence of all."""
+"""The Small World's exact probabilities for a beam: of every branch, and of the most likely sentence."""
 
 from collections.abc import Sequence
 from math import log
@@ -15,7 +15,7 @@ from plmlab.world.probability.posterior import NotInGrammar
 class Beside:
     """A world's split, by the ids of a tokenizer of ``size`` tokens.
 
-    ValueError: a word of the world is not one token.
+    Raises ValueError if a word of the world is not a single token.
     """
 
     def __init__(self, world: World, split: str, tokenizer: Tokenizer, size: int) -> None:
@@ -25,9 +25,9 @@ class Beside:
 
 
 class Begun:
-    """A beginning in the world, and the exact probability of all that may come after it.
+    """A prompt in the world, and the exact probability of its continuations.
 
-    ``left`` says in words where the beginning itself leaves the grammar; "" where it begins a sentence.
+    ``left`` explains where the prompt itself leaves the grammar; "" if it is a prefix of a sentence.
     """
 
     def __init__(self, beside: Beside, words: Sequence[str]) -> None:
@@ -37,19 +37,19 @@ class Begun:
         self.left = "" if states else beside.world.explain(self.words, beside.split).message
 
     def chance(self, tokens: Sequence[int]) -> float | None:
-        """The exact probability of the last of some tokens after the beginning, given all before it; None where what
-        stands before it, or the token itself, leaves the grammar."""
+        """The exact probability of the last of ``tokens``, given the prompt and the tokens before it; None if they
+        leave the grammar."""
         part = self._mass(tuple(tokens))
         return part / self._mass(tuple(tokens[:-1])) if part > 0 else None
 
     def total(self, tokens: Sequence[int]) -> float | None:
-        """The log-probability of some tokens after the beginning, in nats; None where they leave the grammar."""
+        """The log-probability of ``tokens`` given the prompt, in nats; None if they leave the grammar."""
         part = self._mass(tuple(tokens))
         return log(part / self._mass(())) if part > 0 else None
 
     def best(self) -> tuple[str, int, float] | None:
-        """The likeliest sentence that begins so: what comes after the beginning, how many tokens that is, the end
-        included, and its log-probability in nats, given the beginning; None where no sentence begins so."""
+        """The most likely continuation: its text, its number of tokens ([END] included), and its log-probability in
+        nats given the prompt; None if no sentence has this prefix."""
         try:
             (words, logprob), = likeliest(self.beside.automaton, self.words)
         except NotInGrammar:
@@ -61,14 +61,14 @@ class Begun:
         return sum(self._after(tokens).values(), 0.0)
 
     def _after(self, tokens: tuple[int, ...]) -> dict[int, float]:
-        """State → its mass after the beginning and these tokens; the end leads to the final state alone."""
+        """State → its probability mass after the prompt and these tokens; [END] leads only to the final state."""
         if tokens not in self._states:
             before, word = self._after(tokens[:-1]), self.beside.word.get(tokens[-1])
             if word is None:
-                found = {}
+                states = {}
             elif word == END:
-                found = {state: mass for state, mass in before.items() if state == FINAL}
+                states = {state: mass for state, mass in before.items() if state == FINAL}
             else:
-                found = self.beside.automaton.advance(before, word)
-            self._states[tokens] = found
+                states = self.beside.automaton.advance(before, word)
+            self._states[tokens] = states
         return self._states[tokens]

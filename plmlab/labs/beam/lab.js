@@ -1,4 +1,4 @@
-// The Beam Lab: the tree as it grows, its knobs, and what it misses.
+// The Beam Lab: the search tree, its controls, and its errors.
 
 import { partingOf } from "./layout.js";
 import { missesOf, textsOf, widthsOf } from "./results.js";
@@ -10,9 +10,9 @@ import { guess, lab, observe, tell } from "../shared/lab.js";
 import { shownOf, stepper } from "../shared/steps.js";
 
 export default lab({
-  title: "What does a beam keep, and what does it lose?",
-  lead: "Each step goes on with every open text, ranks all next tokens by the probability of the whole, and keeps the " +
-    "few likeliest. Walk the tree; press Enter on what was pruned.",
+  title: "What does beam search keep, and what does it lose?",
+  lead: "Each step extends every open hypothesis, ranks the extended hypotheses by their total probability, and keeps " +
+    "the most likely ones. Explore the tree; press Enter on a pruned branch to continue it.",
 }, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
   parts.node.classList.add("beam");
@@ -20,8 +20,8 @@ export default lab({
   const { presets, sources, widest, steepest, longest } = model.get("menu");
   let tree = null;
 
-  const input = textField(model, "the beginning", signal);
-  const who = select({ label: "who writes", lead: "written by ", disabled, options: sources.map((name) => [name, name]) }, (source) => {
+  const input = textField(model, "prompt", signal);
+  const who = select({ label: "model", lead: "model ", disabled, options: sources.map((name) => [name, name]) }, (source) => {
     const preset = presets.find((one) => one.source === source);
     tell(model, { source, steps: null, ...(preset ? { text: preset.text, width: preset.width, alpha: preset.alpha } : {}) });
   });
@@ -36,7 +36,7 @@ export default lab({
     el("div", { class: "bar" }, input, ...(sources.length > 1 ? [who.node] : [])),
     tries,
     el("div", { class: "bar quiet knobs" }, knob("width", "width", 1, widest, 1),
-      knob("alpha", "length penalty α", 0, steepest, 0.1), knob("length", "at most, tokens", 1, longest, 1)),
+      knob("alpha", "length penalty α", 0, steepest, 0.1), knob("length", "maximum tokens", 1, longest, 1)),
     walk.node);
 
   const title = el("h4");
@@ -70,7 +70,7 @@ export default lab({
     place.misses.replaceChildren(missesOf(state, pinned));
     place.widths.replaceChildren(widthsOf(state, pinned, { disabled, pick }));
     if (focused) place.widths.querySelector("[aria-pressed=true]")?.focus({ preventScroll: true });
-    place.ask.replaceChildren(guess(view, "A wider beam weighs more texts at each step. Can it find a worse one?",
+    place.ask.replaceChildren(guess(view, "A wider beam considers more hypotheses at each step. Can it find a worse text?",
       widerSaid(pinned), "wider"));
     if (!disabled && !view.gone && !Object.keys(pinned).length) seek();
   };

@@ -1,4 +1,4 @@
-"""The Beam Lab: the tree of beam search as it grows, what it prunes, and the texts that it misses."""
+"""The Beam Lab: the tree of a beam search, its pruned branches, and its search and model errors."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -24,22 +24,23 @@ SEARCHED = ("text", "width", "alpha", "length", "source")
 
 
 class BeamLab(Lab):
-    """The tree of a beam search, step by step, with greedy's way beside it and what was pruned.
+    """The tree of a beam search, step by step, with the greedy path and the pruned branches.
 
-    The tree is that of `plmlab.decode.beam_search`. Pinned beneath it are the model's likeliest text of all, by exact
-    search, and the world's, so that each miss has its name: a search error or a model error.
+    The tree is that of `plmlab.decode.beam_search`. Below it stand the model's most likely text, by exact search, and
+    the world's, so that each failure can be classified as a search error or a model error.
 
     Args:
-        model: what writes: anything with ``start`` and ``step`` (`plmlab.decode.AutoregressiveModel`), or a
-            `plmlab.decode.TableLM`. With none, the tables of the presets do.
-        tokenizer: the model's own; a table has none.
-        text: the beginning; the first preset's if None.
-        world: a Small World, whose exact probability then stands on every branch. The tokenizer must have one token
+        model: an autoregressive model with ``start`` and ``step`` (`plmlab.decode.AutoregressiveModel`), or a
+            `plmlab.decode.TableLM`. By default, the tables of the presets are used.
+        tokenizer: the model's tokenizer; None for a table.
+        text: the prompt; the first preset's if None.
+        world: a Small World, whose exact probability is then shown on every branch. The tokenizer must have one token
             for each of its words.
-        split: which of the world's distributions.
-        presets: what to try; if None, a table of a study note's, a garden path, a beam too wide, and more.
-        traits: what the reader can set: ``width`` (1 to 10), ``alpha`` (the length penalty's power, 0 to 2),
-            ``length`` (the most tokens, 1 to 20), ``steps`` (how many are shown; None: all), ``source`` (who writes).
+        split: the world's distribution.
+        presets: the presets; by default, a table from a study note, a garden path, a beam too wide, and more.
+        traits: what the reader can set: ``width`` (1 to 10), ``alpha`` (exponent of the length penalty, 0 to 2),
+            ``length`` (maximum number of tokens, 1 to 20), ``steps`` (number of steps shown; None: all), ``source``
+            (the name of the model).
     """
 
     title = "Beam Lab"
@@ -61,13 +62,13 @@ class BeamLab(Lab):
     def __init__(self, model: Any = None, tokenizer: Any = None, text: str | None = None, *, world: World | None = None,
                  split: str = "train", presets: Sequence[Preset] | None = None, **traits: Any) -> None:
         own = None if model is None else writer_of(model, tokenizer, world, split)
-        tried = list(offered(own, traits.get("length", LONGEST)) if presets is None else presets)
+        choices = list(offered(own, traits.get("length", LONGEST)) if presets is None else presets)
         self.writers: dict[str, Writer] = {} if own is None else {own.name: own}
-        sources = [self._source(preset, own) for preset in tried]
+        sources = [self._source(preset, own) for preset in choices]
         if not self.writers:
-            raise ValueError("there is nothing that writes: give a model, or a preset with a table")
-        first = tried[0] if text is None and tried else None
-        begun = {"text": text or "", "source": next(iter(self.writers))} if first is None else {
+            raise ValueError("there is no model: give one, or a preset with a table")
+        first = choices[0] if text is None and choices else None
+        initial = {"text": text or "", "source": next(iter(self.writers))} if first is None else {
             "text": first.text, "width": first.width, "alpha": first.alpha, "source": sources[0]}
         self.search: Search | None = None
         self.grown: list[Step] = []
@@ -75,24 +76,24 @@ class BeamLab(Lab):
         self._beginning: tuple[tuple[Any, ...], Beginning] | None = None
         self._likeliest: dict[tuple[Any, ...], Likeliest] = {}
         self._widths: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        super().__init__(**begun | traits, menu={
+        super().__init__(**initial | traits, menu={
             "presets": [{"title": preset.title, "text": preset.text, "width": preset.width, "alpha": preset.alpha,
-                         "source": source} for preset, source in zip(tried, sources, strict=True)],
+                         "source": source} for preset, source in zip(choices, sources, strict=True)],
             "sources": list(self.writers), "widest": WIDEST, "steepest": STEEPEST, "longest": LONGEST})
 
     def _source(self, preset: Preset, own: Writer | None) -> str:
-        """The name of the one that writes at a preset, who is known from now on."""
+        """The name of a preset's model; a table is registered under it."""
         if preset.table is None:
             if own is None:
-                raise ValueError(f"the preset {preset.title!r} has no table, and the lab no model")
+                raise ValueError(f"the preset {preset.title!r} has no table and the lab has no model; give one of them")
             return own.name
-        name = f"a table: {preset.title}"
+        name = f"table: {preset.title}"
         self.writers[name] = TableWriter(name, preset.table)
         return name
 
     @traitlets.validate("width", "alpha", "length")
     def _check(self, proposal: Any) -> Any:
-        """A TraitError for what the lab has no room to draw."""
+        """Raise TraitError for a value outside the range that the lab can draw."""
         name, value = proposal["trait"].name, proposal["value"]
         low, high = {"width": (1, WIDEST), "alpha": (0, STEEPEST), "length": (1, LONGEST)}[name]
         if not low <= value <= high:
@@ -100,27 +101,27 @@ class BeamLab(Lab):
         return value
 
     def traits_for_page(self) -> dict[str, Any]:
-        """What the page must know; no kernel will find there what is pinned, so it is found now."""
+        """The traits of an exported page; the exact search runs now, because the page has no kernel."""
         self.recompute()
         if not self.pinned:
             self.seek += 1
         return super().traits_for_page()
 
     def best(self) -> list[dict[str, Any]]:
-        """The finished texts, the best first, each with its ``text``, ``total`` log-probability and ``score``."""
+        """The finished hypotheses, best first, each with its ``text``, ``total`` log-probability and ``score``."""
         return self.state.get("finished", [])
 
     def summary(self) -> str:
-        """The beginning, and what greedy and the beam make of it."""
+        """The prompt, and the texts found by the beam and by greedy decoding."""
         if not self.best():
-            return self.message or "no text was finished"
+            return self.message or "no hypothesis was finished"
         beam, greedy = self.best()[0], self.state["greedy"]
         return (f"'{self.state['text']}': a beam of {self.state['width']} finds '{beam['text']}' "
                 f"({beam['total']:.2f} nats), greedy '{greedy['text']}' ({greedy['total']:.2f})")
 
     def compute(self, change: Change) -> Computed:
-        """The tree anew, where what is searched for changed; else what was asked about it. What is pinned under
-        another text or penalty is looked for only when it is asked for (``seek``), after the tree was drawn."""
+        """Search again if an input changed; otherwise answer the request about the tree. The exact search runs only on
+        request (``seek``), after the tree was drawn."""
         if change.drawn & set(SEARCHED):
             return self._searched(look="seek" in change.tried)
         if self.search is None or self._beginning is None:
@@ -131,10 +132,10 @@ class BeamLab(Lab):
         return Computed({"unfolded": self._unfolded(self.search), "message": note})
 
     def _searched(self, *, look: bool) -> Computed:
-        """The tree for the traits as they stand; what is pinned where it is known, or to be looked for."""
+        """Run the beam search; add the exact results if they are known, or if ``look`` is True."""
         writer = self.writers.get(self.source)
         if writer is None:
-            raise ValueError(f"{self.source!r:.60} is to write; there are {', '.join(self.writers)}")
+            raise ValueError(f"there is no model {self.source!r:.60}; choose one of {', '.join(self.writers)}")
         ids, note, begun = self._begin(writer)
         search = Search(writer, tuple(ids), begun, self.length, self.width, self.alpha)
         grown = search.steps()
@@ -153,8 +154,8 @@ class BeamLab(Lab):
                         {"search": search, "grown": grown, "greedy": greedy})
 
     def _begin(self, writer: Writer) -> Beginning:
-        """The beginning as it is read: its ids, a note, and where in the world it stands. Kept while it is the same,
-        with all that the world was asked about it."""
+        """The prompt: its ids, a note, and its position in the world's automaton. Cached while the prompt is the
+        same."""
         key = (writer.name, self.text, self.length)
         if self._beginning is None or self._beginning[0] != key:
             ids, note = writer.read(self.text, self.length)
@@ -162,7 +163,7 @@ class BeamLab(Lab):
         return self._beginning[1]
 
     def _pins(self, search: Search, grown: Sequence[Step], *, look: bool) -> dict[str, Any]:
-        """What is pinned: {} where it is not known, and not to be looked for now."""
+        """The exact results below the tree; {} if they are unknown and ``look`` is False."""
         key = (search.writer.name, search.ids, search.length)
         if not look and (key not in self._likeliest or (*key, search.alpha) not in self._widths):
             return {}
@@ -175,11 +176,11 @@ class BeamLab(Lab):
                       self._widths[*key, search.alpha])
 
     def _unfolded(self, search: Search) -> dict[str, Any]:
-        """What the branch would have become that is to be unfolded: greedily written on; {} for none."""
+        """The greedy continuation of the selected pruned branch; {} if none is selected."""
         if not self.unfold:
             return {}
         if len(self.unfold) != 2:
-            raise ValueError(f"unfold names a branch by its step and its place, from 0 on; {self.unfold} was given")
+            raise ValueError(f"unfold is [step, place] of a branch, counted from 0; {self.unfold} was given")
         text = branch(self.grown, *self.unfold)
         ended = text.tokens[-1] == search.writer.vocab.end
         room = search.length - len(text.tokens)
@@ -189,15 +190,15 @@ class BeamLab(Lab):
 
 
 def writer_of(model: Any, tokenizer: Any, world: World | None, split: str) -> Writer:
-    """Who writes with a model: a table needs no tokenizer. ValueError where one is missing or too many."""
+    """Wrap a model with its tokenizer; a table needs none. Raises ValueError if one is missing or superfluous."""
     if isinstance(model, TableLM):
         if tokenizer is not None or world is not None:
-            raise ValueError("a Table's words are its tokens: give it neither a tokenizer nor a world")
+            raise ValueError("the tokens of a Table are its words: give neither a tokenizer nor a world")
         return TableWriter("the table", model)
     if tokenizer is None:
         raise ValueError(f"give the tokenizer of the {type(model).__name__} too: BeamLab(model, tokenizer)")
-    made = ModelWriter(type(model).__name__, model, tokenizer, None)
+    writer = ModelWriter(type(model).__name__, model, tokenizer, None)
     if world is not None:
-        size = getattr(getattr(model, "config", None), "vocab", len(made.tokenizer))
-        made.beside = Beside(world, split, made.tokenizer, size)
-    return made
+        size = getattr(getattr(model, "config", None), "vocab", len(writer.tokenizer))
+        writer.beside = Beside(world, split, writer.tokenizer, size)
+    return writer

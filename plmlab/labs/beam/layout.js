@@ -1,23 +1,23 @@
-// Where the branches of a beam's tree lie, and where a key leads from one to another.
+// The layout of the beam search tree, and keyboard navigation between its branches.
 
 export const [WIDE, DENSE] = ["wide", "dense"];
-const ROWS = { [WIDE]: 46, [DENSE]: 24 }; // px, from a branch to the one beneath
+const ROWS = { [WIDE]: 46, [DENSE]: 24 }; // px, from a branch to the next one below
 const HIGH = { [WIDE]: 39, [DENSE]: 20 };
 export const GAP = 34; // px, between columns
 export const ROOT = 112;
 export const HEAD = 22;
 
-/** A branch shows all its figures while few stay open. */
+/** A branch shows all its figures if the beam is narrow. */
 export const formOf = ({ width }) => (width <= 4 ? WIDE : DENSE);
 
-/** How wide a branch is, in px: as wide as what it shows. */
+/** The width of a branch in px, depending on what it shows. */
 export function columnOf({ width, alpha, world }) {
   return formOf({ width }) === DENSE ? 98 + (world ? 52 : 0) : 104 + (alpha > 0 ? 44 : 0) + (world ? 30 : 0);
 }
 
 /**
- * The place of every branch: columns one after the other, each centred, in the order in which the parents stand, so
- * that no two lines cross. `lanes` counts the columns of the longest way that grows apart from the tree.
+ * The coordinates of every branch: columns side by side, each centred, ordered by parent, so that no two lines cross.
+ * `lanes` is the number of columns of the longest path outside the tree.
  */
 export function layoutOf(state, lanes = 0) {
   const form = formOf(state);
@@ -44,8 +44,8 @@ export function linkOf({ places, root, across, high }, step, place, parent) {
   return `M${x0} ${y0}C${half} ${y0} ${half} ${y + high / 2} ${x} ${y + high / 2}`;
 }
 
-/** Where an arrow key leads from a branch, or null: right to its likeliest child, left to its parent, up and down in
-    its step. Of `shown` columns. */
+/** The branch that an arrow key leads to, or null: right to the most likely child, left to the parent, up and down
+    within the step. `shown` is the number of columns shown. */
 export function stepTo(key, columns, { step, place }, shown) {
   const inside = (to) => (columns[to.step]?.[to.place] && to.step < shown ? to : null);
   if (key === "ArrowUp") return inside({ step, place: place - 1 });
@@ -59,7 +59,7 @@ export function stepTo(key, columns, { step, place }, shown) {
   return { step: step + 1, place: children.reduce((best, one) => (one.rank < best.rank ? one : best)).i };
 }
 
-/** The branch that the best text ends in, or the likeliest of the last step. */
+/** The branch in which the best text ends, or the most likely one of the last step. */
 export function lastOf(columns, shown) {
   for (let step = shown - 1; step >= 0; step--) {
     const place = columns[step].findIndex(({ best }) => best);
@@ -68,7 +68,7 @@ export function lastOf(columns, shown) {
   return { step: shown - 1, place: columns[shown - 1].findIndex(({ rank }) => rank === 1) };
 }
 
-/** Where the best text and greedy's part: the best one's branch there; its last one where they do not. */
+/** The branch where the best text diverges from the greedy path; its last branch if they do not diverge. */
 export function partingOf(columns) {
   for (const [step, column] of columns.entries()) {
     const place = column.findIndex(({ best, greedy }) => best && !greedy);
@@ -77,13 +77,13 @@ export function partingOf(columns) {
   return lastOf(columns, columns.length);
 }
 
-/** The tokens from the beginning to a branch. */
+/** The branches from the prompt to a branch. */
 export function pathTo(columns, { step, place }) {
   const branch = columns[step][place];
   return [...(step ? pathTo(columns, { step: step - 1, place: branch.parent }) : []), branch];
 }
 
-/** The finished branches by a step, the best first, as many as the beam is wide. */
+/** The branches finished up to a step, best first, at most as many as the beam width. */
 export function finishedBy(columns, shown, width) {
   const found = columns.slice(0, shown).flatMap((column) =>
     column.filter(({ fate }) => fate === "finished").sort((a, b) => a.rank - b.rank));

@@ -1,4 +1,4 @@
-"""What stands fixed beneath the tree: the model's likeliest text of all, the world's, and what each width finds."""
+"""The exact results below the tree: the most likely text of the model and of the world, and the best of each width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,17 +11,17 @@ from plmlab.labs.beam.writers import prompt_of
 
 WIDEST = 10
 LIMIT = 2_000
-"""The exact search gives up where so many prefixes would be open at once: a second's work."""
+"""The exact search stops when more prefixes than this are open at once (about one second)."""
 NEAR = 1e-4
-"""Log-probabilities of one text, read in batches of different sizes, are so near each other."""
+"""Tolerance for log-probabilities of the same text computed in batches of different sizes."""
 SAME = 1e-9
-"""The world's are exact but for rounding."""
+"""Tolerance for the world's log-probabilities, which are exact up to rounding."""
 
 
 @dataclass(frozen=True)
 class Likeliest:
-    """The model's likeliest text, or None where that would take too long; ``read`` prefixes in all. ``empty`` is the
-    log-probability of the empty text, None where it has none."""
+    """The model's most likely text, or None if the search was too wide; ``read`` prefixes were expanded. ``empty`` is
+    the log-probability of the empty text, None if it has none."""
 
     text: Hypothesis | None
     read: int
@@ -29,7 +29,7 @@ class Likeliest:
 
 
 def likeliest(search: Search) -> Likeliest:
-    """The likeliest of all texts of the search's length, whatever its width and its penalty."""
+    """The most likely text up to the maximum length, independent of beam width and penalty."""
     writer, prompt = search.writer, prompt_of(search.ids)
     with writer.at_rest():
         logprobs = writer.model.step(prompt, writer.model.start()).double().log_softmax(-1)[0]
@@ -42,25 +42,25 @@ def likeliest(search: Search) -> Likeliest:
 
 
 def finite(nats: float) -> float | None:
-    """A log-probability that JSON can hold: None for −∞."""
+    """A log-probability for JSON: None for −∞."""
     return nats if isfinite(nats) else None
 
 
 def widths(search: Search) -> list[dict[str, Any]]:
-    """What a beam of each width from 1 to 10 finds, with the same penalty."""
-    found = []
+    """The best text of a beam of each width from 1 to 10, with the same penalty."""
+    rows = []
     for width in range(1, WIDEST + 1):
         finished = replace(search, width=width).steps()[-1].finished
-        found.append({"width": width, **(told(search, finished[0]) if finished else {"text": None})})
-    return found
+        rows.append({"width": width, **(told(search, finished[0]) if finished else {"text": None})})
+    return rows
 
 
 def pinned(search: Search, beam: Hypothesis | None, exact: Likeliest, each: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The model's likeliest text and the world's, what each width finds, and what was missed.
+    """The most likely text of the model and of the world, the best text of each width, and the errors.
 
-    ``search_error``: the likeliest text has a higher score than the ``beam``'s. ``preferred``: it has not, since the
-    length penalty makes another one's higher. ``model_error``: the world knows a likelier text than the model's
-    likeliest. Each is None where it cannot be told.
+    ``search_error``: the model's most likely text has a higher score than the ``beam``'s. ``preferred``: it does not,
+    because the length penalty favours another text. ``model_error``: the world has a more likely text than the model's
+    most likely one. Each is None if it is unknown.
     """
     best = exact.text
     world = search.begun.best() if search.begun else None

@@ -1,4 +1,4 @@
-"""Beginnings to try in the Beam Lab, each of which does what its title says."""
+"""Presets of the Beam Lab: prompts, each verified to show what its title says."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from plmlab.labs.beam.writers import Writer
 
 APPLE = TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, "我爱大人": 0.08, "我爱大妈": 0.12, "我爱大便": 0.05,
                "我爱大军": 0.05, "我爱大米": 0.08, "我爱大姐": 0.07})
-"""A study note's example: 大 is likelier than 苹, and 苹果 than all that begins with 大."""
+"""An example from a study note: 大 is more likely than 苹, but 苹果 is more likely than any word starting with 大."""
 
 
-def table(begun: str, **chances: float) -> TableLM:
-    """A table of texts that all begin alike: the words that follow, with ``_`` between them, and their chances."""
-    return TableLM({(*begun.split(), *said.split("_")): chance for said, chance in chances.items()})
+def table(prompt: str, **probabilities: float) -> TableLM:
+    """A table of texts with the same prompt: continuations, words separated by ``_``, and their probabilities."""
+    return TableLM({(*prompt.split(), *words.split("_")): p for words, p in probabilities.items()})
 
 
 GARDEN = table("the horse", raced_past_the_barn=0.15, raced_past_the_house=0.12, raced_home=0.15, raced_away=0.13,
@@ -29,7 +29,7 @@ LONGER = table("she", said_yes=0.28, said_that_the_train_would_be_late=0.25, sle
 
 @dataclass(frozen=True)
 class Preset:
-    """Something to try: a beginning with its settings; what ``table`` says of it, or the lab's model if None."""
+    """A preset: a prompt with its settings, and the ``table`` to decode from; the lab's model if None."""
 
     title: str
     text: str
@@ -41,21 +41,21 @@ class Preset:
 FIRST = Preset("苹果", "我爱", 2, table=APPLE)
 TABLES = (Preset("a garden path", "the horse", 2, table=GARDEN),
           Preset("a wider beam is worse", "the old", 2, table=WIDER))
-PENALTY = Preset("long texts preferred", "she", 2, 1.0, LONGER)
+PENALTY = Preset("length penalty prefers long texts", "she", 2, 1.0, LONGER)
 REAL = (Preset("a garden path", "the butchers", 3), Preset("a wider beam is worse", "the paintings", 4),
-        Preset("likelier, but not true to the world", "Noah Farrow met", 5))
-"""Beginnings of sentences of the full world at which ``lstm-world`` and ``gpt2-world`` do what the title says."""
+        Preset("likely for the model, unlikely in the world", "Noah Farrow met", 5))
+"""Prompts from the full world for which ``lstm-world`` and ``gpt2-world`` show what the title says."""
 
 
 def offered(writer: Writer | None, length: int) -> list[Preset]:
-    """What there is to try: with this writer where it does what the title says, and else with a table."""
+    """The presets: with this writer's model where it shows what the title says, otherwise with a table."""
     own = {} if writer is None else {preset.title: preset for preset in REAL if holds(writer, preset, length)}
     cases = [own.pop(preset.title, preset) for preset in TABLES]
     return [FIRST, *cases, PENALTY, *own.values()]
 
 
 def holds(writer: Writer, preset: Preset, length: int) -> bool:
-    """Whether a writer does at a beginning what the preset's title says."""
+    """Whether a model shows what the preset's title says."""
     try:
         ids, note = writer.read(preset.text, length)
     except ValueError:
@@ -75,12 +75,12 @@ def astray(_: Begun | None, greedy: Hypothesis, __: Hypothesis, found: Hypothesi
 
 
 def worse(_: Begun | None, __: Hypothesis, narrower: Hypothesis, found: Hypothesis) -> bool:
-    """Whether the beam narrower by 1 found a text at least e times as likely."""
+    """Whether a beam narrower by 1 finds a text at least e times as likely."""
     return narrower.logprob > found.logprob + 1
 
 
 def untrue(begun: Begun | None, greedy: Hypothesis, _: Hypothesis, found: Hypothesis) -> bool:
-    """Whether the beam's text is likelier than greedy's to the model, and less likely in the world."""
+    """Whether the beam's text is more likely than greedy's for the model, but less likely in the world."""
     if begun is None:
         return False
     beam, plain = (begun.total(text.tokens) for text in (found, greedy))

@@ -1,13 +1,13 @@
-"""The state of the Beam Lab, as JavaScript reads it; probabilities of the world are None outside its grammar."""
+"""The state of the Beam Lab, as passed to JavaScript; the world's probabilities are None outside its grammar."""
 
 from typing import TypedDict
 
 From = TypedDict("From", {"from": int})
-"""How many tokens of a text were there before it grew."""
+"""The number of tokens at which a path branches off."""
 
 
 class Whole(TypedDict):
-    """A whole text: how many tokens it ``count``s, its log-probabilities, and whether it was ``cut``."""
+    """A complete text: its number of tokens (``count``), its log-probabilities, and whether it was ``cut``."""
 
     text: str
     count: int
@@ -18,7 +18,7 @@ class Whole(TypedDict):
 
 
 class Grown(TypedDict):
-    """A token of a text that grows apart from the beam."""
+    """A token of a path outside the beam."""
 
     token: str
     p: float
@@ -28,13 +28,13 @@ class Grown(TypedDict):
 
 
 class Lane(Whole, From):
-    """A text that grows apart from the beam."""
+    """A path outside the beam."""
 
     tokens: list[Grown]
 
 
 class Branch(Grown):
-    """A branch of the tree, as `columns` describes it."""
+    """A branch of the tree; see `columns`."""
 
     parent: int
     rank: int
@@ -46,7 +46,7 @@ class Branch(Grown):
 
 
 class State(TypedDict):
-    """What is drawn: ``read`` is how many tokens were typed, ``left`` why the text is no beginning of the world's."""
+    """The drawing: ``read`` is the number of prompt tokens, ``left`` explains why the prompt is not in the grammar."""
 
     text: str
     source: str

@@ -1,5 +1,5 @@
-// The tree as it is drawn: a column a step, branches that mouse and keyboard reach alike, and beneath it the ways that
-// grow apart from it.
+// The drawing of the tree: one column per step, branches for mouse and keyboard, and below it the paths outside the
+// beam.
 
 import { GAP, ROOT, WIDE, formOf, lastOf, layoutOf, linkOf, stepTo } from "./layout.js";
 import { branchSaid } from "./told.js";
@@ -10,7 +10,7 @@ import { decimal } from "../shared/words.js";
 const LANE = 30; // px
 const ROOM = 13;
 
-/** The last letters of a beginning, where it has more than there is room for. */
+/** The last characters of a prompt that is too long for the room. */
 export const ending = (text) => (text.length > ROOM ? `…${[...text].slice(-ROOM).join("")}` : text);
 
 const worldOf = (world, branch) => (!world ? [] : [el("span", { class: branch.world === null ? "exact none" : "exact",
@@ -18,11 +18,11 @@ const worldOf = (world, branch) => (!world ? [] : [el("span", { class: branch.wo
 branch.world === null ? "✗" : chance(branch.world))]);
 
 const markOf = ({ greedy, fate }) => [
-  ...(greedy ? [el("span", { class: "greedy-mark", title: "greedy goes this way" }, "▲")] : []),
-  ...(fate === "finished" ? [el("span", { class: "end-mark", title: "a finished text" }, "■")] : []),
+  ...(greedy ? [el("span", { class: "greedy-mark", title: "greedy path" }, "▲")] : []),
+  ...(fate === "finished" ? [el("span", { class: "end-mark", title: "finished" }, "■")] : []),
 ];
 
-/** What stands in a branch: its token, the model's probability, and where there is room all other figures. */
+/** The contents of a branch: its token, the model's probability, and, if there is room, all other figures. */
 function contents(state, branch, wide) {
   const first = [...markOf(branch), el("bdi", { class: "token" }, branch.token),
     el("span", { class: "model" }, chance(branch.p)), ...(wide ? [] : worldOf(state.world, branch))];
@@ -36,7 +36,7 @@ function contents(state, branch, wide) {
 /** The classes of a branch, or of the line that leads to it. */
 const classOf = ({ fate, best, greedy }) => [fate, best && "best", greedy && "greedy"].filter(Boolean).join(" ");
 
-/** A way apart from the tree: its name, and its tokens beneath the steps that they belong to. */
+/** A path outside the tree: its name, and its tokens below their steps. */
 function laneOf(state, at, lane, { name, kind, top }) {
   return {
     name: el("span", { class: `lane-name ${kind}`, style: `top:${top}px;width:${ROOT + GAP - 8}px` }, ...name),
@@ -48,8 +48,8 @@ function laneOf(state, at, lane, { name, kind, top }) {
 }
 
 /**
- * The tree, of which `show(count)` shows so many steps. `point(at)` hears which branch the pointer or the focus is on,
- * `open(at)` which one is pressed; `at` is { step, place }.
+ * The tree; `show(count)` shows that number of steps. Calls `point(at)` when the pointer or the focus moves to a branch,
+ * `open(at)` when one is pressed; `at` is { step, place }.
  */
 export function treeOf({ state, unfolded, at: start, asks, point, open }) {
   const { columns, greedy } = state;
@@ -78,7 +78,7 @@ export function treeOf({ state, unfolded, at: start, asks, point, open }) {
     laneOf(state, at, lane, { ...way, top: at.height + 4 + i * LANE }));
   const groups = columns.map((_, step) => el("div", { role: "group" }, el("span", { class: "step-name",
     style: `left:${at.x(step)}px;width:${at.across}px` }, `step ${step + 1}`), ...nodes[step]));
-  const canvas = el("div", { class: `tree ${at.form}`, role: "tree", "aria-label": "the tree of the beam, a column a step",
+  const canvas = el("div", { class: `tree ${at.form}`, role: "tree", "aria-label": "beam search tree, one column per step",
     style: `width:${at.width}px;height:${height}px` },
   svg("svg", { width: at.width, height: at.height, "aria-hidden": "true" }, ...links),
   el("span", { class: "root", title: state.text, style: `left:0;top:${at.root.y}px;width:${ROOT}px;height:${at.high}px` },
@@ -151,14 +151,14 @@ export function treeOf({ state, unfolded, at: start, asks, point, open }) {
   };
 }
 
-/** What the marks mean. */
+/** The legend. */
 export function legendOf(state) {
   const entry = (kind, text) => el("li", {}, el("span", { class: `swatch branch ${kind}` }), text);
   const mark = (kind, sign, text) => el("li", {}, el("span", { class: kind }, sign), text);
-  return el("ul", { class: "legend keys" }, entry("open", "kept open"), entry("open best", "the best text found"),
-    entry("pruned", "pruned"), mark("end-mark", "■", "finished"), mark("greedy-mark", "▲", "greedy’s way"),
-    mark("model", "0.5", "the model’s p(token | before)"),
-    ...(formOf(state) === WIDE ? [mark("sign", "Σ", "log-probability of the whole, nats")] : []),
-    ...(formOf(state) === WIDE && state.alpha > 0 ? [mark("sign", "s", "its score")] : []),
-    ...(state.world ? [mark("exact", "0.5", "the world’s; ✗: not in the grammar")] : []));
+  return el("ul", { class: "legend keys" }, entry("open", "kept open"), entry("open best", "best text found"),
+    entry("pruned", "pruned"), mark("end-mark", "■", "finished"), mark("greedy-mark", "▲", "greedy path"),
+    mark("model", "0.5", "the model’s p(token | prefix)"),
+    ...(formOf(state) === WIDE ? [mark("sign", "Σ", "log-probability of the hypothesis, nats")] : []),
+    ...(formOf(state) === WIDE && state.alpha > 0 ? [mark("sign", "s", "score")] : []),
+    ...(state.world ? [mark("exact", "0.5", "the world’s probability; ✗: not in the grammar")] : []));
 }

@@ -1,4 +1,4 @@
-"""The tree of a beam search for JavaScript to draw: a column a step, every branch with its figures and its fate."""
+"""The tree of a beam search for JavaScript: one column per step, every branch with its figures and its fate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from plmlab.labs.beam.writers import Writer, prompt_of
 
 @dataclass(frozen=True)
 class Search:
-    """What a beam is asked: who writes, after which ids, which in the world is what has ``begun`` (None without a
-    world), how many tokens at most, how wide, with which penalty."""
+    """The parameters of a beam search: the model (``writer``), the prompt's ids and the prompt in the world (``begun``,
+    None without a world), the maximum length, the beam width and the exponent of the length penalty."""
 
     writer: Writer
     ids: tuple[int, ...]
@@ -30,28 +30,28 @@ class Search:
                                beam=self.width, alpha=self.alpha))
 
     def best(self) -> Hypothesis | None:
-        """The best text that the beam finds; None where it finds none."""
+        """The best hypothesis of the beam; None if none finished."""
         finished = self.steps()[-1].finished
         return finished[0] if finished else None
 
     def score(self, text: Hypothesis) -> float:
-        """What finished texts are ranked by: the log-probability in nats, divided by the length penalty."""
+        """The score that ranks finished hypotheses: log-probability in nats, divided by the length penalty."""
         return text.logprob / length_penalty(len(text.tokens), self.alpha)
 
 
 def greedily(writer: Writer, ids: Sequence[int], length: int) -> list[Hypothesis]:
-    """The text that takes the likeliest token each time, as it grows: a beam of 1, token by token."""
+    """Greedy decoding, token by token: a beam of width 1."""
     return [step.weighed[0][1] for step in Search(writer, tuple(ids), None, length, 1, 0.0).steps()]
 
 
 def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[list[Branch]]:
-    """A list a step of its branches, those of one text together and the likeliest of them first.
+    """One list of branches per step, grouped by parent, the most likely first.
 
-    A branch has its ``token``, that token's probability under the model (``p``) and the world (``world``: None where it
-    leaves the grammar), the ``total`` log-probability and the ``score`` of the whole in nats, its ``rank`` in the step
-    from 1 on, its ``parent`` in the column before (−1: the beginning), its ``fate`` (open, finished or pruned) and why
-    (``reason``), whether greedy goes this way, and whether it leads to the best text (``best``). ``whole`` is what is
-    told of a finished text.
+    A branch has its ``token``, that token's probability under the model (``p``) and the world (``world``: None outside
+    the grammar), the ``total`` log-probability and the ``score`` of the hypothesis in nats, its ``rank`` in the step
+    (from 1), its ``parent`` in the previous column (−1: the prompt), its ``fate`` (open, finished or pruned) and the
+    ``reason``, whether it is on the greedy path, and whether it leads to the best text (``best``). ``whole`` describes
+    a finished hypothesis.
     """
     best = steps[-1].finished[0].tokens if steps[-1].finished else ()
     columns: list[list[Branch]] = []
@@ -77,8 +77,8 @@ def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[l
 
 
 def branch(steps: Sequence[Step], step: int, place: int) -> Hypothesis:
-    """The text that ends in a branch, told by its step and its place in that column; a ValueError where there is
-    none."""
+    """The hypothesis that ends in a branch, given by its step and its place in that column. Raises ValueError if there
+    is none."""
     orders: dict[tuple[int, ...], int] = {(): -1}
     for each in steps[:step + 1]:
         texts = [text for _, text in sorted(enumerate(text for _, text in each.weighed),
@@ -90,7 +90,7 @@ def branch(steps: Sequence[Step], step: int, place: int) -> Hypothesis:
 
 
 def fate_of(search: Search, step: Step, rank: int, text: Hypothesis) -> tuple[str, str]:
-    """What becomes of the branch of a rank (from 0 on), and why."""
+    """The fate of the branch with a rank (from 0), and the reason."""
     ended = text.tokens[-1] == search.writer.vocab.end
     if ended or len(text.tokens) == search.length:
         return ("finished", "end" if ended else "length") if rank < search.width else ("pruned", "late")
@@ -100,12 +100,12 @@ def fate_of(search: Search, step: Step, rank: int, text: Hypothesis) -> tuple[st
 
 
 def chance(search: Search, text: Hypothesis) -> float | None:
-    """The world's exact probability of the text's last token, given all before it; None where there is none."""
+    """The world's exact probability of the last token given the tokens before it; None if there is none."""
     return search.begun.chance(text.tokens) if search.begun else None
 
 
 def told(search: Search, text: Hypothesis) -> Whole:
-    """A whole text with its figures: the world's log-probability of it is None where it leaves the grammar."""
+    """A complete text with its figures; the world's log-probability is None outside the grammar."""
     writer = search.writer
     return {
         "text": writer.written(text.tokens), "count": len(text.tokens), "total": text.logprob,
@@ -115,7 +115,7 @@ def told(search: Search, text: Hypothesis) -> Whole:
 
 
 def lane(search: Search, path: Sequence[Hypothesis], before: Hypothesis) -> Lane:
-    """A text that grows apart from the beam, token by token from ``before`` on, as it is drawn beneath the tree."""
+    """A path outside the beam, token by token from ``before`` on, drawn below the tree."""
     whole = path[-1] if path else before
     tokens, last = list[Grown](), before
     for text in path:

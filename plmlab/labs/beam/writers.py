@@ -1,4 +1,4 @@
-"""Who writes in the Beam Lab: a model with its tokenizer, or a table made by hand; how a text becomes ids, and back."""
+"""The models of the Beam Lab: a neural model with its tokenizer, or a hand-made table; encoding and decoding."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,47 +20,47 @@ from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
 MOST = 256
-"""So many tokens of a beginning are read at most: its last ones."""
+"""The maximum number of prompt tokens; longer prompts are truncated on the left."""
 
 
 class Writer(Protocol):
-    """A model that can be asked to go on with a text."""
+    """A language model that can continue a text."""
 
     @property
     def name(self) -> str:
-        """What the reader knows it by."""
+        """The displayed name."""
 
     @property
     def model(self) -> AutoregressiveModel[Any]:
-        """What gives the logits."""
+        """The model that returns the logits."""
 
     @property
     def vocab(self) -> Vocabulary:
-        """Its ids, [END] among them."""
+        """The vocabulary, [END] included."""
 
     @property
     def beside(self) -> Beside | None:
-        """The world that it writes about, where its exact probabilities are known."""
+        """The world's exact probabilities, if there is a world."""
 
     def read(self, text: str, length: int) -> tuple[list[int], str]:
-        """The ids of a beginning, after which ``length`` tokens must fit, and a note on what the model cannot read as
-        it was typed. ValueError, in the reader's words, for a text that nothing can go on from."""
+        """The ids of a prompt, with room for ``length`` more tokens, and a note on unknown or truncated tokens. Raises
+        ValueError for a prompt that cannot be continued."""
 
     def words(self, text: str) -> list[str]:
-        """The words of a beginning, as the world writes them."""
+        """The words of a prompt, in the world's spelling."""
 
     def labels(self, ids: Sequence[int]) -> list[str]:
-        """What the tokens are called."""
+        """The display labels of tokens."""
 
     def written(self, ids: Sequence[int]) -> str:
-        """Some ids as running text, [END] left out."""
+        """Decode ids into text, without [END]."""
 
     def at_rest(self) -> AbstractContextManager[None]:
-        """While it lasts, the model is read without dropout."""
+        """Context manager that switches off dropout."""
 
 
 class TableWriter:
-    """A `TableLM`: its words are its tokens. Those of one character each need no spaces between them."""
+    """A `TableLM`, whose tokens are words. Single-character words are written without spaces."""
 
     beside: Beside | None = None
 
@@ -69,88 +69,88 @@ class TableWriter:
         self.letters = all(len(word) == 1 for word in table.words[1:])
 
     def words(self, text: str) -> list[str]:
-        """The words of a beginning."""
+        """The words of a prompt."""
         return list("".join(text.split())) if self.letters else text.split()
 
     def read(self, text: str, length: int) -> tuple[list[int], str]:
-        """The ids of a beginning, which the table must have."""
+        """The ids of a prompt, which must be a prefix of a text in the table."""
         words = self.words(text)
         if not words:
-            raise empty("beginning")
+            raise empty("prompt")
         try:
             ids = list(self.model.ids(words))
             self.model.next_words(torch.tensor([ids]))
         except ValueError as error:
-            raise ValueError(f"{str(error)[:1].upper()}{str(error)[1:]}. Type a beginning of its texts, or let another "
-                             "write; what is drawn is from before.") from None
+            raise ValueError(f"{str(error)[:1].upper()}{str(error)[1:]}. Type a prefix of its texts, or choose another "
+                             "model. The drawing is unchanged.") from None
         return ids, ""
 
     def labels(self, ids: Sequence[int]) -> list[str]:
-        """What the tokens are called."""
+        """The display labels of tokens."""
         return [printable(self.model.words[id]) for id in ids]
 
     def written(self, ids: Sequence[int]) -> str:
-        """Some ids as running text, [END] left out."""
+        """Decode ids into text, without [END]."""
         words = self.model.read(ids)
         return printable("".join(words) if self.letters else readable(words))
 
     def at_rest(self) -> AbstractContextManager[None]:
-        """A table is always so."""
+        """A table has no dropout."""
         return nullcontext()
 
 
 class ModelWriter:
-    """A model with its tokenizer, and with a world whose words its tokens are.
+    """A model with its tokenizer, and optionally a world whose words are its tokens.
 
-    A TypeError for what has no ``start`` and ``step``; a ValueError where the tokenizer is not the model's.
+    Raises TypeError if the model has no ``start`` and ``step``, ValueError if the tokenizer does not match the model.
     """
 
     def __init__(self, name: str, model: Any, tokenizer: Any, beside: Beside | None) -> None:
         if not isinstance(model, AutoregressiveModel):
-            raise TypeError(f"a beam needs a model that writes from left to right, with start and step (a GPT, a "
-                            f"recurrent language model, a Table); a {type(model).__name__} was given")
+            raise TypeError(f"beam search needs an autoregressive model with start and step (a GPT, a recurrent "
+                            f"language model, a Table); a {type(model).__name__} was given")
         self.name, self.model, self.beside = name, model, beside
         self.tokenizer: Tokenizer = as_ours(tokenizer)
         self.vocab = self.tokenizer.vocab
 
     def words(self, text: str) -> list[str]:
-        """The words of a beginning, as the world writes them."""
+        """The words of a prompt, in the world's spelling."""
         return (spelled(text, self.beside.world) if self.beside else text).split()
 
     def read(self, text: str, length: int) -> tuple[list[int], str]:
-        """The ids of a beginning, the start token first where there is one."""
-        said = " ".join(self.words(text)) if self.beside else text
-        own, start = self.tokenizer.encode(said), self.vocab.start
+        """The ids of a prompt, preceded by the start token if there is one."""
+        prompt = " ".join(self.words(text)) if self.beside else text
+        own, start = self.tokenizer.encode(prompt), self.vocab.start
         if start is None and not own:
-            raise ValueError("The beginning is empty, and this model has no token that begins a text: type a word. "
-                             "What is drawn is from before.")
+            raise ValueError("The prompt is empty, and this model has no start token: type a word. The drawing is "
+                             "unchanged.")
         ids = [*(() if start is None else (start,)), *own]
         room = max(1, min(MOST, getattr(getattr(self.model, "config", None), "time", MOST + length) - length))
         note = "" if len(ids) <= room else (
-            f"The beginning has {len(ids):,} tokens, and {room:,} are read: its last ones. The text keeps them all.")
-        return ids[-room:], joined(self._unknown(said, own), note)
+            f"The prompt has {len(ids):,} tokens; only its last {room:,} are the model's input.")
+        return ids[-room:], joined(self._unknown(prompt, own), note)
 
-    def _unknown(self, said: str, ids: Sequence[int]) -> str:
-        return unread(self._unread(said, ids), len(self.tokenizer))
+    def _unknown(self, prompt: str, ids: Sequence[int]) -> str:
+        return unread(self._unread(prompt, ids), len(self.tokenizer))
 
-    def _unread(self, said: str, ids: Sequence[int]) -> Iterator[str]:
-        for id, (start, end) in zip(ids, self.tokenizer.offsets(said), strict=True):
+    def _unread(self, prompt: str, ids: Sequence[int]) -> Iterator[str]:
+        for id, (start, end) in zip(ids, self.tokenizer.offsets(prompt), strict=True):
             if id == self.vocab.unk:
-                yield said[start:end]
+                yield prompt[start:end]
 
     def labels(self, ids: Sequence[int]) -> list[str]:
-        """What the tokens are called."""
+        """The display labels of tokens."""
         return labels(self.tokenizer, ids)
 
     def written(self, ids: Sequence[int]) -> str:
-        """Some ids as running text, [END] left out."""
+        """Decode ids into text, without [END]."""
         return printable(self.tokenizer.decode([id for id in ids if id != self.vocab.end]).strip(" "))
 
     def at_rest(self) -> AbstractContextManager[None]:
-        """While it lasts, the model is read without dropout."""
+        """Context manager that switches off dropout."""
         return inference(self.model) if isinstance(self.model, nn.Module) else nullcontext()
 
 
 def prompt_of(ids: Sequence[int]) -> Int[Tensor, "1 time"]:
-    """Some ids as a prompt: one row."""
+    """The ids as a batch of one prompt."""
     return torch.tensor([list(ids)], dtype=torch.long)

@@ -1,4 +1,4 @@
-"""bertviz (Vig 2019) without a network."""
+"""bertviz (Vig 2019) offline."""
 
 from plmlab.labs.bertviz.lab import head_view, model_view
 

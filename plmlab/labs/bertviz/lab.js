@@ -1,9 +1,9 @@
-// Around bertviz's own script: its frame is as high as what it drew, and what the mouse reaches, keys reach.
+// Around bertviz's own script: fit the frame's height to the drawing, and make it operable by keyboard.
 
 const say = (node, role, name) => { node.setAttribute("role", role); node.setAttribute("aria-label", name); };
 const mouse = (node, kind) => node.dispatchEvent(new MouseEvent(kind, { bubbles: kind !== "mouseleave" }));
 
-// One stop for Tab, arrows inside: `columns` is how many stand side by side.
+// One tab stop, arrow keys inside (roving tabindex); `columns` is the number of nodes per row.
 function walk(nodes, columns, act) {
   const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
   nodes.forEach((node, i) => {
@@ -40,7 +40,7 @@ function reach(svg) {
   }
 }
 
-// The model view is drawn 970 wide: where there is less room, it shrinks. The head view needs little.
+// The model view is drawn 970 px wide and is scaled down if there is less room. The head view needs little.
 function size(svg) {
   const [width, height] = [svg.getAttribute("width"), svg.getAttribute("height")];
   if (width.endsWith("%")) { document.body.style.maxWidth = "360px"; return; }

@@ -1,7 +1,7 @@
-"""bertviz (Vig 2019) without a network: its head view and its model view of a model's attention, in a frame of its own.
+"""bertviz (Vig 2019) offline: its head view and its model view of a model's attention, each in its own frame.
 
-As it comes, bertviz fetches require.js, d3 and jQuery from elsewhere, and its views share ids. Here each view
-is one page, with d3 and jQuery out of installed packages, in an ``<iframe>`` that asks nobody for anything.
+The original bertviz loads require.js, d3 and jQuery from the network, and its views share element ids. Here each view
+is a page of its own with d3 and jQuery from installed packages, in an ``<iframe>`` that makes no requests.
 """
 
 import json
@@ -30,7 +30,7 @@ svg { display: block; }
 
 
 class View:
-    """A drawing of a model's attention. A notebook shows it; ``html()`` is the page, ``picture()`` a PNG of it."""
+    """A drawing of a model's attention, displayed in a notebook; ``html()`` returns the page, ``picture()`` a PNG."""
 
     def __init__(self, summary: str, page: str, height: int) -> None:
         self.summary, self.page, self.height = summary, page, height
@@ -44,23 +44,23 @@ class View:
         return f'<iframe class="plm-view" title="{title}" style="{style}" srcdoc="{page}"></iframe>'
 
     def html(self) -> str:
-        """The view as one HTML page that needs no kernel, no network and no other file."""
+        """The view as one self-contained HTML page, which needs neither kernel nor network."""
         return self.page
 
     def picture(self, *, width: int = 960, scale: float = 2) -> bytes:
-        """The view as PNG, taken in headless Chromium; a LookupError says what is missing."""
+        """The view as PNG, taken in headless Chromium. Raises LookupError if that is not installed."""
         from plmlab.labs.picture import pictures
         return pictures([self.page], width=width, scale=scale)[0]
 
 
 def head_view(model: nn.Module, words: Words, text: Text, second: str | None = None, *,
               layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, max_tokens: int = 64) -> View:
-    """One layer at a time: a line from each token to those it looks at, a colour for each head.
+    """One layer at a time: a line from each token to the tokens that it attends to, with one colour per head.
 
-    ``words`` is the model's tokenizer (ours or of ``transformers``), or the tokens where ``text`` is an Example or a
-    Batch of one. ``second`` is sentence B of an encoder, or what an encoder-decoder's decoder reads. ``layers`` are
-    those that can be chosen (all), ``heads`` those that are switched on at first (all). ValueError for an empty or too
-    long text, and for a layer or head that there is not.
+    ``words`` is the model's tokenizer (of plmlab or of ``transformers``), or the tokens if ``text`` is an Example or a
+    Batch of size one. ``second`` is sentence B of an encoder, or the decoder's text of an encoder–decoder. ``layers``
+    can be selected (default: all), ``heads`` are on at first (default: all). Raises ValueError if the text is empty or
+    too long, or if a layer or head does not exist.
     """
     from bertviz import head_view as draw
 
@@ -72,9 +72,9 @@ def head_view(model: nn.Module, words: Words, text: Text, second: str | None = N
 
 def model_view(model: nn.Module, words: Words, text: Text, second: str | None = None, *,
                layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, max_tokens: int = 64) -> View:
-    """All layers and heads at once, a small picture each; a click, or Enter, shows one at large.
+    """Thumbnails of all layers and heads at once; a click, or Enter, enlarges one.
 
-    The arguments are those of `head_view`; ``heads`` are those that are drawn (all).
+    The arguments are those of `head_view`; ``heads`` are the heads drawn (default: all).
     """
     from bertviz import model_view as draw
 
@@ -85,12 +85,12 @@ def model_view(model: nn.Module, words: Words, text: Text, second: str | None = 
 
 def _check(what: str, chosen: Sequence[int] | None, count: int) -> None:
     if chosen is not None and (not chosen or not all(0 <= i < count for i in chosen)):
-        raise ValueError(f"{what}s {list(chosen)} were asked for; this model has {what}s 0 … {count - 1}")
+        raise ValueError(f"{what}s {list(chosen)} were requested; this model has {what}s 0 … {count - 1}")
 
 
 def _view(name: str, maps: list[Map], draw: Callable[..., Any], layers: Sequence[int] | None, height: int,
           **choices: Any) -> View:
-    """Have bertviz draw, and put what it drew on a page."""
+    """Call bertviz and put its drawing on a page."""
     count = min(len(m.weights) for m in maps)
     _check("layer", layers, count)
     chosen = list(range(count)) if layers is None else list(layers)
@@ -104,7 +104,7 @@ def _view(name: str, maps: list[Map], draw: Callable[..., Any], layers: Sequence
 
 
 def _given(maps: list[Map]) -> dict[str, Any]:
-    """The maps as bertviz takes them, with weights to three decimals."""
+    """The attention maps as bertviz's arguments, with weights rounded to three decimals."""
     def weights(m: Map) -> list[torch.Tensor]:
         return [layer[None].double().round(decimals=3) for layer in m.weights]
 
@@ -117,7 +117,7 @@ def _given(maps: list[Map]) -> dict[str, Any]:
 
 @cache
 def _libraries() -> str:
-    """jQuery and d3 as installed, in scripts that nothing inside can end."""
+    """The installed jQuery and d3 as script elements; ``</script`` inside them is escaped."""
     texts = [(files("sphinxcontrib.jquery") / "jquery.js").read_text(encoding="utf-8"),
              (files("mpld3") / "js" / "d3.v5.min.js").read_text(encoding="utf-8"), STAND_IN]
     safe = [text.replace("</script", r"<\/script") for text in texts]
@@ -125,7 +125,7 @@ def _libraries() -> str:
 
 
 def _page(title: str, drawn: str) -> str:
-    """bertviz's markup and script on a page that may fetch nothing; its data cannot end the script."""
+    """bertviz's markup and script on a page that makes no requests; its data is escaped."""
     drawn = re.sub("bertviz-[0-9a-f]{32}", "bertviz", drawn)
     markup, script = re.sub(r'<script src="[^"]*"></script>', "", drawn).split('<script type="text/javascript">')
     before, after = script.rsplit("</script>", 1)[0].split("const params = ", 1)

@@ -1,1 +1,1 @@
-"""The Blank Lab: spans of a sentence become blanks, and are filled word by word, nobody told how long they are."""
+"""The Blank Lab: spans of a sentence become blanks of unknown length, filled word by word."""

@@ -1,20 +1,20 @@
-// The text as words, spans of which are hidden with mouse or keys; and the blanks in the order in which they are filled.
+// The text as words, whose spans become blanks by mouse or keyboard; and the blanks in the order of filling.
 
 import { acted, range, spanAt } from "./spans.js";
 import { el } from "../shared/dom.js";
 import { DRAGGED, moved, placeAfter } from "../shared/order.js";
 import { ordinal } from "../shared/words.js";
 
-/** What a word's button is called by a screen reader. */
+/** The accessible name of a word's button. */
 export function buttonName(token, kind, turn) {
   const unknown = kind === "unknown" ? ", not in the vocabulary" : "";
-  return turn < 0 ? `${token}${unknown}, in sight` : `${token}${unknown}, hidden, in the blank that is filled ${ordinal(turn + 1)}`;
+  return turn < 0 ? `${token}${unknown}, visible` : `${token}${unknown}, in the blank that is filled ${ordinal(turn + 1)}`;
 }
 
-/** The row of words. `draw(state)` shows a text; `onBlanks({ spans, order })` hears what the reader hides. */
+/** The row of words. `draw(state)` shows a text; calls `onBlanks({ spans, order })` when the blanks change. */
 export function wordRow({ disabled, onBlanks }) {
   const node = el("div", { class: "words", role: "group",
-    "aria-label": "the words: drag over some, or hold Shift with an arrow key, and press Enter; Enter on a blank opens it" });
+    "aria-label": "the words: drag over some, or hold Shift with an arrow key, and press Enter; Enter on a blank removes it" });
   let [state, anchor, at, held] = [null, 0, 0, false];
   const buttons = () => [...node.querySelectorAll("button")];
 
@@ -100,12 +100,12 @@ export function wordRow({ disabled, onBlanks }) {
   return { node, draw };
 }
 
-/** The blanks in the order in which they are filled, to be dragged or moved by keys. `draw(state)` shows them;
-    `onOrder(order)` hears of an order that the reader made. */
+/** The blanks in the order of filling, which can be dragged or moved by keys. `draw(state)` shows them; calls
+    `onOrder(order)` when the order changes. */
 export function orderRow({ disabled, onOrder }) {
   const track = el("span", { class: "order", role: "group",
     "aria-label": "the order of filling: drag a blank, or move it with the arrow keys" });
-  const node = el("div", { class: "bar quiet order-of" }, el("span", {}, "Part B is filled in this order "), track);
+  const node = el("div", { class: "bar quiet order-of" }, el("span", {}, "order of filling (Part B) "), track);
   let [state, held] = [null, null];
   const buttons = () => [...track.querySelectorAll("button")];
   const show = (order) => {

@@ -1,4 +1,4 @@
-// Part A, both positions and what is to be said, filled in by the reader; a slip is told by its name.
+// Part A, both positions and the targets, filled in by the reader, with feedback on common mistakes.
 
 import { partsOf } from "./told.js";
 import { el } from "../shared/dom.js";
@@ -6,44 +6,44 @@ import { el } from "../shared/dom.js";
 const same = (one, other) => one.length === other.length && one.every((value, i) => value === other[i]);
 const tidy = (text) => text.trim().split(/\s+/).join(" ");
 
-/** What is said of the Part A that a reader wrote: { right, said }. */
+/** The feedback on a reader's Part A: { right, said }. */
 export function partASaid({ right, slips }, text) {
   const typed = tidy(text);
-  if (!typed) return { right: false, said: "Write Part A: the words in sight, and what stands for each blank." };
-  if (typed === tidy(right)) return { right: true, said: "Part A is right." };
+  if (!typed) return { right: false, said: "Type Part A: the visible words, and the token that stands for each blank." };
+  if (typed === tidy(right)) return { right: true, said: "Part A is correct." };
   const slip = slips.find((one) => tidy(one.text) === typed);
   if (slip) return { right: false, said: slip.said };
   const [mine, wanted] = [typed.split(" "), tidy(right).split(" ")];
   const first = mine.findIndex((word, i) => word !== wanted[i]);
   const where = first < 0 ? "its end" : `“${mine[first]}”, token ${first + 1}`;
-  return { right: false, said: `Part A differs at ${where}. Keep the words in sight as they are, and write [MASK] once for each span.` };
+  return { right: false, said: `Part A differs at ${where}. Keep the visible words as they are, with one [MASK] for each span.` };
 }
 
-/** What was typed in a row's fields, as the row has it: numbers, words, nothing; NaN for what is no number. */
+/** The typed fields of a row as values: numbers, words, null for empty ones; NaN for what is not a number. */
 export const typedCells = (name, fields) => fields.map((text) => {
   const value = text.trim();
-  if (name === "must say") return ["", "·", "-"].includes(value) ? null : value;
+  if (name === "target") return ["", "·", "-"].includes(value) ? null : value;
   return value === "" ? null : /^\d+$/.test(value) ? Number(value) : NaN;
 });
 
-/** What is said of a row that a reader filled in: { right, said: [a sentence, …], wrong: the first wrong position or −1 }. */
+/** The feedback on a row: { right, said: [a sentence, …], wrong: the first wrong position or −1 }. */
 export function rowSaid(row, read, cells, inputs) {
-  if (row.name !== "must say" && cells.some((cell) => cell === null)) {
-    return { right: false, said: ["A number is missing: each position has one."], wrong: cells.indexOf(null) };
+  if (row.name !== "target" && cells.some((cell) => cell === null)) {
+    return { right: false, said: ["A number is missing: every token has one."], wrong: cells.indexOf(null) };
   }
   const wrong = cells.findIndex((cell, i) => cell !== row.right[i]);
-  if (wrong < 0) return { right: true, said: ["Right."], wrong };
+  if (wrong < 0) return { right: true, said: ["Correct."], wrong };
   const said = [["A", 0, read], ["B", read, cells.length]].flatMap(([part, first, end]) => {
     const mine = cells.slice(first, end);
-    if (same(mine, row.right.slice(first, end))) return end > first ? [`Part ${part} is right.`] : [];
+    if (same(mine, row.right.slice(first, end))) return end > first ? [`Part ${part} is correct.`] : [];
     const slip = row.slips.find((one) => one.part === part && same(mine, one.values));
     const at = first + mine.findIndex((cell, i) => cell !== row.right[first + i]);
-    return [slip ? slip.said : `Part ${part} is not right yet. Look at “${inputs[at]}”, number ${at + 1} from the left.`];
+    return [slip ? slip.said : `Part ${part} is not correct yet. Check “${inputs[at]}”, token ${at + 1} from the left.`];
   });
   return { right: false, said, wrong };
 }
 
-/** The exercise. `view.answers` keeps what was typed while the text and its blanks stay. */
+/** The exercise. `view.answers` keeps what was typed while the text and its blanks are unchanged. */
 export function exercise({ state, view }) {
   const key = JSON.stringify([state.tokens, state.spans, state.order]);
   if (view.answers?.key !== key) view.answers = { key, text: "", done: false, fields: state.rows.map(() => state.inputs.map(() => "")) };
@@ -74,8 +74,8 @@ export function exercise({ state, view }) {
   const parts = partsOf(state);
   const told = state.rows.map(() => verdict());
   const inputs = state.rows.map((row, r) => state.inputs.map((token, position) => {
-    const input = el("input", { type: "text", class: "cell-field", inputmode: row.name === "must say" ? "text" : "numeric",
-      autocomplete: "off", spellcheck: "false", "data-row": r, "data-position": position, "aria-label": `${row.name} of position ${position + 1}, ${token}` });
+    const input = el("input", { type: "text", class: "cell-field", inputmode: row.name === "target" ? "text" : "numeric",
+      autocomplete: "off", spellcheck: "false", "data-row": r, "data-position": position, "aria-label": `${row.name} of token ${position + 1}, ${token}` });
     input.value = answers.fields[r][position];
     input.addEventListener("input", () => {
       answers.fields[r][position] = input.value;
@@ -113,17 +113,17 @@ export function exercise({ state, view }) {
     el("button", { type: "button", class: "preset", on: { click: () => check(r) } }, "check"),
     el("button", { type: "button", class: "preset", on: { click: () => solve(r) } }, "show"));
   below.append(
-    el("p", {}, "Now both positions of each position, and what it must say. Leave empty what says nothing."),
+    el("p", {}, "Now fill in both positions and the target of each token. Leave the target empty where there is none."),
     el("div", { class: "scroll" }, el("table", { class: "sheet" },
       el("thead", {}, el("tr", {}, el("td", {}), ...parts.map(({ name, first, end }) =>
         el("th", { scope: "colgroup", colspan: end - first }, name)), el("td", {})),
-      el("tr", {}, el("th", { scope: "row" }, "reads"), ...state.inputs.map((token) => el("th", { scope: "col" },
+      el("tr", {}, el("th", { scope: "row" }, "input"), ...state.inputs.map((token) => el("th", { scope: "col" },
         el("span", { class: `chip${token === "[MASK]" ? " mask" : ""}`, title: token }, el("bdi", {}, token)))), el("td", {}))),
       el("tbody", {}, ...state.rows.map((row, r) => el("tr", {}, el("th", { scope: "row" }, row.name),
         ...inputs[r].map((input) => el("td", {}, input)), buttons(r)))))),
     ...told);
   return el("section", { class: "exercise", "aria-label": "fill it in yourself" },
-    el("p", {}, "Write Part A of this text with these blanks. Type words and [MASK], a space between them."),
+    el("p", {}, "Type Part A of this text with these blanks: words and [MASK], separated by spaces."),
     el("div", { class: "bar" }, field, el("button", { type: "button", on: { click: checkA } }, "check"),
       el("button", { type: "button", on: { click: show } }, "show")), saidA, below);
 }

@@ -1,4 +1,4 @@
-// The blanks filled word by word: what the model and the exact reader believe comes next, and what the reader says instead.
+// The blanks filled word by word: the next-token distributions of the model and of the exact posterior, and the reader's choice.
 
 import { lengthRows, lengthsSaid, paidSaid, restOf, stepSaid, textAt } from "./told.js";
 import { amount, bar } from "../shared/beliefs.js";
@@ -7,16 +7,16 @@ import { guess } from "../shared/lab.js";
 import { placeAfter } from "../shared/order.js";
 
 const END = "[END]";
-const BY = { you: "yours", "the model": "the model's choice", "the exact reader": "the exact reader's choice" };
-const LENGTH = "How many words does this blank hold? How sure can one be of it before the first is said?";
+const BY = { you: "your choice", "the model": "the model's choice", "the exact posterior": "the most likely choice" };
+const LENGTH = "How many words does this blank hold? How certain can that be before the first word is generated?";
 
-/** The way through the blanks once a word is said at a step: what was said before stays. */
+/** The path through the blanks after choosing a word at a step; earlier choices are kept. */
 export const saidAt = (steps, step, word) => [...steps.slice(0, step).map(({ said }) => said), word];
 
-/** The last step that can be looked at: behind the last [END] all is filled. */
+/** The last step that can be shown: after the last [END] all blanks are filled. */
 export const lastStep = (steps) => steps.length - (steps.at(-1)?.said === null ? 1 : 0);
 
-/** The cells of two readers' bars and numbers; one that is missing has none. */
+/** The cells of both distributions, bar and number; a missing one has none. */
 function cells(p, best, columns) {
   return [
     el("td", { class: "track" }, ...(columns.model ? [bar(p, "model")] : []), ...(columns.exact ? [bar(best, "best")] : [])),
@@ -33,24 +33,24 @@ function table(caption, first, columns, rows) {
     el("tbody", {}, ...rows));
 }
 
-/** What comes next: a row a word, [END] first; a word is a button that says it. The last row is what is not shown. */
+/** The next-token distribution: one row per word, [END] first; a word is a button that chooses it. The last row sums up the rest. */
 function beliefs(step, { disabled, say }) {
   const { rows, model, exact, said } = step;
   const columns = { model, exact };
   const rest = restOf(step);
   const made = rows.map(({ word, p, best, own }) => el("tr", { class: `${own ? "own" : ""}${word === END ? " the-end" : ""}` },
     el("th", { scope: "row", title: word }, el("button", { type: "button", class: `said${word === said ? " next" : ""}`,
-      disabled, "data-at": `say-${word}`, "aria-label": `${word}${word === said ? ", comes next on this way" : ""}: say it`,
+      disabled, "data-at": `say-${word}`, "aria-label": `${word}${word === said ? ", next on this path" : ""}: choose it`,
       on: { click: () => say(word) } }, el("bdi", {}, word)),
     own ? el("span", { class: "mark" }, " ◂ true") : ""), ...cells(p, best, columns)));
-  const node = el("div", { class: "reader" }, table("What comes next?", "word", columns, [...made,
+  const node = el("div", { class: "reader" }, table("Next token", "word", columns, [...made,
     ...(rest.p || rest.best ? [el("tr", { class: "rest" }, el("th", { scope: "row" }, "all others"),
       ...cells(rest.p, rest.best, columns))] : [])]));
   walked(node, (key, place, count) => ({ ArrowUp: clamp(place - 1, 0, count - 1), ArrowDown: clamp(place + 1, 0, count - 1) }[key] ?? null));
   return node;
 }
 
-/** How long a blank may be, as a table. */
+/** The distributions of the length of a blank, as a table. */
 function lengthTable(lengths) {
   const columns = { model: lengths.model.length > 0, exact: lengths.exact.length > 0 };
   return el("span", { class: "reader lengths" }, table("", "words", columns, lengthRows(lengths).map(({ words, p, best, own }) =>
@@ -58,15 +58,15 @@ function lengthTable(lengths) {
       ...cells(p, best, columns)))));
 }
 
-/** The text, with what is filled in so far. */
+/** The text with the words filled in so far. */
 const prose = (state, step) => el("p", { class: "prose", dir: "auto" }, ...textAt(state, step).flatMap(({ word, blank, now }) => [
   blank < 0 ? el("bdi", {}, word)
     : el("span", { class: `gap${now ? " now" : ""}${word === null ? " open" : ""}` },
       el("bdi", {}, word === null ? "[MASK]" : word || (now ? "" : "(nothing)")), now ? el("span", { class: "caret" }, " ▏") : ""), " "]));
 
 /**
- * The panel. `view.open` keeps which guess stands open. `go(step)` and `say(word)` hear what the reader does, `again()`
- * that all is to begin anew.
+ * The panel. `view.open` keeps which question is open. Calls `go(step)` and `say(word)` on the reader's actions, `again()`
+ * to restart.
  */
 export function fillingPanel({ state, step, view, disabled, draws, world, go, say, again }) {
   const { steps, lengths } = state;
@@ -74,7 +74,7 @@ export function fillingPanel({ state, step, view, disabled, draws, world, go, sa
   const here = steps[step];
   const button = (text, at, onClick, off) => el("button", { type: "button", class: "preset", "data-at": at, disabled: off,
     on: { click: onClick } }, text);
-  const way = el("span", { class: "way", role: "group", "aria-label": "what is said, step by step" },
+  const way = el("span", { class: "way", role: "group", "aria-label": "the generated tokens, step by step" },
     ...steps.map(({ said, by }, i) => el("button", { type: "button",
       class: `chip${said === END ? " special" : ""}${by === "you" ? " yours" : ""}${i >= step ? " later" : ""}`, "data-at": `step-${i}`,
       "aria-current": i === step ? "step" : null, title: BY[by] ?? "",
@@ -95,22 +95,22 @@ export function fillingPanel({ state, step, view, disabled, draws, world, go, sa
   const turn = here ? lengths.findIndex(({ blank }) => blank === here.blank) : -1;
   const legend = el("p", { class: "legend-line" },
     ...(state.paid.model === null ? [] : [el("span", {}, el("i", { class: "model" }), "the model")]),
-    ...(world ? [el("span", {}, el("i", { class: "best" }), "exact: who knows the grammar, and the words in sight")] : []));
+    ...(world ? [el("span", {}, el("i", { class: "best" }), "exact posterior: from the grammar, given the visible words")] : []));
   const node = el("section", { class: "filling", "aria-label": "fill the blanks" },
     el("h4", {}, "Fill the blanks, word by word"), legend,
     el("div", { class: "bar quiet" }, button("‹ back", "back", () => go(step - 1), step <= 0),
       button("one step ›", "next", () => go(step + 1), step >= last),
-      button("begin again", "again", again, disabled || !steps.some(({ by }) => by === "you")), way),
+      button("restart", "again", again, disabled || !steps.some(({ by }) => by === "you")), way),
     prose(state, step),
     el("p", { class: "step-said", role: "status", "aria-live": "polite" }, stepSaid(state, step)),
     el("div", { class: "two" },
-      el("div", {}, ...(here ? [beliefs(here, { disabled, say }), el("div", { class: "bar quiet" }, el("label", { class: "say" }, "say ", other))] : []),
+      el("div", {}, ...(here ? [beliefs(here, { disabled, say }), el("div", { class: "bar quiet" }, el("label", { class: "say" }, "choose ", other))] : []),
         ...(here?.why ? [el("p", { class: "why-not" }, `There is no exact column. ${here.why}`)] : []),
-        ...(here && here.said === null && !here.why ? [el("p", { class: "why-not" }, "This blank has as many words as are shown. Say [END].")] : [])),
+        ...(here && here.said === null && !here.why ? [el("p", { class: "why-not" }, "This blank has reached the maximum number of words. Choose [END].")] : [])),
       el("div", {}, ...(turn < 0 ? [] : [guess(view, LENGTH, [lengthTable(lengths[turn]), lengthsSaid(lengths[turn], draws, world)],
         JSON.stringify([state.tokens, state.spans, here.blank]))]),
       el("p", { class: "paid" }, paidSaid(state)),
       el("p", { class: "paid note" }, ...(state.paid.model !== null && state.paid.exact !== null
-        ? ["A trained model also knows how long spans are drawn; this exact reader takes nothing from that."] : [])))));
+        ? ["A trained model also knows the distribution of span lengths; this exact posterior ignores it."] : [])))));
   return node;
 }

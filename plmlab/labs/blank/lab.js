@@ -1,4 +1,4 @@
-// The Blank Lab: spans of a text become blanks; what is read, what is to be said, who may look at whom; and their filling.
+// The Blank Lab: spans of a text become blanks; input, targets, attention mask, and generation.
 
 import { orderRow, wordRow } from "./chips.js";
 import { exercise } from "./exercise.js";
@@ -8,18 +8,18 @@ import { following, presetBar, radioGroup, textField } from "../shared/controls.
 import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 
-/** The choice between looking at the example and filling it in. */
+/** The choice between viewing the example and filling it in. */
 const modes = (model, choose, signal) => following(model, "fill_in", radioGroup({
   label: "Part A and Part B", lead: "Part A and Part B: ",
-  options: [[false, "look at it"], [true, "fill it in yourself"]],
+  options: [[false, "view"], [true, "fill it in yourself"]],
 }, (value) => choose({ fill_in: value })), signal);
 
-/** The three ways to write the same blanks. */
+/** The same blanks in the input formats of three models. */
 function three(beside) {
-  const heads = ["reads", "must say", "the length"];
+  const heads = ["input", "target", "length of a blank"];
   const cell = (text, i) => el("td", { class: i === 2 ? "told" : "", "data-head": heads[i] }, el("bdi", {}, text));
   return el("section", { class: "three", "aria-label": "BERT, T5 and GLM" },
-    el("h4", {}, "The same blanks, as three models have them: who is told how long a blank is?"),
+    el("h4", {}, "The same blanks in three models: which one knows the length of a blank?"),
     el("div", { class: "scroll" }, el("table", { class: "ways" },
       el("thead", {}, el("tr", {}, ...["", ...heads].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, ...beside.map(({ name, reads, says, told }) =>
@@ -27,9 +27,9 @@ function three(beside) {
 }
 
 export default lab({
-  title: "Who tells how long a blank is?",
-  lead: "GLM hides spans of a text and fills them word by word. Drag over words, or hold Shift with an arrow key and press " +
-    "Enter, to make a blank; press a blank to open it. Point at a position or a cell to see why it is as it is.",
+  title: "How does GLM fill a blank of unknown length?",
+  lead: "GLM masks spans of a text and generates them word by word. Drag over words, or hold Shift with an arrow key and press " +
+    "Enter, to make a blank; press a blank to remove it. Point at a token or a cell to see its explanation.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("blanks");
   const disabled = Boolean(model.get("alone"));
@@ -68,7 +68,7 @@ export default lab({
     const state = model.get("state");
     if (!state.tokens) return;
     if (model.get("fill_in")) return example.replaceChildren(state.spans.length ? exercise({ state, view })
-      : el("p", {}, "Nothing is hidden: mark a span first."));
+      : el("p", {}, "There is no blank: mark a span first."));
     const key = JSON.stringify([state.inputs, state.sizes]);
     const ask = state.question ? guess(view.guess, state.question, state.answer, key) : "";
     const drawn = square({ state, room: parts.body.clientWidth, font: parts.node, ask });
@@ -76,7 +76,7 @@ export default lab({
     else if (view.drawn) view.cell = view.drawn.at();
     view.drawn = drawn;
     example.replaceChildren(...(state.spans.length ? [] : [el("p", { class: "nothing" },
-      "Nothing is hidden: Part A is the whole text, and Part B is empty.")]), drawn.node);
+      "There is no blank: Part A is the whole text, and Part B is empty.")]), drawn.node);
     drawn.point(view.cell);
   });
   const draw = () => {

@@ -1,4 +1,4 @@
-"""The Blank Lab: spans of a sentence become blanks; Part A, Part B, both positions, the mask; filled word by word."""
+"""The Blank Lab: GLM's blank infilling, with Part A, Part B, 2D positions, the attention mask and generation."""
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -35,34 +35,35 @@ Spans = list[list[int]]
 
 
 class BlankLab(SentenceLab):
-    """Spans of a sentence, marked by the reader, become blanks as GLM has them: Part A and Part B, both positions, what
-    is to be said, and who may look at whom, and why. The blanks are filled word by word, by the model and beside it by
-    the exact posterior; the reader may say another word than the model.
+    """Turn spans of a sentence into GLM's blanks: Part A and Part B, 2D positions, targets, and the attention mask with
+    its reasons. The blanks are filled word by word by the model, next to the exact posterior; the reader can choose
+    other words than the model.
 
     Args:
-        model: a GLMPretraining; without one, the exact reader fills the blanks.
-        tokenizer: its own. That of the world's sentences, if neither is given.
-        text: the sentence to begin with; the first thing to try if None.
-        world: a Small World, whose exact posteriors stand beside the model's; the tokenizer must have a token for each
-            of its words. The small one, where no model is given.
-        split: which text of the world.
-        spans: what is hidden, (begin, end) as in slices.
-        order: the spans by their numbers, from 0, in the order in which they are filled.
-        draws: how many fillings of a blank are drawn from the model, to tell how long it believes that to be; 0 for
-            none.
-        max_tokens: the longest sentence.
-        traits: what the reader can set besides: ``chosen`` (what is said in the blanks, an [END] behind each; what
-            follows is said by the model), ``step`` (which step is looked at, from 0), ``fill_in`` (whether the reader
-            fills in Part A, positions and targets).
+        model: a GLMPretraining; without one, the blanks are filled from the exact posterior.
+        tokenizer: the model's tokenizer; without a model, that of the world's sentences.
+        text: the initial sentence; the first preset's if None.
+        world: a Small World, whose exact posteriors are shown next to the model's predictions; the tokenizer must have
+            one token for each of its words. Without a model, the small world is the default.
+        split: the world's distribution.
+        spans: the blanks, (begin, end) as in slices.
+        order: the indices of the spans, from 0, in the order in which they are filled.
+        draws: the number of fillings of a blank to sample from the model, to estimate its distribution of lengths; 0
+            for none.
+        max_tokens: the maximum length of the sentence.
+        traits: what else the reader can set: ``chosen`` (the tokens in the blanks, an [END] after each; the model
+            continues), ``step`` (the step shown, from 0), ``fill_in`` (whether the reader fills in Part A, positions
+            and targets).
 
-    ValueError: a model that fills no blanks, or a tokenizer of another model; spans or an order that do not fit.
+    Raises:
+        ValueError: if the model cannot fill blanks, the tokenizer is another model's, or spans or order do not fit.
     """
 
     title = "Blank Lab"
     module = "blank/lab.js"
     styles = ("blank/lab.css",)
     inputs: ClassVar = ("text", "spans", "order", "chosen", "max_tokens")
-    advice: ClassVar = "type words, and mark those that are to be hidden"
+    advice: ClassVar = "type words, and mark those to be blanked out"
 
     spans: traitlets.List = traitlets.List(None, allow_none=True).tag(sync=True)
     order: traitlets.List = traitlets.List(None, allow_none=True).tag(sync=True)
@@ -74,7 +75,7 @@ class BlankLab(SentenceLab):
                  world: "World | None" = None, *, split: str = "train", spans: Sequence[Sequence[int]] | None = None,
                  order: Sequence[int] | None = None, draws: int = 200, max_tokens: int = 24, **traits: Any) -> None:
         if model is not None and tokenizer is None:
-            raise ValueError("a model was given and no tokenizer; give the one that it was trained with")
+            raise ValueError("a model was given without a tokenizer; give the tokenizer that it was trained with")
         self.world = small() if model is None and world is None else world
         if tokenizer is None:
             assert self.world is not None
@@ -85,26 +86,26 @@ class BlankLab(SentenceLab):
         if self.world is not None:
             BayesOptimalPredictor(self.world, split, self.tokenizer, size)
         self._many_drawn = lru_cache(64)(self._lengths_drawn)
-        tries = [] if self.world is None else [one.traits() for one in things_to_try(self.world, split)]
-        begin = beginning(text, tries, spans=None, order=None)
+        choices = [] if self.world is None else [preset.traits() for preset in things_to_try(self.world, split)]
+        begin = beginning(text, choices, spans=None, order=None)
         if spans is not None:
             begin |= {"spans": [list(span) for span in spans], "order": None}
         if order is not None:
             begin["order"] = list(order)
-        super().__init__(begin | traits, tries, {"draws": draws}, max_tokens)
+        super().__init__(begin | traits, choices, {"draws": draws}, max_tokens)
         if self.stale:
             raise ValueError(self.message)
 
     def summary(self) -> str:
-        """Part A, and what fills its blanks."""
+        """Part A, and the tokens that fill its blanks."""
         if not self.state:
             return self.message
-        said = " ".join(step["said"] or "…" for step in self.state["steps"])
-        return f"{self.state['part_a']['right']} | {said}"
+        filled = " ".join(step["said"] or "…" for step in self.state["steps"])
+        return f"{self.state['part_a']['right']} | {filled}"
 
     def compute(self, change: Change) -> Computed:
-        """The Example of the text with these spans, and a way through its blanks. Where the text was edited, spans stay
-        on the words that are still there."""
+        """The Example of the text with these spans, and a path through its blanks. If the text was edited, spans stay
+        on the words that still exist."""
         ids, note = self.read(self.text, self.max_tokens)
         spans, order = self._blanks(ids, change)
         anew = bool(change.drawn & {"text", "spans", "order", "max_tokens"}) and bool(self._drawn)
@@ -117,11 +118,11 @@ class BlankLab(SentenceLab):
                          "message": note}, {"_ids": ids})
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """As many as the model has positions for, which count from 1."""
+        """The number of tokens for which the model has positions, counted from 1."""
         return super().room(ids, max_tokens + 1) - 1
 
     def _blanks(self, ids: Sequence[int], change: Change) -> tuple[Spans, list[int]]:
-        """The spans and their order: as the reader set them, or as they stand in the edited text."""
+        """The spans and their order: as set by the reader, or at their new place in the edited text."""
         if self.spans is None:
             spans, order = some_spans(len(ids)), self.order
         elif self._drawn and "spans" not in change.tried and ids != self._ids:
@@ -129,15 +130,15 @@ class BlankLab(SentenceLab):
         else:
             spans, order = [list(span) for span in self.spans], self.order
         if any(len(span) != 2 for span in spans):
-            raise ValueError(f"spans are {spans!s:.80}; give a pair (begin, end) for each, as in a slice")
+            raise ValueError(f"spans are {spans!s:.80}; give (begin, end) for each, as in a slice")
         if order is None:
             order = list(range(len(spans)))[::-1]
         blank_infilling(ids, vocab=self.tokenizer.vocab, rng=Random(0), spans=[(a, b) for a, b in spans], order=order)
         return spans, list(order)
 
     def _carried(self, ids: Sequence[int]) -> tuple[Spans, list[int]]:
-        """The spans whose words all stand side by side in the edited text, in the order of filling that they had; some
-        others where none is left."""
+        """The spans whose words are still adjacent in the edited text, in their order of filling; default spans if none
+        is left."""
         kept = dict[int, list[int]]()
         for number, (begin, stop) in enumerate(self._drawn["spans"]):
             places = self.carried(ids, range(begin, stop))
@@ -150,7 +151,7 @@ class BlankLab(SentenceLab):
         return [kept[number] for number in numbers], [numbers.index(one) for one in self._drawn["order"] if one in kept]
 
     def _state(self, ids: Sequence[int], spans: Spans, order: Sequence[int], chosen: Sequence[str]) -> State:
-        """What is drawn."""
+        """The state to draw."""
         self.names.check(chosen)
         names, vocab = self.names.all, self.tokenizer.vocab
         example = blank_infilling(ids, vocab=vocab, rng=Random(0), spans=[(a, b) for a, b in spans], order=order)
@@ -171,7 +172,7 @@ class BlankLab(SentenceLab):
         }
 
     def _walk(self, read: tuple[int, ...], made: Layout) -> Walk:
-        """The readers of a text with its blanks, ``read`` being Part A."""
+        """The path through the blanks of a text; ``read`` is Part A."""
         hidden = {number: tuple(made.words[slice(*span)]) for number, span in enumerate(made.spans)}
         exact = None if self.world is None else \
             ExactFilling(self.world.automaton(self.split), part_a(made.words, [(a, b) for a, b in made.spans]))
@@ -187,6 +188,6 @@ class BlankLab(SentenceLab):
 
     def _lengths_drawn(self, read: tuple[int, ...], order: tuple[int, ...], before: tuple[int, ...],
                        ) -> dict[int, float]:
-        """How long the next blank may be to the model, of ``draws`` fillings."""
-        found = drawn_lengths(self._filler(read, order), before, self.draws)
-        return {length: count / self.draws for length, count in found.items()}
+        """The model's distribution of the length of the next blank, from ``draws`` samples."""
+        counts = drawn_lengths(self._filler(read, order), before, self.draws)
+        return {length: count / self.draws for length, count in counts.items()}

@@ -1,5 +1,4 @@
-"""What is written over the positions of a GLM's Example, two positions and what is to be said, and the slips that
-people make there, each by name."""
+"""The rows of a GLM's Example (two position ids and the targets), and common mistakes in filling them in."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +13,9 @@ Span: TypeAlias = Sequence[int]
 
 @dataclass(frozen=True)
 class Layout:
-    """Part A and Part B of ``words``, of which ``spans`` are hidden and filled in ``order``, as GLM's paper writes
-    them.
+    """Part A and Part B of ``words`` whose ``spans`` are blanks, filled in ``order``, in the notation of GLM's paper.
 
-    Positions and places count from 1, spans and their order from 0.
+    Positions count from 1, spans and their order from 0.
     """
 
     words: Sequence[str]
@@ -31,7 +29,7 @@ class Layout:
 
     @property
     def read(self) -> int:
-        """How many positions Part A has."""
+        """The length of Part A."""
         return len(self.part_a)
 
     @property
@@ -41,27 +39,26 @@ class Layout:
 
     @property
     def masks(self) -> list[int]:
-        """The place in Part A of each span's [MASK], from 1, in the order of the text."""
+        """The position of each span's [MASK] in Part A, from 1, in the order of the text."""
         return [begin + 1 - sum(stop - start - 1 for start, stop in self.spans[:number])
                 for number, (begin, _) in enumerate(self.spans)]
 
     def names(self, slots: Sequence[str]) -> list[str]:
-        """What the positions are called in a sentence: those that stand there more than once are told by their
-        place."""
+        """Unambiguous names of the tokens; a token that occurs more than once gets its position."""
         begins = list(accumulate((len(blank) + 1 for blank in self.blanks), initial=self.read))
         turns: list[int | None] = [None] * self.read
         turns += [turn for turn, blank in enumerate(self.blanks) for _ in (0, *blank)]
-        found = []
+        names = []
         for position, (token, turn) in enumerate(zip(slots, turns, strict=True)):
             alike = [one for one, other in zip(turns, slots, strict=True) if other == token]
-            where = f"place {position + 1}" if turn is None else f"Part B, {ordinal(turn + 1)}"
+            where = f"position {position + 1}" if turn is None else f"Part B, {ordinal(turn + 1)}"
             if turn is not None and alike.count(turn) > 1:
                 where += f", position {position - begins[turn] + 1}"
-            found.append(token if len(alike) == 1 else f"{token} ({where})")
-        return found
+            names.append(token if len(alike) == 1 else f"{token} ({where})")
+        return names
 
     def in_b(self, cells: Callable[[int, int], Cell]) -> list[Any]:
-        """A row over Part B: what ``cells(turn, place)`` says of each position, [START] being place 0."""
+        """A row over Part B: ``cells(turn, place)`` for each token, [START] being place 0."""
         return [cells(turn, place) for turn, blank in enumerate(self.blanks) for place in range(len(blank) + 1)]
 
 
@@ -73,19 +70,19 @@ def ordinal(number: int) -> str:
 
 def with_masks(words: Sequence[str], spans: Sequence[Span],
                stands: Callable[[int, int], list[str]]) -> list[str]:
-    """The words, with ``stands(number, length)`` in the place of each span."""
-    found, behind = list[str](), 0
+    """The words, with each span replaced by ``stands(number, length)``."""
+    tokens, behind = list[str](), 0
     for number, (begin, stop) in enumerate(spans):
-        found += [*words[behind:begin], *stands(number, stop - begin)]
+        tokens += [*words[behind:begin], *stands(number, stop - begin)]
         behind = stop
-    return [*found, *words[behind:]]
+    return [*tokens, *words[behind:]]
 
 
 def exercise(made: Layout) -> list[Exercise]:
-    """The rows to be filled in, for JavaScript: the ``name`` of each, what is ``right``, and ``slips``, what people
-    write in one ``part`` ("A" or "B") of it, with what is ``said`` of that. A slip that comes to what is right here, or
-    to one before it, is left out."""
-    rows = (("position 1", position_one(made)), ("position 2", position_two(made)), ("must say", targets(made)))
+    """The rows to fill in, for JavaScript: ``name``, the ``right`` values, and ``slips``: mistakes in one
+    ``part`` ("A" or "B") with the feedback (``said``). A mistake that coincides with the solution, or with an
+    earlier one, is left out."""
+    rows = (("position 1", position_one(made)), ("position 2", position_two(made)), ("target", targets(made)))
     return [{"name": name, "right": [*right_a, *right_b],
              "slips": [*_distinct("A", right_a, slips_a), *_distinct("B", right_b, slips_b)]}
             for name, (right_a, slips_a, right_b, slips_b) in rows]
@@ -93,11 +90,11 @@ def exercise(made: Layout) -> list[Exercise]:
 
 Slips: TypeAlias = list[tuple[str, list[Any]]]
 Row: TypeAlias = tuple[list[Any], Slips, list[Any], Slips]
-"""What is right in Part A, its slips; the same of Part B."""
+"""The solution for Part A and its mistakes; the same for Part B."""
 
 
 def position_one(made: Layout) -> Row:
-    """Where a position stands in Part A; a blank stands at its [MASK]."""
+    """Position 1: the position in Part A; for a blank, the position of its [MASK]."""
     masks, count, slots = [made.masks[number] for number in made.order], made.read, len(made.in_b(lambda *_: None))
     right = list(range(1, count + 1))
     begins = [made.spans[number][0] + 1 for number in made.order]
@@ -106,85 +103,82 @@ def position_one(made: Layout) -> Row:
     return (
         right,
         [("Part A counts from 0 here. GLM counts from 1.", [place - 1 for place in right]),
-         ("The hidden words are counted here: a blank takes as many numbers as it has words. That would tell how long "
-          "it is. A [MASK] is one position, whatever it stands for.", wide)],
+         ("Here a blank takes as many positions as it has words, which would reveal its length. A [MASK] takes one "
+          "position, however many words it stands for.", wide)],
         made.in_b(lambda turn, place: masks[turn]),
-        [("The positions go on counting in Part B. Position 1 of a blank is the place of its [MASK] in Part A, the "
-          "same for all its positions.", list(range(count + 1, count + slots + 1))),
-         ("Each position has its place in the blank here. That is position 2.",
-          made.in_b(lambda turn, place: place + 1)),
-         ("The places are counted from 0 here. The first position of Part A is 1.",
+        [("The positions continue in Part B. Position 1 of a blank is the position of its [MASK] in Part A, the same "
+          "for all its tokens.", list(range(count + 1, count + slots + 1))),
+         ("This is the position within the blank, which is position 2.", made.in_b(lambda turn, place: place + 1)),
+         ("These positions count from 0. The first token of Part A has position 1.",
           made.in_b(lambda turn, place: masks[turn] - 1)),
-         ("Each blank has the place of another's [MASK]. The blanks stand in the order in which they are filled, not "
-          "in that of the text.", made.in_b(lambda turn, place: made.masks[turn])),
-         ("The place goes on counting from the [MASK] within a blank. All positions of a blank have the place of its "
+         ("Each blank has the position of another's [MASK]. Part B lists the blanks in the order of filling, not in "
+          "the order of the text.", made.in_b(lambda turn, place: made.masks[turn])),
+         ("The positions continue from the [MASK] within a blank. All tokens of a blank have the position of its "
           "[MASK].",
           made.in_b(lambda turn, place: masks[turn] + place)),
-         ("These are the places of the words in the text before it was hidden. Position 1 is the place of the [MASK] "
-          "in Part A.", made.in_b(lambda turn, place: begins[turn] + max(place - 1, 0)))],
+         ("These are the positions of the words in the original text. Position 1 is the position of the [MASK] in "
+          "Part A.", made.in_b(lambda turn, place: begins[turn] + max(place - 1, 0)))],
     )
 
 
 def position_two(made: Layout) -> Row:
-    """Where a position stands in its blank: 0 in Part A."""
+    """Position 2: the position within the blank; 0 in Part A."""
     count = made.read
     inside = made.in_b(lambda turn, place: place + 1)
     return (
         [0] * count,
-        [("Part A is counted here too. Position 2 is the place in a blank, and no position of Part A stands in one: 0.",
+        [("Part A is counted here too. Position 2 is the position within a blank, so it is 0 in all of Part A.",
           list(range(1, count + 1))),
-         ("Position 2 is 0 in Part A, for its [MASK]s too.",
+         ("Position 2 is 0 in all of Part A, also for the [MASK]s.",
           [int(place in made.masks) for place in range(1, count + 1)]),
-         ("All of Part A has 1 here. It stands in no blank: 0.", [1] * count)],
+         ("All of Part A has 1 here. It is not in a blank, so its position 2 is 0.", [1] * count)],
         inside,
-        [("The second position starts at 0 in Part B. [START] is 1 there, so that it is told apart from Part A, which "
+        [("Position 2 starts at 0 in Part B here. It starts at 1 for [START], to distinguish it from Part A, where it "
           "is 0.", [place - 1 for place in inside]),
-         ("The second position goes on counting from blank to blank. It begins anew at each [START], with 1.",
+         ("Position 2 continues from blank to blank here. It restarts with 1 at each [START].",
           list(range(1, len(inside) + 1))),
-         ("The second position goes on counting from Part A. It begins at each [START], with 1.",
+         ("Position 2 continues from Part A here. It starts with 1 at each [START].",
           list(range(count + 1, count + len(inside) + 1))),
-         ("The number of the blank stands here. Position 2 is the place in the blank: 1, 2, 3, …",
+         ("This is the number of the blank. Position 2 is the position within the blank: 1, 2, 3, …",
           made.in_b(lambda turn, place: turn + 1)),
-         ("The second position is 0 in all of Part B. Then nobody knows which word of a blank comes first.",
+         ("Position 2 is 0 in all of Part B here. Then the model could not distinguish the words of a blank.",
           [0] * len(inside))],
     )
 
 
 def targets(made: Layout) -> Row:
-    """What each position must say: in Part A nothing, in a blank the next word, and [END]."""
+    """The targets: none in Part A; in a blank the next word, and finally [END]."""
     blanks = [["[START]", *blank, "[END]"] for blank in made.blanks]
     places = dict(zip(made.masks, (made.words[slice(*span)] for span in made.spans), strict=True))
     slots = [token for blank in blanks for token in blank[:-1]]
     return (
         [None] * made.read,
-        [("A [MASK] of Part A says nothing. That is BERT, where each [MASK] says one word. The words of a blank are "
-          "said in Part B.", [places[place][0] if place in places else None for place in range(1, made.read + 1)]),
-         ("Each position of Part A says the next word here. That is GPT. Part A is read to both sides, and nothing is "
-          "said "
-          "there.", [*made.part_a[1:], None])],
+        [("A [MASK] in Part A has no target. This is BERT, where each [MASK] predicts one word. The words of a blank "
+          "are predicted in Part B.",
+          [places[place][0] if place in places else None for place in range(1, made.read + 1)]),
+         ("Each token of Part A predicts the next word here. This is GPT. Part A is bidirectional context and has no "
+          "targets.", [*made.part_a[1:], None])],
         made.in_b(lambda turn, place: blanks[turn][place + 1]),
-        [("The labels are not shifted: each position says what stands in it. A position must say the next word.",
-          slots),
-         ("The labels are shifted twice: each position says the word after the next. The targets are shifted already, "
-          "and "
-          "the model must not shift them again.", made.in_b(lambda turn, place: (*blanks[turn][place + 2:], None)[0])),
-         ("The last position of a blank says [START] of the next one here. It says [END]: that is how a blank tells "
-          "its "
-          "length.", [*slots[1:], "[END]"]),
-         ("[END] is missing. Without it nobody learns where a blank ends.",
+        [("The targets are not shifted: each token predicts itself. The target is the next word.", slots),
+         ("The targets are shifted twice: each token predicts the word after the next. The targets are already "
+          "shifted, and the model must not shift them again.",
+          made.in_b(lambda turn, place: (*blanks[turn][place + 2:], None)[0])),
+         ("The last token of a blank predicts the [START] of the next one here. Its target is [END], which determines "
+          "the length of the blank.", [*slots[1:], "[END]"]),
+         ("[END] is missing. Without it the model cannot learn where a blank ends.",
           made.in_b(lambda turn, place: (*made.blanks[turn][place:], None)[0]))],
     )
 
 
 def part_a_slips(made: Layout) -> list[PartASlip]:
-    """What people write for Part A, and what is said of it; the right text is none of them."""
-    joined = {"One [MASK] a word is BERT, and tells how long each blank is. GLM has one [MASK] a span.":
+    """Common mistakes in Part A, with feedback; the solution is excluded."""
+    joined = {"One [MASK] per word is BERT, and reveals the length of each blank. GLM has one [MASK] per span.":
               with_masks(made.words, made.spans, lambda number, length: ["[MASK]"] * length),
-              "The hidden words are cut out here, and nothing says where. A [MASK] marks the place of each blank.":
+              "The words are removed here without a mark. A [MASK] marks the position of each blank.":
               with_masks(made.words, made.spans, lambda number, length: []),
-              "These are T5's sentinels, a name for each blank. GLM has the same [MASK] for all: position 1 tells them "
-              "apart.": with_masks(made.words, made.spans, lambda number, length: [f"[X{number}]"]),
-              "Nothing is hidden here: this is the text.": list(made.words)}
+              "These are T5's sentinels, a different one for each blank. GLM has the same [MASK] for all; position 1 "
+              "distinguishes them.": with_masks(made.words, made.spans, lambda number, length: [f"[X{number}]"]),
+              "Nothing is masked here: this is the original text.": list(made.words)}
     return [{"said": slip["said"], "text": " ".join(slip["values"])}
             for slip in _distinct("A", made.part_a, list(joined.items()))]
 

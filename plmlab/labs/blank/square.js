@@ -1,4 +1,4 @@
-// Part A and Part B: both positions, what is to be said, and who may look at whom.
+// Part A and Part B: both positions, the targets, and the attention mask.
 
 import { partsOf, positionSaid, VERBS } from "./told.js";
 import { clamp, el, ruler } from "../shared/dom.js";
@@ -6,18 +6,18 @@ import { labelled, layout, tableRow } from "../shared/grid.js";
 import { written } from "../shared/lab.js";
 import { fillOf, layersOf, sentence } from "../shared/masks.js";
 
-/** Where the crosshair begins: the first word of the second blank, which looks at one of the first; of one blank its first
-    word, which looks ahead; with none, the first position. */
+/** The initial cell: the [START] of the second blank and a word of the first; with one blank, its [START] and the next
+    token; without any, the first token. */
 export function firstCell({ read, sizes }) {
   if (!sizes.length) return { q: 0, k: 0 };
   if (sizes.length === 1) return { q: read, k: Math.min(read + 1, read + sizes[0] - 1) };
   return { q: read + sizes[0], k: read + Math.min(1, sizes[0] - 1) };
 }
 
-/** The legend's lines, [{ fill, text }]: only what is there to be seen. */
+/** The legend's lines, [{ fill, text }], for what occurs in the mask. */
 export function legendOf({ rules, rule_ids }) {
   const open = rules.map((text, i) => ({ fill: fillOf(i + 1), text, cause: i + 1 })).filter(({ cause }) => rule_ids.includes(cause));
-  return [...open.map(({ fill, text }) => ({ fill, text })), ...(rule_ids.some((c) => c < 0) ? [{ fill: "blocked", text: "may not look" }] : [])];
+  return [...open.map(({ fill, text }) => ({ fill, text })), ...(rule_ids.some((c) => c < 0) ? [{ fill: "blocked", text: "blocked" }] : [])];
 }
 
 function head(state, at) {
@@ -31,14 +31,14 @@ function head(state, at) {
     tableRow("", parts, "halves"),
     tableRow("position 1", state.position_ids[0].map((place) => cell("number", place))),
     tableRow("position 2", state.position_ids[1].map((place) => cell("number", place))),
-    tableRow("must say", state.targets.map((word) => cell(word === null ? "target none" : "target", word ?? "·")), tall),
-    tableRow("reads", state.inputs.map((token, position) => el("div", { class: `chip ${kind(position)}`, "data-position": position,
+    tableRow("target", state.targets.map((word) => cell(word === null ? "target none" : "target", word ?? "·")), tall),
+    tableRow("input", state.inputs.map((token, position) => el("div", { class: `chip ${kind(position)}`, "data-position": position,
       title: state.names[position] }, el("bdi", {}, token))), `reads ${tall}`),
   ];
 }
 
-/** The square in `room` px; `font` is a node whose font it has. `point(cell)` moves the crosshair to { q, k }, and
-    `at()` is where it stands. */
+/** The square in `room` px; `font` is a node with its font. `point(cell)` moves the crosshair to { q, k }, and `at()`
+    returns its position. */
 export function square({ state, room, font, ask }) {
   const count = state.inputs.length;
   const width = ruler(font, "600 13px");
@@ -71,6 +71,6 @@ export function square({ state, room, font, ask }) {
   const node = el("div", { class: `stage${at.beside ? "" : " stacked"}` },
     why, el("div", { class: "scroll", style: `max-width:${label + at.width + 16}px` }, grid.table),
     el("div", { class: "notes" }, el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"),
-      " ↓ may look at ", el("b", { class: "key" }, "key"), " →"), legend), ask));
+      " ↓ can attend to ", el("b", { class: "key" }, "key"), " →"), legend), ask));
   return { node, point, at: () => now };
 }

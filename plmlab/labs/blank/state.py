@@ -1,4 +1,4 @@
-"""The state of the Blank Lab, as JavaScript reads it."""
+"""The state of the Blank Lab, as passed to JavaScript."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -8,7 +8,7 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Step(TypedDict):
-    """A step of filling: what is ``said`` by whom, and what both readers believe; ``why`` one says nothing."""
+    """A step of infilling: the token (``said``), who chose it (``by``), both distributions, ``why`` one is missing."""
 
     blank: int
     written: tuple[str, ...]
@@ -21,7 +21,7 @@ class Step(TypedDict):
 
 
 class Length(TypedDict):
-    """How long a blank may be to either reader, as (words, probability); and how long it was."""
+    """The distributions of a blank's length, as (words, probability), and its true length."""
 
     blank: int
     true: int
@@ -30,14 +30,14 @@ class Length(TypedDict):
 
 
 class Paid(TypedDict):
-    """−log p of what stood in the blanks, in nats."""
+    """−log p of the original words of the blanks, in nats."""
 
     model: float | None
     exact: float | None
 
 
 class Slip(TypedDict):
-    """What people write in one part of a row, and what is said of that."""
+    """A common mistake in one part of a row, with feedback."""
 
     part: str
     said: str
@@ -45,7 +45,7 @@ class Slip(TypedDict):
 
 
 class Exercise(TypedDict):
-    """A row to be filled in."""
+    """A row to fill in."""
 
     name: str
     right: list[Any]
@@ -53,21 +53,21 @@ class Exercise(TypedDict):
 
 
 class PartASlip(TypedDict):
-    """What people write for Part A, and what is said of that."""
+    """A common mistake in Part A, with feedback."""
 
     text: str
     said: str
 
 
 class PartA(TypedDict):
-    """Part A to be filled in."""
+    """Part A to fill in."""
 
     right: str
     slips: list[PartASlip]
 
 
 class Beside(TypedDict):
-    """The same spans as another model has them."""
+    """The same spans in the input format of another model."""
 
     name: str
     reads: str
@@ -76,7 +76,7 @@ class Beside(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: the words, the Example made of them (``inputs``), and a way through its blanks (``steps``)."""
+    """The drawing: the words, their Example (``inputs``), and a path through its blanks (``steps``)."""
 
     tokens: list[str]
     kinds: list[str]

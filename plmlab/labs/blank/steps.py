@@ -1,4 +1,4 @@
-"""A way through the blanks of a text: what either reader believes at each step, what is said, and by whom."""
+"""A path through the blanks of a text: both distributions at each step, the token chosen, and who chose it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,17 +27,17 @@ from plmlab.world.probability.automaton import END
 from plmlab.world.probability.infilling import Belief
 
 TOP = 5
-"""So many of the likeliest words of either reader are shown."""
-READER, MODEL, EXACT = "you", "the model", "the exact reader"
-NOBODY = "No world was given, so nobody knows the exact probabilities."
+"""The number of most likely words shown for each distribution."""
+READER, MODEL, EXACT = "you", "the model", "the exact posterior"
+NOBODY = "No world was given, so the exact probabilities are unknown."
 
 Drawn: TypeAlias = Callable[[tuple[int, ...]], dict[int, float]]
-"""What a filler has read, up to [START] of a blank → number of words → how often the model's blank has so many."""
+"""The filler's input up to [START] of a blank → the model's distribution of the number of words of the blank."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """What the tokens of a tokenizer are called, and which may be said in a blank: words, and END."""
+    """The display names of a tokenizer's tokens, and those that can fill a blank: words, and END."""
 
     tokenizer: Tokenizer
 
@@ -50,23 +50,23 @@ class Names:
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """Name → id of what may be said."""
+        """Name → id of the tokens that can fill a blank."""
         vocab = self.tokenizer.vocab
         return {name: id for id, name in reversed(list(enumerate(self.all)))
                 if id == vocab.end or id not in vocab.special}
 
-    def check(self, said: Sequence[str]) -> None:
-        """A ValueError names the first that may not be said."""
-        for word in said:
+    def check(self, words: Sequence[str]) -> None:
+        """Raise ValueError for the first word that cannot fill a blank."""
+        for word in words:
             if word not in self.ids:
-                raise ValueError(f"“{word}” is no token that can fill a blank here; say a word of the vocabulary, or "
-                                 f"{END}. What is drawn is from before.")
+                raise ValueError(f"“{word}” is not a token that can fill a blank; type a word of the vocabulary, or "
+                                 f"{END}. The drawing is unchanged")
 
 
 @dataclass(frozen=True)
 class Walk:
-    """One text's blanks, filled in ``order`` by two readers, either of which may be missing. ``hidden`` is what stood
-    in each, by its number."""
+    """One text's blanks, filled in ``order``, with the model and the exact posterior, either of which may be missing.
+    ``hidden`` has the original words of each, by its number."""
 
     names: Names
     order: Sequence[int]
@@ -76,50 +76,50 @@ class Walk:
     exact: ExactFilling | None = None
 
     def steps(self, chosen: Sequence[str]) -> list[Step]:
-        """The way that begins with what the reader chose and goes on with what the model, or else the exact reader,
-        thinks likeliest: a step for each word and END, for JavaScript. The last step has nothing ``said`` where nobody
-        knows how to go on."""
+        """The path that starts with the reader's choices and continues greedily with the model, or with the exact
+        posterior if there is no model: one step for each word and END, for JavaScript. In the last step ``said`` is
+        None if there is no continuation."""
         model = None if self.filler is None else ModelFilling(self.filler)
-        path, found = list[str](), list[Step]()
+        path, steps = list[str](), list[Step]()
         while (stand := stand_of(path, self.order)).blank is not None:
             distribution = None if model is None else model.belief()
             belief, why = ({}, NOBODY) if self.exact is None else self.exact.belief(stand)
-            said, by = self._said(stand, distribution, belief, chosen[len(path):])
-            found.append({
-                "blank": stand.blank, "written": stand.written, "said": said, "by": by, "why": why,
+            token, by = self._said(stand, distribution, belief, chosen[len(path):])
+            steps.append({
+                "blank": stand.blank, "written": stand.written, "said": token, "by": by, "why": why,
                 "rows": self._rows(distribution, belief, self._true(stand)),
                 "model": model is not None, "exact": bool(belief)})
-            if said is None:
+            if token is None:
                 break
-            path.append(said)
+            path.append(token)
             if model is not None:
-                model.say(self.names.ids[said])
-        return found
+                model.say(self.names.ids[token])
+        return steps
 
     def lengths(self, steps: Sequence[Step]) -> list[Length]:
-        """For each blank on the way, given what is said there in those before: how long it may be to either reader,
-        [[words, p], …], and how many words stood there."""
+        """For each blank on the path, given the earlier ones: its distributions of length, [[words, p], …], and its
+        true length."""
         path = [step["said"] for step in steps if step["said"] is not None]
-        found = list[Length]()
+        lengths = list[Length]()
         for turn, blank in enumerate(dict.fromkeys(step["blank"] for step in steps)):
             stand = Stand(stand_of(path, self.order[:turn]).finished, blank, ())
             exact = {} if self.exact is None else self.exact.lengths(stand)
             drawn = {} if self.drawn is None else self.drawn(self._before(stand))
-            found.append({"blank": blank, "true": len(self.hidden[blank]), "exact": list(exact.items()),
+            lengths.append({"blank": blank, "true": len(self.hidden[blank]), "exact": list(exact.items()),
                           "model": list(drawn.items())})
-        return found
+        return lengths
 
     @property
     def told_by_the_text(self) -> dict[int, float]:
-        """How long the blank that is filled last may be to the exact reader, if what stood in the others is filled in:
-        number of words → probability; {} where there is no such reader."""
+        """The exact posterior of the length of the blank that is filled last, given the original words of the others:
+        number of words → probability; {} if there is none."""
         *before, last = self.order
         stand = Stand({blank: self.hidden[blank] for blank in before}, last, ())
         return {} if self.exact is None else self.exact.lengths(stand)
 
     def paid(self) -> Paid:
-        """−log p of what stood there, in nats, by the model and by the exact reader; None where there is none, or where
-        it can't be."""
+        """−log p of the original words in nats, for the model and the exact posterior; None if it is missing or
+        infinite."""
         model = None
         if self.filler is not None:
             with inference(self.filler.model):
@@ -129,13 +129,13 @@ class Walk:
         return {"model": model, "exact": None if self.exact is None else self.exact.surprisal(dict(self.hidden))}
 
     def _before(self, stand: Stand) -> tuple[int, ...]:
-        """What a filler has read once one stands there."""
+        """The filler's input in that state."""
         start = self.names.tokenizer.vocab.need("start")
         return tuple(start if word is None else self.names.ids[word] for word in positions_read(stand, self.order))
 
     def _said(self, stand: Stand, distribution: Distribution | None, belief: Belief, chosen: Sequence[str],
               ) -> tuple[str | None, str]:
-        """What is said next, and by whom; None where nobody says anything, or where a blank has grown too long."""
+        """The next token and who chose it; None if there is no continuation, or if the blank is too long."""
         full = len(stand.written) >= (MOST if self.filler is None else longest(self.filler))
         if chosen and not (full and chosen[0] != END):
             return chosen[0], READER
@@ -144,13 +144,13 @@ class Walk:
         return (next(iter(belief)), EXACT) if belief and not full else (None, "")
 
     def _true(self, stand: Stand) -> str | None:
-        """What stood there next, while what is written is what stood there."""
+        """The original next word, as long as the words so far are the original ones."""
         assert stand.blank is not None
         words = (*self.hidden[stand.blank], END)
         return words[len(stand.written)] if words[:len(stand.written)] == stand.written else None
 
     def _rows(self, distribution: Distribution | None, belief: Belief, true: str | None) -> list[Row]:
-        """END, the likeliest words of either reader, and what stood there: the likeliest for the model first."""
+        """END, the most likely words of both distributions, and the original word, sorted by probability."""
         p: dict[str, float] = {}
         if distribution is not None:
             by_name = {name: float(distribution[id]) for name, id in self.names.ids.items() if id < len(distribution)}

@@ -1,1 +1,1 @@
-"""The Cloze Lab: what a model, and the best reader, believe of hidden words."""
+"""The Cloze Lab: predictions for masked words, of a model and of the Bayes-optimal predictor."""

@@ -1,34 +1,34 @@
-// The Cloze Lab: what is believed of one gap, from both sides and from the left.
+// The Cloze Lab: the predictions for one mask, from both sides and from the left context.
 
 import { reader } from "../shared/beliefs.js";
 import { el } from "../shared/dom.js";
 import { short } from "../shared/words.js";
 
 /**
- * What the right side is worth for the true word, by the best possible readers where there are such, else by the
- * models; nothing where the left reader is a `cut` model. Behind another gap, `known` is the word that only the left
- * reader has read.
+ * The effect of the right context on the probability of the original word, for the Bayes-optimal predictors if there
+ * are any, otherwise for the models; "" if the left-to-right model is a `cut` one. After another mask, `known` is the
+ * word that only the left-to-right model has seen.
  */
 export function gainText({ word, both, left }, { known, cut }) {
   if (!left || !both.own) return "";
-  if (known) return `Who reads from the left has read “${known}” by now; who sees both sides finds [MASK] there.`;
+  if (known) return `The left context contains the original word “${known}”; the bidirectional input has [MASK] there.`;
   const exact = left.own.best && both.own.best;
   if (!exact && cut) return "";
   const gain = exact ? both.own.best / left.own.best : both.own.p / left.own.p;
-  const who = exact ? "To the best possible reader, the right side" : "The right side";
+  const who = exact ? "For the Bayes-optimal predictor, the right context" : "The right context";
   if (gain > 1.05) return `${who} makes “${word}” ${short(gain, 2)} times as likely.`;
-  return gain < 0.95 ? `${who} speaks against “${word}”.` : `${who} adds nothing to “${word}”.`;
+  return gain < 0.95 ? `${who} makes “${word}” less likely.` : `${who} does not change the probability of “${word}”.`;
 }
 
-/** One gap, the one at `place` among `gaps`: both readers side by side. */
+/** One mask, the one at `place` among `gaps`: both predictions side by side. */
 export function gapView(gaps, place, { left, cut }) {
   const gap = gaps[place];
-  const name = `${gaps.length > 1 ?}`Gap ${place + 1}` : "The gap"}, position ${gap.position}`;
+  const name = `${gaps.length > 1 ?}`Mask ${place + 1}` : "The mask"}, position ${gap.position}`;
   return el("section", { class: "gap", "data-position": gap.position, "aria-label": name },
     el("h4", {}, name, el("span", {}, gainText(gap, { known: gaps[place - 1]?.word, cut }))),
     el("div", { class: "readers" },
-      gap.left ? reader(`reads only what stands before (${left})`, gap.left, gap.word)
-        : el("p", { class: "reader none" }, "Nobody knows what stands before: a [MASK] that you typed, or " +
-          "another sentence."),
-      reader("sees both sides", gap.both, gap.word)));
+      gap.left ? reader(`left context only (${left})`, gap.left, gap.word)
+        : el("p", { class: "reader none" }, "The left context is unknown, because of a [MASK] that you " +
+          "typed or another sentence."),
+      reader("both sides (bidirectional)", gap.both, gap.word)));
 }

@@ -1,4 +1,4 @@
-// The Cloze Lab: a sentence whose words can be hidden, and what is believed to stand there.
+// The Cloze Lab: a sentence whose words can be masked, and the predictions for them.
 
 import { gapView } from "./gaps.js";
 import { pairView } from "./pairs.js";
@@ -6,20 +6,20 @@ import { presetBar, textField } from "../shared/controls.js";
 import { clamp, el, resized, ruler, walked } from "../shared/dom.js";
 import { guess, lab, observe, tell } from "../shared/lab.js";
 
-/** The hidden positions after a click on one. */
+/** The masked positions after a click on one. */
 export const toggled = (hidden, position) =>
   (hidden.includes(position) ? hidden.filter((other) => other !== position) : [...hidden, position].sort((a, b) => a - b));
 
-/** Where an arrow key leads among `count` words, or null. */
+/** The word that an arrow key leads to among `count` words, or null. */
 export function wordAfter(key, place, count) {
   const to = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: count - 1 }[key];
   return to === undefined || to < 0 || to >= count ? null : to;
 }
 
-/** What a chip is called by a screen reader. */
+/** The accessible name of a chip. */
 export function chipName(token, kind, hidden) {
   if (kind === "typed") return "[MASK], as you typed it";
-  return `${token}${kind === "unknown" ? ", not in the vocabulary" : ""}, ${hidden ? "hidden; show it" : "hide it"}`;
+  return `${token}${kind === "unknown" ? ", not in the vocabulary" : ""}, ${hidden ? "masked; unmask it" : "mask it"}`;
 }
 
 function chips(state, disabled, press) {
@@ -32,7 +32,7 @@ function chips(state, disabled, press) {
         "aria-pressed": String(hidden), "aria-label": chipName(token, kind, hidden), tabindex: "-1",
         disabled: disabled || kind === "typed", on: { click: () => press(position) } },
       el("bdi", {}, hidden ? "[MASK]" : token));
-    const number = numbered ? ` · gap ${state.hidden.indexOf(position) + 1}` : "";
+    const number = numbered ? ` · mask ${state.hidden.indexOf(position) + 1}` : "";
     const under = hidden ? `${kind === "typed" ? "?" : token}${number}` : "";
     return el("div", { class: `position${position === state.second ? " second" : ""}` }, chip,
       el("span", { class: "target" }, el("bdi", {}, under)));
@@ -43,7 +43,7 @@ function controls(model, signal) {
   const { presets } = model.get("menu");
   const disabled = model.get("alone");
   const none = () => tell(model, { hidden: [] });
-  const show = el("button", { type: "button", disabled, on: { click: none } }, "show all words");
+  const show = el("button", { type: "button", disabled, on: { click: none } }, "unmask all");
   return [
     el("div", { class: "bar" }, textField(model, "your sentence", signal), show),
     presetBar(model, presets, ({ text, hidden }) => ({ text, hidden, tried: model.get("tried") + 1 })),
@@ -51,7 +51,7 @@ function controls(model, signal) {
 }
 
 function wordRow(model, signal) {
-  const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to hide it" });
+  const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to mask it" });
   const view = { at: null };
   const buttons = walked(node, wordAfter, signal);
   const hold = (button) => {
@@ -72,7 +72,7 @@ function wordRow(model, signal) {
   return { node, draw };
 }
 
-/** How wide the names of rows and columns are, in px. */
+/** The widths of row and column names, in px. */
 function widthsOf({ rows, columns }, node) {
   const measure = ruler(node, "600 12.5px");
   const width = (word) => Math.ceil(measure(word));
@@ -80,9 +80,9 @@ function widthsOf({ rows, columns }, node) {
 }
 
 export default lab({
-  title: "What stands behind the mask?",
-  lead: "Press a word to hide it: what does the model believe stands there, from both sides and from the left " +
-  "alone? Hide two, and see that it answers each without knowing of the other.",
+  title: "Which word fills the mask?",
+  lead: "Press a word to mask it: what does the model predict from both sides, and what from the left context " +
+  "alone? Mask two words, and see that each is predicted without knowing the other.",
 }, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
   const { world, left, cut } = model.get("menu");
@@ -93,9 +93,9 @@ export default lab({
   const legend = el("p", { class: "legend-line" },
     el("span", {}, el("i", { class: "model" }), "the model"),
     ...(world ? [el("span", {}, el("i", { class: "best" }),
-      "the best possible reader: exact, from the grammar of the Small World")] : []),
-    ...(cut ? [el("span", { class: "handicap" }, "No model that reads from the left was given. So the same model reads " +
-      "the sentence cut after the mask; that is a handicap: in training no sentence ended there.")] : []));
+      "the Bayes-optimal predictor: exact, from the grammar of the Small World")] : []),
+    ...(cut ? [el("span", { class: "handicap" }, "No left-to-right model was given, so the same model reads the " +
+      "sentence cut off after the mask. This is a handicap, because no training sentence ended there.")] : []));
   const gaps = el("div", { class: "gaps" });
   const crossed = el("div", {});
   const ask = el("div", {});

@@ -1,4 +1,4 @@
-"""The Cloze Lab: hide words of a sentence, and see what is believed to stand there; by whom, and how independently."""
+"""The Cloze Lab: mask words of a sentence and compare the predictions for them, and their independence."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,21 +29,22 @@ MOST_HIDDEN = 4
 
 
 class ClozeLab(SentenceLab):
-    """Click a word to hide it, and see what a model that reads both sides believes stands there; beside it one who
-    reads only what stands before, and, in a Small World, the best possible reader of either kind. Two gaps are
-    believed independently: their product beside the true joint probability.
+    """Mask words of a sentence; see the predictions of a bidirectional model, next to predictions from the left context
+    only and, in a Small World, the Bayes-optimal predictions of both kinds. For two masks, the product of the
+    independent predictions is compared with the true joint probability.
 
     Args:
-        model: ours with the head for hidden words, or a ``BertForMaskedLM`` of ``transformers``.
-        tokenizer: the model's own, ours or of ``transformers``.
-        text: the sentence to begin with; "[SEP]" begins a second one, "[MASK]" is a gap from the start.
-        world: a Small World, whose exact posteriors stand beside the model's; the tokenizer must have a token for
-            each of its words.
-        split: which text of the world.
-        left_only: a GPT of the same vocabulary; without one the model itself reads the sentence cut after the gap.
-        hide: words to hide at the beginning, each where it first stands.
+        model: a plmlab model with a masked-language-model head, or a ``BertForMaskedLM`` of ``transformers``.
+        tokenizer: the model's tokenizer, of plmlab or of ``transformers``.
+        text: the initial sentence; "[SEP]" begins a second one, "[MASK]" is masked from the start.
+        world: a Small World, whose exact posteriors are shown next to the model's predictions; the tokenizer must have
+            one token for each of its words.
+        split: the world's distribution.
+        left_only: a GPT with the same vocabulary; without one, the model itself reads the sentence up to the mask.
+        hide: words to mask initially, each at its first occurrence.
 
-    ValueError: a model without that head, a tokenizer of another model, a word to hide that does not stand there.
+    Raises:
+        ValueError: if the model has no such head, the tokenizer is another model's, or a word to mask does not occur.
     """
 
     title = "Cloze Lab"
@@ -52,7 +53,7 @@ class ClozeLab(SentenceLab):
     inputs: ClassVar = ("text", "hidden", "pair", "tried", "max_tokens")
     unit: ClassVar = "token"
     typed: ClassVar = ("mask", "sep")
-    advice: ClassVar = "type words, [MASK] for a gap, and [SEP] before a second sentence"
+    advice: ClassVar = "type words, [MASK] for a masked word, and [SEP] before a second sentence"
 
     hidden: traitlets.List = traitlets.List().tag(sync=True)
     pair: traitlets.List = traitlets.List().tag(sync=True)
@@ -68,37 +69,37 @@ class ClozeLab(SentenceLab):
         self.size = checked_size(model, self.tokenizer)
         if left_only is not None and readable(left_only).vocab != self.size:
             raise ValueError(f"left_only has a vocabulary of {readable(left_only).vocab:,} tokens and the model one of "
-                             f"{self.size:,}; give a GPT of the same tokenizer")
+                             f"{self.size:,}; give a GPT with the same tokenizer")
         self.left = LeftReader(model, left_only)
         self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, self.size)
-        tries = [] if world is None else presets(world)
-        begin = beginning(text, tries)
+        choices = [] if world is None else presets(world)
+        begin = beginning(text, choices)
         if hide:
             begin["hidden"] = [self.place_of(word, begin["text"], max_tokens) + 1 for word in hide]
         menu = {"most": MOST_HIDDEN, "left": "a GPT" if left_only else "the same model", "cut": left_only is None}
-        super().__init__(begin, tries, menu, max_tokens)
+        super().__init__(begin, choices, menu, max_tokens)
 
     def summary(self) -> str:
-        """The sentence with its gaps, and the likeliest word of each with its probability."""
+        """The masked sentence, and the most likely word of each mask with its probability."""
         if not self.state:
             return self.message
-        said = " ".join("[MASK]" if position in self.state["hidden"] else token
-                        for position, token in enumerate(self.state["tokens"]))
+        masked = " ".join("[MASK]" if position in self.state["hidden"] else token
+                          for position, token in enumerate(self.state["tokens"]))
         best = ", ".join(f"{gap['both']['rows'][0]['word']} {gap['both']['rows'][0]['p']:.2f}"
                          for gap in self.state["gaps"])
-        return f"{said}{': ' if best else ''}{best}"
+        return f"{masked}{': ' if best else ''}{best}"
 
     def compute(self, change: Change) -> Computed:
-        """What is believed at each gap. Where no word was pressed since, and the text edited, the hidden words stay
-        hidden wherever they stand now."""
+        """Predict every masked word. If only the text was edited, the masked words stay masked at their new
+        positions."""
         pressed = change.tried & {"hidden", "tried"}
         ids, note = self.read(self.text, self.max_tokens)
         gapped = MaskedSentence.of(ids, self.tokenizer.vocab)
         positions = self.carried(gapped.ids, self._drawn["hidden"]) if self._drawn and not pressed else self.hidden
         gapped = gapped.hiding(checked_positions(positions, gapped))
         if len(gapped.hidden) > MOST_HIDDEN:
-            raise ValueError(f"{len(gapped.hidden)} words are to be hidden, and at most {MOST_HIDDEN} can be at "
-                             "once; what is drawn is from before. Click one that is hidden, to show it again")
+            raise ValueError(f"{len(gapped.hidden)} words were selected, but at most {MOST_HIDDEN} can be masked at "
+                             "once; the drawing is unchanged. Click a masked word to unmask it")
         state, notes = self._state(gapped)
         message = joined(self._how_many(gapped), note, *notes)
         pair = [] if state["pair"] is None else state["pair"]["positions"]
@@ -106,13 +107,12 @@ class ClozeLab(SentenceLab):
                         {"_ids": gapped.ids})
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """As many as stand in the model's and the left reader's positions beside [CLS] and each [SEP] that is not
-        typed."""
+        """The number of tokens that both models can read, without [CLS] and the [SEP]s that are added."""
         added = len(MaskedSentence.of(ids, self.tokenizer.vocab).ids) - len(ids)
         return fitting(max_tokens, self.model, self.left.left_only) - added
 
     def _state(self, gapped: MaskedSentence) -> tuple[State, list[str]]:
-        """What is drawn, and what is to be said of it."""
+        """The state to draw, and the notes on it."""
         tokens = self._labels(gapped.ids)
         [both] = believed(self.model, [gapped])
         left = self.left.beliefs(gapped)
@@ -141,29 +141,29 @@ class ClozeLab(SentenceLab):
 
     def _exact(self, gapped: MaskedSentence, tokens: Sequence[str],
                ) -> tuple[dict[int, Distribution], Joint | None, list[str]]:
-        """The best reader's beliefs by position, and of the chosen pair together; or why it has none."""
+        """The Bayes-optimal predictions by position, and the joint posterior of the pair; or the reason why not."""
         if self.best is None or not gapped.hidden:
             return {}, None, []
         if gapped.second:
-            return {}, None, ["The exact reader of the Small World reads one sentence at a time, and says nothing of "
-                              "two."]
+            return {}, None, ["The Bayes-optimal predictions of the Small World exist for one sentence at a time, not "
+                              "for two."]
         words, places = tokens[1:-1], [position - 1 for position in gapped.hidden]
         try:
             exact = dict(zip(gapped.hidden, self.best.both(words, places), strict=True))
         except NotInGrammar as error:
-            return {}, None, [f"The Small World's exact reader of both sides has nothing to say: {error}."]
+            return {}, None, [f"There is no Bayes-optimal prediction from both sides: {error}."]
         pair = self._chosen(gapped)
         joint = self.best.joint(words, places, [position - 1 for position in pair]) if pair else None
         return exact, joint, []
 
     def _chosen(self, gapped: MaskedSentence) -> list[int]:
-        """The two gaps to cross: those that were asked for, else the first two; none where there is but one."""
-        asked = sorted({position for position in self.pair if position in gapped.hidden})
-        return asked if len(asked) == 2 else list(gapped.hidden[:2]) if len(gapped.hidden) > 1 else []
+        """The two masks to compare: the selected ones, otherwise the first two; [] if there are fewer than two."""
+        selected = sorted({position for position in self.pair if position in gapped.hidden})
+        return selected if len(selected) == 2 else list(gapped.hidden[:2]) if len(gapped.hidden) > 1 else []
 
     def _pair(self, gapped: MaskedSentence, both: dict[int, Distribution], joint: Joint | None,
               ) -> Pair | None:
-        """The two gaps crossed: beside the product what is true in the world, or the model asked one by one."""
+        """Two masks: the product of the predictions, and the world's joint or the model's sequential prediction."""
         positions = self._chosen(gapped)
         if not positions:
             return None
@@ -176,29 +176,28 @@ class ClozeLab(SentenceLab):
         return {"positions": positions, **chained_pair(one, other, firsts, seconds, self._labels)}
 
     def _how_many(self, gapped: MaskedSentence) -> str:
-        """What is to be said where no word is hidden, or all are."""
+        """The note if no word is masked, or all are."""
         if not gapped.hidden:
-            return "Nothing is hidden. Click a word to hide it, or go to it with Tab and the arrow keys, and press " \
+            return "Nothing is masked. Click a word to mask it, or go to it with Tab and the arrow keys, and press " \
                    "Enter."
         return "" if len(gapped.hidden) < len(gapped.may_hide) else \
-            "Everything is hidden: all that is left to go by is how long the sentence is."
+            "Everything is masked: the only information left is the length of the sentence."
 
 
 def checked_size(model: nn.Module, words: Tokenizer) -> int:
-    """How many tokens the model's head for hidden words chooses among; a ValueError where it has no such head, or the
-    tokenizer is another's."""
+    """The vocabulary size of the model's masked-language-model head. Raises ValueError if it has no such head, or if
+    the tokenizer is another model's."""
     reads = readable(model)
     if not reads.names_tokens or reads.vocab is None or reads.architecture != "encoder":
-        raise ValueError(f"a {type(model).__name__} has no head that names hidden words; give a BERTPretraining, or a "
+        raise ValueError(f"a {type(model).__name__} has no masked-language-model head; give a BERTPretraining, or a "
                          "BertForMaskedLM of transformers")
     return checked_vocabulary(words, reads.vocab)
 
 
 def checked_positions(positions: Sequence[Any], gapped: MaskedSentence) -> list[int]:
-    """The positions to be hidden, as a list; a ValueError for one that holds no word of the sentence."""
+    """The positions to mask, as a list. Raises ValueError for one that holds no word of the sentence."""
     for position in positions:
         if position not in gapped.may_hide:
-            raise ValueError(f"position {position!r:.60} is to be hidden; the words of this sentence stand in the "
-                             f"positions "
+            raise ValueError(f"cannot mask position {position!r:.60}; the words of this sentence are at positions "
                              f"{gapped.may_hide}, counted from [CLS] = 0")
     return list(positions)

@@ -1,4 +1,4 @@
-// The Cloze Lab: two gaps crossed. The product of two beliefs beside the probability of both words together.
+// The Cloze Lab: two masks. The product of two predictions, next to the joint probability of both words.
 
 import { nats } from "../shared/beliefs.js";
 import { select } from "../shared/controls.js";
@@ -13,43 +13,43 @@ const HIDDEN_BELOW = 0.005;
 /** The highest probability of both tables: the upper end of their one scale. */
 export const topOf = ({ product, together }) => Math.max(...product.flat(), ...together.flat(), 1e-9);
 
-/** What is written in a cell: whole percents, and nothing where that would be 0. */
+/** The text of a cell: whole percent, empty if that would be 0. */
 export const cellText = (p) => (p < HIDDEN_BELOW ? "" : `${Math.round(100 * p)}`);
 
-/** The place of a probability on the scale, 0 to 1; a square root, so that small ones can be told apart. */
+/** A probability on the colour scale, 0 to 1; a square root, so that small ones can be distinguished. */
 export const shade = (p, top) => Math.sqrt(Math.min(p / top, 1));
 
-/** How one pair is told. */
+/** One pair in words. */
 export function pairText({ rows, columns, product, together, kind }, { row, column }) {
   const [apart, both] = [product[row][column], together[row][column]];
   const words = `“${rows[row]} … ${columns[column]}”`;
   const said = `${words}: p(${rows[row]}) · p(${columns[column]}) = ${percent(apart)}; `;
-  if (kind === "chained") return `${said}asked one after the other, ${percent(both)}.`;
-  return said + (both === 0 ? "together 0 %: no sentence has both." : `together ${percent(both)}.`);
+  if (kind === "chained") return `${said}predicted one after the other, ${percent(both)}.`;
+  return said + (both === 0 ? "joint probability 0 %: no sentence has both words." : `joint probability ${percent(both)}.`);
 }
 
-/** What the tables show, in sentences. */
+/** The finding of the two tables, in sentences. */
 export function verdictText({ kind, worst, impossible, unavoidable, information }) {
   if (!worst && kind === "chained") {
-    return ["Product and answers one after the other hardly differ: here the model can fill the two gaps apart."];
+    return ["The product and the sequential prediction hardly differ: here the model can fill the two masks independently."];
   }
   if (!worst) {
-    return ["The product gives next to nothing to pairs that no sentence has: here the two gaps can be filled apart.",
-      `Mutual information of the two positions: ${nats(information)}.`];
+    return ["The product assigns almost no probability to impossible pairs: here the two masks can be filled independently.",
+      `Mutual information of the two words: ${nats(information)}.`];
   }
   const [one, other] = worst.words;
   if (kind === "chained") {
-    return [`The pair that the product believes in too much is “${one} … ${other}”: ${percent(worst.product)}, and ` +
-      `${percent(worst.together)} once the model has “${one}” before its eyes.`];
+    return [`The product overestimates “${one} … ${other}” most: ${percent(worst.product)}, compared with ` +
+      `${percent(worst.together)} if “${one}” is filled in first.`];
   }
   return [
-    `The likeliest pair of the product that no sentence has: “${one} … ${other}”, ${percent(worst.product)}. ` +
+    `The most likely impossible pair under the product: “${one} … ${other}”, ${percent(worst.product)}. ` +
       `All impossible pairs together: ${percent(impossible)}.`,
-    `Mutual information of the two positions: ${nats(information)}, what it costs even the best possible reader to ` +
-      `answer position by position; its own product would give ${percent(unavoidable)} to impossible pairs.`];
+    `Mutual information of the two words: ${nats(information)}. Even the Bayes-optimal predictor loses this much ` +
+      `with independent predictions; its product assigns ${percent(unavoidable)} to impossible pairs.`];
 }
 
-/** How two maps stand in `room` px, side by side or one above the other; names of columns turn where they are wide. */
+/** The layout of two maps in `room` px, side by side or stacked; wide column names are rotated. */
 export function mapSize(room, { rows, columns }) {
   const beside = Math.floor((room - MAP_GAP) / 2 - rows);
   const stacked = beside < columns.length * CELL.low;
@@ -98,22 +98,22 @@ function pairMap({ title, pair, table, size, top, impossible, hatched, onCell })
 
 function choice(gaps, pair, disabled, choose) {
   if (gaps.length < 3) return [];
-  const pick = (place) => select({ label: place ? "the other gap" : "one gap", disabled,
-    options: gaps.map(({ position, word }, i) => [position, `gap ${i + 1}: ${word ?? "[MASK]"}`,
+  const pick = (place) => select({ label: place ? "second mask" : "first mask", disabled,
+    options: gaps.map(({ position, word }, i) => [position, `mask ${i + 1}: ${word ?? "[MASK]"}`,
       { selected: position === pair.positions[place], disabled: position === pair.positions[1 - place] }]) },
   (position) => choose(pair.positions.map((own, i) => (i === place ? position : own)))).node;
-  return [el("div", { class: "bar" }, "cross ", pick(0), " with ", pick(1))];
+  return [el("div", { class: "bar" }, "compare ", pick(0), " with ", pick(1))];
 }
 
-/** Where the crosshair begins: at the worst pair, if it is in the tables. */
+/** The initial cell: the worst pair, if it is in the tables. */
 export function firstCell({ rows, columns, worst }) {
   const [one, other] = worst?.words ?? [];
   const cell = { row: rows.indexOf(one), column: columns.indexOf(other) };
   return cell.row < 0 || cell.column < 0 ? { row: 0, column: 0 } : cell;
 }
 
-/** The two tables of a pair of gaps, walked together. `cell` is where the reader was, or null; `choose(positions)` crosses
-    two other gaps. */
+/** The two tables of a pair of masks, with a common crosshair. `cell` is its last position, or null; `choose(positions)`
+    selects two other masks. */
 export function pairView({ gaps, pair, room, widths, cell, disabled, choose, onCell }) {
   const size = mapSize(room, widths);
   const top = topOf(pair);
@@ -126,14 +126,14 @@ export function pairView({ gaps, pair, room, widths, cell, disabled, choose, onC
     onCell(to);
   };
   const maps = [
-    pairMap({ title: "the model: product of two beliefs, %", pair, table: pair.product, size, top, onCell: go,
+    pairMap({ title: "the model: product of two independent predictions, %", pair, table: pair.product, size, top, onCell: go,
       hatched: false, impossible: world ? (row, column) => pair.together[row][column] === 0 : null }),
-    pairMap({ title: `${world ? "the world: both words together, exactly" : "the same model, asked one after the other"}, %`,
+    pairMap({ title: `${world ? "the world: exact joint probability" : "the same model: one word after the other"}, %`,
       pair, table: pair.together, size, top, onCell: go, hatched: world }),
   ];
-  const node = el("section", { class: "pair", "aria-label": "two gaps together" },
-    el("h4", {}, "Two gaps at once",
-      el("span", {}, "each gap is answered without knowing of the other: p(a, b) becomes p(a) · p(b)")),
+  const node = el("section", { class: "pair", "aria-label": "two masks together" },
+    el("h4", {}, "Two masks at once",
+      el("span", {}, "each is predicted independently of the other: p(a, b) is replaced by p(a) · p(b)")),
     ...choice(gaps, pair, disabled, choose), said,
     el("div", { class: `maps${size.stacked ? " stacked" : ""}` }, ...maps.map((map) => map.node)),
     el("div", { class: "under-maps" },

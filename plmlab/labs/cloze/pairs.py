@@ -1,4 +1,4 @@
-"""Two positions that are believed apart, or together."""
+"""Two masked words predicted independently, compared with their joint probability."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum, log
@@ -12,26 +12,26 @@ from plmlab.labs.shared.beliefs import TOP, Labels
 from plmlab.world.datasets.bayes_optimal import Distribution
 
 CROSSED = 0.01
-"""A word that no reader believes in more than this has no row or column in a table of pairs."""
+"""A word whose predicted probabilities are all below this has no row or column in a table of pairs."""
 SEARCHED = 64
-"""How many words of each gap are looked through for the likeliest pair that no sentence has."""
+"""The number of words per mask searched for the most likely impossible pair."""
 
 HARDLY = 0.001
-"""Impossible pairs that get less probability than this together are not spoken of."""
+"""Impossible pairs with less total probability than this are not mentioned."""
 NEARLY = 0.02
-"""A pair is spoken of only if the product gives it at least so much more than asking one word after the other does."""
+"""A pair is mentioned only if its product exceeds its sequential probability by at least this much."""
 
 Joint: TypeAlias = Mapping[tuple[int, int], float]
-"""Two tokens together → their probability; what is not in it is impossible."""
+"""Pair of tokens → joint probability; pairs that are missing are impossible."""
 
 
 def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> Crossed:
-    """What believing two words independently costs, against the joint probability of an exact reader.
+    """Compare the product of two independent predictions with the exact joint posterior.
 
-    ``impossible`` is the probability that the model's product gives to pairs which no sentence has; ``unavoidable``
-    what the product of the exact marginals gives to them; ``information`` the mutual information of the two positions,
-    in nats (Shannon 1948), which is what the independence costs the best possible reader. ``worst`` is the pair to
-    speak of, None where the gaps can be filled apart.
+    ``impossible`` is the probability that the model's product assigns to pairs that occur in no sentence;
+    ``unavoidable`` that assigned by the product of the exact marginals; ``information`` the mutual information of the
+    two words in nats (Shannon 1948), the loss of the Bayes-optimal predictor due to independence. ``worst`` is the pair
+    to mention, None if the masks can be filled independently.
     """
     marginals = torch.zeros_like(one), torch.zeros_like(other)
     for words, p in joint.items():
@@ -52,7 +52,7 @@ def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Lab
 
 
 def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> Worst:
-    """The pair that the product believes in most and no sentence has, of the likeliest words of both."""
+    """The impossible pair with the largest product, among the most likely words of both."""
     rows, columns = (list(zip(*map(Tensor.tolist, belief.topk(min(SEARCHED, len(belief)))), strict=True))
                      for belief in (one, other))
     p, a, b = max((p * q, a, b) for p, a in rows for q, b in columns if (a, b) not in joint)
@@ -61,10 +61,10 @@ def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, label
 
 def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], seconds: Sequence[Distribution],
                  labels: Labels) -> Crossed:
-    """What believing two words independently costs, against the model asked one after the other: p(a) · p(b | a).
+    """Compare the product of two independent predictions with the model's sequential prediction, p(a) · p(b | a).
 
-    ``seconds`` are its distributions of b, once each of the words ``firsts`` stands in the first gap. The dict has the
-    keys of `world_pair`; what needs an exact reader is None.
+    ``seconds`` are its distributions of b with each of the words ``firsts`` filled in for a. The dict has the keys of
+    `world_pair`; those that need an exact posterior are None.
     """
     chained = one[list(firsts)][:, None] * torch.stack(list(seconds))
     product = torch.outer(one[list(firsts)], other)
@@ -80,6 +80,6 @@ def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], 
 
 
 def likeliest(*beliefs: Distribution) -> list[int]:
-    """The tokens that any of some readers holds likeliest, in that order: 2 to 8 of them, and no rare third one."""
+    """The most likely tokens under any of the distributions, in order: 2 to 8, and no rare ones after the second."""
     top = torch.stack(beliefs).amax(0).topk(min(TOP, len(beliefs[0])))
     return [id for rank, (p, id) in enumerate(zip(*map(Tensor.tolist, top), strict=True)) if p >= CROSSED or rank < 2]

@@ -1,4 +1,4 @@
-"""What the Cloze Lab offers to try of a Small World, and what it asks to be guessed before one looks."""
+"""The presets of the Cloze Lab for a Small World, and its questions with their answers."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -14,14 +14,14 @@ from plmlab.world.grammar.sentence import Sentence
 
 LOOKED_AT = 300
 TELLING = 24
-"""The longest sentence that is read once more for each of its words, to find which one tells most."""
+"""The longest sentence for which every word is masked in turn to find the most informative one."""
 
 
 def presets(world: World) -> list[dict[str, Any]]:
-    """Sentences of the world with their gaps: each is the first one found that shows its point."""
+    """Sentences of the world with masks; each is the first one found that shows what its title says."""
     wanted: dict[str, Callable[[World, Sentence], list[int]]] = {
-        "the right side tells": resolved_by_the_right, "agreement at a distance": agreeing_verb,
-        "two gaps that depend on each other": agreeing_pair}
+        "the right context decides": resolved_by_the_right, "long-distance agreement": agreeing_verb,
+        "two dependent masks": agreeing_pair}
     found: dict[str, dict[str, Any]] = {}
     for sentence in islice(world.sentences("train", seed=3), LOOKED_AT):
         for title, gaps in wanted.items():
@@ -32,8 +32,8 @@ def presets(world: World) -> list[dict[str, Any]]:
 
 
 def resolved_by_the_right(world: World, sentence: Sentence) -> list[int]:
-    """The place of a word behind an ambiguous noun, open to who has read so far, certain to
-    who reads on; [] for none."""
+    """The index of a word after an ambiguous noun that is uncertain given the left context and certain given both
+    sides; [] if there is none."""
     noun = next((place for place, (sense, tag) in enumerate(zip(sentence.senses, sentence.tags, strict=True))
                  if sense and tag == "NOUN"), len(sentence.words))
     words = sentence.words
@@ -45,53 +45,53 @@ def resolved_by_the_right(world: World, sentence: Sentence) -> list[int]:
 
 
 def agreeing_verb(world: World, sentence: Sentence) -> list[int]:
-    """The place of the first verb that has a noun of the other number between its subject and itself; [] for none."""
+    """The index of the first verb with an attractor, a noun of the other number, after its subject; [] if none."""
     return [link.verb for link in sentence.agreement if link.attractors and link.subject < link.verb][:1]
 
 
 def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
-    """The places of a subject and its verb that a noun of the other number parts, both open
-    once hidden; [] for none."""
+    """The indices of a subject and its verb with an attractor in between, both uncertain once masked; [] if there is
+    none."""
     for link in sentence.agreement:
         places = sorted((link.subject, link.verb))
-        if link.attractors and all(len(found) > 1 for found in world.posterior(sentence.words, places)):
+        if link.attractors and all(len(words) > 1 for words in world.posterior(sentence.words, places)):
             return places
     return []
 
 
 def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tuple[str, str]:
-    """A question and its answer, for one gap: which other word, hidden too, takes most from what the model gives the
-    word in the gap? Both are "" where there is no other word, or the sentence is longer than 24 positions."""
+    """A question and its answer for one mask: which other word, if masked too, lowers the model's probability of the
+    masked word most? Both are "" if there is no other word, or if the sentence is longer than 24 positions."""
     position, = gapped.hidden
     others = [other for other in gapped.may_hide if other != position]
     if not others or len(gapped.ids) > TELLING:
         return "", ""
     hidings = [gapped, *(gapped.hiding([position, other]) for other in others)]
-    before, *after = (found[position] for found in believed(model, hidings))
+    before, *after = (predicted[position] for predicted in believed(model, hidings))
     true = gapped.true(position)
-    said = int(before.argmax()) if true is None else true
-    whole, left = float(before[said]), [float(belief[said]) for belief in after]
-    most = left.index(min(left))
-    word, key = labels([said])[0], labels([gapped.ids[others[most]]])[0]
-    question = f"One more word is to be hidden, so that “{word}” becomes as hard to guess as it can. Which one?"
-    if left[most] >= whole:
-        return question, f"None: whatever else is hidden, the model gives “{word}” no less than {share(whole)}."
-    needed = "" if left[most] < 0.7 * whole else " No single word is needed: others tell the same."
-    return question, (f"“{key}” (position {others[most]}). With it hidden too, the model gives “{word}” "
-                      f"{share(left[most])} instead of {share(whole)}.{needed} Hide it, and look.")
+    target = int(before.argmax()) if true is None else true
+    whole, left = float(before[target]), [float(belief[target]) for belief in after]
+    lowest = left.index(min(left))
+    word, key = labels([target])[0], labels([gapped.ids[others[lowest]]])[0]
+    question = f"Mask one more word, so that “{word}” becomes as hard to predict as possible. Which one?"
+    if left[lowest] >= whole:
+        return question, f"None: whatever else is masked, the model assigns “{word}” at least {share(whole)}."
+    needed = "" if left[lowest] < 0.7 * whole else " No single word is essential: others carry the same information."
+    return question, (f"“{key}” (position {others[lowest]}). With it masked too, the model assigns “{word}” "
+                      f"{share(left[lowest])} instead of {share(whole)}.{needed} Mask it, and see.")
 
 
 def pair_question(pair: Crossed) -> tuple[str, str]:
-    """A question and its answer, for two gaps: how often will guesses made apart not fit together?"""
-    question = "The model fills both gaps at once, neither knowing of the other. How often will they not fit together?"
+    """A question and its answer for two masks: how often are independent predictions incompatible?"""
+    question = "The model predicts both masked words independently. How often are the two words incompatible?"
     worst = pair["worst"]
     if worst is None:
-        return question, "Hardly ever: these two gaps can be filled apart. Try a subject and its verb."
+        return question, "Hardly ever: these two masks can be filled independently. Try a subject and its verb."
     one, other = worst["words"]
     impossible, unavoidable = pair["impossible"], pair["unavoidable"]
     if impossible is None or unavoidable is None:
-        return question, (f"Look at “{one} … {other}”: the product gives it {share(worst['product'])}. Once “{one}” "
-                          f"stands there, the same model gives the pair {share(worst['together'])}.")
-    return question, (f"In {share(impossible)} of all cases the pair is one that no sentence has. Training "
-                      "longer would not help: the best possible reader, if it had to answer in this way, would write "
-                      f"such pairs in {share(unavoidable)}. Fill one gap first, and the other will know of it.")
+        return question, (f"Consider “{one} … {other}”: the product assigns it {share(worst['product'])}. If “{one}” "
+                          f"is filled in first, the same model assigns the pair {share(worst['together'])}.")
+    return question, (f"In {share(impossible)} of the cases, no sentence contains the pair. Longer training would not "
+                      "help: with independent predictions, even the Bayes-optimal predictor would generate such pairs "
+                      f"in {share(unavoidable)} of the cases. Fill in one word first, and the other depends on it.")

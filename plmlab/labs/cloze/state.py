@@ -1,4 +1,4 @@
-"""The state of the Cloze Lab, as JavaScript reads it."""
+"""The state of the Cloze Lab, as passed to JavaScript."""
 
 from typing import TypedDict
 
@@ -6,7 +6,7 @@ from plmlab.labs.shared.beliefs import BeliefState
 
 
 class Gap(TypedDict):
-    """A hidden word (None where nobody knows it), and what is believed of it."""
+    """A masked word (None if unknown), and the predictions for it."""
 
     position: int
     word: str | None
@@ -15,7 +15,7 @@ class Gap(TypedDict):
 
 
 class Worst(TypedDict):
-    """The pair of words to speak of."""
+    """The pair of words to mention."""
 
     words: list[str]
     product: float
@@ -23,7 +23,7 @@ class Worst(TypedDict):
 
 
 class Crossed(TypedDict):
-    """Two gaps believed apart, or together, as `world_pair` describes it."""
+    """Two masks, predicted independently and jointly; see `world_pair`."""
 
     kind: str
     rows: list[str]
@@ -37,13 +37,13 @@ class Crossed(TypedDict):
 
 
 class Pair(Crossed):
-    """Two gaps, and where they are."""
+    """Two masks with their positions."""
 
     positions: list[int]
 
 
 class State(TypedDict):
-    """What is drawn: ``second`` is the first position of the second sentence, if there is one."""
+    """The drawing: ``second`` is the first position of the second sentence, if there is one."""
 
     tokens: list[str]
     kinds: list[str]

@@ -1,1 +1,1 @@
-"""The Cognitive Graph Lab: a graph of pages that grows step by step, and the answer that is chosen in it."""
+"""The Cognitive Graph Lab: CogQA's graph of pages, expanded step by step, and the answer chosen in it."""

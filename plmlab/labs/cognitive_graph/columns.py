@@ -1,4 +1,4 @@
-"""Where the nodes of a graph stand: a column for each distance from where it begins, in it the order of finding."""
+"""Layout of a graph: one column per distance from the start nodes, rows in the order in which nodes were found."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """A node's place, from 0; ``missed``: it is right, and was not found."""
+    """Column and row of a node, from 0; ``missed``: it is in the gold graph but was not found."""
 
     name: str
     column: int
@@ -20,29 +20,29 @@ class Place(NamedTuple):
 
 
 def distances(graph: "networkx.DiGraph", starts: Iterable[str]) -> dict[str, int]:
-    """How many edges lead to each node from the nearest of some; those that none leads to are left out."""
+    """Distance of each reachable node from the nearest of ``starts``, in edges."""
     import networkx
 
-    found = dict[str, int]()
+    nearest = dict[str, int]()
     for start in starts:
-        for node, far in networkx.single_source_shortest_path_length(graph, start).items():
-            found[node] = min(far, found.get(node, far))
-    return found
+        for node, distance in networkx.single_source_shortest_path_length(graph, start).items():
+            nearest[node] = min(distance, nearest.get(node, distance))
+    return nearest
 
 
 def places(graph: "networkx.DiGraph", starts: Iterable[str], gold: Gold | None) -> list[Place]:
-    """All nodes of a graph in its order, behind them the gold ones that it misses. Where these stand is told by the
-    gold graph; nothing that was found moves for them."""
+    """Layout of all nodes of a graph, followed by the gold nodes that it misses. The gold graph determines the columns
+    of missed nodes; they do not move the nodes that were found."""
     import networkx
 
-    wanted = networkx.DiGraph()
+    gold_graph = networkx.DiGraph()
     if gold is not None:
-        wanted.add_nodes_from(gold.nodes)
-        wanted.add_edges_from(gold.edges)
-    far = distances(graph, starts)
-    gold_far = distances(wanted, [node for node, before in wanted.in_degree() if not before])
-    return [*_in_rows([*((node, far[node], False) for node in graph),
-                       *((node, gold_far.get(node, 0), True) for node in wanted if node not in graph)])]
+        gold_graph.add_nodes_from(gold.nodes)
+        gold_graph.add_edges_from(gold.edges)
+    columns = distances(graph, starts)
+    gold_columns = distances(gold_graph, [node for node, degree in gold_graph.in_degree() if not degree])
+    return [*_in_rows([*((node, columns[node], False) for node in graph),
+                       *((node, gold_columns.get(node, 0), True) for node in gold_graph if node not in graph)])]
 
 
 def _in_rows(nodes: Iterable[tuple[str, int, bool]]) -> Iterator[Place]:

@@ -1,4 +1,4 @@
-"""What the Cognitive Graph Lab asks of a graph that grows, whoever grows it; and a run of one, from start to end."""
+"""The interface of a graph expansion that the Cognitive Graph Lab needs, and a complete run of one."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,79 +10,79 @@ if TYPE_CHECKING:
 
 
 class GrownState(Protocol):
-    """A graph half grown: a networkx.DiGraph over names, what is to be read next, and what was read."""
+    """A partly expanded graph: a networkx.DiGraph over names, its frontier, and the visits so far."""
 
     @property
     def graph(self) -> "networkx.DiGraph":
-        """Nodes with ``hop`` and ``answer``, edges with their ``clue``: (title, number of the sentence)."""
+        """Nodes with attributes ``hop`` and ``answer``, edges with a ``clue``: (title, sentence index)."""
 
     @property
     def frontier(self) -> tuple[str, ...]:
-        """What is to be read next."""
+        """The nodes to visit next."""
 
     @property
     def visits(self) -> Mapping[str, Any]:
-        """What System 1 made of each node that was read."""
+        """System 1's output for each visited node."""
 
 
 class Growing(Protocol):
-    """A question that is answered step by step, such as `plmlab.models.cogqa_search.CogQASearch`."""
+    """The step-by-step answering of one question, such as `plmlab.models.cogqa_search.CogQASearch`."""
 
     @property
     def model(self) -> Any:
-        """What reads; its ``reasoner(semantics, edges)`` gives a logit for each node."""
+        """The model; its ``reasoner(semantics, edges)`` returns a logit for each node."""
 
     @property
     def pages(self) -> Any:
-        """What is read: ``named``, ``find``, ``sentences`` and ``spelled``."""
+        """The pages, with methods ``named``, ``find``, ``sentences`` and ``spelled``."""
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Where the graph begins."""
+        """The start nodes: titles named in the question."""
 
     def states(self) -> Iterator[Any]:
-        """The start, and what each step makes of it."""
+        """The initial state, and the state after each step."""
 
     def answer(self, state: Any) -> str | None:
-        """What both systems together answer."""
+        """The answer of both systems together."""
 
     def likeliest(self, state: Any) -> str | None:
-        """What System 1 alone would answer."""
+        """The answer of System 1 alone: its most confident span."""
 
     def chance(self, state: Any) -> float | None:
-        """Of a comparison: the chance of the second of two, or of yes."""
+        """For comparison questions, the probability of the second of the two, or of yes."""
 
     def compared(self, state: Any) -> tuple[str, ...]:
-        """The two nodes that a comparison compares."""
+        """The two nodes that a comparison question compares."""
 
 
 Grow = Callable[..., Growing]
-"""``grow(question, kind, forbidden=frozenset())``: a question as ids, to be answered."""
+"""``grow(question, kind, forbidden=frozenset())``: starts answering a question, given as ids."""
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A question answered: its ``states``, the first with nothing read, the last with nothing left to read."""
+    """A complete run: its ``states`` from the initial one to the one with an empty frontier."""
 
     growing: Growing
     states: tuple[Any, ...]
 
     @cached_property
     def last(self) -> GrownState:
-        """The state with nothing left to read."""
+        """The final state, with an empty frontier."""
         return self.states[-1]
 
     @cached_property
     def answer(self) -> str | None:
-        """The answer when nothing is left to read."""
+        """The answer in the final state."""
         return self.growing.answer(self.last)
 
     @cached_property
     def since(self) -> dict[Any, int]:
-        """A node, or an edge as a pair → the number of the first state that has it."""
+        """Node, or edge as a pair → index of the first state that contains it."""
         return {thing: step for step, state in reversed([*enumerate(self.states)])
                 for thing in (*state.graph.nodes, *state.graph.edges)}
 
     def name(self, words: Any) -> str:
-        """The title that some ids are, or their words where nothing is called so."""
+        """The page title that the ids spell; their words if there is no such page."""
         return self.growing.pages.find(words) or self.growing.pages.spelled(words)

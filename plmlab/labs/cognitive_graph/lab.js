@@ -1,4 +1,4 @@
-// The Cognitive Graph Lab: a graph of pages grows step by step; what is pressed opens; what is cut makes it grow anew.
+// The Cognitive Graph Lab: CogQA's graph expansion step by step, with details and exclusion of nodes and edges.
 
 import { choiceOf } from "./choice.js";
 import { detailsOf } from "./details.js";
@@ -9,14 +9,14 @@ import { checkbox, select, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 
-/** Whether what was opened is still drawn. */
+/** Whether the opened node or edge is still drawn. */
 function there({ nodes, edges }, step, gold, opened) {
   if (opened?.node !== undefined) return nodes[opened.node] !== undefined && drawn(nodes[opened.node], step, gold);
   const edge = opened && edgeOf({ edges }, opened.edge);
   return Boolean(edge) && drawn(edge, step, gold);
 }
 
-/** What was opened in one state, in another one: nodes keep their names, not their numbers; null where it is gone. */
+/** The opened node or edge in another state, found by name because indices change; null if it is gone. */
 export function carried(opened, before, after) {
   const number = (n) => after.nodes.findIndex(({ name }) => name === before.nodes[n].name);
   if (!opened || !before) return null;
@@ -25,36 +25,36 @@ export function carried(opened, before, after) {
   return edge.includes(-1) ? null : { edge };
 }
 
-/** What is forbidden, with one less, and with one more. */
-export const withoutOne = (forbidden, one) => forbidden.filter((other) => String(other) !== String(one));
-export const withOne = (forbidden, one) => [...withoutOne(forbidden, one), one];
+/** The exclusions without one of them, and with one more. */
+export const withoutOne = (forbidden, thing) => forbidden.filter((other) => String(other) !== String(thing));
+export const withOne = (forbidden, thing) => [...withoutOne(forbidden, thing), thing];
 
-/** The choice of a preset, and of what is asked for. */
+/** The menus for the preset and for the kind of question. */
 function choices(model, signal) {
   const { presets, kinds } = model.get("menu");
   const disabled = model.get("alone");
-  const preset = select({ label: "the question to try", disabled,
+  const menu = select({ label: "preset question", disabled,
     options: [...presets.map(({ title }, i) => [i, title]), [-1, "your own question"]] }, (chosen) => {
-    const one = presets[chosen];
-    if (one) tell(model, { text: one.text, kind: one.kind, forbidden: [], step: 1 });
+    const preset = presets[chosen];
+    if (preset) tell(model, { text: preset.text, kind: preset.kind, forbidden: [], step: 1 });
   });
-  const kind = select({ label: "what is asked for", disabled,
-    options: Object.entries(kinds).map(([name, title]) => [name, `asks for ${title}`]) },
+  const kind = select({ label: "question type", disabled,
+    options: Object.entries(kinds).map(([name, title]) => [name, `answer: ${title}`]) },
   (asked) => tell(model, { kind: asked, forbidden: [], step: 1 }));
   const follow = () => {
     const [text, asked] = [model.get("text"), model.get("kind")];
-    preset.show(presets.findIndex((one) => one.text === text && one.kind === asked));
+    menu.show(presets.findIndex((known) => known.text === text && known.kind === asked));
     kind.show(asked);
   };
   observe(model, ["text", "kind"], follow, signal);
   follow();
-  return [preset.node, kind.node];
+  return [menu.node, kind.node];
 }
 
 export default lab({
   title: "How does a graph of pages lead to an answer?",
-  lead: "System 1 reads the pages at the frontier and points at where to go on, and at answers; System 2 chooses among what " +
-    "was found. Take a step, open a node or a line, forbid one, and see what changes.",
+  lead: "System 1 reads the pages at the frontier and predicts next hops and answers; System 2 chooses the answer among " +
+    "the nodes found. Take a step, open a node or an edge, exclude one, and see what changes.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("cognitive");
   const disabled = Boolean(model.get("alone"));
@@ -80,45 +80,45 @@ export default lab({
     el("div", { class: "bar" }, back, forward, end, gold.node));
 
   const all = (tag, ...kinds) => kinds.map((name) => el(tag, { class: name }));
-  const [said, changed, goldLine, note] = all("p", "step-said", "changed", "gold-said", "note");
-  for (const line of [said, changed]) line.setAttribute("role", "status");
-  const out = el("div", { class: "without", role: "group", "aria-label": "what is not allowed" });
+  const [summary, changed, goldLine, note] = all("p", "step-said", "changed", "gold-said", "note");
+  for (const line of [summary, changed]) line.setAttribute("role", "status");
+  const out = el("div", { class: "without", role: "group", "aria-label": "excluded nodes and edges" });
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const [graph, legend, answer, ask, two, details, choice] =
     all("div", "graph-place", "legend-place", "answer-said", "ask-place", "two", "details-place", "choice-place");
   two.append(details, choice);
-  parts.body.append(said, out, changed, graph, legend, why, answer, goldLine, note, ask, two);
+  parts.body.append(summary, out, changed, graph, legend, why, answer, goldLine, note, ask, two);
 
-  const forbid = (one) => tell(model, { forbidden: withOne(model.get("forbidden"), one) });
-  const allow = (one) => tell(model, { forbidden: withoutOne(model.get("forbidden"), one) });
+  const forbid = (thing) => tell(model, { forbidden: withOne(model.get("forbidden"), thing) });
+  const allow = (thing) => tell(model, { forbidden: withoutOne(model.get("forbidden"), thing) });
   const open = (thing) => {
     view.opened = thing;
     draw();
   };
   const keepingFocus = (paint) => {
-    const held = parts.body.contains(document.activeElement) ? { ...document.activeElement.dataset } : {};
+    const focused = parts.body.contains(document.activeElement) ? { ...document.activeElement.dataset } : {};
     paint();
-    if (held.node !== undefined) view.graph.focus(Number(held.node));
-    else if (held.at) parts.body.querySelector(`[data-at="${CSS.escape(held.at)}"]`)?.focus({ preventScroll: true });
+    if (focused.node !== undefined) view.graph.focus(Number(focused.node));
+    else if (focused.at) parts.body.querySelector(`[data-at="${CSS.escape(focused.at)}"]`)?.focus({ preventScroll: true });
   };
   const lines = (state, now) => {
-    said.textContent = stepSaid(state, now);
+    summary.textContent = stepSaid(state, now);
     changed.textContent = state.changed;
-    out.replaceChildren(...state.without.map((one) => el("span", { class: "chip" }, "not allowed: ",
-      el("bdi", {}, [one].flat().join(" → ")), " ",
-      el("button", { type: "button", disabled, on: { click: () => allow(one) } }, "Allow again"))));
+    out.replaceChildren(...state.without.map((thing) => el("span", { class: "chip" }, "excluded: ",
+      el("bdi", {}, [thing].flat().join(" → ")), " ",
+      el("button", { type: "button", disabled, on: { click: () => allow(thing) } }, "Allow again"))));
     const ended = now === lastStep(state);
     const verdict = ended ? verdictOf(state) : null;
     answer.replaceChildren(answerSaid(state, now), " ",
       verdict ? el("b", { class: verdict.good ? "good" : "bad" }, verdict.text) : "");
     goldLine.textContent = model.get("gold") && state.gold ? goldSaid(state, now) : "";
     note.textContent = ended ? state.note : "";
-    const [question, told] = guessOf(state);
+    const [question, solution] = guessOf(state);
     const key = JSON.stringify([state.text, state.kind, state.without]);
-    ask.replaceChildren(...(ended ? [] : [guess(view.guess, question, told, key)]));
+    ask.replaceChildren(...(ended ? [] : [guess(view.guess, question, solution, key)]));
   };
   const drawControls = (state, now) => {
-    const focused = [back, forward, end].find((one) => one === document.activeElement);
+    const focused = [back, forward, end].find((control) => control === document.activeElement);
     back.disabled = now === 0;
     forward.disabled = end.disabled = now === lastStep(state);
     if (focused?.disabled) (back.disabled ? forward : back).focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-"""The Cognitive Graph Lab: the graph grows step by step, and shows what brought each node and what chose the answer."""
+"""The Cognitive Graph Lab: CogQA's graph expansion step by step, with the origin of each node and of the answer."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,27 +17,29 @@ from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives.cognitive_graphs import Kind
 
 KINDS: dict[Kind, str] = {"special": "a name", "either-or": "one of two", "yes-no": "yes or no"}
-"""Each kind of question → what it asks for."""
+"""Kind of question → the answer it expects."""
 
 
 class CognitiveGraphLab(Lab):
-    """A question of several hops as CogQA answers it, step by step, forwards and back.
+    """CogQA on a multi-hop question, step by step, forwards and backwards.
 
-    A node opens its page with what System 1 points at, the clues that came with it, and what System 2 gives it with the
-    edges and without; an edge its sentence, and what its message does. What is forbidden or cut may not come into the
-    graph again, which then grows anew from the start. The gold graph, where it is known, lies over it.
+    The details of a node show its page with the spans predicted by System 1, the clues in its input, and its System 2
+    probability with and without edges; those of an edge show its sentence and the effect of its message. Excluded nodes
+    and edges cannot enter the graph, which is then expanded again from the start. The gold graph, if known, can be
+    overlaid.
 
     Args:
         grow: ``grow(question, kind, forbidden=frozenset())``, such as ``partial(CogQASearch, model, pages, vocab)`` of
             `plmlab.models.cogqa_search`; ``question`` is ids.
         tokenizer: the model's own.
-        presets: questions to try; the lab begins with the first.
-        text: the question to begin with, if it is none of these.
-        kind: what this asks for: "special" (a name), "either-or" or "yes-no".
-        traits: what the reader can set besides: ``step`` (how many were taken; cut to what there is), ``forbidden``
-            (nodes by name, and edges as pairs), ``gold`` (whether the gold graph is shown).
+        presets: questions to try; the first is the initial one.
+        text: the initial question, if it is not one of the presets.
+        kind: the kind of this question: "special" (the answer is a name), "either-or" or "yes-no".
+        traits: what the reader can set besides: ``step`` (clipped to the number of steps), ``forbidden`` (excluded
+            nodes by name, and edges as pairs), ``gold`` (whether the gold graph is shown).
 
-    ValueError: nothing to begin with, or a question that cannot be asked.
+    Raises:
+        ValueError: there is no initial question, or it contains no page title.
     """
 
     title = "Cognitive Graph Lab"
@@ -54,58 +56,57 @@ class CognitiveGraphLab(Lab):
     def __init__(self, grow: Grow, tokenizer: AnyTokenizer, presets: Sequence[CognitiveGraphPreset] = (),
                  text: str | None = None, kind: Kind = "special", **traits: Any) -> None:
         if not presets and text is None:
-            raise ValueError("there is no question to begin with: give presets, or a text")
+            raise ValueError("there is no initial question: give presets, or a text")
         self.grow, self.tokenizer, self.presets = grow, as_ours(tokenizer), list(presets)
         self._run = lru_cache(32)(self._grown)
-        begin = (presets[0].question, presets[0].kind) if text is None else (text, kind)
-        menu = {"presets": [{"title": one.title, "text": one.question, "kind": one.kind} for one in presets],
-                "kinds": KINDS}
-        super().__init__(text=begin[0], kind=begin[1], menu=menu, **traits)
+        first = (presets[0].question, presets[0].kind) if text is None else (text, kind)
+        menu = {"presets": [{"title": preset.title, "text": preset.question, "kind": preset.kind}
+                            for preset in presets], "kinds": KINDS}
+        super().__init__(text=first[0], kind=first[1], menu=menu, **traits)
         if self.stale:
             raise ValueError(self.message)
 
     def summary(self) -> str:
-        """The question, and what is answered."""
+        """The question and its answer."""
         if not self.state:
             return self.message
         last = self.state["steps"][-1]
         return f"{self._drawn['text']} {last['answer'] or 'no answer'} ({len(self.state['steps']) - 1} steps)"
 
     def compute(self, change: Change) -> Computed:
-        """The graph from start to end. Another question begins at the first step, with nothing forbidden; after a cut
-        the step stays."""
+        """Expand the graph completely. A new question starts at step 1 with nothing excluded; an exclusion keeps the
+        step."""
         if self.kind not in KINDS:
-            raise ValueError(f"kind is {self.kind!r:.60}; a question asks for one of {', '.join(KINDS)}")
-        anew = bool(self._drawn) and bool(change.drawn & {"text", "kind"})
-        forbidden = [] if anew and "forbidden" not in change.tried else list(self.forbidden)
+            raise ValueError(f"kind is {self.kind!r:.60}; give one of {', '.join(KINDS)}")
+        is_new = bool(self._drawn) and bool(change.drawn & {"text", "kind"})
+        forbidden = [] if is_new and "forbidden" not in change.tried else list(self.forbidden)
         ids, note = self._read()
         whole = self._run(ids, self.kind, frozenset())
         if not whole.growing.named:
             raise names_nothing(self.presets[0].question if self.presets else "")
-        without = [thing_of(one) for one in forbidden]
+        without = [thing_of(item) for item in forbidden]
         run = self._run(ids, self.kind, frozenset(without))
-        preset = next((number for number, one in enumerate(self.presets)
-                       if (one.question, one.kind) == (self.text, self.kind)), None)
+        preset = next((index for index, known in enumerate(self.presets)
+                       if (known.question, known.kind) == (self.text, self.kind)), None)
         known = CognitiveGraphPreset("", "") if preset is None else self.presets[preset]
         drawing = Drawing(run, known.gold, special=self.kind == "special")
         state: State = {
             "text": self.text.strip(), "kind": self.kind, "named": list(run.growing.named), "preset": preset,
             "right": known.answer, "note": known.note, "without": forbidden, "changed": changed(whole, run, without),
             **drawing.state()}
-        step = 1 if anew else self.step
+        step = 1 if is_new else self.step
         return Computed({"state": state, "forbidden": forbidden, "step": max(0, min(step, len(run.states) - 1)),
                          "message": joined(note, too_few(self.kind, len(whole.growing.named)))})
 
     def _read(self) -> tuple[tuple[int, ...], str]:
-        """The question as ids, and what is to be said of it. A capital at its beginning is taken for a small letter
-        where only this is known."""
+        """The question as ids, and a note about it. Its first letter is lower-cased if only that form is known."""
         text, unk = self.text.strip(), self.tokenizer.vocab.unk
         typed = self.tokenizer.encode(text, plain=True)
         if not typed:
             raise empty("question")
         if typed[0] == unk:
-            small = self.tokenizer.encode(text[0].lower() + text[1:], plain=True)
-            typed = typed if small[0] == unk else small
+            lowered = self.tokenizer.encode(text[0].lower() + text[1:], plain=True)
+            typed = typed if lowered[0] == unk else lowered
         ids = tuple(typed[:self.max_tokens])
         return ids, joined(left_out(len(typed) - len(ids), self.max_tokens, "word"), unknown(ids.count(unk)))
 
@@ -114,10 +115,10 @@ class CognitiveGraphLab(Lab):
         return Run(growing, tuple(growing.states()))
 
 
-def thing_of(one: Any) -> Thing:
-    """A node by its name, or an edge from its two ends; ValueError for anything else."""
-    if isinstance(one, str):
-        return one
-    if len(one) == 2 and all(isinstance(end, str) for end in one):
-        return one[0], one[1]
-    raise ValueError(f"{one!r:.60} is to be forbidden; give the name of a node, or [source, target] of an edge")
+def thing_of(given: Any) -> Thing:
+    """A node, given by its name, or an edge, given by its two ends. Raises ValueError for anything else."""
+    if isinstance(given, str):
+        return given
+    if len(given) == 2 and all(isinstance(end, str) for end in given):
+        return given[0], given[1]
+    raise ValueError(f"{given!r:.60} cannot be excluded; give the name of a node, or [source, target] of an edge")

@@ -1,18 +1,18 @@
-// Where the nodes of a cognitive graph lie, how its edges run, and where a key leads.
+// Layout of a cognitive graph: coordinates of nodes, paths of edges, and keyboard navigation.
 
 import { clamp } from "../shared/dom.js";
 
-export const HIGH = 74; // px, a node
+export const HIGH = 74; // px, the height of a node
 const ROW = HIGH + 34;
 const GAP = 56; // px, between columns
 export const HEAD = 26;
-const LANE = 15; // px, from a node to the edges that run along beneath its row
-const [TIP, APART] = [11, 4]; // px, how far from a node a line ends, and its arrow
+const LANE = 15; // px, from a node to the edges that run below its row
+const [TIP, APART] = [11, 4]; // px, distances from a node to the end of a line and to its arrow tip
 
-/** Whether a node, or an edge, is drawn at a step: what was found by then; what is missed, where gold lies over it. */
+/** Whether a node or an edge is drawn at a step: if found by then or, with the gold graph shown, if it is missed. */
 export const drawn = ({ since }, step, gold) => (since === null ? gold : since <= step);
 
-/** The place of every node, one that is not found yet too, so that none ever moves; for `room` px. */
+/** The coordinates of every node for `room` px, including those not found yet, so that nodes never move. */
 export function layoutOf(nodes, room) {
   const columns = 1 + Math.max(-1, ...nodes.map(({ column }) => column));
   const rows = 1 + Math.max(-1, ...nodes.map(({ row }) => row));
@@ -24,8 +24,8 @@ export function layoutOf(nodes, room) {
   };
 }
 
-/** The line of an edge, { d, tip }: into the next column straight on; further, or back, beneath its row, where no node
-    lies; within a column around the right side. `tip` is its arrow. */
+/** The path of an edge, { d, tip }: direct to the next column; below its row, where there are no nodes, to other columns;
+    around the right side within a column. `tip` is its arrow. */
 export function lineOf({ places, across }, nodes, { source, target }) {
   const [from, to] = [places[source], places[target]];
   const hops = nodes[target].column - nodes[source].column;
@@ -52,14 +52,14 @@ export function lineOf({ places, across }, nodes, { source, target }) {
   };
 }
 
-/** A triangle whose point is at (x, y), its body lying in the direction (dx, dy). */
+/** A triangle with its tip at (x, y) and its body in the direction (dx, dy). */
 const arrow = (x, y, dx, dy) => {
   const [bx, by] = [x + 9 * dx, y + 9 * dy];
   return `M${x} ${y}L${bx - 4.5 * dy} ${by + 4.5 * dx}L${bx + 4.5 * dy} ${by - 4.5 * dx}Z`;
 };
 
-/** Where a key leads from a node to another that is drawn, or null: up and down in its column, left and right to the
-    row next to it in the nearest column that has one; Home and End to the first and last. `among` are numbers. */
+/** The node that a key leads to, or null: up and down within the column, left and right to the nearest row of the nearest
+    column; Home and End to the first and the last node. `among` are the indices of the drawn nodes. */
 export function nodeAfter(key, nodes, among, at) {
   const { column, row } = nodes[at];
   const others = among.filter((n) => n !== at);

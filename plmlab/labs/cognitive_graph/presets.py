@@ -1,4 +1,4 @@
-"""Questions to try in the Cognitive Graph Lab, and what is right about them."""
+"""Presets of the Cognitive Graph Lab: questions with their gold graphs and answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from plmlab.objectives.cognitive_graphs import Kind
 
 @dataclass(frozen=True)
 class Gold:
-    """The graph that a question should give: its ``nodes`` by name, and each edge, (source, target), with the number
-    from 0 of the sentence of the source's page in which the target is found. ValueError for an edge of another node."""
+    """The gold graph of a question: its ``nodes`` by name, and its ``edges``, (source, target) → index of the sentence
+    on the source's page that mentions the target. Raises ValueError if an edge has an end that is not a node."""
 
     nodes: tuple[str, ...] = ()
     edges: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -17,14 +17,14 @@ class Gold:
     def __post_init__(self) -> None:
         for edge in self.edges:
             if not set(edge) <= set(self.nodes):
-                raise ValueError(f"an edge goes {' → '.join(edge)}, and the nodes are {', '.join(self.nodes)}; give "
-                                 "both of its ends as nodes")
+                raise ValueError(f"there is an edge {' → '.join(edge)}, and the nodes are {', '.join(self.nodes)}; "
+                                 "give both of its ends as nodes")
 
 
 @dataclass(frozen=True)
 class CognitiveGraphPreset:
-    """A question to try: what it is called, its ``kind``, its ``gold`` graph and right ``answer`` where they are known,
-    and a ``note``, such as why it fails, that is shown once all is read."""
+    """A preset: a title, a question, its ``kind``, its ``gold`` graph and correct ``answer`` if known, and a ``note``
+    (such as why it fails) that is shown when the frontier is empty."""
 
     title: str
     question: str

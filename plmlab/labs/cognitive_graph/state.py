@@ -1,13 +1,13 @@
-"""The state of the Cognitive Graph Lab, as JavaScript reads it: nodes are told by their numbers."""
+"""The state that the Cognitive Graph Lab sends to JavaScript; nodes are given by index."""
 
 from typing import Any, TypedDict
 
 As = TypedDict("As", {"as": str})
-"""What a span was pointed at as."""
+"""The type of a span: "hop", "answer" or "below" (an answer below the threshold)."""
 
 
 class Span(As):
-    """What System 1 pointed at in a page, and the node that it ``leads`` to."""
+    """A span predicted by System 1, and the node that it ``leads`` to."""
 
     sentence: int
     start: int
@@ -19,7 +19,7 @@ class Span(As):
 
 
 class Node(TypedDict):
-    """A node at its place, the step that found it (``since``), and its page."""
+    """A node with its column and row, the step that found it (``since``), and its page."""
 
     name: str
     column: int
@@ -32,7 +32,7 @@ class Node(TypedDict):
 
 
 class Edge(TypedDict):
-    """An edge with its clue: a sentence of the source's page."""
+    """An edge and its clue: a sentence of the source's page."""
 
     source: int
     target: int
@@ -43,7 +43,7 @@ class Edge(TypedDict):
 
 
 class Visit(TypedDict):
-    """A page as it was read: its clues, how many sentences of it, and what was pointed at."""
+    """One visit of a node: its clues, the number of sentences in the input (``read``), and the predicted spans."""
 
     clues: list[list[Any]]
     read: int
@@ -51,7 +51,7 @@ class Visit(TypedDict):
 
 
 class Effect(TypedDict):
-    """How far an edge's message moves two logits."""
+    """The effect of an edge's message on the logits of its target and of the answer."""
 
     source: int
     target: int
@@ -60,14 +60,14 @@ class Effect(TypedDict):
 
 
 class Choice(TypedDict):
-    """What System 2 makes of the nodes that were read."""
+    """System 2's output for the visited nodes."""
 
     chances: dict[int, list[float]]
     effects: list[Effect]
 
 
 class Step(Choice):
-    """What is known at a step."""
+    """The state at a step."""
 
     frontier: list[int]
     hops: list[int]
@@ -80,7 +80,7 @@ class Step(Choice):
 
 
 class Graph(TypedDict):
-    """A run of the graph; whether there is a ``gold`` one."""
+    """A run of the graph expansion; ``gold``: whether there is a gold graph."""
 
     nodes: list[Node]
     edges: list[Edge]
@@ -90,7 +90,7 @@ class Graph(TypedDict):
 
 
 class State(Graph):
-    """What is drawn: the question, what is forbidden (``without``), and what that changed."""
+    """What is drawn: the question, the excluded nodes and edges (``without``), and the effect of the exclusion."""
 
     text: str
     kind: str

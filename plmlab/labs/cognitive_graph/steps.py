@@ -1,4 +1,4 @@
-"""A run of a graph as JavaScript draws it: places, pages, edges with their clues, and what each step makes of them."""
+"""A run of the graph expansion as data for JavaScript: layout, pages, edges with clues, and the state at each step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,13 @@ from plmlab.objectives.cognitive_graphs import adjacency
 
 
 def short(value: float) -> float:
-    """In six digits: more would not be seen."""
+    """Round to six significant digits, which suffice for display."""
     return float(f"{value:.6g}")
 
 
 class Drawing:
-    """A run with its gold graph, all nodes by their numbers: the found ones first, behind them those that are missed.
-    Of a ``special`` question System 2 chooses among the nodes; others it answers without the graph."""
+    """A run with its gold graph, all nodes by index: first those found, then those missed. For a ``special`` question
+    System 2 chooses among the nodes; other questions are answered without the graph."""
 
     def __init__(self, run: Run, gold: Gold | None, *, special: bool) -> None:
         self.run, self.gold, self.special, self.pages = run, gold, special, run.growing.pages
@@ -29,7 +29,7 @@ class Drawing:
         self._visits: list[tuple[Any, Visit]] = []
 
     def state(self) -> Graph:
-        """All of it, for JSON."""
+        """The whole run as JSON-compatible data."""
         steps = [self._step(state) for state in self.run.states]
         return {"nodes": self._nodes(), "edges": self._edges(), "visits": [drawn for _, drawn in self._visits],
                 "steps": steps, "gold": self.gold is not None}
@@ -43,25 +43,25 @@ class Drawing:
                                for sentence in self.pages.sentences(place.name)]} for place in self.places]
 
     def _edges(self) -> list[Edge]:
-        wanted = self.gold.edges if self.gold else {}
+        gold_edges = self.gold.edges if self.gold else {}
         found: list[Edge] = [
-            {"source": self.number[source], "target": self.number[target], "gold": (source, target) in wanted,
-             "since": self.run.since[source, target], "sentence": told["clue"][1],
-             "span": self._found_by(source, target)} for source, target, told in self.run.last.graph.edges(data=True)]
+            {"source": self.number[source], "target": self.number[target], "gold": (source, target) in gold_edges,
+             "since": self.run.since[source, target], "sentence": attributes["clue"][1],
+             "span": self._found_by(source, target)} for source, target, attributes in
+            self.run.last.graph.edges(data=True)]
         missed: list[Edge] = [
             {"source": self.number[source], "target": self.number[target], "gold": True, "since": None,
-             "sentence": sentence, "span": None} for (source, target), sentence in wanted.items()
+             "sentence": sentence, "span": None} for (source, target), sentence in gold_edges.items()
             if (source, target) not in self.run.last.graph.edges]
         return found + missed
 
     def _found_by(self, source: str, target: str) -> Span:
-        """The span by which an edge was found first."""
+        """The span through which an edge was first found."""
         visit = self.run.states[self.run.since[source, target]].visits[source]
         return next(span for span in self._spans(source, visit) if span["leads"] == self.number[target])
 
     def _spans(self, name: str, visit: Any) -> list[Span]:
-        """What System 1 pointed at in a page, the surest first; and the likeliest answer below [CLS], if it was taken.
-        """
+        """The spans that System 1 predicted in a page, and the most probable answer below [CLS], if it was used."""
         spans = [self._span(visit, as_what, span) for as_what, spans in (("hop", visit.hops), ("answer", visit.answers))
                  for span in spans]
         if visit.likeliest and not visit.answers:
@@ -79,13 +79,14 @@ class Drawing:
                 "page": self.pages.find(words) is not None, "leads": self.number.get(name)}
 
     def _visit(self, name: str, visit: Any) -> int:
-        """The number of a visit; the same visit has one number in all steps."""
+        """The index of a visit, which is the same in all steps."""
         for number, (known, _) in enumerate(self._visits):
             if known is visit:
                 return number
-        kept = len(visit.read.clues)
+        clue_count = len(visit.read.clues)
         self._visits.append((visit, {
-            "clues": [[self.number[title], sentence, i < kept] for i, (title, sentence) in enumerate(visit.clues)],
+            "clues": [[self.number[title], sentence, i < clue_count]
+                      for i, (title, sentence) in enumerate(visit.clues)],
             "read": len(visit.read.sentences), "spans": self._spans(name, visit)}))
         return len(self._visits) - 1
 
@@ -93,7 +94,7 @@ class Drawing:
         return [self.number[name] for name in names]
 
     def _step(self, state: GrownState) -> Step:
-        """What is known at a step."""
+        """The state at a step."""
         growing, nodes = self.run.growing, state.graph.nodes
         answer = growing.answer(state)
         return {"frontier": self._numbers(state.frontier),
@@ -104,8 +105,8 @@ class Drawing:
                 "compared": self._numbers(growing.compared(state)), **self._choice(state, answer)}
 
     def _choice(self, state: GrownState, answer: str | None) -> Choice:
-        """System 2 on the nodes that were read: the ``chances`` of each of being the answer, [without edges, with
-        them]; and ``effects`` of each edge, by how much its message raises the logits of [its target, the answer]."""
+        """System 2 on the visited nodes: ``chances``, each node's probability of being the answer [without edges, with
+        edges], and ``effects``, the change of the logits of target and answer by each edge's message."""
         read = [name for name in state.graph if name in state.visits]
         if not read or not self.special:
             return {"chances": {}, "effects": []}

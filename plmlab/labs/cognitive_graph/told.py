@@ -1,4 +1,4 @@
-"""What the Cognitive Graph Lab says of a question that cannot be asked, and of what a cut has changed."""
+"""Messages of the Cognitive Graph Lab: questions that cannot be answered, and the effect of exclusions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,43 +8,43 @@ Thing = str | tuple[str, str]
 
 
 def names_nothing(example: str) -> ValueError:
-    """The error for a question in which no title stands; ``example`` is one in which a title does."""
-    return ValueError("No page's title stands in this question, so the graph has nowhere to begin. Write a title with "
-                      f"its capitals{f', as in “{example}”' if example else ''}. What is drawn is from before.")
+    """The error for a question that contains no page title; ``example`` is a question that does."""
+    return ValueError("This question contains no page title, so the graph has no start node. Write a title with its "
+                      f"capitals{f', as in “{example}”' if example else ''}. The figure shows the previous question.")
 
 
 def too_few(kind: str, named: int) -> str:
-    """The note on a comparison that names less than two titles; "" where there is none."""
+    """A note if a comparison question names fewer than two titles, otherwise ""."""
     if kind == "special" or named > 1:
         return ""
-    return "A comparison needs two titles in the question, and only one stands in it: there is nothing to compare."
+    return "A comparison question needs two titles, but this one contains only one: there is nothing to compare."
 
 
 def called(thing: Thing) -> str:
-    """A node by its name, an edge by both ends."""
+    """The name of a node, or both ends of an edge."""
     return thing if isinstance(thing, str) else " → ".join(thing)
 
 
 def listed(names: Sequence[str]) -> str:
-    """a, b and c."""
+    """Join names as "a, b and c"."""
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def changed(before: Run, after: Run, without: Iterable[Thing]) -> str:
-    """What a run has lost and won for what it must do ``without``; "" where that is nothing."""
+    """What a run loses and gains when ``without`` is excluded; "" if nothing is excluded."""
     out = [*without]
     if not out:
         return ""
     gone = [name for name in before.last.graph if name not in after.last.graph and name not in out]
     come = [name for name in after.last.graph if name not in before.last.graph]
-    lost = f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} not found any more" if gone else \
-        "every other node is found all the same"
-    won = f", and {listed(come)} {'is' if len(come) == 1 else 'are'} found besides" if come else ""
-    answer = f"The answer is {said(after)}, as before" if before.answer == after.answer else \
-        f"The answer was {said(before)}, and now {'there is none' if after.answer is None else f'it is {after.answer}'}"
+    lost = f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} no longer found" if gone else \
+        "every other node is still found"
+    won = f", and {listed(come)} {'is' if len(come) == 1 else 'are'} also found" if come else ""
+    answer = f"The answer is still {said(after)}" if before.answer == after.answer else \
+        f"The answer was {said(before)}; now {'there is none' if after.answer is None else f'it is {after.answer}'}"
     return f"Without {listed([called(thing) for thing in out])}: {lost}{won}. {answer}."
 
 
 def said(run: Run) -> str:
-    """The answer of a run."""
+    """The answer of a run, or "none"."""
     return "none" if run.answer is None else run.answer

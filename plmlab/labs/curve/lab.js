@@ -1,4 +1,4 @@
-// A training curve while it runs: loss against step, the floor dashed, the numbers of now above it.
+// A live training curve: loss against step, the floor dashed, the current numbers above it.
 
 import { clamp, eachFrame, el, resized, svg } from "../shared/dom.js";
 import { lab, observe } from "../shared/lab.js";
@@ -9,14 +9,14 @@ const HEIGHT = 262;
 const MOST_TICKS = 12;
 
 function decades(low, high, steps) {
-  const found = [];
+  const marks = [];
   for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10) {
-    for (const step of steps) found.push(Number((step * decade).toPrecision(2)));
+    for (const step of steps) marks.push(Number((step * decade).toPrecision(2)));
   }
-  return found.filter((value) => value >= low && value <= high);
+  return marks.filter((value) => value >= low && value <= high);
 }
 
-/** Round numbers between two values, `about` of them; on a logarithmic axis so many of each decade as have room. */
+/** About `about` round numbers between two values; on a logarithmic axis, as many per decade as fit. */
 export function ticks(low, high, about = 5, logarithmic = false) {
   if (logarithmic) {
     for (const steps of [[1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1]]) {
@@ -27,14 +27,14 @@ export function ticks(low, high, about = 5, logarithmic = false) {
   const rough = (high - low) / about || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const size = power * [1, 2, 5, 10].find((m) => m * power >= rough);
-  const found = [];
+  const marks = [];
   for (let i = Math.ceil(low / size); i * size <= high + size * 1e-9; i++) {
-    found.push(Number((i * size).toPrecision(12)));
+    marks.push(Number((i * size).toPrecision(12)));
   }
-  return found;
+  return marks;
 }
 
-/** The range of losses worth drawing, the floor included, and whether a logarithmic axis serves it; or null. */
+/** The range of losses to draw, the floor included, and whether the axis is logarithmic; null without values. */
 export function range(state) {
   const values = [...state.training, ...state.validation].map(([, loss]) => loss);
   if (state.floor !== null) values.push(state.floor);
@@ -45,7 +45,7 @@ export function range(state) {
   return { low: least - air, high: most + air, logarithmic: false };
 }
 
-/** From a value to a place in px. */
+/** Maps a value to a coordinate in px. */
 export function scale(low, high, from, to, logarithmic = false) {
   const f = logarithmic ? Math.log : (v) => v;
   return (value) => from + ((f(value) - f(low)) / (f(high) - f(low) || 1)) * (to - from);
@@ -56,7 +56,7 @@ export const pathOf = (points, x, y) =>
 
 const fixed = (value) => (value === null ? "–" : value.toFixed(3));
 
-/** The numbers of now, [[name, value], …]. */
+/** The current numbers, [[name, value], …]. */
 export function numbers(state) {
   const step = state.steps ? `${state.step} of ${state.steps}` : String(state.step);
   const rows = [["step", step], ["training", fixed(state.loss)]];
@@ -69,22 +69,22 @@ export function numbers(state) {
   return rows;
 }
 
-/** Every so manyth point, so that a table of at most `most` rows tells the course; the last is among them. */
+/** Evenly spaced points for a table of at most `most` rows, the last point included. */
 export function sampled(points, most = 12) {
   const every = Math.ceil(points.length / most) || 1;
   return points.filter((_, i) => (points.length - 1 - i) % every === 0);
 }
 
 function plot(state, width, cursor) {
-  const found = range(state);
-  const { low, high, logarithmic } = found ?? { low: 0, high: 1, logarithmic: false };
+  const limits = range(state);
+  const { low, high, logarithmic } = limits ?? { low: 0, high: 1, logarithmic: false };
   const end = Math.max(state.steps ?? 0, state.step, 1);
   const x = scale(0, end, MARGIN.left, width - MARGIN.right);
   const y = scale(low, high, HEIGHT - MARGIN.bottom, MARGIN.top, logarithmic);
   const right = width - MARGIN.right;
   const bottom = HEIGHT - MARGIN.bottom;
   const parts = [];
-  for (const value of found ? ticks(low, high, 5, logarithmic) : []) {
+  for (const value of limits ? ticks(low, high, 5, logarithmic) : []) {
     parts.push(svg("path", { class: "rule", d: `M${MARGIN.left} ${y(value)}H${right}` }),
       svg("text", { x: MARGIN.left - 8, y: y(value) + 4, "text-anchor": "end" }, String(value)));
   }
@@ -113,7 +113,7 @@ function plot(state, width, cursor) {
   return { parts, x };
 }
 
-/** The held-out loss measured last at or before a step, or null. */
+/** The last held-out loss at or before a step, or null. */
 export const heldOutAt = (validation, step) => validation.findLast(([measured]) => measured <= step)?.[1] ?? null;
 
 function begin({ model, signal, parts }) {
@@ -122,7 +122,7 @@ function begin({ model, signal, parts }) {
   const bar = el("progress", { "aria-label": "progress" });
   const canvas = svg("svg", { height: HEIGHT, "aria-hidden": "true" });
   const box = el("div",
-    { class: "plot", role: "slider", tabindex: "0", "aria-label": "read the curve, step by step" }, canvas);
+    { class: "plot", role: "slider", tabindex: "0", "aria-label": "training curve, step by step" }, canvas);
   const read = el("p", { class: "read" });
   const rows = el("tbody");
   const heads = el("tr", {}, ...["step", "training", "held-out"].map((t) => el("th", { scope: "col" }, t)));
@@ -159,7 +159,7 @@ function begin({ model, signal, parts }) {
     const at = state.training[view.cursor ?? state.training.length - 1];
     for (const [name, value] of [["min", 0], ["max", Math.max(state.training.length - 1, 0)],
       ["now", view.cursor ?? Math.max(state.training.length - 1, 0)],
-      ["text", at ? `step ${at[0]}, training loss ${fixed(at[1])} ${state.unit}` : "nothing yet"]]) {
+      ["text", at ? `step ${at[0]}, training loss ${fixed(at[1])} ${state.unit}` : "no values yet"]]) {
       box.setAttribute(`aria-value${name}`, value);
     }
     if (table.open) {

@@ -1,4 +1,4 @@
-"""The curve of a training run, drawn while it runs."""
+"""A training curve that is drawn during the run."""
 
 import math
 import time
@@ -7,18 +7,18 @@ from plmlab.labs.base import Lab
 from plmlab.labs.curve.state import Fixed, Now, State
 
 PAUSE = 0.1
-"""Seconds between two messages to the browser, at least."""
+"""Minimum time between two messages to the browser, in seconds."""
 
 
 class Thinned:
-    """A series kept short: beyond ``most`` points, neighbours are averaged, and each stands for twice as many steps."""
+    """A series of at most ``most`` points: when it is full, neighbours are averaged in pairs."""
 
     def __init__(self, most: int = 240) -> None:
         self.most, self.together = most, 1
         self._groups: list[list[float]] = []
 
     def add(self, step: int, value: float) -> None:
-        """Add the value of one more step."""
+        """Add the value of the next step."""
         if not self._groups or self._groups[-1][2] >= self.together:
             if len(self._groups) == self.most:
                 self._halve()
@@ -32,27 +32,27 @@ class Thinned:
         self.together *= 2
 
     def points(self) -> list[tuple[int, float]]:
-        """The points to draw: (last step, mean value) of the steps that stand together."""
+        """The points to draw: (last step, mean value) of each group of steps."""
         return [(int(step), total / count) for step, total, count in self._groups]
 
 
 class Curve(Lab):
-    """A live training curve: loss against step, the floor that no honest reader can beat, and how far it is.
+    """A live training curve: loss against step, the floor (entropy lower bound), and the distance to it.
 
-    Drawing costs the training loop little: values are thinned, and sent ten times a second at most.
+    The overhead for the training loop is small: values are averaged, and sent at most ten times per second.
 
     Args:
-        title: what is trained.
-        floor: the lowest loss there can be, if it is known, in the unit of the loss.
-        steps: how many steps the run will take, if that is known; for the progress bar.
-        floor_name: what the floor is.
+        title: a name for the run.
+        floor: the lowest possible loss, if known, in the same unit.
+        steps: the number of steps, if known (used by the progress bar).
+        floor_name: the label of the floor.
         unit: the unit of the loss.
     """
 
     module = "curve/lab.js"
 
     def __init__(self, title: str, floor: float | None = None, steps: int | None = None, *,
-                 floor_name: str = "floor", unit: str = "nats a token") -> None:
+                 floor_name: str = "floor", unit: str = "nats per token") -> None:
         super().__init__()
         self.title = title
         self._fixed: Fixed = {"floor": floor, "floor_name": floor_name, "steps": steps, "unit": unit}
@@ -62,12 +62,12 @@ class Curve(Lab):
         self._show()
 
     def add(self, step: int, loss: float, validation: float | None = None, note: str = "") -> None:
-        """Add one step's loss, and the loss on held-out text where it was measured; ``note`` is shown beside them.
+        """Add the loss of one step and, if measured, the validation loss; ``note`` is shown next to them.
 
-        A loss that is not a finite number is not drawn; the lab says so.
+        A loss that is not finite is not drawn; the lab shows a message instead.
         """
         if not math.isfinite(loss):
-            self.message, self.stale = f"the loss is {loss} at step {step}: training has broken down", False
+            self.message, self.stale = f"the loss is {loss} at step {step}: training has diverged", False
             return
         self._training.add(step, loss)
         self._now["step"], self._now["loss"] = step, loss
@@ -80,12 +80,12 @@ class Curve(Lab):
             self._show()
 
     def finish(self, note: str = "") -> None:
-        """Show that the run is over, with a closing ``note``; what has not been sent yet is sent."""
+        """Show that the run has finished, with a closing ``note``, and send all remaining values."""
         self._now["done"], self._now["note"] = True, note or self._now["note"]
         self._show()
 
     def summary(self) -> str:
-        """The title, and whether the run is over: nothing that differs from machine to machine."""
+        """The title, and whether the run has finished (nothing that differs between machines)."""
         return f"{self.title}, {'finished' if self._now['done'] else 'running'}"
 
     def _show(self) -> None:

@@ -1,10 +1,10 @@
-"""The state of the Curve, as JavaScript reads it."""
+"""The state that the Curve sends to JavaScript."""
 
 from typing import TypedDict
 
 
 class Fixed(TypedDict):
-    """What does not change while a run goes on."""
+    """What does not change during a run."""
 
     floor: float | None
     floor_name: str
@@ -13,7 +13,7 @@ class Fixed(TypedDict):
 
 
 class Now(TypedDict):
-    """Where a run is; ``held_out`` is the last loss on held-out text."""
+    """The progress of a run; ``held_out`` is the last validation loss."""
 
     step: int
     loss: float | None
@@ -23,7 +23,7 @@ class Now(TypedDict):
 
 
 class State(Fixed, Now):
-    """What is drawn: points as (step, loss), of which each is the mean of ``together`` steps."""
+    """What is drawn: points (step, loss), each the mean of ``together`` steps."""
 
     title: str
     together: int

@@ -1,1 +1,1 @@
-"""The Four-mask Lab: one hidden word, one network, and the four masks that say what it may be told from."""
+"""The Four-mask Lab: one masked word, one network, and UniLM's four attention masks."""

@@ -1,4 +1,4 @@
-// The Four-mask Lab: one sentence, one hidden word, one network; four masks, side by side.
+// The Four-mask Lab: one sentence, one masked word, one network; four attention masks, side by side.
 
 import { panelOf } from "./panels.js";
 import { reason, verdicts } from "./told.js";
@@ -10,18 +10,18 @@ import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 const BESIDE = 800;
 const GAP = 34;
 const MOST = 250;
-const FIRST = 2; // the panel that is pointed at to begin with: the first with anything closed on every sentence
+const FIRST = 2; // the initial panel: the first that has a blocked cell for every sentence
 
-const LEGEND = [["swatch rule-0", "may look"], ["swatch rule-1", "may look: written before it, in the target"],
-  ["swatch blocked", "may not look"], ["swatch gap-key", "the gap's row"]];
+const LEGEND = [["swatch rule-0", "allowed"], ["swatch rule-1", "allowed: earlier in the target"],
+  ["swatch blocked", "blocked"], ["swatch gap-key", "row of the masked word"]];
 
-/** The pair that is marked first: the gap, looking at the word behind it, or at the one before where none is behind. */
+/** The initial pair: the masked word as the query, and the word after it (or before it, if it is the last) as the key. */
 export function firstPair({ tokens, hidden }) {
   const k = hidden + 1 < tokens.length ? hidden + 1 : hidden - 1;
   return { q: hidden, k: k < 0 ? "end" : k };
 }
 
-/** How wide each panel is, and how wide its square may be. */
+/** The layout of the panels, and the maximum width of their squares. */
 export function widthsOf(room) {
   const beside = room >= BESIDE;
   const panel = beside ? (room - GAP) / 2 : room;
@@ -29,9 +29,9 @@ export function widthsOf(room) {
 }
 
 export default lab({
-  title: "One hidden word, four masks",
-  lead: "UniLM is one network. A mask says what each position may look at, and so what a hidden word can be told from. Press " +
-    "a word to hide it; point at a cell to see why it is open or closed, in all four.",
+  title: "One masked word, four attention masks",
+  lead: "UniLM is one network. The attention mask determines which positions each position can attend to, and so the context " +
+    "from which a masked word is predicted. Press a word to mask it; point at a cell to see why it is allowed or blocked.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("four");
   const disabled = Boolean(model.get("alone"));
@@ -47,11 +47,11 @@ export default lab({
   const panels = el("div", { class: "panels" });
   const ask = el("div", {});
   const legend = el("p", { class: "legend-line" },
-    el("span", {}, el("b", { class: "query" }, "query"), " ↓ may look at ", el("b", { class: "key" }, "key"), " →"),
+    el("span", {}, el("b", { class: "query" }, "query"), " ↓ can attend to ", el("b", { class: "key" }, "key"), " →"),
     ...LEGEND.map(([name, text]) => el("span", {}, el("i", { class: name }), text)),
-    el("span", {}, "◂ the hidden word"),
+    el("span", {}, "◂ the masked word"),
     el("span", {}, el("i", { class: "model" }), "p of the word: the model"),
-    ...(world ? [el("span", {}, el("i", { class: "best" }), "the best possible reader under the same mask (exact)")] : []));
+    ...(world ? [el("span", {}, el("i", { class: "best" }), "the Bayes-optimal predictor under the same mask (exact)")] : []));
   parts.body.append(row.node, cut.node, ask, why, legend, panels);
 
   const point = (pair, panel = view.panel) => {
@@ -59,7 +59,7 @@ export default lab({
     const all = model.get("state").panels;
     const pieces = reason(all[panel], pair);
     why.replaceChildren(
-      el("p", {}, el("b", {}, all[panel].name), ": ", ...(pieces ? written(pieces) : ["this pair does not stand here."])),
+      el("p", {}, el("b", {}, all[panel].name), ": ", ...(pieces ? written(pieces) : ["this pair does not exist under this mask."])),
       el("p", { class: "verdicts" }, verdicts(all, pair)));
     for (const one of view.panels) one.point(pair);
   };

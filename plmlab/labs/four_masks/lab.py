@@ -1,4 +1,4 @@
-"""The Four-mask Lab: one sentence, one hidden word, one network, and what it says of the word under four masks."""
+"""The Four-mask Lab: one masked word in a sentence, predicted by one network under four attention masks."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -23,26 +23,29 @@ if TYPE_CHECKING:
     from plmlab.world import World
 
 ADDED = 3
-"""[CLS] and two [SEP] stand beside the words, at most."""
+"""The maximum number of special tokens: [CLS] and two [SEP]."""
 
 
 class FourMasksLab(SentenceLab):
-    """One sentence with one hidden word under all four of UniLM's masks, side by side: what the word's position may
-    look at, and why; and what the same weights say of the word, beside the best possible reader under the same mask.
+    """One sentence with one masked word under all four of UniLM's attention masks, side by side: which positions the
+    masked position can attend to, and why; and the predictions of the same weights, next to the Bayes-optimal
+    prediction under the same mask.
 
     Args:
-        model: one that reads under the four masks and names hidden words: a UniLMPretraining.
-        tokenizer: its own.
-        text: the sentence to begin with; the first thing to try if None. "[MASK]" is the gap from the start.
-        world: a Small World, whose exact posteriors stand beside the model's; the tokenizer must have a token for
-            each of its words.
-        split: which text of the world.
-        hide: the word to hide at the beginning, where it first stands.
-        cut: how many words are the source of "sequence to sequence"; about half, and none behind the gap, if None.
-        max_tokens: how many tokens are drawn at most, [CLS] and both [SEP] among them.
+        model: a model pretrained under the four masks, with a masked-language-model head: a UniLMPretraining.
+        tokenizer: the model's tokenizer.
+        text: the initial sentence; the first preset's if None. "[MASK]" is the masked word from the start.
+        world: a Small World, whose exact posteriors are shown next to the model's predictions; the tokenizer must have
+            one token for each of its words.
+        split: the world's distribution.
+        hide: the word to mask initially, at its first occurrence.
+        cut: the number of source words under "sequence to sequence"; by default about half of the words, and none after
+            the masked word.
+        max_tokens: the maximum number of tokens, including [CLS] and both [SEP].
 
-    ValueError: a model that does not read under the four masks, or does not name tokens; a tokenizer of another model;
-    a word to hide that does not stand there.
+    Raises:
+        ValueError: if the model was not pretrained under the four masks or has no such head, the tokenizer is another
+            model's, or the word to mask does not occur.
     """
 
     title = "Four-mask Lab"
@@ -65,48 +68,48 @@ class FourMasksLab(SentenceLab):
         size = checked_size(model, self.tokenizer)
         self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, size)
         self._exact = lru_cache(32)(self._under_masks)
-        tries = [] if world is None else [one.traits() for one in things_to_try(world, split)]
-        begin = beginning(text, tries)
+        choices = [] if world is None else [preset.traits() for preset in things_to_try(world, split)]
+        begin = beginning(text, choices)
         if hide is not None:
             begin["hidden"] = self.place_of(hide, begin["text"], max_tokens)
         if cut is not None:
             begin["cut"] = cut
-        super().__init__(begin, tries, {}, max_tokens)
+        super().__init__(begin, choices, {}, max_tokens)
 
     def summary(self) -> str:
-        """The sentence with its gap, and the likeliest word under each mask with its probability."""
+        """The masked sentence, and the most likely word under each mask with its probability."""
         if not self.state:
             return self.message
-        shown = ["[MASK]" if place == self.state["hidden"] else token
-                 for place, token in enumerate(self.state["tokens"])]
+        masked = ["[MASK]" if place == self.state["hidden"] else token
+                  for place, token in enumerate(self.state["tokens"])]
         best = ", ".join(f"{panel['name']} {row['word']} {row['p']:.2f}" for panel in self.state["panels"]
                          for row in panel["belief"]["rows"][:1])
-        return f"{' '.join(shown)}: {best}"
+        return f"{' '.join(masked)}: {best}"
 
     def compute(self, change: Change) -> Computed:
-        """The sentence read under each mask. Where the text was edited and no word pressed since, the hidden word stays
-        hidden wherever it stands now."""
+        """Predict the masked word under each mask. If only the text was edited, the masked word stays masked at its
+        new place."""
         ids, note = self.read(self.text, self.max_tokens)
         if (masks := ids.count(self.tokenizer.vocab.need("mask"))) > 1:
-            raise ValueError(f"{masks} [MASK] stand in the text, and one word can be hidden at once; what is drawn is "
-                             "from before.")
+            raise ValueError(f"the text contains {masks} [MASK]s, but only one word can be masked at once; the drawing "
+                             "is unchanged")
         gap = self._gap(ids, change)
         cut = self._source(ids, gap, change)
         state, missing = self._state(ids, gap, cut)
         return Computed({"hidden": gap, "cut": cut, "state": state, "message": joined(note, missing)}, {"_ids": ids})
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """As many as the model has positions for, `ADDED` of them left free."""
+        """The number of tokens that fit, with `ADDED` special tokens."""
         return super().room(ids, max_tokens) - ADDED
 
     def _gap(self, ids: Sequence[int], change: Change) -> int:
-        """The place of the hidden word: a [MASK] that was typed, or what the reader pressed, or where that stands now;
-        the middle where nobody has chosen."""
+        """The place of the masked word: a typed [MASK], or the word that was pressed, at its current place; the middle
+        word by default."""
         mask, pressed = self.tokenizer.vocab.need("mask"), change.tried & {"hidden", "tried"}
         if mask in ids:
             if pressed and "text" not in change.tried and self.hidden != ids.index(mask):
-                raise ValueError("[MASK] stands in the text, and one word can be hidden at once: write a word in its "
-                                 "place to hide another. What is drawn is from before.")
+                raise ValueError("the text contains a [MASK], and only one word can be masked at once: replace it by "
+                                 "a word to mask another one. The drawing is unchanged")
             return ids.index(mask)
         if self.hidden is None:
             return len(ids) // 2
@@ -116,7 +119,7 @@ class FourMasksLab(SentenceLab):
         return checked("hidden", self.hidden, ids)
 
     def _source(self, ids: Sequence[int], gap: int, change: Change) -> int:
-        """How many words are the source: as the reader has set it, as far as the sentence has so many."""
+        """The number of source words, as set by the reader, limited by the length of the sentence."""
         if self.cut is None:
             return min(len(ids) // 2, gap)
         if "cut" not in change.tried:
@@ -124,15 +127,15 @@ class FourMasksLab(SentenceLab):
         return checked("cut", self.cut, ids)
 
     def _state(self, ids: Sequence[int], gap: int, cut: int) -> tuple[State, str]:
-        """What is drawn, and what is to be said of exact probabilities that are missing."""
+        """The state to draw, and a note on missing exact probabilities."""
         vocab, tokens = self.tokenizer.vocab, self._labels(ids)
         true = None if ids[gap] == vocab.need("mask") else ids[gap]
-        asked = readings(ids, gap, cut, vocab)
-        beliefs = dict(zip(asked, said(self.model, list(asked.values()), vocab.need("pad")), strict=True))
+        inputs = readings(ids, gap, cut, vocab)
+        beliefs = dict(zip(inputs, said(self.model, list(inputs.values()), vocab.need("pad")), strict=True))
         hidden = [*tokens[:gap], "", *tokens[gap + 1:]]
-        best = dict.fromkeys(asked) if self.best is None else self._exact(tuple(hidden), gap, cut)
+        best = dict.fromkeys(inputs) if self.best is None else self._exact(tuple(hidden), gap, cut)
         panels = [self._panel(name, reading, tokens, beliefs[name], best[name], true)
-                  for name, reading in asked.items()]
+                  for name, reading in inputs.items()]
         word = None if true is None else tokens[gap]
         state: State = {
             "tokens": tokens, "hidden": gap, "cut": cut, "word": word, "panels": panels,
@@ -141,17 +144,17 @@ class FourMasksLab(SentenceLab):
         }
         without = [] if self.best is None else [f"“{name}”" for name, belief in best.items() if belief is None]
         missing = "" if not without else \
-            f"No sentence of the Small World has the words in sight under {', '.join(without)}: there the exact " \
-            "probabilities are missing."
+            f"No sentence of the Small World has the words that are visible under {', '.join(without)}: there the " \
+            "exact probabilities are missing."
         return state, missing
 
     def _panel(self, name: str, reading: Reading, tokens: Sequence[str], belief: Distribution,
                best: Distribution | None, true: int | None) -> Panel:
-        """One mask: what stands in its positions, who may look at whom, and what is believed of the gap."""
+        """One mask: its tokens, its attention mask with reasons, and the prediction for the masked word."""
         shown = self._labels(reading.example.tokens.tolist())
-        special = {BEGIN: shown[0], CUT: f"{shown[-1]} (of the source)", END: shown[-1]}
+        special = {BEGIN: shown[0], CUT: f"{shown[-1]} (source)", END: shown[-1]}
         if CUT in reading.places:
-            special[END] += " (of the target)"
+            special[END] += " (target)"
         names = [special[place] if isinstance(place, str) else shown[position] if position == reading.position
                  else named(tokens, place) for position, place in enumerate(reading.places)]
         return {"name": name, "tokens": shown, "names": names, "places": reading.places, "position": reading.position,
@@ -164,13 +167,13 @@ class FourMasksLab(SentenceLab):
 
 
 def named(tokens: Sequence[str], place: int) -> str:
-    """What a word is called: where it stands twice, by which word of the sentence it is, from 1 on."""
+    """The name of a word; a word that occurs more than once gets its number, counted from 1."""
     token = tokens[place]
     return token if list(tokens).count(token) == 1 else f"{token} (word {place + 1})"
 
 
 def checked(name: str, value: int, ids: Sequence[int]) -> int:
-    """The value; a ValueError where the sentence has no such place."""
+    """The value. Raises ValueError if the sentence has no such place."""
     if value not in range(len(ids)):
-        raise ValueError(f"{name} is {value}; this sentence of {len(ids)} words takes one from 0 to {len(ids) - 1}")
+        raise ValueError(f"{name} is {value}; for this sentence of {len(ids)} words, give 0 to {len(ids) - 1}")
     return value

@@ -1,4 +1,4 @@
-// A panel a mask: what the gap's position sees, who may look at whom, and what is believed to stand in the gap.
+// One panel per mask: the context of the masked word, the attention mask, and the prediction.
 
 import { inSight, paidText, reason, sightOf, positionsOf } from "./told.js";
 import { beliefTable } from "../shared/beliefs.js";
@@ -8,15 +8,15 @@ import { layersOf } from "../shared/masks.js";
 
 const NAMED = 11; // px: below this, a row is too low for its name
 
-/** How high the cells of a square of `count` positions are, in px, and whether there is room for names: `side` px are there
-    for all, `label` for the names. */
+/** The height of the cells of a square of `count` positions in px, and whether there is room for names; `side` is the whole
+    width, `label` that of the names. */
 export function squareOf(count, side, label) {
   const share = (taken) => clamp(Math.floor((side - taken) / count), 5, 18);
   const named = share(label) >= NAMED;
   return { named, height: share(named ? label : 0) };
 }
 
-/** Where the cells of a square stand. */
+/** The layout of a square's cells. */
 const placed = (count, height) => ({ columns: Array(count).fill(height), rows: count, height, width: count * height,
   tall: count * height, x: Array.from({ length: count + 1 }, (_, i) => i * height) });
 
@@ -31,8 +31,8 @@ function sight(panel, gap, onPoint) {
 }
 
 /**
- * One panel, of `positions` columns' width, the same for all; `side` is the room for its square, `font` a node whose font it
- * has. `onPoint(pair)` hears of the pair of places that the reader goes to; `point(pair)` marks one.
+ * One panel, as wide as `positions` columns in all panels; `side` is the room for its square, `font` a node with its font.
+ * Calls `onPoint(pair)` when the reader moves to a pair of places; `point(pair)` marks one.
  */
 export function panelOf({ panel, state, side, positions, font, index, onPoint }) {
   const measure = ruler(font, "600 11.5px");
@@ -42,7 +42,7 @@ export function panelOf({ panel, state, side, positions, font, index, onPoint })
   const cells = names.map((token) => el("div", { class: "column-name" }, el("bdi", {}, token)));
   const grid = labelled({
     at: { ...placed(names.length, height), label: named ? label : 0, turned: true },
-    head: named ? [tableRow("", cells, "tall")] : [], queries: names, label: `${panel.name}: who may look at whom`,
+    head: named ? [tableRow("", cells, "tall")] : [], queries: names, label: `${panel.name}: attention mask`,
     onCell: ({ q, k }) => onPoint({ q: panel.places[q], k: panel.places[k] }), onAct: () => {},
   });
   grid.table.querySelector(".cross").dataset.at = `cross-${index}`;

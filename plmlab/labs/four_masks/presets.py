@@ -1,4 +1,4 @@
-"""Sentences of a Small World in which the four masks leave a word differently open."""
+"""Presets of the Four-mask Lab: sentences in which a word is predictable under some masks only."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -12,19 +12,19 @@ from plmlab.world.probability.under_masks import both_directions, left_to_right,
 
 LOOKED_AT = 300
 LONGEST = 10
-"""Words of a sentence, at most."""
+"""The maximum number of words of a sentence."""
 HALVED = 6
-"""Words of a sentence that is cut in two, at least."""
-AGREEMENT, FIRST_NAME, IN_SOURCE = "a verb far from its subject", "a first name", "a first name, in the source"
-SURNAME, FACTS = "neither side is enough", "told by the facts"
+"""The minimum number of words of a sentence that is split into source and target."""
+AGREEMENT, FIRST_NAME, IN_SOURCE = "a verb far from its subject", "a first name", "a first name in the source"
+SURNAME, FACTS = "both sides needed", "determined by the facts"
 OPEN, KNOWN = 0.55, 0.95
-"""A word is open to a reader who gives it at most this probability, and known to one who gives it this."""
+"""A word is uncertain if its exact probability is below the first, and known if it is above the second."""
 
 
 @dataclass(frozen=True)
 class FourMasksPreset:
-    """Something to try in the Four-mask Lab: a sentence, the place of its hidden word (0, 1, …), and how many words are
-    the source (None: the lab's choice)."""
+    """A preset of the Four-mask Lab: a sentence, the index of its masked word, and the number of source words (None:
+    the lab's default)."""
 
     title: str
     text: str
@@ -32,21 +32,21 @@ class FourMasksPreset:
     cut: int | None = None
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, and the title of its button."""
+        """The traits that this preset sets, and the title of its button."""
         return asdict(self)
 
 
 def things_to_try(world: World, split: str) -> list[FourMasksPreset]:
-    """A verb, known from its subject; a first name, known from what follows; the same as part of the source; a surname
-    that neither side tells; a word that the facts tell. Each where the world has such a sentence."""
+    """A verb, known from its subject; a first name, known from the right context; the same within the source; a surname
+    known from both sides only; a word determined by the facts. Each if the world has such a sentence."""
     wanted: dict[str, Callable[[Automaton, Sentence], int | None]] = {
         AGREEMENT: distant_verb, FIRST_NAME: first_name, SURNAME: surname, FACTS: told_at_the_end}
     automaton, found = world.automaton(split), dict[str, FourMasksPreset]()
     for sentence in islice(world.sentences(split, seed=3), LOOKED_AT):
-        for title, look in wanted.items():
+        for title, find in wanted.items():
             if title in found or len(sentence.words) > LONGEST:
                 continue
-            gap = look(automaton, sentence)
+            gap = find(automaton, sentence)
             if gap is not None:
                 found[title] = FourMasksPreset(title, sentence.text, gap)
     if name := found.get(FIRST_NAME):
@@ -55,16 +55,16 @@ def things_to_try(world: World, split: str) -> list[FourMasksPreset]:
 
 
 def distant_verb(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The place of a verb that has a noun of the other number between its subject and itself, known to who reads from
-    the left and open to who reads from the right; None for none."""
+    """The index of a verb with an attractor (a noun of the other number) after its subject, known from the left context
+    and uncertain from the right context; None if there is none."""
     verbs = [link.verb for link in sentence.agreement if link.attractors and link.subject < link.verb]
     return next((verb for verb in verbs if _left(automaton, sentence, verb) > KNOWN
                  and _right(automaton, sentence, verb) < OPEN), None)
 
 
 def first_name(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The place of a person's first name at the beginning, open to who reads from the left, known to who sees the rest
-    of the first half; None for none."""
+    """The index of a person's first name at the beginning, uncertain from the left context, known from the rest of the
+    first half; None if there is none."""
     words, begins = sentence.words, [start for start, end, key in sentence.mentions
                                      if key.startswith("person:") and end == start + 2]
     if 0 not in begins or len(words) < HALVED or _left(automaton, sentence, 0) > OPEN:
@@ -73,15 +73,15 @@ def first_name(automaton: Automaton, sentence: Sentence) -> int | None:
 
 
 def surname(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The place of a person's surname that is known to who sees both sides and to nobody else; None for none."""
+    """The index of a person's surname that is known from both sides only; None if there is none."""
     ends = [end - 1 for start, end, key in sentence.mentions if key.startswith("person:") and end == start + 2]
     return next((place for place in ends if _both(automaton, sentence, place) > KNOWN
                  and _left(automaton, sentence, place) < OPEN and _right(automaton, sentence, place) < OPEN), None)
 
 
 def told_at_the_end(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The place of the last word, where it is part of a name and known from the left, and open to who reads from the
-    right; None for none."""
+    """The index of the last word if it is part of a name, known from the left context and uncertain from the right
+    context; None otherwise."""
     place = len(sentence.words) - 2
     named = len(sentence.mentions) > 1 and sentence.mentions[-1][0] == place
     return place if named and _left(automaton, sentence, place) > KNOWN \

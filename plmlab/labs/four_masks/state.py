@@ -1,4 +1,4 @@
-"""The state of the Four-mask Lab, as JavaScript reads it."""
+"""The state of the Four-mask Lab, as passed to JavaScript."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -9,7 +9,7 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Panel(TypedDict):
-    """One mask: what is read under it, the ``places`` of its positions in the sentence, and what is believed."""
+    """One mask: the input under it, the ``places`` of its positions in the sentence, and the prediction."""
 
     name: str
     tokens: list[str]
@@ -21,7 +21,7 @@ class Panel(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: ``word`` is the hidden word, None for a [MASK] that was typed."""
+    """The drawing: ``word`` is the masked word, None for a typed [MASK]."""
 
     tokens: list[str]
     hidden: int

@@ -1,18 +1,18 @@
-// The sentence as buttons, one of which is hidden, and the slider that cuts it into source and target.
+// The sentence as buttons, one of which is masked, and the slider that splits it into source and target.
 
 import { slider } from "../shared/controls.js";
 import { el, walked } from "../shared/dom.js";
 import { placeAfter } from "../shared/order.js";
 
-/** What a button is called by a screen reader. */
+/** The accessible name of a button. */
 export function buttonName(token, kind, hidden) {
   if (kind === "typed") return "[MASK], as you typed it";
-  return `${token}${kind === "unknown" ? ", not in the vocabulary" : ""}, ${hidden ? "hidden" : "hide it"}`;
+  return `${token}${kind === "unknown" ? ", not in the vocabulary" : ""}, ${hidden ? "masked" : "mask it"}`;
 }
 
-/** The row of words. `draw(state)` shows a sentence; `press(place)` hears which word is to be hidden. */
+/** The row of words. `draw(state)` shows a sentence; calls `press(place)` to mask a word. */
 export function wordRow({ disabled, press }) {
-  const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to hide it" });
+  const node = el("div", { class: "words", role: "group", "aria-label": "the words: press one to mask it" });
   walked(node, placeAfter);
   const button = (state, token, place) => {
     const hidden = place === state.hidden;
@@ -33,12 +33,12 @@ export function wordRow({ disabled, press }) {
   return { node, draw };
 }
 
-/** The slider of the cut, which stays while all else is drawn anew. `send(cut)` hears of a move. */
+/** The slider of the split, which is kept when the rest is redrawn. Calls `send(cut)` on a move. */
 export function cutSlider({ disabled, send }) {
   const side = el("span", { class: "side" });
   const cut = slider({ title: "words in the source (sequence to sequence)", low: 0, high: 0, step: 1, disabled }, send);
   return { node: el("div", { class: "bar quiet" }, cut.node, side), show(state) {
     cut.show(state.cut, state.tokens.length - 1);
-    side.textContent = `The hidden word is in the ${state.hidden < state.cut ? "source" : "target"}.`;
+    side.textContent = `The masked word is in the ${state.hidden < state.cut ? "source" : "target"}.`;
   } };
 }

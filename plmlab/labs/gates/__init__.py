@@ -1,1 +1,1 @@
-"""The Gate Lab: the gates and the memory of an LSTM, unit by unit, and what changes where one is held."""
+"""The Gate Lab: the gates and the cell state of an LSTM, unit by unit, and the effect of clamping them."""

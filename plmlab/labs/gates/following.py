@@ -1,4 +1,4 @@
-"""Which word comes next, before and after units are held: those that move most, and the groups that matter."""
+"""Next-word distributions before and after clamping units: the words that change most, and groups of words."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -14,40 +14,47 @@ from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 from plmlab.world.datasets.numbers import number_words
 
 SHOWN = 7
-"""So many words get a bar each."""
+"""Number of words shown as bars."""
 
 
 class Following:
-    """Describes next words for a world: `groups` has the verbs of either number and the control words, which show no
-    number, as masks over the vocabulary. Nouns and their like are in none of them."""
+    """Summarizes next-word distributions for a world.
+
+    ``groups`` holds masks over the vocabulary: singular verbs, plural verbs, and control words, which have no
+    grammatical number. Nouns, which have one, are in no group.
+    """
 
     def __init__(self, best: BayesOptimalPredictor, tokenizer: Tokenizer) -> None:
-        shows = number_words(best.world)
-        one, many, others = (self._mask([best.id[word] for word in words], best.size) for words in shows)
-        self.groups = {"singular": one, "plural": many, "control": ~(one | many | others)}
+        lists = number_words(best.world)
+        singular, plural, others = (self._mask([best.id[word] for word in words], best.size) for words in lists)
+        self.groups = {"singular": singular, "plural": plural, "control": ~(singular | plural | others)}
         self._masks = torch.stack(list(self.groups.values()), 1).double()
         self._names = labels(tokenizer, range(best.size))
         self._expects = lru_cache(512)(lambda words: best.expects(words)[0])
 
     def describe(self, before: Float[Tensor, "time vocab"], after: Float[Tensor, "time vocab"],
                  words: Sequence[str]) -> list[Next]:
-        """For each step: ``rows``, a word each as [word, before, after, in the world]; ``groups``, the mass of each as
-        [before, after, in the world]; ``moved``, the total variation among the verbs and among the control words. The
-        world's share is None where the text has left its grammar."""
+        """Compare the next-word distributions at each position.
+
+        ``rows`` are words as [word, before, after, in the world]; ``groups`` the probability mass of each group as
+        [before, after, in the world]; ``moved`` the total variation distance within the verbs and within the control
+        words. The world's probability is None once the text has left its grammar.
+        """
         was, now = before.double().softmax(-1), after.double().softmax(-1)
-        apart = (now - was).abs()
-        shown = torch.where(apart.amax(-1, keepdim=True) > 1e-6, apart, was).topk(min(SHOWN, was.shape[-1])).indices
-        shown = shown.gather(-1, was.gather(-1, shown).argsort(dim=-1, descending=True, stable=True))
-        rows = zip(shown.tolist(), was.gather(-1, shown).tolist(), now.gather(-1, shown).tolist(), strict=True)
-        sums = torch.stack([was @ self._masks, now @ self._masks, apart @ self._masks / 2], -1).tolist()
+        change = (now - was).abs()
+        ranked_by = torch.where(change.amax(-1, keepdim=True) > 1e-6, change, was)
+        ids = ranked_by.topk(min(SHOWN, was.shape[-1])).indices
+        ids = ids.gather(-1, was.gather(-1, ids).argsort(dim=-1, descending=True, stable=True))
+        rows = zip(ids.tolist(), was.gather(-1, ids).tolist(), now.gather(-1, ids).tolist(), strict=True)
+        sums = torch.stack([was @ self._masks, now @ self._masks, change @ self._masks / 2], -1).tolist()
         return [self._step(row, of_groups, self._expects(tuple(words[:step])))
                 for step, (row, of_groups) in enumerate(zip(rows, sums, strict=True))]
 
     def verbs(self, logits: Float[Tensor, "vocab"], number: str) -> float:
-        """The share that the verbs of a ``number``, "singular" or "plural", have of the mass on all verbs."""
-        chances = logits.double().softmax(-1)
-        one, other = (float(chances[self.groups[name]].sum()) for name in ("singular", "plural"))
-        return (one if number == "singular" else other) / (one + other)
+        """Fraction of the probability mass on all verbs that verbs of ``number``, "singular" or "plural", have."""
+        probs = logits.double().softmax(-1)
+        singular, plural = (float(probs[self.groups[name]].sum()) for name in ("singular", "plural"))
+        return (singular if number == "singular" else plural) / (singular + plural)
 
     def _step(self, row: tuple[list[int], list[float], list[float]], sums: Sequence[Sequence[float]],
               expected: Mapping[int, float]) -> Next:
@@ -55,7 +62,7 @@ class Following:
             return [before, after, round(world, 9) if expected else None]
 
         masses = {name: sum((p for id, p in expected.items() if mask[id]), 0.0) for name, mask in self.groups.items()}
-        moved = {name: apart for name, (_, _, apart) in zip(self.groups, sums, strict=True)}
+        moved = {name: change for name, (_, _, change) in zip(self.groups, sums, strict=True)}
         return {
             "rows": [[self._names[id], *shares(was, now, expected.get(id, 0.0))]
                      for id, was, now in zip(*row, strict=True)],

@@ -1,4 +1,4 @@
-"""What the world knows of a text that is being read, and texts of the world to try."""
+"""Gold labels of a text from the world's grammar, and the presets of the Gate Lab."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,76 +11,77 @@ from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.probability.automaton import END
 
 TRIED = 600
-"""Among so many sentences of the world, those to try are looked for."""
+"""Number of sampled sentences among which the presets are searched."""
 NEAR, FAR = range(2, 6), range(6, 99)
-"""A verb stands near its subject, or far from it, with so many words between."""
+"""Distances between a subject and its verb that count as near and as far."""
 
 
 @dataclass(frozen=True)
 class GatePreset:
-    """Something to try in the Gate Lab: a text, and what the units are sorted by."""
+    """A preset of the Gate Lab: a text, and the criterion that units are sorted by."""
 
     title: str
     text: str
     sort: str = "number"
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, with their values: nothing is held any more."""
+        """The lab's traits that a click on this preset sets, with their values; all holds are removed."""
         return {"text": self.text, "sort": self.sort, "unit": [], "holds": []}
 
 
 @dataclass(frozen=True)
 class Gold:
-    """The labels of a text of the world. A text that only begins a sentence has those of the sentence that it is
-    likeliest to become, and ``finished`` is False."""
+    """Gold labels of a text. A prefix of a sentence has the labels of its most probable completion, and ``finished`` is
+    False."""
 
     tracks: Tracks
     finished: bool
 
 
 def gold(world: World, words: Sequence[str], split: str) -> Gold | None:
-    """The labels of a text; None where no sentence of the split begins so."""
+    """Gold labels of a text, or None if it is not a prefix of any sentence of the split."""
     expected = world.next_words(words, split)
     if not words or not expected:
         return None
     finished = END in expected
-    said = tuple(words)
+    sentence = tuple(words)
     while END not in expected:
-        said = (*said, next(iter(expected)))
-        expected = world.next_words(said, split)
-    return Gold(tracks_of(world, world.parse(said, split)), finished)
+        sentence = (*sentence, next(iter(expected)))
+        expected = world.next_words(sentence, split)
+    return Gold(tracks_of(world, world.parse(sentence, split)), finished)
 
 
 def texts_to_try(world: World, split: str) -> list[GatePreset]:
-    """Texts of the world to try, as far as it has them; the first two end where a plural verb can come, behind singular
-    nouns: where nothing is known of the number, singular is the likelier."""
+    """Presets from the world, as far as suitable sentences exist. The first two end before a plural verb and after
+    singular nouns, because a model that has lost the number will prefer the singular."""
     def certain(text: str) -> float:
         return max(world.next_words(text.split(), split).values())
 
-    said = list(islice(world.sentences(split, seed=3), TRIED))
-    found = {
-        ("far apart", "number"): max(_far(said, FAR), key=len, default=None),
-        ("a noun between", "number"): max(_far(said, NEAR), key=certain, default=None),
-        ("two subjects", "number"): next(_nested(said), None),
+    sampled = list(islice(world.sentences(split, seed=3), TRIED))
+    texts = {
+        ("far apart", "number"): max(_far(sampled, FAR), key=len, default=None),
+        ("a noun between", "number"): max(_far(sampled, NEAR), key=certain, default=None),
+        ("two subjects", "number"): next(_nested(sampled), None),
         ("a long name", "inside"): next(
-            (one.text for one in said if any(end - start > 2 for start, end, _ in one.mentions)), None),
-        ("to the end", "left"): next((one.text for one in said if len(one.words) > 9 and not one.mentions), None),
+            (item.text for item in sampled if any(end - start > 2 for start, end, _ in item.mentions)), None),
+        ("to the end", "left"): next(
+            (item.text for item in sampled if len(item.words) > 9 and not item.mentions), None),
     }
-    return [GatePreset(title, text, sort) for (title, sort), text in found.items() if text is not None]
+    return [GatePreset(title, text, sort) for (title, sort), text in texts.items() if text is not None]
 
 
-def _far(said: Sequence[Sentence], distances: range) -> Iterator[str]:
-    """Up to a plural verb, so many words behind its subject, with singular nouns between."""
-    for sentence in said:
+def _far(sentences: Sequence[Sentence], distances: range) -> Iterator[str]:
+    """Prefixes that end before a plural verb, at one of ``distances`` from its subject, with singular nouns between."""
+    for sentence in sentences:
         for link in sentence.agreement:
             if (link.attractors and link.subject < link.verb and link.distance in distances
                     and link.number == "pl"):
                 yield " ".join(sentence.words[:link.verb])
 
 
-def _nested(said: Sequence[Sentence]) -> Iterator[str]:
-    """Up to a verb whose subject stands before another subject and its verb, of the other number."""
-    for sentence in said:
+def _nested(sentences: Sequence[Sentence]) -> Iterator[str]:
+    """Prefixes that end before a verb whose subject precedes another subject–verb pair of the opposite number."""
+    for sentence in sentences:
         for link in sentence.agreement:
             if any(link.subject < inner.subject < inner.verb < link.verb and inner.number != link.number
                    for inner in sentence.agreement):

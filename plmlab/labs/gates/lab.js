@@ -1,4 +1,4 @@
-// The Gate Lab: a sentence as an LSTM reads it, unit by unit; what is held, and the word that comes next.
+// The Gate Lab: an LSTM on a sentence, unit by unit; clamped gates and cell states, and the next-word prediction.
 
 import { mapOf } from "./map.js";
 import { holdPanel, nextPanel } from "./panels.js";
@@ -10,11 +10,11 @@ import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";
 
 const POINTS = Object.keys(DRAWN);
 const ASKED = { end: "at the end of the text", step: "after the chosen word" };
-const TRIES = { hold: "shut its forget gate", write: "write the other number" };
+const TRIES = { hold: "close its forget gate", write: "flip singular/plural" };
 const SIDE_BY_SIDE = 760;
 
-/** What Python sends of the units, as numbers: `at(point, place, step)`, and `was(place, step)`, the memory if nothing
-    were held. */
+/** The values of the units: `at(point, place, step)`; `was(place, step)`, the cell state without holds; `range(place)`,
+    the range of the cell state without holds. */
 export function readings(state) {
   const numbers = Object.fromEntries(POINTS.map((point) => [point, new Float32Array(bytesOf(state.values[point]))]));
   const before = state.before && new Float32Array(bytesOf(state.before));
@@ -29,13 +29,13 @@ export function readings(state) {
   };
 }
 
-const askedSwitch = (value, choose) => radioGroup({ label: "where the next word is asked for", value,
+const askedSwitch = (value, choose) => radioGroup({ label: "where the next word is predicted", value,
   options: Object.entries(ASKED).map(([asked, title]) => [asked, title, { "data-at": `asked-${asked}` }]) },
 (asked) => choose({ asked })).node;
 
 export default lab({
-  title: "What does an LSTM keep in mind?",
-  lead: "Each unit has a memory and three gates. Which unit tracks what? Hold one, and see which words it was for.",
+  title: "What does an LSTM store in its cell state?",
+  lead: "Each unit has a cell state and three gates. Which unit tracks what? Clamp one, and see what depends on it.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("gates");
   const get = (name) => model.get(name);
@@ -58,19 +58,19 @@ export default lab({
   let now = null;
   const chosen = () => {
     const [layer, unit] = get("unit");
-    const row = now.rows.findIndex((one) => one.layer === layer && one.unit === unit);
+    const row = now.rows.findIndex((drawn) => drawn.layer === layer && drawn.unit === unit);
     return { row: Math.max(row, 0), step: clamp(get("step"), 0, now.state.tokens.length - 1) };
   };
-  const told = ({ row, step }) => {
+  const explanation = ({ row, step }) => {
     const place = now.places[row];
     const unit = now.rows[row];
     const at = Object.fromEntries(POINTS.map((point) => [point, now.read.at(point, place, step)]));
     at.before = step ? now.read.at("memory", place, step - 1) : 0;
     at.was = now.read.was(place, step);
-    const holds = get("holds").filter((one) => one.layer === unit.layer && one.unit === unit.unit);
+    const holds = get("holds").filter((held) => held.layer === unit.layer && held.unit === unit.unit);
     return cellSaid({ unit, step, name: now.state.names[step], drawn: get("drawn"), at, holds });
   };
-  const say = (cell) => now.why.replaceChildren(...written(told(cell)));
+  const explain = (cell) => now.why.replaceChildren(...written(explanation(cell)));
   const asks = () => (get("asked") === "step" ? chosen().step : now.state.tokens.length - 1);
   const nextDrawn = () => {
     const step = asks();
@@ -80,22 +80,22 @@ export default lab({
   const renew = (redraw) => keepingFocus(parts.body, redraw, () => parts.body.querySelector(".hold [data-at]"));
   const point = () => {
     const cell = chosen();
-    say(cell);
+    explain(cell);
     now.map.point(cell, now.why.textContent);
     now.panel.point(now.rows[cell.row], cell.step);
     if (now.asked !== asks()) {
       renew(() => {
-        const fresh = nextDrawn();
-        now.next.replaceWith(fresh);
-        now.next = fresh;
+        const panel = nextDrawn();
+        now.next.replaceWith(panel);
+        now.next = panel;
       });
       now.asked = asks();
     }
   };
-  const question = ({ question: asked, answer, ...tries }) => {
+  const question = ({ question: prompt, answer, ...tries }) => {
     const buttons = Object.entries(TRIES).map(([name, title]) => el("button", { type: "button", class: "preset",
       disabled, "data-at": `try-${name}`, on: { click: () => hold([tries[name]]) } }, title));
-    return guess(view, asked, [answer, el("span", { class: "tries" }, ...buttons)]);
+    return guess(view, prompt, [answer, el("span", { class: "tries" }, ...buttons)]);
   };
   const draw = () => {
     const state = get("state");
@@ -109,11 +109,11 @@ export default lab({
     now = { state, places, rows, read, why };
     now.map = mapOf({ state, rows, sort, drawn: get("drawn"), ranges, holds: get("holds"), room, page: parts.node,
       value: (row, step) => read.at(get("drawn"), places[row], step),
-      onHover: (cell) => say(cell ?? chosen()),
+      onHover: (cell) => explain(cell ?? chosen()),
       onCell: ({ row, step }) => choose({ ...(row === null ? {} : { unit: [rows[row].layer, rows[row].unit] }),
         ...(step === null ? {} : { step }) }) });
     now.panel = holdPanel({ holds: get("holds"), names: state.names, view, disabled,
-      hold: (one) => hold(holdsWith(get("holds"), one)),
+      hold: (added) => hold(holdsWith(get("holds"), added)),
       release: (i) => hold(get("holds").filter((_, k) => k !== i)), releaseAll: () => hold([]) });
     now.asked = asks();
     now.next = nextDrawn();
@@ -130,7 +130,7 @@ export default lab({
   draw();
 });
 
-/** The four figures of a label, and what they mean. */
+/** The four figures of a label, and a note about them. */
 function scoreboard(sort, labels) {
   const { rows, note } = yardsticks(sort, labels);
   return el("div", { class: "scores" },

@@ -1,4 +1,4 @@
-"""The Gate Lab: the gates and the memory of an LSTM, unit by unit, and what changes where one is held."""
+"""The Gate Lab: the gates and the cell state of an LSTM, unit by unit, and the effect of clamping them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -24,36 +24,36 @@ from plmlab.world import World
 from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 
 ROWS = 14
-"""So many units are drawn."""
+"""Number of units drawn."""
 SORTS = (*LABELS, "moving")
 CHOICES = {"sort": SORTS, "drawn": POINTS, "asked": ("end", "step")}
 ALL = -1
-"""``layer`` for the units of all layers."""
+"""Value of ``layer`` that selects the units of all layers."""
 
 
 class GateLab(Lab):
-    """A trained LSTM on the reader's sentence, unit by unit: its memory and its gates, sorted by what they track.
+    """A trained LSTM on the reader's sentence, unit by unit: cell states and gates, sorted by what they track.
 
-    Beside each unit stands how well it tells a label of the world, measured on sentences that it was not chosen on;
-    above them the best unit of an untrained LSTM, the best on the labels of other sentences, and the strongest means
-    without a network. A gate can be held shut or open and a memory written, several at once; what the model says next
-    is shown before and after. The model itself is never changed.
+    Each unit has a score for how well it encodes a label of the world, measured on held-out sentences. For comparison,
+    the lab shows the best unit of an untrained LSTM, the best unit with shuffled labels, and the strongest baseline
+    without a network. Gates can be clamped closed or open and cell states can be set, several at once; the next-word
+    distribution is shown before and after. The model itself is never changed.
 
     Args:
         model: an LSTM language model, such as the checkpoint ``lstm-world``.
-        tokenizer: its own, one token a word of the world.
-        text: the text to begin with; the first preset if None.
-        world: the Small World that the model has read.
-        split: which of the world's distributions its next words and labels are taken from.
-        tracked: the units' scores (`plmlab.labs.gates.tracking.tracking`); found here if None, in a few seconds.
-        presets: texts to try; some of the world's if None.
-        holds: what is held from the beginning.
+        tokenizer: the model's own, with one token per word of the world.
+        text: the initial text; the first preset if None.
+        world: the Small World that the model was trained on.
+        split: the distribution of the world used for next words and labels.
+        tracked: the units' scores (`plmlab.labs.gates.tracking.tracking`); computed in a few seconds if None.
+        presets: texts to try; sentences of the world if None.
+        holds: the initial holds.
         traits: what the reader can set: ``sort`` ("number", "inside", "left", "moving"), ``layer`` (−1 for all),
-            ``drawn`` (a point of `POINTS`), ``asked`` ("end" or "step": after which step the next word is shown),
-            ``max_tokens``.
+            ``drawn`` (one of `POINTS`), ``asked`` (the next word is shown at the end of the text, "end", or at the
+            chosen position, "step"), ``max_tokens``.
 
     Raises:
-        ValueError: the model is not an LSTM that says what comes next, or its tokens are not the words of the world.
+        ValueError: the model is not an LSTM language model, or its tokens are not the words of the world.
     """
 
     title = "Gate Lab"
@@ -84,15 +84,15 @@ class GateLab(Lab):
         self.known: Gold | None = None
         self._tokens: list[str] = []
         self._guess: Guess | None = None
-        tried = texts_to_try(world, split) if presets is None else list(presets)
-        begin = tried[0].text if tried and text is None else text or ""
-        super().__init__(text=begin, holds=[asdict(hold) for hold in holds], menu={
-            "presets": [{"title": one.title} | one.traits() for one in tried], "layers": self.layers,
+        choices = texts_to_try(world, split) if presets is None else list(presets)
+        first_text = choices[0].text if choices and text is None else text or ""
+        super().__init__(text=first_text, holds=[asdict(hold) for hold in holds], menu={
+            "presets": [{"title": preset.title} | preset.traits() for preset in choices], "layers": self.layers,
             "units": self.tracked["number"].width, "labels": self._figures()}, **traits)
 
     @traitlets.validate(*CHOICES)
     def _check_choice(self, proposal: Any) -> Any:
-        """A TraitError for what no control chooses."""
+        """Raise a TraitError if the value is not one of `CHOICES`."""
         name, value = proposal["trait"].name, proposal["value"]
         if value not in CHOICES[name]:
             raise traitlets.TraitError(f"{name} is one of {', '.join(CHOICES[name])}; {value!r:.60} was given")
@@ -100,32 +100,32 @@ class GateLab(Lab):
 
     @traitlets.validate("layer")
     def _check_layer(self, proposal: Any) -> int:
-        """A TraitError for a layer that there is not."""
+        """Raise a TraitError if the layer does not exist."""
         if not ALL <= proposal["value"] < self.layers:
-            raise traitlets.TraitError(f"layer is {ALL} for all, or 0 … {self.layers - 1}; {proposal['value']} was "
+            raise traitlets.TraitError(f"layer is {ALL} (all layers) or 0 … {self.layers - 1}; {proposal['value']} was "
                                        "given")
         return proposal["value"]
 
     def summary(self) -> str:
-        """The text, the unit that tells the subject's number best, and how well."""
+        """The text, the unit that encodes the subject's number best, and its score."""
         if not self.state:
             return self.message
         layer, unit = self.tracked["number"].order[0]
-        return (f"{self._drawn['text']!r}; layer {layer}, unit {unit} tells the number of the subject with "
+        return (f"{self._drawn['text']!r}; layer {layer}, unit {unit} encodes the number of the subject with "
                 f"{self.tracked['number'].measure} {self.tracked['number'].of(layer, unit)[0]:.2f}, "
-                f"{len(self._drawn['holds'])} held")
+                f"{len(self._drawn['holds'])} clamped")
 
     def compute(self, change: Change) -> Computed:
-        """The units of the text, with what is held, and the words that come next."""
+        """Run the model on the text with the current holds; describe its units and next-word distributions."""
         words, ids, note = self._words()
-        holds = [_hold(told, self.layers, self.tracked["number"].width) for told in self.holds]
-        kept: dict[str, Any] = {}
+        holds = [_hold(given, self.layers, self.tracked["number"].width) for given in self.holds]
+        attributes: dict[str, Any] = {}
         read, known, guess, tokens = self.read, self.known, self._guess, self._tokens
         if read is None or {"text", "max_tokens"} & change.drawn:
             read, known = gated_pass(self.model, ids), gold(self.world, words, self.split)
             tokens = labels(self.tokenizer, ids)
             guess = self._asked(read, known, ids, names_of(tokens))
-            kept = {"read": read, "known": known, "_guess": guess, "_tokens": tokens}
+            attributes = {"read": read, "known": known, "_guess": guess, "_tokens": tokens}
         held = gated_pass(self.model, ids, holds) if holds else read
         orders = self._orders(read)
         state: State = {**self._describe(read, held, tokens, words, known, orders, holds), "guess": guess}
@@ -134,25 +134,25 @@ class GateLab(Lab):
             traits["step"] = guess["hold"]["start"] if guess else len(ids) - 1
         if not self.unit:
             traits["unit"] = list(orders[self.sort][self.layer][0])
-        return Computed(traits, kept | {"held": held})
+        return Computed(traits, attributes | {"held": held})
 
     def _words(self) -> tuple[list[str], list[int], str]:
-        """The words that are read, as the world spells them, their ids behind the start token, and what is to be said
-        of them; a ValueError for a text without any."""
+        """The words in the world's spelling, their ids after the start token, and a note about them. Raises ValueError
+        if the text has no words."""
         if self.max_tokens < 2:
-            raise ValueError(f"max_tokens is {self.max_tokens}: the start token and a word need 2 steps")
+            raise ValueError(f"max_tokens is {self.max_tokens}; give 2 or more (the start token and a word)")
         typed = spelled(self.text, self.best.world)
         if not typed:
             raise empty("text")
         own, start = self.tokenizer.encode(typed), self.tokenizer.vocab.need("start")
         room = self.max_tokens - 1
-        foreign = [word for word, id in zip(typed.split(), own, strict=False) if id == self.tokenizer.vocab.unk]
+        unknown_words = [word for word, id in zip(typed.split(), own, strict=False) if id == self.tokenizer.vocab.unk]
         return typed.split()[:room], [start, *own[:room]], joined(
-            unknown(len(foreign)), left_out(len(own) - room, room, "word"))
+            unknown(len(unknown_words)), left_out(len(own) - room, room, "word"))
 
     def _asked(self, read: GatedPass, known: Gold | None, ids: Sequence[int], names: Sequence[str],
                ) -> Guess | None:
-        """The question of this text, where a verb waits for its subject."""
+        """The question of "Guess first", if the text stops between a subject and its verb."""
         layer, unit = self.tracked["number"].order[0]
         forget = forgetting(known, len(ids), layer, unit)
         if forget is None or known is None:
@@ -160,29 +160,29 @@ class GateLab(Lab):
         write = overwriting(known, len(ids), layer, unit, self.tracked["number"].of(layer, unit)[1])
         logits = [read.logits, *(gated_pass(self.model, ids, [hold]).logits for hold in (forget, write))]
         number = known.tracks.number[len(ids) - 1]
-        return question(forget, write, known, names, [self.following.verbs(one[-1], TITLES[number or "sg"])
-                                                      for one in logits])
+        return question(forget, write, known, names, [self.following.verbs(scores[-1], TITLES[number or "sg"])
+                                                      for scores in logits])
 
     def _orders(self, read: GatedPass) -> dict[str, dict[int, list[tuple[int, int]]]]:
-        """Sort → layer or `ALL` → the units that are drawn, (layer, unit), the first on top."""
+        """Sort criterion → layer or `ALL` → the units drawn, as (layer, unit), from top to bottom."""
         memory = read.values["memory"]
-        apart = (memory.amax(1) - memory.amin(1)).flatten()
-        moving = [divmod(place, memory.shape[-1]) for place in apart.argsort(descending=True, stable=True).tolist()]
-        found = {name: one.order for name, one in self.tracked.items()} | {"moving": moving}
-        return {name: {layer: [one for one in order if layer in (ALL, one[0])][:ROWS]
-                       for layer in range(ALL, self.layers)} for name, order in found.items()}
+        ranges = (memory.amax(1) - memory.amin(1)).flatten()
+        moving = [divmod(index, memory.shape[-1]) for index in ranges.argsort(descending=True, stable=True).tolist()]
+        orders = {name: tracked.order for name, tracked in self.tracked.items()} | {"moving": moving}
+        return {name: {layer: [unit for unit in order if layer in (ALL, unit[0])][:ROWS]
+                       for layer in range(ALL, self.layers)} for name, order in orders.items()}
 
     def _describe(self, read: GatedPass, held: GatedPass, tokens: list[str], words: Sequence[str], known: Gold | None,
                   orders: Mapping[str, Mapping[int, Sequence[tuple[int, int]]]], holds: Sequence[Clamp],
                   ) -> Read:
         sent = sorted({unit for by in orders.values() for order in by.values() for unit in order}
                       | {(hold.layer, hold.unit) for hold in holds})
-        place = {unit: i for i, unit in enumerate(sent)}
+        row = {unit: i for i, unit in enumerate(sent)}
         count = len(tokens)
         return {
             "tokens": tokens, "names": names_of(tokens),
             "units": [{"layer": layer, "unit": unit, "scores": self._scores(layer, unit)} for layer, unit in sent],
-            "orders": {name: {str(layer): [place[unit] for unit in order] for layer, order in by.items()}
+            "orders": {name: {str(layer): [row[unit] for unit in order] for layer, order in by.items()}
                        for name, by in orders.items()},
             "values": {point: _sent(held.values[point], sent) for point in POINTS},
             "before": _sent(read.values["memory"], sent) if holds else None,
@@ -194,33 +194,34 @@ class GateLab(Lab):
         }
 
     def _scores(self, layer: int, unit: int) -> dict[str, list[Any]]:
-        return {name: [round(score, 4), rises] for name, one in self.tracked.items()
-                for score, rises in [one.of(layer, unit)]}
+        return {name: [round(score, 4), rises] for name, tracked in self.tracked.items()
+                for score, rises in [tracked.of(layer, unit)]}
 
     def _figures(self) -> dict[str, dict[str, Any]]:
-        """What stands above the scores of each label."""
-        return {name: {"measure": one.measure, "best": round(one.units.best, 4), "untrained": round(one.untrained, 4),
-                       "shuffled": round(one.shuffled, 4), "baseline": round(one.strongest[1], 4),
-                       "by": one.strongest[0]} for name, one in self.tracked.items()}
+        """The figures shown above the map for each label."""
+        return {name: {"measure": tracked.measure, "best": round(tracked.units.best, 4),
+                       "untrained": round(tracked.untrained, 4), "shuffled": round(tracked.shuffled, 4),
+                       "baseline": round(tracked.strongest[1], 4), "by": tracked.strongest[0]}
+                for name, tracked in self.tracked.items()}
 
 
-def _hold(told: Any, layers: int, width: int) -> Clamp:
-    """What is held, as the browser or the reader tells it; a ValueError for what is no hold of this model."""
+def _hold(given: Any, layers: int, width: int) -> Clamp:
+    """Parse a hold. Raises ValueError if it is not a valid hold of this model."""
     names = {"point": str, "layer": int, "unit": int, "value": float, "start": int}
-    if not isinstance(told, Mapping) or set(told) != set(names):
-        raise ValueError(f"a hold is told with {', '.join(names)}; {told!r:.60} was given")
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        raise ValueError(f"a hold needs the keys {', '.join(names)}; {given!r:.60} was given")
     try:
-        given = {name: kind(told[name]) for name, kind in names.items()}
+        fields = {name: kind(given[name]) for name, kind in names.items()}
     except (TypeError, ValueError):
-        raise ValueError(f"a hold's layer, unit, value and start are numbers; {told!r:.60} was given") from None
-    hold = Clamp(**given)
+        raise ValueError(f"a hold's layer, unit, value and start are numbers; {given!r:.60} was given") from None
+    hold = Clamp(**fields)
     if hold.layer >= layers or hold.unit >= width:
-        raise ValueError(f"layer {hold.layer}, unit {hold.unit} is to be held; this model has layers 0 … {layers - 1} "
+        raise ValueError(f"there is no layer {hold.layer}, unit {hold.unit}; this model has layers 0 … {layers - 1} "
                          f"and units 0 … {width - 1}")
     return hold
 
 
 def _sent(values: Float[Tensor, "layer time width"], units: Sequence[tuple[int, int]]) -> bytes:
-    """Rows of the units, step after step, as bytes for JavaScript."""
-    layers, places = zip(*units, strict=True)
-    return values[list(layers), :, list(places)].numpy().astype("<f4").tobytes()
+    """One row of values per unit, ``[unit time]``, as bytes for JavaScript."""
+    layers, indices = zip(*units, strict=True)
+    return values[list(layers), :, list(indices)].numpy().astype("<f4").tobytes()

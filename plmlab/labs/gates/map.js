@@ -1,4 +1,4 @@
-// The map of the Gate Lab: a row a unit, a column a step; the words above, the scores beside, the gold labels beneath.
+// The map of the Gate Lab: one row per unit, one column per position; words above, scores left, gold labels below.
 
 import { DRAWN, scored } from "./told.js";
 import { clamp, el, ruler } from "../shared/dom.js";
@@ -12,28 +12,28 @@ const ENDS = [2, 3, 5, 10, 20, 50];
 const WITHIN = 0.7;
 const NUMBERS = { sg: "singular", pl: "plural" };
 
-/** The ends of the scale for the values that are drawn: gates from 0 to 1, candidates from −1 to 1; memories between
-    the first of ±2, ±3, … that hold seven tenths of them, since a few count, and would make all others pale. */
+/** The ends of the colour scale: 0 to 1 for gates, −1 to 1 for candidates. For cell states, the first of ±2, ±3, … that
+    covers 70 % of them, because a few units count, and would make all others pale. */
 export function scaleOf(drawn, values) {
   if (drawn === "candidate") return { low: -1, high: 1, marks: ["−1", "0", "1"] };
-  if (drawn !== "memory") return { low: 0, high: 1, marks: ["0 shut", "½", "1 open"] };
-  const held = (end) => values.filter((value) => Math.abs(value) <= end).length >= WITHIN * values.length;
-  const end = ENDS.find(held) ?? ENDS.at(-1);
+  if (drawn !== "memory") return { low: 0, high: 1, marks: ["0 closed", "½", "1 open"] };
+  const covered = (end) => values.filter((value) => Math.abs(value) <= end).length >= WITHIN * values.length;
+  const end = ENDS.find(covered) ?? ENDS.at(-1);
   return { low: -end, high: end, marks: [`−${end} or less`, "0", `${end} or more`] };
 }
 
-/** Stretches of equal labels, [{ from, to, label }]; none where the label is null or false. */
+/** Runs of equal labels, [{ from, to, label }]; none where the label is null or false. */
 export function stretches(labels) {
-  const found = [];
+  const runs = [];
   labels.forEach((label, step) => {
-    const last = found.at(-1);
+    const last = runs.at(-1);
     if (last && last.to === step && last.label === label) last.to = step + 1;
-    else if (label !== null && label !== false) found.push({ from: step, to: step + 1, label });
+    else if (label !== null && label !== false) runs.push({ from: step, to: step + 1, label });
   });
-  return found;
+  return runs;
 }
 
-/** The score of a unit as it is written beside its row. */
+/** The score of a unit, as shown at its row. */
 export function scoreText({ scores }, sort, range) {
   if (sort === "moving") return decimal(range);
   const [score, rises] = scores[sort];
@@ -44,28 +44,28 @@ const spans = (labels, pitch, name, text) => stretches(labels).map(({ from, to, 
   class: `stretch ${name(label)}`, title: text(label),
   style: `left:${from * pitch}px;width:${(to - from) * pitch - 2}px` }, text(label)));
 
-/** The gold labels beneath the map, a line each. */
+/** The gold labels below the map, one line each. */
 function track(gold, pitch, count) {
   const line = (name, ...inside) => [el("span", { class: "name" }, name),
     el("div", { class: "track", style: `width:${count * pitch}px` }, ...inside)];
   if (!gold) {
-    return el("p", { class: "no-gold" }, "No sentence of the world begins like this text: it has no gold labels.");
+    return el("p", { class: "no-gold" }, "No sentence of the world starts with this text, so it has no gold labels.");
   }
   const left = gold.left
     ? gold.left.map((words, step) => el("span", { class: "count", style: `left:${step * pitch}px;width:${pitch}px` },
       pitch >= 18 || step % 3 === 0 ? String(words) : ""))
-    : [el("span", { class: "unfinished" }, "known once it is finished")];
-  const guessed = gold.left ? [] : [el("p", { class: "no-gold" }, "The text only begins a sentence; its labels are " +
-    `those of “${gold.said}”, which it is likeliest to become.`)];
-  return el("div", { class: "gold", role: "group", "aria-label": "what the world knows" },
+    : [el("span", { class: "unfinished" }, "known only for a finished sentence")];
+  const guessed = gold.left ? [] : [el("p", { class: "no-gold" }, "The text begins a sentence; the labels " +
+    `are those of its most probable completion, “${gold.said}”.`)];
+  return el("div", { class: "gold", role: "group", "aria-label": "gold labels" },
     ...line("subject’s number", ...spans(gold.number, pitch, (label) => label, (label) => NUMBERS[label])),
     ...line("inside a name", ...spans(gold.inside, pitch, () => "inside", () => "name")),
-    ...line("words to come", ...left), ...guessed);
+    ...line("words remaining", ...left), ...guessed);
 }
 
 /**
- * The figure. `rows` are the units drawn, `value(row, step)` what is drawn of them; `onCell` hears where the reader
- * goes by click or key, `onHover` the cell under the pointer or null; `point({ row, step }, said)` moves the crosshair.
+ * The figure. `rows` are the units drawn, `value(row, step)` their values; `onCell` is called when the reader moves by
+ * click or key, `onHover` with the cell under the pointer or null; `point({ row, step }, label)` moves the crosshair.
  */
 export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, page, onCell, onHover }) {
   const count = state.tokens.length;
@@ -74,7 +74,7 @@ export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, pa
   const turned = state.tokens.some((token) => measure(token) > pitch - 8);
   const [width, height] = [count * pitch, rows.length * ROW];
   const map = heatMap({ rows: rows.length, columns: count, width, height,
-    label: `${DRAWN[drawn]}: a row a unit, a column a step`,
+    label: `${DRAWN[drawn]}: one row per unit, one column per position`,
     onCell: ({ row, column }) => onCell({ row, step: column }) });
   const values = Array.from({ length: rows.length * count }, (_, i) => value(Math.floor(i / count), i % count));
   const { low, high, marks } = scaleOf(drawn, values);
@@ -103,8 +103,8 @@ export function mapOf({ state, rows, sort, drawn, value, ranges, holds, room, pa
     onHover(under(event));
   }, { capture: true });
   field.addEventListener("pointerleave", () => onHover(null));
-  const point = ({ row, step }, said) => {
-    map.point({ row, column: step }, said);
+  const point = ({ row, step }, label) => {
+    map.point({ row, column: step }, label);
     names.forEach((name, i) => name.classList.toggle("now", i === row));
     chips.forEach((chip, i) => chip.classList.toggle("now", i === step));
   };

@@ -1,4 +1,4 @@
-"""The state of the Gate Lab, as JavaScript reads it."""
+"""The state that the Gate Lab sends to JavaScript."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -13,7 +13,7 @@ class Unit(TypedDict):
 
 
 class Tracks(TypedDict):
-    """What the world knows of each step; ``left`` only of a sentence that is finished."""
+    """Gold labels of each position; ``left`` only for a finished sentence."""
 
     number: Sequence[str | None]
     inside: Sequence[Any]
@@ -22,14 +22,14 @@ class Tracks(TypedDict):
 
 
 class Moved(TypedDict):
-    """The total variation among the verbs, and among the control words."""
+    """Total variation distance within the verbs and within the control words."""
 
     verbs: float
     control: float
 
 
 class Next(TypedDict):
-    """The words that come next at a step, as `Following.describe` has them."""
+    """The next-word distribution at a position, as computed by `Following.describe`."""
 
     rows: list[list[Any]]
     groups: dict[str, list[float | None]]
@@ -37,7 +37,7 @@ class Next(TypedDict):
 
 
 class Guess(TypedDict):
-    """What is asked before one looks, its answer, and the two holds that try it."""
+    """The question of "Guess first", its answer, and the two holds that test it."""
 
     question: str
     answer: str
@@ -46,7 +46,7 @@ class Guess(TypedDict):
 
 
 class Read(TypedDict):
-    """The units of a text: ``values`` and ``before`` are 32-bit floats, a row a unit."""
+    """The units on a text: ``values`` and ``before`` are 32-bit floats, one row per unit."""
 
     tokens: list[str]
     names: list[str]
@@ -60,6 +60,6 @@ class Read(TypedDict):
 
 
 class State(Read):
-    """What is drawn, and what is asked."""
+    """Everything that is drawn, with the question of "Guess first"."""
 
     guess: Guess | None

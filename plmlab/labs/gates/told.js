@@ -1,20 +1,20 @@
-// What the Gate Lab says in words: of a cell of the map, of a label's scores, of what is held, of the next word.
+// Texts of the Gate Lab: a cell of the map, the scores of a label, the holds, the next word.
 
 import { chance } from "../shared/softmax.js";
 import { capital, decimal, share } from "../shared/words.js";
 
 export const SORTS = { number: "the number of the subject", inside: "being inside a name",
-  left: "the distance to the end", moving: "how far the memory moves" };
-export const DRAWN = { memory: "memory c", input: "input gate i", forget: "forget gate f", output: "output gate o",
+  left: "the distance to the end", moving: "the range of the cell state" };
+export const DRAWN = { memory: "cell state c", input: "input gate i", forget: "forget gate f", output: "output gate o",
   candidate: "candidate g" };
 export const HIGHER = { number: ["plural", "singular"], inside: ["inside a name", "outside"],
-  left: ["far from the end", "near it"] };
+  left: ["far from the end", "near the end"] };
 const GROUPS = { singular: "singular verbs", plural: "plural verbs", control: "control words" };
 export const groupTitle = (name) => GROUPS[name];
 const MOVED = 0.01;
 const MARGIN = 0.05;
 
-/** A score with two decimals, or as many as keep it from looking perfect. */
+/** A score with two decimals, or three where two would round it up to 1. */
 export const scored = (score) =>
   (score >= 0.995 && score < 1 ? decimal(Math.floor(1000 * score) / 1000, 3) : decimal(score));
 
@@ -22,95 +22,95 @@ const plain = (text) => ({ text, role: "" });
 const word = (text) => ({ text, role: "word" });
 const unitName = ({ layer, unit }) => `layer ${layer}, unit ${unit}`;
 
-/** Whether a hold acts at a step. */
+/** Whether a hold acts at a position. */
 export const covers = ({ point, start }, step) => (point === "memory" ? step === start : step >= start);
 
 /**
- * One cell of the map as pieces [{ text, role }]: what is drawn, and the sum c = f c + i g that made the memory.
- * `at` has the unit's `memory`, `input`, `forget`, `output`, `candidate` at this step, its memory `before` it, and
- * `was`, the memory if nothing were held; `holds` are those of this unit.
+ * One cell of the map as text pieces [{ text, role }]: the value drawn, and the update c = f c + i g of the cell state.
+ * `at` has the unit's `memory`, `input`, `forget`, `output`, `candidate` at this position, its previous cell state
+ * `before`, and `was`, the cell state without holds; `holds` are those of this unit.
  */
 export function cellSaid({ unit, step, name, drawn, at, holds }) {
   const here = holds.filter((hold) => covers(hold, step));
   const isHeld = (point) => here.some((hold) => hold.point === point);
-  const gate = (point) => `${point} gate ${decimal(at[point])}${isHeld(point) ? ", held" : ""}`;
-  const what = drawn === "memory" ? "memory" : drawn === "candidate" ? "candidate" : `${drawn} gate`;
+  const gate = (point) => `${point} gate ${decimal(at[point])}${isHeld(point) ? ", clamped" : ""}`;
+  const what = drawn === "memory" ? "cell state" : drawn === "candidate" ? "candidate" : `${drawn} gate`;
   const pieces = [plain(`${capital(unitName(unit))}: its ${what} is ${decimal(at[drawn])}${
-    isHeld(drawn) ? " (held)" : ""} after “`), word(name), plain("”. ")];
-  if (isHeld("memory")) pieces.push(plain("This memory was written; the gates did not make it. "));
+    isHeld(drawn) ? " (clamped)" : ""} after “`), word(name), plain("”. ")];
+  if (isHeld("memory")) pieces.push(plain("This cell state was set by hand, not computed by the gates. "));
   else {
-    const kept = step ? `It keeps ${share(at.forget)} of the ${decimal(at.before)} that it held (${gate("forget")})`
-      : "It held nothing yet";
-    const made = drawn === "memory" ? "" : `, which makes a memory of ${decimal(at.memory)}`;
-    pieces.push(plain(`${kept} and takes in ${share(at.input)} of ${decimal(at.candidate)} (${gate("input")}), that ` +
-      `is ${decimal(at.input * at.candidate)}${made}. `));
+    const kept = step ? `It keeps ${share(at.forget)} of its previous state ${decimal(at.before)} (${gate("forget")})`
+      : "It starts from 0";
+    const sum = drawn === "memory" ? "" : `, which gives a cell state of ${decimal(at.memory)}`;
+    pieces.push(plain(`${kept} and adds ${share(at.input)} of the candidate ${decimal(at.candidate)} ` +
+      `(${gate("input")}), i.e. ${decimal(at.input * at.candidate)}${sum}. `));
   }
-  pieces.push(plain(`It shows ${share(at.output)} of tanh c (${gate("output")}).`));
+  pieces.push(plain(`It outputs ${share(at.output)} of tanh c (${gate("output")}).`));
   if (at.was !== undefined && Math.abs(at.was - at.memory) >= 0.005) {
-    pieces.push(plain(` With nothing held, its memory would be ${decimal(at.was)}.`));
+    pieces.push(plain(` Without clamping, its cell state would be ${decimal(at.was)}.`));
   }
   return pieces;
 }
 
 /** The finding above the map. */
 export function finding(sort, figures) {
-  if (sort === "moving") return "The units whose memory moves farthest in this text";
+  if (sort === "moving") return "The units whose cell state varies most in this text";
   const { best, baseline, untrained, shuffled, by, measure } = figures[sort];
   const against = `${measure} ${scored(best)} against ${scored(baseline)}`;
   const without = Math.max(untrained, shuffled);
   if (best < without + MARGIN) {
-    return `No unit tells ${SORTS[sort]} much better than one that learned nothing, or luck: ${measure} ` +
-      `${scored(best)} against ${scored(without)}`;
+    return `No unit encodes ${SORTS[sort]} much better than the controls (untrained LSTM, shuffled labels): ` +
+      `${measure} ${scored(best)} against ${scored(without)}`;
   }
-  return best > baseline ? `One unit tells ${SORTS[sort]} better than ${by} does: ${against}`
-    : `Units tell ${SORTS[sort]}, but none as well as ${by} does: ${against}`;
+  return best > baseline ? `One unit encodes ${SORTS[sort]} better than ${by} does: ${against}`
+    : `Units encode ${SORTS[sort]}, but none as well as ${by} does: ${against}`;
 }
 
-/** What stands beside a label's scores, [[what, figure]], and what the figures mean. */
+/** The figures that a label's scores are compared with, [[what, figure]], and a note about them. */
 export function yardsticks(sort, figures) {
   const { best, baseline, untrained, shuffled, by, measure } = figures[sort];
-  const [nothing, means] = measure === "AUC" ? ["0.5", "the share of pairs that the unit puts in the right order"]
-    : ["0", "Spearman’s"];
+  const [nothing, means] = measure === "AUC" ? ["0.5", "the fraction of pairs that the unit ranks correctly"]
+    : ["0", "Spearman’s ρ"];
   const [up, down] = HIGHER[sort];
   return {
-    rows: [["the best unit here", best], ["the best of an untrained LSTM", untrained],
-      ["the best here, for other sentences’ labels", shuffled], [`no network: ${by}`, baseline]],
-    note: `${measure}: ${means}; ${nothing} tells nothing, 1 tells all. Units were chosen on half of the sentences; ` +
-      `all figures are of the other half. ↑ higher means ${up}, ↓ higher means ${down}.`,
+    rows: [["best unit of this LSTM", best], ["best unit of an untrained LSTM", untrained],
+      ["best unit with shuffled labels", shuffled], [`no network: ${by}`, baseline]],
+    note: `${measure}: ${means}; ${nothing} is chance level, 1 is perfect. Units were selected on one half of the ` +
+      `sentences; all figures are for the other half. ↑ higher means ${up}, ↓ higher means ${down}.`,
   };
 }
 
-/** A hold in words. */
+/** Description of a hold. */
 export function holdText({ point, layer, unit, value, start }, names) {
   const whose = unitName({ layer, unit });
-  const at = names[start] === undefined ? `step ${start}` : `“${names[start]}”`;
-  if (point === "memory") return `${whose}: memory set to ${decimal(value)} after ${at}`;
-  const how = value === 0 ? "shut" : value === 1 ? "open" : `at ${decimal(value)}`;
+  const at = names[start] === undefined ? `position ${start}` : `“${names[start]}”`;
+  if (point === "memory") return `${whose}: cell state set to ${decimal(value)} after ${at}`;
+  const how = value === 0 ? "closed" : value === 1 ? "open" : `at ${decimal(value)}`;
   return `${whose}: ${point} gate ${how} ${start === 0 ? "throughout" :}`from ${at} on`}`;
 }
 
-/** What is held with one hold more, in the place of one of the same gate, or of the same memory at the same step. */
+/** The holds with one added. It replaces a hold of the same gate, or of the same cell state at that position. */
 export function holdsWith(holds, { point, layer, unit, value, start }) {
-  const same = (one) => one.point === point && one.layer === layer && one.unit === unit &&
-    (point !== "memory" || one.start === start);
-  return [...holds.filter((one) => !same(one)), { point, layer, unit, value, start }];
+  const same = (hold) => hold.point === point && hold.layer === layer && hold.unit === unit &&
+    (point !== "memory" || hold.start === start);
+  return [...holds.filter((hold) => !same(hold)), { point, layer, unit, value, start }];
 }
 
-/** What the model says next, in a sentence or two. */
+/** The next-word prediction, in a sentence or two. */
 export function nextSaid({ rows, groups, moved }, name, held) {
   const top = (i) => rows.reduce((best, row) => (row[i] > best[i] ? row : best));
   const [first, now] = [top(1), top(2)];
-  if (!held) return `After “${name}” the model says “${first[0]}” first, with ${chance(first[1])}.`;
-  const apart = rows.reduce((best, row) => (Math.abs(row[2] - row[1]) > Math.abs(best[2] - best[1]) ? row : best));
-  const way = apart[2] > apart[1] ? "rises" : "falls";
-  const told = `“${apart[0]}” ${way} from ${chance(apart[1])} to ${chance(apart[2])}` +
-    `${now[0] === first[0] ? "" :}`, and “${now[0]}” is first now`}. `;
-  const sums = `Moved: ${moved.verbs.toFixed(2)} of the mass among the verbs, ${moved.control.toFixed(2)} among the ` +
-    `control words, which show no number (they had ${groups.control[0].toFixed(2)}). `;
+  if (!held) return `After “${name}” the top prediction is “${first[0]}”, with probability ${chance(first[1])}.`;
+  const changed = rows.reduce((best, row) => (Math.abs(row[2] - row[1]) > Math.abs(best[2] - best[1]) ? row : best));
+  const direction = changed[2] > changed[1] ? "rises" : "falls";
+  const change = `p(“${changed[0]}”) ${direction} from ${chance(changed[1])} to ${chance(changed[2])}` +
+    `${now[0] === first[0] ? "" :}`, and “${now[0]}” is now the top prediction`}. `;
+  const sums = `Total variation distance: ${moved.verbs.toFixed(2)} among the verbs, ${moved.control.toFixed(2)} ` +
+    `among the control words, which have no grammatical number (their mass was ${groups.control[0].toFixed(2)}). `;
   if (moved.verbs < MOVED && moved.control < MOVED) {
-    return "Nothing moves by as much as 0.01: what is held is not needed here.";
+    return "No group changes by 0.01 or more: the clamped values are not needed here.";
   }
-  return told + sums + (moved.verbs > 3 * moved.control ? "What was held bears on the verb, and on little else."
-    : moved.verbs >= moved.control ? "It bears on the verb, and on other words too."
-      : "It bears on other words more than on the verb.");
+  return change + sums + (moved.verbs > 3 * moved.control ? "Clamping affects the verb and little else."
+    : moved.verbs >= moved.control ? "Clamping affects the verb, and other words too."
+      : "Clamping affects other words more than the verb.");
 }

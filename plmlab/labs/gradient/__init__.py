@@ -1,1 +1,1 @@
-"""The Gradient Lab: how much a change at one step still moves at another, and the cliff that clipping is for."""
+"""The Gradient Lab: vanishing and exploding gradients in recurrent networks, and the cliff that clipping avoids."""

@@ -1,4 +1,4 @@
-// The cliff of the Gradient Lab: the loss of one unit over w and b, and two paths of descent from one start.
+// The cliff of the Gradient Lab: the loss of one unit over w and b, with two gradient-descent paths from one start.
 
 import { descend, errorAt } from "./descent.js";
 import { framed, halves, lineKey, scale, sideIn } from "./figure.js";
@@ -12,11 +12,11 @@ const DESCENT = 60;
 const HIGHEST = 0.49;
 const DRAWN = "One unit without input: x_t = w · σ(x_{t−1}) + b, 50 steps from x_0 = 0.5. Its loss is " +
   "(σ(x_50) − 0.7)² (Pascanu et al. 2013, eq. 8 and fig. 6). Click, or use the arrow keys, to move the start.";
-const QUESTION = "Does clipping change the direction in which a step goes?";
-const ANSWER = "No. It only shortens the gradient to the length τ where it is longer, and so it keeps a step near the " +
-  "place where its slope was measured. On the cliff that slope says nothing of what lies far away.";
+const QUESTION = "Does gradient clipping change the direction of a step?";
+const ANSWER = "No. It only rescales a gradient whose norm exceeds τ to norm τ, so the step stays near the point " +
+  "where the gradient was computed. On the cliff, the gradient is not informative about the loss far away.";
 
-/** A cell of the map and the start that it stands for; the sliders' limits are [low, high, step]. */
+/** Converts between a cell of the map and a starting point; the sliders' limits are [low, high, step]. */
 export function grid({ w: [left, right, step], b: [low, high] }) {
   const columns = Math.round((right - left) / step) + 1;
   const rows = Math.round((high - low) / step) + 1;
@@ -26,15 +26,15 @@ export function grid({ w: [left, right, step], b: [low, high] }) {
     cell: ({ w, b }) => ({ row: Math.round((high - b) / step), column: Math.round((w - left) / step) }) };
 }
 
-/** The share of the way from one point to another at which the line leaves a square of this side; null inside it. */
+/** The fraction of the line between two points at which it leaves a square of this side; null if it stays inside. */
 export function exit([x, y], [toX, toY], side) {
-  const shares = [[x, toX], [y, toY]].flatMap(([from, to]) =>
+  const fractions = [[x, toX], [y, toY]].flatMap(([from, to]) =>
     [to < 0 ? from / (from - to) : 1, to > side ? (side - from) / (to - from) : 1]);
-  const least = Math.min(...shares);
+  const least = Math.min(...fractions);
   return least < 1 ? least : null;
 }
 
-/** A path as SVG: its line on a light rim, a mark a step, and where it leaves the picture. */
+/** A path as SVG: a line on a light rim, one mark per step, and a note where it leaves the figure. */
 function drawn(points, name, side, at) {
   const places = points.map(({ w, b }) => [at.x(w), at.y(b)]);
   const d = `M${places.map((place) => place.map((px) => px.toFixed(1)).join(" ")).join("L")}`;
@@ -45,25 +45,25 @@ function drawn(points, name, side, at) {
     ...(leaving > 0 ? [departure(places[leaving - 1], places[leaving], points[leaving], side)] : [])];
 }
 
-/** A note at the edge: where the point has gone. */
+/** A note at the edge of the figure with the coordinates of a point outside it. */
 function departure(from, to, { w, b }, side) {
   const part = exit(from, to, side);
   const [x, y] = [0, 1].map((i) => from[i] + part * (to[i] - from[i]));
   const right = x > side / 2;
   return svg("text", { x: right ? Math.min(x, side) - 18 : Math.max(x, 0) + 18, y: Math.min(Math.max(y + 16, 18), side - 8),
-    "text-anchor": right ? "end" : "start" }, `on to w = ${short(w)}, b = ${short(b)}`);
+    "text-anchor": right ? "end" : "start" }, `→ w = ${short(w)}, b = ${short(b)}`);
 }
 
-/** The surface, both paths and their sentence. `point(traits)` draws the paths; `choose` sets the start. */
+/** The surface, both paths and their description. `point(traits)` draws the paths; `choose` sets the start. */
 export function cliffView({ limits, room, choose, view }) {
   const { rows, columns, start, cell } = grid(limits);
   const side = sideIn(room >= 760 ? room / 2 : room);
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const map = heatMap({ rows, columns, width: side, height: side,
-    label: "the loss: a row a bias b, a column a weight w; the marked cell is the start",
+    label: "the loss: one row per bias b, one column per weight w; the marked cell is the start",
     onCell: (to) => choose(start(to)) });
-  const x = { first: limits.w[0], last: limits.w[1], cells: columns, title: "w: the weight of the state" };
-  const y = { first: limits.b[1], last: limits.b[0], cells: rows, title: "b: the bias" };
+  const x = { first: limits.w[0], last: limits.w[1], cells: columns, title: "w: recurrent weight" };
+  const y = { first: limits.b[1], last: limits.b[0], cells: rows, title: "b: bias" };
   const at = { x: scale(x, side), y: scale(y, side) };
   const loss = (i) => {
     const { w, b } = start({ row: Math.floor(i / columns), column: i % columns });
@@ -74,13 +74,13 @@ export function cliffView({ limits, room, choose, view }) {
   const figure = framed({ map, side, x, y, over: [paths] });
   figure.addEventListener("pointermove", (event) => event.stopPropagation(), { capture: true });
   const point = ({ w, b, rate, clip }) => {
-    const [plain, clipped] = [Infinity, clip].map((most) => descend({ w, b, rate, clip: most, steps: DESCENT }));
+    const [plain, clipped] = [Infinity, clip].map((limit) => descend({ w, b, rate, clip: limit, steps: DESCENT }));
     paths.replaceChildren(...drawn(plain, "plain", side, at), ...drawn(clipped, "clipped", side, at));
     why.textContent = descended(plain, clipped, { clip, rate, frame: limits });
     map.point(cell({ w, b }), `start at w = ${short(w)}, b = ${short(b)}. ${why.textContent}`);
   };
   const keys = el("p", { class: "keys" }, lineKey("plain", "without clipping"), lineKey("clipped", "clipped"));
-  const node = halves(room, [el("h4", { class: "finding" }, "A step on the cliff is as long as the cliff is steep"),
+  const node = halves(room, [el("h4", { class: "finding" }, "On the cliff, the step length grows with the slope"),
     figure, scaleBar(sequential(), ["0", short(HIGHEST / 2, 2), short(HIGHEST, 2)], "loss")],
   [why, keys, el("p", { class: "note" }, DRAWN), guess(view, QUESTION, ANSWER)]);
   return { node, point };

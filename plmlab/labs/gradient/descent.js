@@ -5,21 +5,21 @@ const [BEGIN, STEPS] = [0.5, 50];
 
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 
-/** The loss (σ(x_50) − 0.7)² of x_t = w σ(x_{t−1}) + b from x_0 = 0.5, and its slopes in w and b. */
+/** The loss (σ(x_50) − 0.7)² of x_t = w σ(x_{t−1}) + b from x_0 = 0.5, and its gradient. */
 export function errorAt(w, b) {
   let [x, byW, byB] = [BEGIN, 0, 0];
   for (let t = 0; t < STEPS; t++) {
-    const seen = sigmoid(x);
-    const slope = w * seen * (1 - seen);
-    [x, byW, byB] = [w * seen + b, seen + slope * byW, 1 + slope * byB];
+    const activation = sigmoid(x);
+    const slope = w * activation * (1 - activation);
+    [x, byW, byB] = [w * activation + b, activation + slope * byW, 1 + slope * byB];
   }
-  const shown = sigmoid(x);
-  const outer = 2 * (shown - TARGET) * shown * (1 - shown);
-  return { loss: (shown - TARGET) ** 2, byW: outer * byW, byB: outer * byB };
+  const output = sigmoid(x);
+  const outer = 2 * (output - TARGET) * output * (1 - output);
+  return { loss: (output - TARGET) ** 2, byW: outer * byW, byB: outer * byB };
 }
 
-/** The points of `steps` steps of descent, [{ w, b, loss, norm }]: where the gradient's norm is above `clip`, it is
-    scaled down to it. */
+/** The points of `steps` steps of gradient descent, [{ w, b, loss, norm }]. A gradient whose norm exceeds `clip` is
+    rescaled to that norm. */
 export function descend({ w, b, rate, clip = Infinity, steps }) {
   const points = [];
   for (let i = 0; ; i++) {
@@ -32,13 +32,13 @@ export function descend({ w, b, rate, clip = Infinity, steps }) {
   }
 }
 
-/** The longest step of a path: which one, its length, and the points on either side. */
+/** The longest step of a path: its index, its length, and the points before and after it. */
 export function longestStep(points) {
-  let found = { step: 1, length: 0, from: points[0], to: points[1] };
+  let longest = { step: 1, length: 0, from: points[0], to: points[1] };
   for (let i = 1; i < points.length; i++) {
     const [from, to] = [points[i - 1], points[i]];
     const length = Math.hypot(to.w - from.w, to.b - from.b);
-    if (length > found.length) found = { step: i, length, from, to };
+    if (length > longest.length) longest = { step: i, length, from, to };
   }
-  return found;
+  return longest;
 }

@@ -1,15 +1,15 @@
-// The weights and inputs of the map: drawn once for a seed and a width, then only scaled as the sliders say.
+// The weights and inputs of the map: sampled once per seed and width, then only scaled by the sliders.
 
 import { CELLS, directions, normals, pushSizes, seeded, spectralRadius } from "./maths.js";
 
 const PUSHES = 8;
 const LONGEST = 32;
-const drawn = new Map();
+const samples = new Map();
 
-/** Random numbers of a seed, a stream for each use. */
+/** A random stream for a seed and a use. */
 const stream = (seed, use) => seeded(Math.imul(seed + 1, 0x9e3779b1) + use);
 
-/** A recurrent matrix [gates · n, n] whose gates each have spectral radius 1: random, or the identity. */
+/** A recurrent matrix [gates · n, n], random or the identity, in which each gate's block has spectral radius 1. */
 function unitRadius(cell, n, random) {
   const { gates } = CELLS[cell];
   if (cell === "irnn") return Float64Array.from({ length: n * n }, (_, i) => Number(i % (n + 1) === 0));
@@ -22,24 +22,24 @@ function unitRadius(cell, n, random) {
   return U;
 }
 
-/** What is drawn for a cell, a width and a seed; the last of each cell is kept. */
+/** The sampled weights, inputs and directions of a cell, a width and a seed; the last sample of each cell is cached. */
 function draw(cell, n, seed) {
-  const kept = drawn.get(cell);
-  if (kept?.n === n && kept.seed === seed) return kept;
-  const made = { n, seed, U: unitRadius(cell, n, stream(seed, 0)),
+  const cached = samples.get(cell);
+  if (cached?.n === n && cached.seed === seed) return cached;
+  const sample = { n, seed, U: unitRadius(cell, n, stream(seed, 0)),
     inputs: normals(LONGEST * CELLS[cell].gates * n, stream(seed, 1)),
     directions: directions(n, Math.min(n, PUSHES), stream(seed, 2)) };
-  drawn.set(cell, made);
-  return made;
+  samples.set(cell, sample);
+  return sample;
 }
 
-/** The sizes of all pushes, for the lab's settings. */
+/** The sizes of all perturbations under the lab's settings. */
 export function mapOf({ cell, radius, bias, inputs, width: n, steps, seed, push }) {
-  const made = draw(cell, n, seed);
+  const sample = draw(cell, n, seed);
   const { gates } = CELLS[cell];
   const open = gates > 1 ? bias : 0;
-  return pushSizes({ cell, n, steps, push, directions: made.directions,
-    U: made.U.map((weight) => radius * weight),
+  return pushSizes({ cell, n, steps, push, directions: sample.directions,
+    U: sample.U.map((weight) => radius * weight),
     bias: Float64Array.from({ length: gates * n }, (_, r) => (Math.floor(r / n) === 1 ? open : 0)),
-    read: made.inputs.subarray(0, steps * gates * n).map((input) => inputs * input) });
+    read: sample.inputs.subarray(0, steps * gates * n).map((input) => inputs * input) });
 }

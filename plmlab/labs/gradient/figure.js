@@ -1,4 +1,4 @@
-// What both views of the Gradient Lab draw with: axes round a heat map, and keys.
+// Drawing helpers for both views of the Gradient Lab: axes around a heat map, and legend entries.
 
 import { el, svg } from "../shared/dom.js";
 import { linear, roundNumbers } from "../shared/plot.js";
@@ -6,13 +6,13 @@ import { short } from "../shared/words.js";
 
 const MARGIN = { left: 46, right: 14, top: 22, bottom: 36 };
 
-/** From a value on an axis to a place in px; `first` and `last` are the values of the outermost of `cells` cells. */
+/** Maps a value on an axis to px; `first` and `last` are the values of the outermost of `cells` cells. */
 export const scale = ({ first, last, cells }, size) => linear(first, last, size / cells / 2, size - size / cells / 2);
 
-/** How large a square map may be, beside its axes, in so much room. */
+/** Side length of a square map that fits into a width, axes included. */
 export const sideIn = (room) => Math.max(160, Math.min(400, room - MARGIN.left - MARGIN.right));
 
-/** A square heat map with axes round it; `over` lies on it. `x` and `y` are { first, last, cells, title }. */
+/** A square heat map with axes, and the elements `over` on top. `x` and `y` are { first, last, cells, title }. */
 export function framed({ map, side, x, y, over = [] }) {
   const numbers = ({ first, last, cells }) =>
     roundNumbers(Math.min(first, last), Math.max(first, last), Math.min(6, cells - 1));
@@ -30,10 +30,10 @@ export function framed({ map, side, x, y, over = [] }) {
   return el("div", { class: "map-figure", style: `width:${width}px` }, axes, map.node);
 }
 
-/** What a line of a figure stands for. */
+/** A legend entry for a line. */
 export const lineKey = (name, text) =>
   el("span", { class: "line-key" }, el("i", { class: name, "aria-hidden": "true" }), text);
 
-/** A map beside what is told of it, or above where there is little room. */
+/** A map beside its text, or above it where there is little room. */
 export const halves = (room, figure, side) =>
   el("div", { class: `halves${room < 760 ? " stacked" : ""}` }, el("div", {}, ...figure), el("div", {}, ...side));

@@ -1,4 +1,4 @@
-// The Gradient Lab: the switch between its views, their controls, and what is drawn anew when one of them moves.
+// The Gradient Lab: the switch between its views, their controls, and redrawing when a control changes.
 
 import { cliffView } from "./cliff.js";
 import { mapOf } from "./draws.js";
@@ -9,22 +9,23 @@ import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { lab, observe, setter } from "../shared/lab.js";
 
 const VIEWS = { map: "the map", cliff: "the cliff" };
-const PUSHES = { memory: "push the memory c", state: "push the state h" };
+const PUSHES = { memory: "perturb the cell state c", state: "perturb the hidden state h" };
 const COMPUTED = ["cell", "push", "radius", "forget_bias", "input_size", "width", "steps", "seed"];
 const CLIFF = ["w", "b", "rate", "clip"];
 const SEEDS = 1000;
 
 /** The sliders of a view, [[trait, title]]. */
 export function dialsOf(view, cell) {
-  if (view === "cliff") return [["rate", "learning rate"], ["clip", "clipped at τ"]];
-  const bias = { lstm: [["forget_bias", "forget bias"]], gru: [["forget_bias", "update bias to keep"]] }[cell] ?? [];
-  return [["radius", "spectral radius ρ of U"], ...bias, ["input_size", "size of inputs"], ["width", "width"],
+  if (view === "cliff") return [["rate", "learning rate"], ["clip", "clipping threshold τ"]];
+  const bias = { lstm: [["forget_bias", "forget bias"]], gru: [["forget_bias", "update-gate bias"]] }[cell] ?? [];
+  return [["radius", "spectral radius ρ of U"], ...bias, ["input_size", "input scale"], ["width", "width"],
     ["steps", "steps"]];
 }
 
 export default lab({
-  title: "What becomes of a gradient over many steps?",
-  lead: "The map: a small change of the state at one step, and how much of it is left at a later one. The cliff: where it explodes, one step of descent leads far away.",
+  title: "What happens to a gradient over many time steps?",
+  lead: "The map shows how much of a small perturbation of the state at one step is left at a later step. The cliff " +
+    "shows how an exploding gradient throws one step of gradient descent far away.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("gradient");
   const get = (name) => model.get(name);
@@ -34,9 +35,9 @@ export default lab({
   const choice = (trait, label, options) => following(model, trait,
     radioGroup({ label, kind: "bar choice", options }, (value) => choose({ [trait]: value })), signal);
   const cells = choice("cell", "cell", Object.entries(CELLS).map(([name, { title }]) => [name, title]));
-  const pushes = choice("push", "what is pushed", Object.entries(PUSHES));
+  const pushes = choice("push", "what is perturbed", Object.entries(PUSHES));
   const again = el("button", { type: "button", class: "preset",
-    on: { click: () => choose({ seed: (get("seed") + 1) % SEEDS }) } }, "draw again");
+    on: { click: () => choose({ seed: (get("seed") + 1) % SEEDS }) } }, "resample");
   const dials = el("div", { class: "bar quiet dials" });
   parts.controls.prepend(choice("view", "view", Object.entries(VIEWS)), cells, pushes, dials);
 
@@ -46,12 +47,12 @@ export default lab({
     cells.hidden = !map;
     pushes.hidden = !map || !CELLS[get("cell")].memory;
     if (dials.contains(document.activeElement) && document.activeElement !== again) return;
-    const held = document.activeElement === again;
+    const hadFocus = document.activeElement === again;
     dials.replaceChildren(...dialsOf(get("view"), get("cell")).map(([trait, title]) => {
       const [low, high, step] = get("limits")[trait];
       return slider({ title, low, high, step, value: get(trait) }, (value) => choose({ [trait]: value })).node;
     }), ...(map ? [again] : []));
-    if (held) again.focus();
+    if (hadFocus) again.focus();
   };
   const point = () => {
     if (now.view === "cliff") return now.point(settings());
@@ -69,8 +70,8 @@ export default lab({
     turn();
     const [view, steps] = [get("view"), get("steps")];
     const context = { room: parts.body.clientWidth, node: parts.node, choose, view: open[view] };
-    const made = view === "map" ? mapView({ ...context, steps }) : cliffView({ ...context, limits: get("limits") });
-    now = { view, steps, ...made };
+    const drawing = view === "map" ? mapView({ ...context, steps }) : cliffView({ ...context, limits: get("limits") });
+    now = { view, steps, ...drawing };
     parts.body.replaceChildren(now.node);
     compute();
   });

@@ -1,4 +1,4 @@
-"""The Gradient Lab: how much a change at one step still moves at another, and the cliff that clipping is for."""
+"""The Gradient Lab: vanishing and exploding gradients in recurrent networks, and the cliff that clipping avoids."""
 
 from math import isfinite
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ PUSHES = ("memory", "state")
 
 
 class Range(NamedTuple):
-    """What a slider can be set to, and what it is called."""
+    """The limits and step of a slider, and its name in messages."""
 
     low: float
     high: float
@@ -28,26 +28,31 @@ RANGES = {
     "width": Range(2, 32, 1, "the width"),
     "steps": Range(4, 32, 1, "the number of steps"),
     "seed": Range(0, 999, 1, "the seed"),
-    "pushed": Range(0, 31, 1, "the step that is pushed"),
-    "moved": Range(0, 31, 1, "the step that is moved"),
+    "pushed": Range(0, 31, 1, "the perturbed step"),
+    "moved": Range(0, 31, 1, "the affected step"),
     "rate": Range(0.05, 2.0, 0.05, "the learning rate"),
-    "clip": Range(0.1, 3.0, 0.1, "the norm to clip at"),
-    "w": Range(3.5, 5.5, 0.02, "the weight w to start from"),
-    "b": Range(-3.2, -1.2, 0.02, "the bias b to start from"),
+    "clip": Range(0.1, 3.0, 0.1, "the clipping threshold"),
+    "w": Range(3.5, 5.5, 0.02, "the initial weight w"),
+    "b": Range(-3.2, -1.2, 0.02, "the initial bias b"),
 }
 
 
 class GradientLab(Lab):
-    """How far a push reaches: the size of ∂h_t/∂h_s in a recurrent network of random weights, for all pairs of steps;
-    and the error surface of one unit, with a cliff. JavaScript computes all of it.
+    """Gradient flow through time: the size of ∂h_t/∂h_s in a recurrent network with random weights, between all pairs
+    of steps, and the error surface of a single unit, which has a cliff. JavaScript computes everything.
 
     Args:
         cell: ``"rnn"``, ``"irnn"`` (identity and ReLU, Le et al. 2015), ``"lstm"`` or ``"gru"`` (PyTorch's form).
         view: ``"map"``, or ``"cliff"`` (Pascanu et al. 2013, fig. 6).
-        push: of an LSTM, whether its ``"memory"`` c or its ``"state"`` h is pushed.
-        settings: what a slider has: ``radius`` (0.5 to 2), ``forget_bias`` (−2 to 5; of a GRU, the bias of its update
-            gate), ``input_size`` (0 to 3), ``width`` (2 to 32), ``steps`` (4 to 32), ``seed``; the cell that is told,
-            ``pushed`` and ``moved``; for the cliff ``rate``, ``clip``, and where descent starts, ``w`` and ``b``.
+        push: in an LSTM, whether the cell state c (``"memory"``) or the hidden state h (``"state"``) is perturbed.
+        settings: slider values: ``radius`` (0.5 to 2), ``forget_bias`` (−2 to 5; in a GRU, the bias of its update
+            gate), ``input_size`` (0 to 3), ``width`` (2 to 32), ``steps`` (4 to 32), ``seed``; the selected map cell,
+            ``pushed`` (perturbed step s) and ``moved`` (affected step t); in the cliff view, ``rate``, ``clip``, and
+            the starting point of gradient descent, ``w`` and ``b``.
+
+    Raises:
+        TypeError: a setting is unknown.
+        TraitError: a value is out of range, or not one of the choices.
     """
 
     title = "Gradient Lab"
@@ -73,13 +78,13 @@ class GradientLab(Lab):
 
     def __init__(self, cell: str = "rnn", view: str = "map", push: str = "memory", **settings: float) -> None:
         if unknown := sorted(settings.keys() - RANGES):
-            raise TypeError(f"a GradientLab has no {', '.join(unknown)}; its settings are {', '.join(RANGES)}")
-        limits = {name: [found.low, found.high, found.step] for name, found in RANGES.items()}
+            raise TypeError(f"GradientLab has no setting {', '.join(unknown)}; its settings are {', '.join(RANGES)}")
+        limits = {name: [limit.low, limit.high, limit.step] for name, limit in RANGES.items()}
         super().__init__(cell=cell, view=view, push=push, limits=limits, **settings)
 
     @traitlets.validate("cell", "view", "push")
     def _check_choice(self, proposal: Any) -> Any:
-        """A TraitError for what no button chooses."""
+        """Raise a TraitError if the value is not one of the choices."""
         name, value = proposal["trait"].name, proposal["value"]
         choices: tuple[str, ...] = {"cell": tuple(CELLS), "view": VIEWS, "push": PUSHES}[name]
         if value not in choices:
@@ -88,17 +93,17 @@ class GradientLab(Lab):
 
     @traitlets.validate(*RANGES)
     def _check_number(self, proposal: Any) -> Any:
-        """The number as its slider has it; a TraitError for one that it cannot be set to."""
+        """Round to the slider's step. Raises TraitError if the number is out of range."""
         value, (low, high, step, title) = proposal["value"], RANGES[proposal["trait"].name]
         if not (isfinite(value) and low <= value <= high):
             raise traitlets.TraitError(f"{title} must be from {low:g} to {high:g}; {value} was given")
         return type(value)(round(round(value / step) * step, 2))
 
     def summary(self) -> str:
-        """What is drawn; its numbers are JavaScript's."""
+        """The settings of what is drawn; JavaScript computes the numbers."""
         if self.view == "cliff":
-            return (f"descent from w = {self.w:g}, b = {self.b:g}, learning rate {self.rate:g}, with the gradient "
-                    f"clipped at {self.clip:g} and without")
+            return (f"descent from w = {self.w:g}, b = {self.b:g}, learning rate {self.rate:g}, without clipping "
+                    f"and with the gradient norm clipped at {self.clip:g}")
         bias = f", forget bias {self.forget_bias:g}" if self.cell in ("lstm", "gru") else ""
         return (f"{CELLS[self.cell]}, spectral radius {self.radius:g}{bias}, inputs of size {self.input_size:g}, "
                 f"{self.width} units, {self.steps} steps, seed {self.seed}")

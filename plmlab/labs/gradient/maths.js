@@ -1,8 +1,8 @@
-// What a push of one step still moves later: the exact derivatives of four cells, carried forward.
+// The effect of a perturbation on later steps: exact derivatives of four cells, in forward mode.
 
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 
-/** The cells. `gates` are the blocks of rows of U, in PyTorch's order; `memory`: a state has a memory beside h. */
+/** The cells. `gates`: number of row blocks of U, in PyTorch's order; `memory`: there is a cell state besides h. */
 export const CELLS = {
   rnn: { title: "RNN, tanh", gates: 1 },
   irnn: { title: "RNN, identity + ReLU (Le et al. 2015)", gates: 1 },
@@ -10,7 +10,7 @@ export const CELLS = {
   gru: { title: "GRU", gates: 3 },
 };
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** A pseudo-random generator of numbers in [0, 1) from a seed (mulberry32). */
 export function seeded(seed) {
   let state = seed >>> 0;
   return () => {
@@ -21,19 +21,19 @@ export function seeded(seed) {
   };
 }
 
-/** `count` numbers from N(0, 1) (Box and Muller 1958). */
+/** `count` samples from N(0, 1) (Box and Muller 1958). */
 export function normals(count, random) {
-  const found = new Float64Array(count);
+  const samples = new Float64Array(count);
   for (let i = 0; i < count; i += 2) {
     const [size, angle] = [Math.sqrt(-2 * Math.log(1 - random())), 2 * Math.PI * random()];
-    found[i] = size * Math.cos(angle);
-    if (i + 1 < count) found[i + 1] = size * Math.sin(angle);
+    samples[i] = size * Math.cos(angle);
+    if (i + 1 < count) samples[i + 1] = size * Math.sin(angle);
   }
-  return found;
+  return samples;
 }
 
-/** out = A B for the first `columns` of B: A is [rows, n]; B and `out` have `stride` numbers a row. Four rows of B are
-    read at a time: half the time of one. */
+/** out = A B for the first `columns` columns of B. A is [rows, n]; B and `out` have rows of length `stride`. Four rows
+    of B are processed at a time, which halves the run time. */
 function product(A, B, out, rows, n, stride, columns = stride) {
   const fours = n - (n % 4);
   for (let r = 0; r < rows; r++) {
@@ -69,24 +69,25 @@ export function spectralRadius(U, n) {
   return Math.exp(logarithm);
 }
 
-/** `count` orthonormal directions of n numbers, [n, count]: the axes if that is all of them, else random ones. */
+/** `count` orthonormal directions in n dimensions, [n, count]: the axes if count = n, otherwise random. */
 export function directions(n, count, random) {
-  const found = [];
-  while (found.length < count) {
-    const one = count === n ? Float64Array.from({ length: n }, (_, i) => Number(i === found.length))
+  const basis = [];
+  while (basis.length < count) {
+    const vector = count === n ? Float64Array.from({ length: n }, (_, i) => Number(i === basis.length))
       : normals(n, random);
-    for (const other of found) {
-      const along = one.reduce((sum, x, i) => sum + x * other[i], 0);
-      for (let i = 0; i < n; i++) one[i] -= along * other[i];
+    for (const previous of basis) {
+      const along = vector.reduce((sum, x, i) => sum + x * previous[i], 0);
+      for (let i = 0; i < n; i++) vector[i] -= along * previous[i];
     }
-    const size = Math.hypot(...one);
-    found.push(one.map((x) => x / size));
+    const size = Math.hypot(...vector);
+    basis.push(vector.map((x) => x / size));
   }
-  return Float64Array.from({ length: n * count }, (_, i) => found[i % count][Math.floor(i / count)]);
+  return Float64Array.from({ length: n * count }, (_, i) => basis[i % count][Math.floor(i / count)]);
 }
 
-/** Each cell's step, from z = U h + b and what is read, with its slopes: the change of what it carries is
-    keep · (its change before) + Σ slopes · U dh; that of h is out · (change carried) + shown · U dh. */
+/** One step of each cell, from z = U h + b and the input term `read` = W x, with its derivatives. The change of the
+    recurrent state (c in an LSTM, otherwise h) is keep · (its previous change) + Σ slopes · U dh; in an LSTM the
+    change of h is out · dc + shown · U dh. */
 const STEPS = {
   rnn({ n, read, z, h, slopes }) {
     for (let j = 0; j < n; j++) {
@@ -111,27 +112,27 @@ const STEPS = {
       slopes[2 * n + j] = i * (1 - g * g);
       keep[j] = f;
       c[j] = f * c[j] + i * g;
-      const seen = Math.tanh(c[j]);
-      h[j] = o * seen;
-      out[j] = o * (1 - seen * seen);
-      shown[j] = seen * o * (1 - o);
+      const squashed = Math.tanh(c[j]);
+      h[j] = o * squashed;
+      out[j] = o * (1 - squashed * squashed);
+      shown[j] = squashed * o * (1 - o);
     }
   },
   gru({ n, read, z, h, keep, slopes }) {
     for (let j = 0; j < n; j++) {
       const [r, u, from] = [sigmoid(read[j] + z[j]), sigmoid(read[n + j] + z[n + j]), z[2 * n + j]];
       const candidate = Math.tanh(read[2 * n + j] + r * from);
-      const bend = (1 - u) * (1 - candidate * candidate);
-      slopes[j] = bend * from * r * (1 - r);
+      const slope = (1 - u) * (1 - candidate * candidate);
+      slopes[j] = slope * from * r * (1 - r);
       slopes[n + j] = (h[j] - candidate) * u * (1 - u);
-      slopes[2 * n + j] = bend * r;
+      slopes[2 * n + j] = slope * r;
       keep[j] = u;
       h[j] = u * h[j] + (1 - u) * candidate;
     }
   },
 };
 
-/** Carries the first `columns` changes through a step: `dh` and `dc` [n, stride] are changed in place. */
+/** Propagates the first `columns` changes through a step: updates `dh` and `dc` [n, stride] in place. */
 function carry({ n, slopes, keep, out, shown }, { dh, dc, dz }, { gates, memory }, stride, columns) {
   const carried = memory ? dc : dh;
   for (let j = 0; j < n; j++) {
@@ -147,7 +148,7 @@ function carry({ n, slopes, keep, out, shown }, { dh, dc, dz }, { gates, memory 
   }
 }
 
-/** The root mean square length of `count` columns from `first` on. */
+/** Root mean square norm of `count` columns, starting at `first`. */
 function rootMeanSquare(D, n, stride, first, count) {
   let sum = 0;
   for (let j = 0; j < n; j++) {
@@ -157,9 +158,9 @@ function rootMeanSquare(D, n, stride, first, count) {
 }
 
 /**
- * How large pushes are later: [t · steps + s] is the root mean square over the `directions` v of ‖∂h_t/∂h_s · v‖, and
- * of ‖∂c_t/∂c_s · v‖ where the memory is pushed, h_s held. `U` [gates · n, n], `bias` [gates · n] beside it, and
- * `read` [steps, gates · n], what the input alone makes, W x + b; the state before step 0 is 0.
+ * Sizes of perturbations at later steps: entry [t · steps + s] is the root mean square of ‖∂h_t/∂h_s · v‖ over the
+ * `directions` v, or of ‖∂c_t/∂c_s · v‖ with h_s fixed if the cell state is perturbed. `U` is [gates · n, n], its
+ * `bias` [gates · n], and the input term `read`, W x + b, [steps, gates · n]; the state before step 0 is 0.
  */
 export function pushSizes({ cell, n, steps, U, bias, read, push = "state", directions: v }) {
   const { gates, memory } = CELLS[cell];

@@ -1,1 +1,1 @@
-"""The Layer Lab: one word, many vectors, a layer at a time, and what becomes of its neighbours as layers are mixed."""
+"""The Layer Lab: contextual word vectors layer by layer, and nearest neighbours under a scalar mix of layers."""

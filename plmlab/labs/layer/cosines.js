@@ -1,4 +1,4 @@
-// How near a word's two vectors are: three layers, each read from the left, from the right and both together.
+// Cosines of a word's two vectors: three layers, each for the forward and the backward LSTM and for both together.
 
 import { DIRECTIONS, LAYERS } from "./maths.js";
 import { SIDES, cosineSaid } from "./told.js";
@@ -8,13 +8,13 @@ import { decimal } from "../shared/words.js";
 
 const width = (value) => `${100 * clamp(value, 0, 1)}%`;
 
-/** The table, the highest layer on top, as they stand in the model. `strangers` are the cosines of different words;
-    `say(text)` hears what the pointer is on. */
+/** The table, with the top layer first. `strangers` are the mean cosines of different words; `say(text)` is called with
+    the description of the cell under the pointer. */
 export function cosinesOf({ one, other, found, strangers, say }) {
   const cells = [...LAYERS].reverse().map((layer) => DIRECTIONS.map((_, side) => {
     const value = found[layer][side];
-    const said = cosineSaid(one, other, layer, side, value, strangers[layer][side]);
-    return { said, node: el("td", { tabindex: "-1", "aria-label": said },
+    const text = cosineSaid(one, other, layer, side, value, strangers[layer][side]);
+    return { text, node: el("td", { tabindex: "-1", "aria-label": text },
       el("span", { class: "number" }, decimal(value)),
       el("span", { class: "track" }, el("i", { class: "near", style: `width:${width(value)}` }),
         el("i", { class: "strangers", style: `width:${width(strangers[layer][side])}` }))) };
@@ -25,7 +25,7 @@ export function cosinesOf({ one, other, found, strangers, say }) {
       ...row.map(({ node }) => node)))));
   const flat = cells.flat();
   const at = (event) => flat.findIndex(({ node }) => node === event.target.closest("td"));
-  const point = (event) => { if (at(event) >= 0) say(flat[at(event)].said); };
+  const point = (event) => { if (at(event) >= 0) say(flat[at(event)].text); };
   flat[0].node.tabIndex = 0;
   table.addEventListener("pointerover", point);
   table.addEventListener("focusin", point);

@@ -1,4 +1,4 @@
-// The Layer Lab: a word in two sentences, layer by layer; its neighbours under a mix of layers; and its characters.
+// The Layer Lab: a word in two sentences, layer by layer; its neighbours under a scalar mix; its characters.
 
 import { cosinesOf } from "./cosines.js";
 import { historyOf, remembered } from "./history.js";
@@ -22,7 +22,7 @@ const MIXES = [["layer 0 alone", [1, 0, 0]], ["layer 1 alone", [0, 1, 0]], ["lay
   ["mean", [1 / 3, 1 / 3, 1 / 3]]];
 const LITTLE = [0.98, 0.02, 0];
 
-/** A place for a sentence that says what the pointer is on; at rest it says something of its own. */
+/** A status line that describes what the pointer is on, or shows a default text. */
 function speaker() {
   let rest = "";
   const node = el("p", { class: "why", role: "status", "aria-live": "polite" });
@@ -34,9 +34,9 @@ function speaker() {
 
 export default lab({
   title: "One word, many vectors: what is in which layer?",
-  lead: "An ELMo has three vectors of a word. Layer 0 is made of its characters and knows no sentence; layers 1 and " +
-    "2 have read the sentence, from the left and from the right. Click another word, type other sentences, drag the " +
-    "mix.",
+  lead: "ELMo computes three vectors for each word. Layer 0 is computed from its characters, without context; layers " +
+    "1 and 2 are a forward and a backward LSTM over the sentence. Click another word, type other sentences, or drag the " +
+    "layer weights.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("layers");
   const get = (name) => model.get(name);
@@ -62,15 +62,15 @@ export default lab({
   const questions = questionsOf(store);
   const known = (shares) => store.points.find((point) =>
     shares.every((share, i) => Math.abs(share - point.shares[i]) < 1e-6));
-  /** The four shares; null where the products that they follow from are not there yet. */
+  /** The four accuracies; null as long as the dot products that they need are not computed. */
   const scoresFor = (shares) => known(shares) ?? (pairs.step(0) ? scoresAt(pairs, questions, shares) : null);
 
   const chosen = () => get("chosen");
   const placesNow = () => view.places;
-  /** Whether the sentences that are drawn are those that were asked for; until then new places are not theirs. */
+  /** Whether the drawn sentences are those last requested; until then, new word indices do not belong to them. */
   const answered = () => JSON.stringify(get("state").read) === JSON.stringify([get("text"), get("second")]);
   const wordsNow = () => view.sentences.map(({ words }, i) => words[placesNow()[i]]);
-  const renew = (where, fresh) => keepingFocus(where, () => where.replaceChildren(fresh));
+  const renew = (where, content) => keepingFocus(where, () => where.replaceChildren(content));
 
   const ask = (places, more = {}) => {
     view.places = places;
@@ -112,7 +112,7 @@ export default lab({
   const amounts = el("p", { class: "amounts" });
 
   let strange = { shares: "", cosine: 0 };
-  /** How near strangers stand under a mix, kept until it is another. */
+  /** Mean cosine of different words under a scalar mix, cached until its weights change. */
   const strangersNow = (shares) => {
     const key = String(shares);
     if (strange.shares !== key) strange = { shares: key, cosine: strangersAt(store.known, shares) };
@@ -128,7 +128,7 @@ export default lab({
     const whose = sentences.map((sentence, n) => el("button", { type: "button", class: "preset",
       "aria-pressed": String(n === i), "data-at": `whose-${n}`, on: { click: () => set({ chosen: n }) } },
     quoted(sentence.words[placesNow()[n]]), ` of the ${n ? "second" : "first"} sentence`));
-    renew(place.whose, el("span", { class: "presets" }, "nearest to ", ...whose));
+    renew(place.whose, el("span", { class: "presets" }, "neighbours of ", ...whose));
   };
   const takeMix = () => {
     const shares = get("shares");
@@ -152,7 +152,7 @@ export default lab({
     view.fill = fill;
   };
 
-  const box = textField(model, "a word, known or not", signal, { trait: "spelled", kind: "sentence word" });
+  const box = textField(model, "any word, in the vocabulary or not", signal, { trait: "spelled", kind: "sentence word" });
   const words = presetButtons(model, spellings, (preset) => {
     box.text = preset.spelled;
     return preset;
@@ -160,23 +160,23 @@ export default lab({
   const codes = el("p", { class: "note" });
   const complaint = el("p", { class: "note complaint", role: "status", "aria-live": "polite" });
   const takeSpelling = () => {
-    const told = get("spelling");
-    complaint.textContent = told.said ?? "";
-    if (!told.word) return;
-    titles.spelled.textContent = spellingFinding(told);
-    spelled.rest(`The ${told.filters.length} filters of ${told.all} that stand highest over their mean in the ` +
-      "vocabulary. A bar is what a filter reads where it finds most; point at it.");
-    codes.textContent = codesSaid(told);
-    place.spelling.replaceChildren(spellingOf(told, spelled.say));
+    const analysis = get("spelling");
+    complaint.textContent = analysis.said ?? "";
+    if (!analysis.word) return;
+    titles.spelled.textContent = spellingFinding(analysis);
+    spelled.rest(`The ${analysis.filters.length} of ${analysis.all} filters whose activation is highest above their ` +
+      "mean over the vocabulary. A bar marks where a filter has its maximum; point at it for details.");
+    codes.textContent = codesSaid(analysis);
+    place.spelling.replaceChildren(spellingOf(analysis, spelled.say));
   };
 
   const build = () => {
     const section = (name, ...children) => el("section", { "aria-label": name }, ...children);
     parts.body.replaceChildren(
       section("in context", titles.context, context.node, place.sentences, place.cosines,
-        el("p", { class: "note" }, "Hatched: how near two different words are, in the mean of the stored ones. A " +
-          "cosine says little without it, for layers differ in it."), place.history, place.ask),
-      section("the mix", titles.mix, mix.node, el("div", { class: "two" },
+        el("p", { class: "note" }, "Hatched: the mean cosine of two different stored words. Layers differ in this " +
+          "baseline, so a cosine means little without it."), place.history, place.ask),
+      section("the scalar mix", titles.mix, mix.node, el("div", { class: "two" },
         el("div", {}, triangle.node, mixes, amounts, scale()),
         el("div", {}, tally.node, place.whose, el("div", { class: "scroll" }, place.near))), place.mixAsk),
       section("spelling", titles.spelled, spelled.node,

@@ -1,4 +1,4 @@
-"""The Layer Lab: one word, many vectors, and a mix of layers that is turned by hand."""
+"""The Layer Lab: contextual word vectors layer by layer, and a scalar mix of layers set by hand."""
 
 from collections.abc import Mapping, Sequence
 from math import isclose, isfinite
@@ -24,21 +24,25 @@ MEAN = [1 / LAYERS] * LAYERS
 
 
 class LayerLab(Lab):
-    """An ELMo's layers, turned by hand: how near a word is to itself in another sentence, layer by layer; its
-    neighbours under a mix of layers; and the characters that its vector is made of.
+    """The layers of an ELMo: the cosine between a word's vectors in two sentences, layer by layer; its nearest
+    neighbours under a scalar mix of layers; and the character CNN on a word.
 
     Args:
-        elmo: an ELMo with two layers of LSTMs that knows how its words are spelled (``elmo.set_spelling(tokenizer)``).
-        tokenizer: the one that it was spelled with; without one the names of words are read off their spelling.
+        elmo: an ELMo with two LSTM layers whose words have been spelled (``elmo.set_spelling(tokenizer)``).
+        tokenizer: the tokenizer passed to ``elmo.set_spelling``; if None, words are decoded from their character codes.
         text: the first sentence.
-        second: the second.
-        word: the word that is asked about, which stands in both; without one, an ambiguous word that does.
-        spelled: the word whose characters are looked at.
-        task_shares: name → the three shares that a task has learned, marked in the triangle.
+        second: the second sentence.
+        word: the word to compare, which occurs in both sentences; if None, a shared ambiguous word.
+        spelled: the word whose characters are analysed.
+        task_shares: name → the three layer weights learned by a task, marked in the triangle.
         presets: pairs of sentences to try.
-        sentences: the occurrences that are stored and asked about; the Small World's without any.
-        traits: what the reader can set besides: ``shares`` (of the three layers, which add up to 1), ``chosen`` (0 or
-            1: the sentence whose word's neighbours are shown), ``score`` (which share the triangle shows).
+        sentences: the stored occurrences and the queries; those of the Small World if None.
+        traits: what the reader can set besides: ``shares`` (weights of the three layers, adding up to 1), ``chosen`` (0
+            or 1: the sentence whose word's neighbours are shown), ``score`` (the task whose accuracy the triangle
+            shows).
+
+    Raises:
+        ValueError: the model is not an ELMo with two LSTM layers and spelled words, or a weight is not valid.
     """
 
     title = "Layer Lab"
@@ -69,7 +73,7 @@ class LayerLab(Lab):
         self._known = frozenset(self.reader.words)
         tasks = [{"name": str(name), "shares": checked(shares, f"the task {name!r}")}
                  for name, shares in (task_shares or {}).items()]
-        menu = {"presets": [{"title": one.title} | one.traits() for one in presets], "tasks": tasks,
+        menu = {"presets": [{"title": preset.title} | preset.traits() for preset in presets], "tasks": tasks,
                 "spellings": [{"title": word, "spelled": word} for word in SPELLINGS]}
         if word is not None:
             traits["places"] = [self._place(sentence, word) for sentence in (text, second)]
@@ -78,71 +82,73 @@ class LayerLab(Lab):
 
     @traitlets.validate("shares")
     def _check_shares(self, proposal: Any) -> Any:
-        """A TraitError for what no point of the triangle stands for."""
+        """Raise a TraitError unless the weights are a point of the triangle."""
         try:
-            return checked(proposal["value"], "the mix")
+            return checked(proposal["value"], "the scalar mix")
         except ValueError as error:
             raise traitlets.TraitError(str(error)) from None
 
     def cosines(self) -> Float[Tensor, "layer direction"]:
-        """How near the word's two vectors are, at each layer, read from the left, from the right, and both.
-        ValueError where nothing was read yet."""
+        """Cosine of the word's two vectors at each layer: forward, backward, and both. Raises ValueError if no sentence
+        has been processed yet."""
         if not self.vectors:
-            raise ValueError(f"no sentence was read yet: {self.message}")
-        one, other = (vectors[place] for vectors, place in zip(self.vectors, self._compared, strict=True))
+            raise ValueError(f"no sentence has been processed yet: {self.message}")
+        one, other = (vectors[index] for vectors, index in zip(self.vectors, self._compared, strict=True))
         return torch.stack([torch.nn.functional.cosine_similarity(a, b, dim=-1) for a, b in zip(
             directions(one).values(), directions(other).values(), strict=True)], 1)
 
     def summary(self) -> str:
-        """The words that are compared, and the cosine of their vectors at each layer."""
+        """The compared words, and the cosine of their vectors at each layer."""
         if not self.vectors:
             return self.message
-        one, other = (told["words"][place]
-                      for told, place in zip(self.state["sentences"], self._compared, strict=True))
+        one, other = (sentence["words"][index]
+                      for sentence, index in zip(self.state["sentences"], self._compared, strict=True))
         near = ", ".join(f"layer {layer} {float(row[DIRECTIONS.index('both')]):.2f}"
                          for layer, row in enumerate(self.cosines()))
         return f"{one!r} and {other!r}: cosine at {near}"
 
     def compute(self, change: Change) -> Computed:
-        """The sentences, where they or the places changed; the characters of a word, where that did."""
+        """Update the sentences if a text or a selected word changed, and the characters if the spelled word did."""
         traits: dict[str, Any] = {"message": self.message, "stale": self.stale}
-        kept: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         if change.tried - {"spelled"}:
-            found, kept = self._sentences(change)
-            traits = traits | {"message": "", "stale": False} | found
+            updates, attributes = self._sentences(change)
+            traits = traits | {"message": "", "stale": False} | updates
         if "spelled" in change.tried:
             try:
                 traits["spelling"] = self.spellings.read(self.spelled)
             except ValueError as error:
                 traits["spelling"] = self.spelling | {"said": str(error)}
-        return Computed(traits, kept)
+        return Computed(traits, attributes)
 
     def _sentences(self, change: Change) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Both sentences as JavaScript draws them, the places that are asked about, and the vectors."""
-        read = [words_of(text, self._known, self.max_tokens, what)
-                for text, what in ((self.text, "first sentence"), (self.second, "second sentence"))]
-        words = [some for some, _ in read]
+        """Traits for JavaScript (sentences, indices of the compared words) and the attributes to store (vectors)."""
+        split = [words_of(text, self._known, self.max_tokens, what)
+                 for text, what in ((self.text, "first sentence"), (self.second, "second sentence"))]
+        words = [sentence for sentence, _ in split]
         moved = "places" in change.drawn
         places = self.places if moved and self.places else self._common(words)
-        if len(places) != 2 or not all(0 <= place < len(some) for place, some in zip(places, words, strict=True)):
+        if len(places) != 2 or not all(0 <= index < len(sentence)
+                                       for index, sentence in zip(places, words, strict=True)):
             if not {"text", "second", "max_tokens"} & change.drawn:
-                raise ValueError(f"places {places!s:.80} were asked for: a place in each sentence, counted from 0, of "
-                                 f"{len(words[0])} and {len(words[1])} words")
+                raise ValueError(f"places {places!s:.80} are not valid: give a word index in each sentence, from 0; "
+                                 f"the sentences have {len(words[0])} and {len(words[1])} words")
             places, moved = self._common(words), False
-        vectors = tuple(self.reader.sentence(some).float().cpu() for some in words)
-        told: list[Told] = [{"words": list(map(printable, some)), "senses": senses, "pattern": pattern,
-                 "unknown": [i for i, word in enumerate(some) if word not in self._known],
-                 "vectors": packed(self.stored.scaled(found))} for some, found in zip(words, vectors, strict=True)
-                for senses, pattern in [self.stored.sentences.parsed(some)]]
-        note = joined(*(left_out(left, self.max_tokens, "word") for _, left in read if left))
-        state: State = {"sentences": told, "read": [self.text, self.second]}
-        kept: dict[str, Any] = {"vectors": vectors, "_compared": places}
-        kept |= {"_wanted": words[0][places[0]]} if moved else {}
-        return {"state": state, "places": list(places), "message": note}, kept
+        vectors = tuple(self.reader.sentence(sentence).float().cpu() for sentence in words)
+        sentences: list[Told] = [
+            {"words": list(map(printable, sentence)), "senses": senses, "pattern": pattern,
+             "unknown": [i for i, word in enumerate(sentence) if word not in self._known],
+             "vectors": packed(self.stored.scaled(layers))} for sentence, layers in zip(words, vectors, strict=True)
+            for senses, pattern in [self.stored.sentences.parsed(sentence)]]
+        note = joined(*(left_out(left, self.max_tokens, "word") for _, left in split if left))
+        state: State = {"sentences": sentences, "read": [self.text, self.second]}
+        attributes: dict[str, Any] = {"vectors": vectors, "_compared": places}
+        attributes |= {"_wanted": words[0][places[0]]} if moved else {}
+        return {"state": state, "places": list(places), "message": note}, attributes
 
     def _common(self, words: Sequence[Sequence[str]]) -> list[int]:
-        """Where a word stands in both sentences: the one that was last asked about, else an ambiguous one, else any.
-        Where they have none in common, the first ambiguous word of each, or its first word."""
+        """Indices of a word that occurs in both sentences: preferably the last selected word, then an ambiguous one,
+        then any. Without a shared word, the first ambiguous word of each sentence, or its first word."""
         one, other = words
         shared = [word for word in one if word in other]
         ambiguous = self.stored.sentences.frequent
@@ -150,22 +156,22 @@ class LayerLab(Lab):
             for word in shared:
                 if word in wanted:
                     return [one.index(word), other.index(word)]
-        return [next((i for i, word in enumerate(some) if word in ambiguous), 0) for some in words]
+        return [next((i for i, word in enumerate(sentence) if word in ambiguous), 0) for sentence in words]
 
     def _place(self, text: str, word: str) -> int:
-        """Where a word stands in a sentence; a ValueError where it does not."""
+        """Index of a word in a sentence. Raises ValueError if it does not occur there."""
         words, _ = words_of(text, self._known, self.max_tokens, "sentence")
         if word not in words:
-            raise ValueError(f"{word!r} is to be asked about, and does not stand in {text!r}: give a word of both "
-                             "sentences")
+            raise ValueError(f"{word!r} does not occur in {text!r}: give a word that occurs in both sentences")
         return words.index(word)
 
 
 def checked(shares: Sequence[float], whose: str) -> list[float]:
-    """Three shares that add up to 1; a ValueError for anything else."""
-    found = [float(share) for share in shares]
-    if len(found) != LAYERS or not all(isfinite(share) and share >= -1e-9 for share in found) \
-            or not isclose(sum(found), 1, abs_tol=1e-3):
-        raise ValueError(f"{whose} has the shares {found!s:.80}; {LAYERS} are needed, one a layer, none below 0, which "
-                         "add up to 1")
-    return [max(0.0, share) / sum(max(0.0, one) for one in found) for share in found]
+    """Three normalized mixing weights. Raises ValueError unless they are non-negative and add up to 1."""
+    weights = [float(share) for share in shares]
+    if len(weights) != LAYERS or not all(isfinite(weight) and weight >= -1e-9 for weight in weights) \
+            or not isclose(sum(weights), 1, abs_tol=1e-3):
+        raise ValueError(f"{whose} has the weights {weights!s:.80}; give {LAYERS} non-negative weights, one per layer, "
+                         "that add up to 1")
+    total = sum(max(0.0, weight) for weight in weights)
+    return [max(0.0, weight) / total for weight in weights]

@@ -1,4 +1,4 @@
-// What is computed of vectors in three layers: cosines, mixes, neighbours, and what the nearest neighbour tells.
+// Computations on word vectors of three layers: cosines, mixes, nearest neighbours, nearest-neighbour accuracy.
 
 import { bytesOf } from "../shared/bytes.js";
 
@@ -8,25 +8,25 @@ export const SCORES = ["sense", "sense elsewhere", "form", "form elsewhere"];
 const TIED = 1e-6;
 const SQUARES = [[0, 0], [1, 1], [2, 2], [0, 1], [0, 2], [1, 2]];
 
-/** Vectors as they are sent: of layer 0 one half, which stands for both, then both halves of layers 1 and 2. */
+/** Decodes vectors: one half of layer 0 (its halves are equal), then both halves of layers 1 and 2. */
 export function vectorsOf(sent, half) {
   const numbers = new Float32Array(bytesOf(sent));
   return { numbers, half, wide: 5 * half, count: numbers.length / (5 * half) };
 }
 
-/** Where a layer's half begins in a row: side 0 is what was read from the left. */
+/** Offset of a layer's half in a row: side 0 is the forward LSTM. */
 const startOf = (layer, side, half) => (layer ? 2 * layer - 1 + side : 0) * half;
 
 /** Σⱼ sⱼ hⱼ of a row, both halves, in double precision. */
 export function mixed({ numbers, half, wide }, row, shares) {
-  const found = new Float64Array(2 * half);
+  const vector = new Float64Array(2 * half);
   for (const side of [0, 1]) {
     const [a, b, c] = LAYERS.map((layer) => row * wide + startOf(layer, side, half));
     for (let j = 0; j < half; j++) {
-      found[side * half + j] = shares[0] * numbers[a + j] + shares[1] * numbers[b + j] + shares[2] * numbers[c + j];
+      vector[side * half + j] = shares[0] * numbers[a + j] + shares[1] * numbers[b + j] + shares[2] * numbers[c + j];
     }
   }
-  return found;
+  return vector;
 }
 
 const dot = (one, other, from = 0, to = one.length) => {
@@ -39,7 +39,7 @@ const cosine = (one, other, from, to) =>
 
 const alone = (layer) => LAYERS.map((other) => Number(other === layer));
 
-/** How near two rows are: [layer][direction]. */
+/** Cosines of two rows, [layer][direction]. */
 export function cosines(one, row, other, place) {
   return LAYERS.map((layer) => {
     const [a, b] = [mixed(one, row, alone(layer)), mixed(other, place, alone(layer))];
@@ -47,7 +47,7 @@ export function cosines(one, row, other, place) {
   });
 }
 
-/** Sentences as they are computed with, with the vectors of their words and a number for each word form. */
+/** Sentences with the vectors of their words and an id for each word form. */
 function rowsOf({ rows, vectors }, half, forms) {
   return { ...vectorsOf(vectors, half), rows: rows.map(([text, place, sense, pattern]) => {
     const words = text.split(" ");
@@ -56,7 +56,7 @@ function rowsOf({ rows, vectors }, half, forms) {
   }) };
 }
 
-/** What Python sends once, as it is computed with. */
+/** Decodes the data that Python sends once. */
 export function storeOf(sent) {
   const forms = new Map();
   const known = rowsOf(sent.known, sent.half, forms);
@@ -68,8 +68,8 @@ export function nearness(known, vector, shares) {
   return Float64Array.from({ length: known.count }, (_, row) => cosine(vector, mixed(known, row, shares)));
 }
 
-/** How near two stored uses of different words are under a mix, in the mean: |Σ u|² counts all pairs, and what it has
-    of one form is taken off. 0 where there is one form only. */
+/** Mean cosine of two stored occurrences of different words under a mix: |Σ u|² over all pairs, minus the pairs of the
+    same form. 0 if there is only one form. */
 export function strangersAt(known, shares) {
   const width = 2 * known.half;
   const sums = new Map();
@@ -77,22 +77,22 @@ export function strangersAt(known, shares) {
     const vector = mixed(known, row, shares);
     const length = Math.sqrt(dot(vector, vector)) || 1;
     if (!sums.has(form)) sums.set(form, { count: 0, sum: new Float64Array(width) });
-    const mine = sums.get(form);
-    mine.count += 1;
-    for (let j = 0; j < width; j++) mine.sum[j] += vector[j] / length;
+    const ofForm = sums.get(form);
+    ofForm.count += 1;
+    for (let j = 0; j < width; j++) ofForm.sum[j] += vector[j] / length;
   });
   const all = new Float64Array(width);
   for (const { sum } of sums.values()) for (let j = 0; j < width; j++) all[j] += sum[j];
   let [whole, count] = [dot(all, all), known.count ** 2];
-  for (const mine of sums.values()) {
-    whole -= dot(mine.sum, mine.sum);
-    count -= mine.count ** 2;
+  for (const ofForm of sums.values()) {
+    whole -= dot(ofForm.sum, ofForm.sum);
+    count -= ofForm.count ** 2;
   }
   return count ? whole / count : 0;
 }
 
-/** The nearest stored sentence of each pattern, the nearest first: { row, score, more }, where `more` others of its
-    pattern stand behind it. A row of the very words is left out. */
+/** The nearest stored sentence of each pattern, nearest first: { row, score, more }, where `more` counts the other stored
+    sentences of that pattern. The sentence itself is left out. */
 export function nearestKinds({ known }, scores, words, count) {
   const text = words.join(" ");
   const kinds = new Map();
@@ -108,7 +108,7 @@ export function nearestKinds({ known }, scores, words, count) {
   return [...kinds.values()].sort((a, b) => b.score - a.score || a.row - b.row).slice(0, count);
 }
 
-/** ⟨xᵢ, yⱼ⟩ + ⟨xⱼ, yᵢ⟩ for the six pairs of layers (once where i = j), of which the dot product of any mix follows. */
+/** ⟨xᵢ, yⱼ⟩ + ⟨xⱼ, yᵢ⟩ for the six pairs of layers (once if i = j); they determine the dot product under any mix. */
 function products(one, row, other, place, into, at) {
   const { half } = one;
   const [x, y] = [row * one.wide, place * other.wide];
@@ -122,13 +122,13 @@ function products(one, row, other, place, into, at) {
   SQUARES.forEach(([i, k], n) => { into[at + n] = sides(i, k) + (i === k ? 0 : sides(k, i)); });
 }
 
-/** All asked occurrences beside all stored ones. `step(rows)` computes some more, and says whether all is done. */
+/** The products of all queries with all stored occurrences. `step(rows)` computes some, and returns true at the end. */
 export function pairsOf({ known, asked }) {
   const [size, some] = [known.count, asked.count];
   const own = (vectors) => {
-    const found = new Float32Array(6 * vectors.count);
-    for (let row = 0; row < vectors.count; row++) products(vectors, row, vectors, row, found, 6 * row);
-    return found;
+    const into = new Float32Array(6 * vectors.count);
+    for (let row = 0; row < vectors.count; row++) products(vectors, row, vectors, row, into, 6 * row);
+    return into;
   };
   const pairs = { between: new Float32Array(6 * size * some), known: own(known), asked: own(asked), done: 0 };
   pairs.step = (rows) => {
@@ -141,7 +141,7 @@ export function pairsOf({ known, asked }) {
   return pairs;
 }
 
-/** Which stored neighbours may be taken for each of SCORES, and which are right. */
+/** For each of SCORES: which stored occurrences are candidates, and which are correct. */
 const RULES = {
   sense: [(a, k) => a.form === k.form, (a, k) => a.sense === k.sense],
   "sense elsewhere": [(a, k) => a.form === k.form && a.pattern !== k.pattern, (a, k) => a.sense === k.sense],
@@ -149,8 +149,8 @@ const RULES = {
   "form elsewhere": [(a, k) => a.pattern !== k.pattern, (a, k) => a.form === k.form],
 };
 
-/** For each of SCORES: of each asked occurrence the stored rows that may be taken, and which of them are right; null
-    where it does not count. */
+/** For each of SCORES and each query: the candidate rows and which of them are correct; null if the query does not
+    count. */
 export function questionsOf({ known, asked }) {
   return Object.fromEntries(SCORES.map((name) => [name, asked.rows.map((a) => {
     const [may, is] = RULES[name];
@@ -163,28 +163,27 @@ export function questionsOf({ known, asked }) {
 
 const average = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0);
 
-/** The share that is right of the nearest neighbours under a mix, for each of SCORES; of neighbours equally near, the
-    mean. */
+/** Accuracy of the nearest neighbour under a scalar mix, by task (SCORES); ties count as the mean over the ties. */
 export function scoresAt(pairs, questions, shares) {
   const weights = SQUARES.map(([i, k]) => shares[i] * shares[k]);
   const sum = (of, at) => {
-    let found = 0;
-    for (let n = 0; n < 6; n++) found += weights[n] * of[at + n];
-    return found;
+    let total = 0;
+    for (let n = 0; n < 6; n++) total += weights[n] * of[at + n];
+    return total;
   };
   const [size, some] = [pairs.known.length / 6, pairs.asked.length / 6];
   const lengths = Float64Array.from({ length: size }, (_, k) => Math.sqrt(Math.max(sum(pairs.known, 6 * k), 1e-24)));
   const near = new Float64Array(size);
-  const found = Object.fromEntries(SCORES.map((name) => [name, []]));
+  const results = Object.fromEntries(SCORES.map((name) => [name, []]));
   for (let a = 0; a < some; a++) {
     const own = Math.sqrt(Math.max(sum(pairs.asked, 6 * a), 1e-24));
     for (let k = 0; k < size; k++) near[k] = sum(pairs.between, 6 * (a * size + k)) / (own * lengths[k]);
     for (const name of SCORES) {
       const question = questions[name][a];
-      if (question) found[name].push(hits(near, question));
+      if (question) results[name].push(hits(near, question));
     }
   }
-  return Object.fromEntries(SCORES.map((name) => [name, average(found[name])]));
+  return Object.fromEntries(SCORES.map((name) => [name, average(results[name])]));
 }
 
 function hits(near, { taken, right }) {
@@ -199,8 +198,8 @@ function hits(near, { taken, right }) {
   return hit / all;
 }
 
-/** How near the stored ones of a word form stand to a word, layer by layer, in the mean: those with the `same` sense in
-    sentences of other patterns, and those with `another` sense; null where there is none. */
+/** Mean cosines of an occurrence with stored occurrences of its word form, layer by layer: those with the `same` sense in
+    sentences of other patterns, and those with `another` sense; null if there are none. */
 export function bySense({ known }, one, row, { word, sense, pattern, text }) {
   const mean = (choose) => {
     const rows = [...known.rows.keys()].filter((k) => known.rows[k].word === word && choose(known.rows[k]));
@@ -213,7 +212,7 @@ export function bySense({ known }, one, row, { word, sense, pattern, text }) {
   };
 }
 
-/** Shares of a point outside the triangle, where one is below 0, put on its edge. */
+/** Projects weights outside the triangle (one is below 0) onto its edge. */
 export function kept(shares) {
   const positive = shares.map((share) => Math.max(share, 0));
   const whole = positive.reduce((sum, share) => sum + share, 0) || 1;

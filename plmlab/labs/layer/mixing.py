@@ -1,4 +1,4 @@
-"""Layers mixed by three shares, and what the nearest stored neighbour then tells: the sense of a word, or its form."""
+"""A scalar mix of three layers, and the accuracy of nearest neighbours under it (a word's sense and its form)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from plmlab.labs.layer.reading import Layers
 from plmlab.labs.layer.store import Store
 
 SCORES = ("sense", "sense elsewhere", "form", "form elsewhere")
-"""What is asked of the nearest neighbour: has it the same sense (among those of the word's own form), has it the same
-form (among all); each among all sentences, or only elsewhere, in sentences of another pattern."""
+"""Nearest-neighbour tasks: same sense (among occurrences of the same word form) and same word form (among all
+occurrences), each among all sentences or only "elsewhere", in sentences of another pattern."""
 TIED = 1e-6
-"""Neighbours whose cosines differ by less are equally near."""
+"""Cosines that differ by less count as ties."""
 STEPS = 6
-"""A side of the triangle has so many steps from point to point; the mean of three layers is one of them."""
+"""Number of grid steps along a side of the triangle; divisible by 3, so that the mean of the layers is a grid point."""
 
 
 def mixed(vectors: Layers, shares: Sequence[float]) -> Float[Tensor, "row both"]:
-    """Σⱼ sⱼ hⱼ, in double precision; layers and shares are equally many."""
+    """The mix Σⱼ sⱼ hⱼ in double precision, with one weight sⱼ per layer."""
     return torch.einsum("l,rlb->rb", torch.tensor(shares, dtype=torch.float64), vectors.double())
 
 
 @dataclass(frozen=True)
 class Question:
-    """For one of `SCORES`: which stored neighbours may be taken (``taken``), which of them are right (``right``), both
-    [asked, known]; which occurrences count (``counted``), and the share that chance gets right."""
+    """One task of `SCORES`: the candidate neighbours (``taken``) and the correct ones (``right``), both
+    ``[asked known]``; the queries that count (``counted``), and the accuracy of the chance baseline (``chance``)."""
 
     taken: Bool[Tensor, "asked known"]
     right: Bool[Tensor, "asked known"]
@@ -38,48 +38,48 @@ class Question:
 
 
 def questions(store: Store) -> dict[str, Question]:
-    """All of `SCORES`.
+    """All tasks of `SCORES`.
 
-    For the sense an occurrence counts whose word form is stored with its sense and with another one (elsewhere: where
-    both stand in other patterns); chance is its word's most frequent sense. For the form it counts where its form is
-    stored; chance is a neighbour drawn by lot.
+    A query counts for the sense if its word form is stored both with its sense and with another one ("elsewhere": both
+    in other patterns); the chance baseline is the word's most frequent sense. It counts for the form if its form is
+    stored; the chance baseline is a random neighbour.
     """
     known, asked = store.sentences.known, store.sentences.asked
     form, sense, pattern = (_same([getattr(row, name) for row in asked], [getattr(row, name) for row in known])
                             for name in ("word", "sense", "pattern"))
     frequent = torch.tensor([store.sentences.frequent.get(row.word) == row.sense for row in asked])
     everywhere = torch.ones_like(form)
-    found = {}
+    tasks = {}
     for where, among in (("", everywhere), (" elsewhere", ~pattern)):
         taken = among & form
         counted = (taken & sense).any(1) & (taken & ~sense).any(1)
-        found[f"sense{where}"] = Question(taken, sense, counted, _mean(frequent[counted].double()))
+        tasks[f"sense{where}"] = Question(taken, sense, counted, _mean(frequent[counted].double()))
         counted = taken.any(1)
-        by_lot = (among & form).sum(1).double() / among.sum(1).clamp(min=1)
-        found[f"form{where}"] = Question(among, form, counted, _mean(by_lot[counted]))
-    return {name: found[name] for name in SCORES}
+        at_random = (among & form).sum(1).double() / among.sum(1).clamp(min=1)
+        tasks[f"form{where}"] = Question(among, form, counted, _mean(at_random[counted]))
+    return {name: tasks[name] for name in SCORES}
 
 
 def scores(store: Store, asked: dict[str, Question], shares: Sequence[float]) -> dict[str, float]:
-    """The share that is right of the nearest neighbours by cosine under a mix; of neighbours equally near, the mean."""
+    """Accuracy of the nearest neighbour by cosine under a scalar mix, by task; ties count as the mean over the ties."""
     near = F.normalize(mixed(store.asked, shares), dim=-1) @ F.normalize(mixed(store.known, shares), dim=-1).T
-    found = {}
+    accuracy = {}
     for name, question in asked.items():
-        some = near[question.counted].masked_fill(~question.taken[question.counted], -2.0)
-        nearest = (some >= some.amax(1, keepdim=True) - TIED).double() if len(some) else some
-        right = (nearest * question.right[question.counted]).sum(1) / nearest.sum(1)
-        found[name] = _mean(right)
-    return found
+        cosines = near[question.counted].masked_fill(~question.taken[question.counted], -2.0)
+        nearest = (cosines >= cosines.amax(1, keepdim=True) - TIED).double() if len(cosines) else cosines
+        correct = (nearest * question.right[question.counted]).sum(1) / nearest.sum(1)
+        accuracy[name] = _mean(correct)
+    return accuracy
 
 
 def lattice() -> list[tuple[float, ...]]:
-    """Points of the triangle of shares, evenly spaced, its corners, edges and middle among them."""
+    """Evenly spaced mixing weights in the triangle, including its corners, edges and centre."""
     return [(i / STEPS, j / STEPS, (STEPS - i - j) / STEPS) for i in range(STEPS + 1) for j in range(STEPS + 1 - i)]
 
 
 def scored(store: Store) -> dict[str, Any]:
-    """What JavaScript is told: chance and how many count, for each of `SCORES`, and all of them at each point of the
-    lattice."""
+    """Data for JavaScript: the chance baseline and the number of queries for each task of `SCORES`, and all accuracies
+    at each point of the lattice."""
     asked = questions(store)
     return {"chance": {name: question.chance for name, question in asked.items()},
             "counted": {name: int(question.counted.sum()) for name, question in asked.items()},
@@ -92,5 +92,5 @@ def _same(one: Sequence[str], other: Sequence[str]) -> Bool[Tensor, "asked known
 
 
 def _mean(values: Float[Tensor, "row"]) -> float:
-    """0 where nothing counts."""
+    """The mean, or 0 if there are no values."""
     return float(values.mean()) if len(values) else 0.0

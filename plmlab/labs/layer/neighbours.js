@@ -1,4 +1,4 @@
-// The nearest stored uses of a word, each with its sentence; and what the nearest one tells, over many that are asked.
+// The nearest stored occurrences of a word, each with its sentence; and nearest-neighbour accuracy over many queries.
 
 import { SCORES } from "./maths.js";
 import { NAMED, WHAT, chanceSaid, neighbourSaid, senseName } from "./told.js";
@@ -6,19 +6,19 @@ import { radioGroup } from "../shared/controls.js";
 import { clamp, el } from "../shared/dom.js";
 import { decimal, share } from "../shared/words.js";
 
-const HEADS = ["cosine", "word", "sense", "the nearest stored sentence of each kind"];
+const HEADS = ["cosine", "word", "sense", "nearest stored sentence of each pattern"];
 const sign = (yes) => (yes === null ? "?" : yes ? "✓" : "✗");
 
-/** The list. `asked` is { word, sense }, `near` are rows with their scores; `say(text)` hears what the pointer is on.
- */
+/** The list. `asked` is { word, sense }, `near` are rows with their scores; `say(text)` is called with the description
+    of the row under the pointer. */
 export function neighboursOf({ store, asked, near, strangers, say }) {
   const rows = near.map(({ row, score, more }, i) => {
     const { words, place, word, sense } = store.known.rows[row];
     const name = store.senses[sense];
-    const told = { word, sense: name, score, rank: i + 1, more, strangers };
+    const neighbour = { word, sense: name, score, rank: i + 1, more, strangers };
     const [form, meaning] = [word === asked.word, asked.sense === null ? null : name === asked.sense];
-    const pieces = words.flatMap((one, at) => [at ? " " : "", at === place ? el("mark", {}, one) : one]);
-    return { told, node: el("tr", { tabindex: i ? -1 : 0, "aria-label": neighbourSaid(told, asked) },
+    const pieces = words.flatMap((token, at) => [at ? " " : "", at === place ? el("mark", {}, token) : token]);
+    return { neighbour, node: el("tr", { tabindex: i ? -1 : 0, "aria-label": neighbourSaid(neighbour, asked) },
       el("td", { class: "cosine" }, decimal(score)),
       el("td", { class: form ? "yes" : "no" }, sign(form)),
       el("td", { class: meaning ? "yes" : "no" }, sign(meaning), el("small", {}, ` ${senseName(name)}`)),
@@ -26,7 +26,7 @@ export function neighboursOf({ store, asked, near, strangers, say }) {
   });
   const body = el("tbody", {}, ...rows.map(({ node }) => node));
   const at = (event) => rows.findIndex(({ node }) => node === event.target.closest("tr"));
-  const point = (event) => { if (at(event) >= 0) say(neighbourSaid(rows[at(event)].told, asked)); };
+  const point = (event) => { if (at(event) >= 0) say(neighbourSaid(rows[at(event)].neighbour, asked)); };
   body.addEventListener("pointerover", point);
   body.addEventListener("focusin", point);
   body.addEventListener("pointerleave", () => say(""));
@@ -43,8 +43,8 @@ export function neighboursOf({ store, asked, near, strangers, say }) {
     el("thead", {}, el("tr", {}, ...HEADS.map((name) => el("th", { scope: "col" }, name)))), body);
 }
 
-/** The four shares with their chances. `onScore(name)` hears which one the triangle shows; `show(scores, name)` draws;
-    scores that are being counted are null. */
+/** The four accuracies with their chance baselines. `onScore(name)` selects the one that the triangle shows;
+    `show(scores, name)` draws; scores are null while they are being computed. */
 export function scoresOf({ chance, counted, onScore }) {
   const rows = SCORES.map((name) => {
     const [bar, number] = [el("i", { class: "hit" }), el("b")];
@@ -55,7 +55,7 @@ export function scoresOf({ chance, counted, onScore }) {
     { "aria-label": `colour the triangle by: ${NAMED[name]}` },
     { class: name.endsWith("elsewhere") ? "score elsewhere" : "score", title: `chance: ${chanceSaid(name)}` }] };
   });
-  const group = radioGroup({ label: "what the nearest stored neighbour tells", kind: "scores",
+  const group = radioGroup({ label: "accuracy of the nearest stored neighbour", kind: "scores",
     options: rows.map(({ option }) => option) }, onScore);
   return { node: group.node, show(scores, chosen) {
     group.show(chosen);

@@ -1,4 +1,4 @@
-"""Pairs of sentences to try in the Layer Lab, with one ambiguous word in common."""
+"""Presets of the Layer Lab: pairs of sentences that share an ambiguous word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SPELLINGS = (SPELLED, "bankful", "unbearable", "猫")
 
 @dataclass(frozen=True)
 class LayerPreset:
-    """Two sentences to try, and the word that they have in common."""
+    """Two sentences to try, and the word that they share."""
 
     title: str
     text: str
@@ -27,9 +27,9 @@ class LayerPreset:
 
 OTHER = LayerPreset("two senses", TEXT, SECOND, "bank")
 SAME = LayerPreset("one sense", TEXT, "the pilots borrowed money from the bank .", "bank")
-RIGHT = LayerPreset("the same on the left", "the bank in Elmsworth closed at noon and paid no interest .",
+RIGHT = LayerPreset("same left context", "the bank in Elmsworth closed at noon and paid no interest .",
                     "the bank in Elmsworth is covered with reeds .", "bank")
-LEFT = LayerPreset("the same on the right", "Alice Carver keeps her money at the bank .", SECOND, "bank")
+LEFT = LayerPreset("same right context", "Alice Carver keeps her money at the bank .", SECOND, "bank")
 SPRING = LayerPreset("another word", "the spring near Ostrava fills a small pond .",
                      "the spring was warm and rainy this year .", "spring")
 OFFERED: Sequence[LayerPreset] = (OTHER, SAME, RIGHT, LEFT, SPRING)

@@ -1,4 +1,4 @@
-// The two sentences, word by word: one of each is asked about, and mouse and keyboard choose it alike.
+// The two sentences, word by word; mouse and keyboard select one word of each for comparison.
 
 import { senseName, wordSaid } from "./told.js";
 import { clamp, el } from "../shared/dom.js";
@@ -6,9 +6,9 @@ import { clamp, el } from "../shared/dom.js";
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 const NAMES = ["first", "second"];
 
-/** A sentence as chips. `onAsk(place)` hears which word is asked about, `say(text)` what the pointer is on. */
+/** A sentence as chips. `onAsk(place)` is called for the selected word, `say(text)` for the word under the pointer. */
 function sentenceOf({ words, senses, unknown }, i, place, { onAsk, say }) {
-  const said = (at) =>
+  const description = (at) =>
     wordSaid(words[at], { sentence: i, sense: senses[at], unknown: unknown.includes(at), asked: at === place });
   const chips = words.map((word, at) => el("button", {
     type: "button", class: `chip${at === place ? " asked" : ""}${unknown.includes(at) ? " unknown" : ""}`,
@@ -16,9 +16,9 @@ function sentenceOf({ words, senses, unknown }, i, place, { onAsk, say }) {
   }, el("bdi", {}, word), ...(senses[at] ? [el("small", {}, senseName(senses[at]))] : [])));
   const row = el("div", { class: "words", role: "group", "aria-label": `the ${NAMES[i]} sentence` }, ...chips);
   const atOf = (event) => chips.indexOf(event.target.closest(".chip"));
-  row.addEventListener("pointerover", (event) => { if (atOf(event) >= 0) say(said(atOf(event))); });
+  row.addEventListener("pointerover", (event) => { if (atOf(event) >= 0) say(description(atOf(event))); });
   row.addEventListener("pointerleave", () => say(""));
-  row.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) say(said(atOf(event))); });
+  row.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) say(description(atOf(event))); });
   row.addEventListener("click", (event) => { if (atOf(event) >= 0) onAsk(atOf(event)); });
   row.addEventListener("keydown", (event) => {
     if (!(event.key in KEYS)) return;
@@ -31,8 +31,8 @@ function sentenceOf({ words, senses, unknown }, i, place, { onAsk, say }) {
   return el("div", { class: "line" }, el("span", { class: "note" }, NAMES[i]), row);
 }
 
-/** The places that are asked about after a word was chosen in one sentence: the other sentence goes along where it has
-    that word. */
+/** The selected indices after a word was chosen in one sentence; if the other sentence has the same word, it is selected
+    there too. */
 export function placesAfter(sentences, places, i, place) {
   const next = [...places];
   next[i] = place;
@@ -41,7 +41,7 @@ export function placesAfter(sentences, places, i, place) {
   return next;
 }
 
-/** Both sentences. `onPlaces(places, i)` hears what is asked about, and in which sentence it was chosen. */
+/** Both sentences. `onPlaces(places, i)` is called with the selected indices and the sentence of the choice. */
 export function sentencesOf({ sentences, places, onPlaces, say }) {
   return el("div", { class: "sentences" }, ...sentences.map((sentence, i) => sentenceOf(sentence, i, places[i], {
     say, onAsk: (place) => onPlaces(placesAfter(sentences, places, i, place), i) })));

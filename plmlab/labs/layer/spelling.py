@@ -1,4 +1,4 @@
-"""What an ELMo makes of a word's characters: which filters it wakes, on what, and near which words it lands."""
+"""The character CNN of an ELMo on one word: its strongest filters, what activates them, and the nearest words."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -15,26 +15,26 @@ from plmlab.text.characters import word_codes
 from plmlab.text.printable import printable
 
 SHOWN = 12
-"""So many filters are shown."""
+"""Number of filters shown."""
 LIKE = 4
-"""So many words of the vocabulary are shown for a filter."""
+"""Number of vocabulary words shown per filter."""
 NEAR = 8
-"""So many words are shown near which the word lands."""
+"""Number of nearest words shown."""
 BATCH = 2048
 BEGIN, END, FILLER = "‹", "›", "·"
-"""How the codes are shown that stand round a word."""
+"""Symbols for the codes around a word: begin marker, end marker, padding."""
 
 
 class Spellings:
-    """The filters of an ELMo and the words of its vocabulary: the mean of each filter, the words on which it fires
-    most, and the vectors of all words, at length 1."""
+    """Filter statistics over an ELMo's vocabulary: each filter's mean activation and the words that activate it most,
+    and the unit-length vectors of all words."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader, token = reader, reader.token
         codes = reader.elmo.codes[list(reader.ids)].long()
         with inference(reader.model):
-            parts = [_found(reader, some) for some in codes.split(BATCH)]
-            unit = F.normalize(torch.cat([token(some[None])[0] for some in codes.split(BATCH)]).float().cpu(), dim=-1)
+            parts = [_found(reader, batch) for batch in codes.split(BATCH)]
+            unit = F.normalize(torch.cat([token(batch[None])[0] for batch in codes.split(BATCH)]).float().cpu(), dim=-1)
         found, places = (torch.cat(part) for part in zip(*parts, strict=True))
         self.means, self.unit = found.mean(0), unit
         self.best = found.topk(min(LIKE, len(found)), 0).indices
@@ -45,84 +45,85 @@ class Spellings:
         self.chance = _chance(unit)
 
     def read(self, text: str) -> dict[str, Any]:
-        """A word as a dict for JavaScript. ValueError where there is none.
+        """Analyse a word, as a dict for JavaScript. Raises ValueError if the text is empty.
 
-        ``characters`` are [sign, how many codes]; ``filters`` the strongest: a filter's ``width``, its ``found`` value,
-        its ``mean`` over the vocabulary, the code at which what it reads begins (``start``; 0 is the begin of the
-        word), and the words that it finds most in (``like``). ``near``: [word, cosine], the nearest first; ``chance``
-        the cosine of two words of the vocabulary in the mean.
+        ``characters`` are [symbol, number of codes]; ``filters`` are the strongest filters: ``width``, maximum
+        activation (``found``), ``mean`` over the vocabulary, the first code under the maximum (``start``; 0 is the
+        begin marker), and the words with the highest activation (``like``). ``near`` lists [word, cosine], nearest
+        first; ``chance`` is the mean cosine of two words of the vocabulary.
         """
         typed = text.split()
         if not typed or not typed[0].encode("utf-8", "ignore"):
-            raise ValueError("The box for a word is empty. Type one; what is drawn is from before.")
+            raise ValueError("The word field is empty. Type a word; the figure still shows the previous one.")
         word, longest = typed[0], self.reader.longest
         codes = torch.tensor([word_codes(word, longest)])
         with inference(self.reader.model):
             found, places = (part[0] for part in _found(self.reader, codes.to(self.reader.elmo.codes.device)))
             vector = self.reader.token(codes[None].to(self.reader.elmo.codes.device))[0, 0].float().cpu()
         above = (found - self.means).masked_fill(found <= 0, -torch.inf)
-        strongest = [int(one) for one in above.argsort(descending=True)[:SHOWN] if found[one] > 0]
+        strongest = [int(index) for index in above.argsort(descending=True)[:SHOWN] if found[index] > 0]
         cosines = self.unit @ F.normalize(vector, dim=-1)
         itself = self.reader.words.index(word) if word in self.reader.words else None
-        nearest = [int(one) for one in cosines.argsort(descending=True)[:NEAR + 1] if int(one) != itself][:NEAR]
-        shown, left = characters(word, longest - 2)
+        nearest = [int(id) for id in cosines.argsort(descending=True)[:NEAR + 1] if int(id) != itself][:NEAR]
+        symbols, left = characters(word, longest - 2)
         return {
-            "word": printable(word), "known": itself is not None, "characters": shown,
+            "word": printable(word), "known": itself is not None, "characters": symbols,
             "vocabulary": len(self.reader.words),
-            "filters": [self._filter(one, found, places) for one in strongest], "all": len(self.widths),
-            "near": [[self.reader.words[one], float(cosines[one])] for one in nearest], "chance": self.chance,
+            "filters": [self._filter(index, found, places) for index in strongest], "all": len(self.widths),
+            "near": [[self.reader.words[id], float(cosines[id])] for id in nearest], "chance": self.chance,
             "said": " ".join(note for note in (self._cut(left), _more(len(typed) - 1)) if note),
         }
 
-    def _filter(self, one: int, found: Float[Tensor, "model"], places: Int[Tensor, "model"]) -> dict[str, Any]:
-        best = zip(self.best[:, one].tolist(), self.places[:, one].tolist(), self.fired[:, one].tolist(), strict=True)
-        like = [{"word": self.reader.words[word], "parts": marked(self.reader.words[word], start, self.widths[one]),
+    def _filter(self, index: int, found: Float[Tensor, "model"], places: Int[Tensor, "model"]) -> dict[str, Any]:
+        best = zip(self.best[:, index].tolist(), self.places[:, index].tolist(), self.fired[:, index].tolist(),
+                   strict=True)
+        like = [{"word": self.reader.words[word], "parts": marked(self.reader.words[word], start, self.widths[index]),
                  "found": fired} for word, start, fired in best]
-        return {"number": one, "width": self.widths[one], "start": int(places[one]), "found": float(found[one]),
-                "mean": float(self.means[one]), "like": like}
+        return {"number": index, "width": self.widths[index], "start": int(places[index]), "found": float(found[index]),
+                "mean": float(self.means[index]), "like": like}
 
     def _cut(self, left: int) -> str:
         if not left:
             return ""
-        return f"A word has room for {self.reader.longest - 2} codes here: the last {left} of this one " \
-               f"{'is' if left == 1 else 'are'} not read."
+        return f"A word is limited to {self.reader.longest - 2} bytes here: the last {left} of this word " \
+               f"{'is' if left == 1 else 'are'} cut off."
 
 
 def _found(reader: Reader, codes: Int[Tensor, "words character"],
            ) -> tuple[Float[Tensor, "words filters"], Int[Tensor, "words filters"]]:
-    """The largest activation of each filter, and the place where it has it."""
+    """The maximum activation of each filter, and the code index at which it occurs."""
     sums = [part.max(-1) for part in reader.token.sums(codes)]
     found = reader.token.activation(torch.cat([values for values, _ in sums], -1))
     return found.float().cpu(), torch.cat([places for _, places in sums], -1).cpu()
 
 
 def _chance(unit: Float[Tensor, "words model"]) -> float:
-    """The mean cosine of two different words: |Σ u|² counts each pair twice and each word once."""
+    """Mean cosine of two different words, from |Σ u|², which counts each pair twice and each word once."""
     count = len(unit)
     return float((unit.double().sum(0).square().sum() - unit.double().square().sum()) / (count * (count - 1)))
 
 
 def characters(word: str, room: int) -> tuple[list[tuple[str, int]], int]:
-    """The characters of a word as signs that can be shown, each with how many of its codes (bytes of UTF-8) find room;
-    and how many codes do not."""
-    shown, left = [], 0
+    """The characters of a word as printable symbols, each with how many of its codes (UTF-8 bytes) fit into ``room``;
+    and the number of codes that do not fit."""
+    symbols, left = [], 0
     for character in word:
         codes = len(character.encode("utf-8", "ignore"))
         read = min(codes, room)
         room, left = room - read, left + codes - read
         if read:
-            shown.append((sign(character), read))
-    return shown, left
+            symbols.append((sign(character), read))
+    return symbols, left
 
 
 def sign(character: str) -> str:
-    """A character as it can be shown alone: one that joins others is put on a ring."""
+    """A printable symbol for a character; combining marks are placed on a dotted circle."""
     return f"◌{character}" if unicodedata.category(character).startswith("M") else printable(character)
 
 
 def marked(word: str, start: int, width: int) -> tuple[str, str, str]:
-    """A word of the vocabulary in three parts: before what a filter reads, what it reads, and after. Code 0 is the
-    begin of the word, its bytes follow, then its end and fillers."""
+    """Split a word into three parts: before, under and after a filter at code ``start``. Code 0 is the begin marker;
+    then come the bytes of the word, the end marker and padding."""
     before, read, after, place = "", "", "", 1
     if start == 0:
         read = BEGIN
@@ -142,4 +143,4 @@ def marked(word: str, start: int, width: int) -> tuple[str, str, str]:
 
 
 def _more(count: int) -> str:
-    return "" if count <= 0 else f"One word is read at a time: {count} more {'is' if count == 1 else 'are'} left out."
+    return "" if count <= 0 else f"Only one word is analysed: {count} more {'is' if count == 1 else 'are'} left out."

@@ -1,10 +1,10 @@
-"""The state of the Layer Lab, as JavaScript reads it."""
+"""The state that the Layer Lab sends to JavaScript."""
 
 from typing import Any, TypedDict
 
 
 class Told(TypedDict):
-    """A sentence: its words, those ``unknown``, and their ``vectors`` at each layer."""
+    """A sentence: its words, senses and pattern, the indices of ``unknown`` words, and the vectors of all layers."""
 
     words: list[str]
     senses: Any
@@ -14,7 +14,7 @@ class Told(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: both sentences, and the texts that were ``read``."""
+    """What is drawn: both sentences, and the texts from which they were computed (``read``)."""
 
     sentences: list[Told]
     read: list[str]

@@ -1,4 +1,4 @@
-// The triangle of mixes: a point in it has a share of each layer, and mouse and keyboard move it alike.
+// The triangle of mixing weights: each point has a weight for each layer; mouse and keyboard move the point.
 
 import { kept } from "./maths.js";
 import { mixSaid, pointSaid } from "./told.js";
@@ -17,18 +17,18 @@ const KEYS = { ArrowLeft: [STEP, -STEP, 0], ArrowRight: [-STEP, STEP, 0], ArrowU
 const NEAR = 9;
 const NAMES = ["layer 0", "layer 1", "layer 2"];
 
-/** Where a mix stands, in px of a triangle that has all its room. */
+/** Coordinates of a mix, in px of the full-size triangle. */
 export const placeOf = (shares) => [0, 1].map((axis) =>
   shares.reduce((sum, share, layer) => sum + share * CORNERS[layer][axis], 0));
 
-/** The mix at a place; outside the triangle, on its edge. */
+/** The mix at a point; points outside the triangle are projected onto its edge. */
 export function sharesAt(x, y) {
   const third = (CORNERS[0][1] - y) / HEIGHT;
   const second = (x - CORNERS[0][0]) / SIDE - third / 2;
   return kept([1 - second - third, second, third]);
 }
 
-/** Where a key leads from a mix, rounded so that steps add up; null if it leads nowhere. */
+/** The mix after an arrow key, rounded so that steps add up; null for other keys. */
 export function moved(shares, key) {
   const by = KEYS[key];
   return by ? kept(shares.map((share, layer) => Math.round((share + by[layer]) * 1e6) / 1e6)) : null;
@@ -36,9 +36,9 @@ export function moved(shares, key) {
 
 const near = ([x, y], [px, py]) => Math.hypot(x - px, y - py) <= NEAR;
 
-/** The triangle. `points` are mixes with their scores, `tasks` what tasks have learned; `onMix(shares)` hears where the
-    point goes, `say(text)` what the pointer is on, "" for nothing. `to(shares)` moves the point, `paint(score)` colours
-    the dots. */
+/** The triangle. `points` are mixes with their scores, `tasks` the weights learned by tasks. `onMix(shares)` is called
+    when the point moves, `say(text)` for what is under the pointer ("" for nothing). `to(shares)` moves the point,
+    `paint(score)` colours the dots. */
 export function triangleOf({ points, tasks, onMix, say }) {
   const colours = ramp(sequential());
   const dots = points.map(({ shares }) => {
@@ -56,7 +56,7 @@ export function triangleOf({ points, tasks, onMix, say }) {
   const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${TALL}`, "aria-hidden": "true" },
     svg("path", { class: "edge", d: `M${a[0]} ${a[1]}L${b[0]} ${b[1]}L${c[0]} ${c[1]}Z` }),
     ...names, ...dots, ...marks);
-  const handle = el("div", { class: "handle", tabindex: "0", role: "slider", "aria-label": "the mix of the layers",
+  const handle = el("div", { class: "handle", tabindex: "0", role: "slider", "aria-label": "layer weights",
     "aria-valuemin": 0, "aria-valuemax": 100 });
   const node = el("div", { class: "triangle", style: `width:${WIDTH}px;aspect-ratio:${WIDTH}/${TALL}` }, drawing, handle);
   let [now, score, held] = [[1, 0, 0], "sense", false];
@@ -83,7 +83,7 @@ export function triangleOf({ points, tasks, onMix, say }) {
     const place = at(event);
     const task = tasks.find(({ shares }) => near(placeOf(shares), place));
     const point = points.find(({ shares }) => near(placeOf(shares), place));
-    return say(task ? `${task.name} has learned ${mixSaid(task.shares)}.` : point ? pointSaid(point, score) : "");
+    return say(task ? `${task.name} learned the weights ${mixSaid(task.shares)}.` : point ? pointSaid(point, score) : "");
   });
   for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => { held = false; });
   node.addEventListener("pointerleave", () => { if (!held) say(""); });
@@ -114,4 +114,4 @@ export function triangleOf({ points, tasks, onMix, say }) {
 }
 
 export const scale = () =>
-  scaleBar(sequential(), ["0", "½", "1"], "each dot: the chosen share, with the mix that stands there");
+  scaleBar(sequential(), ["0", "½", "1"], "each dot: the chosen accuracy with the weights at that point");

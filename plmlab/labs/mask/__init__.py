@@ -1,1 +1,1 @@
-"""The Mask Lab: any objective on a sentence, and who may look at whom."""
+"""The Mask Lab: any objective on a sentence, and its attention mask."""

@@ -1,4 +1,4 @@
-"""The Mask Lab on a cognitive graph: its nodes stand in the place of words, and a graph network reads them."""
+"""The Mask Lab on a cognitive graph: nodes instead of words, and a graph neural network as the architecture."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     import networkx
 
 BETWEEN = " | "
-"""What stands between two nodes in the lab's text."""
-QUESTION = "Whom does a node hear that only the question names, one that was found on no page?"
-NOBODY = "Nobody. Its column of A is empty, so D is 0 there, and AD⁻¹, as the paper writes it, divides by 0."
-ITSELF = "Itself alone: with 2I + A no column is empty. This is how the authors' code has it."
-NETWORKS = {"graph": Network("System 2", lambda made: made.streams(), ("hears", "does not hear"), "hears", True)}
+"""The separator between two nodes in the lab's text."""
+QUESTION = "A node is named only in the question and was found on no page. Which nodes send it messages?"
+NOBODY = "None. Its column of A is empty, so its degree in D is 0, and AD⁻¹, as written in the paper, divides by 0."
+ITSELF = "Only itself: with 2I + A no column is empty. The authors' code does this."
+NETWORKS = {"graph": Network("System 2", lambda example: example.streams(),
+                             ("receives messages from", "receives no messages from"), "receives messages from", True)}
 
 
 class NodeNames:
-    """The nodes of a graph as a vocabulary: a token each, whose name may be of several words."""
+    """The nodes of a graph as a vocabulary: one token per node; a node's name may have several words."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.vocab = Vocabulary(len(Vocabulary(0).special) + len(names))
@@ -33,25 +34,26 @@ class NodeNames:
         self._names = dict(zip(self.vocab.words, names, strict=True))
 
     def text(self, text: str) -> Text:
-        """The nodes that a text lists, each once, where it stands first; a ValueError for what is none."""
+        """The nodes listed in ``text``, without repetitions, in order of first occurrence. Raises ValueError for a name
+        that is not a node."""
         listed = [name for part in text.split(BETWEEN.strip()) if (name := part.strip())]
         for name in listed:
             if name not in self.ids:
-                raise ValueError(f"{name!r} is no node of this graph. Its nodes are {BETWEEN.join(self.ids)}: leave "
-                                 "some out, or change their order.")
+                raise ValueError(f"{name!r} is not a node of this graph. Its nodes are {BETWEEN.join(self.ids)}; list "
+                                 "some or all of them, in any order.")
         return Text(dict.fromkeys(self.ids[name] for name in listed))
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Their names."""
+        """The nodes' names."""
         return [self._names[token] for token in ids]
 
 
 class GraphMaskLab(MaskLab):
-    """Who hears whom in System 2: by the paper's A, and by the 2I + A of the authors' code.
+    """Message passing in System 2: with the paper's A, or with 2I + A as in the authors' code.
 
     Args:
-        graph: a cognitive graph, such as a ``SearchState`` has; its edges go from a page to what was found there.
-        objective: the reading to begin with, "found_from" (A) or "found_from_or_itself" (2I + A).
+        graph: a cognitive graph, such as that of a ``SearchState``; an edge goes from a page to an entity found on it.
+        objective: the initial adjacency, "found_from" (A) or "found_from_or_itself" (2I + A).
     """
 
     networks: ClassVar = NETWORKS
@@ -63,7 +65,8 @@ class GraphMaskLab(MaskLab):
         self.objectives = {name: Objective(name, title, "邻接矩阵", "Ding et al. 2019, §3.3",
                                            partial(make, edges=edges), question=QUESTION, answer=answer)
                            for name, title, make, answer in (
-                               ("in_neighbours", "System 2, by the paper's A", in_neighbours, NOBODY),
-                               ("in_neighbours_and_self", "System 2, by the authors' 2I + A", in_neighbours_and_self,
+                               ("in_neighbours", "System 2, the paper's A", in_neighbours, NOBODY),
+                               ("in_neighbours_and_self", "System 2, 2I + A of the authors' code",
+                                in_neighbours_and_self,
                                 ITSELF))}
         super().__init__(names, BETWEEN.join(graph), objective, network="graph", presets=())

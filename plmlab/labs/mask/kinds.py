@@ -1,4 +1,4 @@
-"""The kinds of examples as the Mask Lab draws them: one text, an encoder's and a decoder's, one text from both ends."""
+"""The kinds of Examples that the Mask Lab draws: one text, an encoder–decoder pair, one text in both directions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from plmlab.visibility import Visibility
 
 Made = TypeVar("Made", bound=AnyExample)
 Streams: TypeAlias = list[tuple[str, Visibility]]
-"""What can be drawn, by title: one square, or one for each stream of attention."""
+"""The masks that can be drawn, by title: one, or one for each attention stream."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of two parts: what stands over its positions, what tells a token that both parts hold, and one that this part
-    holds twice, by its ``{position}``."""
+    """One of two parts: its heading, and the suffixes that distinguish a token that occurs in both parts (``token``) or
+    twice in this part (``again``, with its ``{position}``)."""
 
     heading: str
     token: str
@@ -29,12 +29,11 @@ class Side:
 
 
 class Drawn(ABC, Generic[Made]):
-    """An example of one kind, as it is drawn: its parts in a row, and one square over all their positions.
+    """One kind of example as it is drawn: its parts in a row, and one square mask over all their positions.
 
-    A kind says which Examples its ``parts`` are, which blocks of the square have a mask (``masks``, called as in
-    ``called``) and which have none and why (``never``), puts a mask back (``with_mask``), and knows what a recurrent
-    network carries from position to position (``influence``). ``leak`` is what to know where a position has read what
-    it must say.
+    A subclass defines the Examples that are its ``parts``, the blocks of the square that have a mask (``masks``, named
+    in ``called``) and those that can have none, with the reason (``never``), how a mask is replaced (``with_mask``),
+    and the information flow in a recurrent network (``influence``). ``leak`` is the warning for target leakage.
     """
 
     sides: ClassVar[tuple[Side, ...]] = ()
@@ -48,7 +47,7 @@ class Drawn(ABC, Generic[Made]):
     @property
     @abstractmethod
     def parts(self) -> tuple[Example, ...]:
-        """The Examples that stand in a row."""
+        """The Examples, in the order in which they are drawn."""
 
     @abstractmethod
     def masks(self) -> Mapping[Block, Visibility]:
@@ -60,29 +59,29 @@ class Drawn(ABC, Generic[Made]):
 
     @abstractmethod
     def influence(self, carried: LayerStates) -> Visibility:
-        """Who can influence whom where a recurrent network reads. A ValueError where none can read the example."""
+        """Information flow if a recurrent network processes the example. Raises ValueError if none can."""
 
     @property
     def positions(self) -> int:
-        """How many positions are drawn, those of all parts."""
+        """The number of positions drawn, over all parts."""
         return sum(len(part.tokens) for part in self.parts)
 
     @property
     def split(self) -> int:
-        """Where the second part begins; 0 where there is one part."""
+        """The index at which the second part begins; 0 if there is only one part."""
         return len(self.parts[0].tokens) if len(self.parts) > 1 else 0
 
     def square(self, masks: Mapping[Block, Visibility]) -> Visibility:
-        """The blocks as one square over all positions."""
+        """The blocks as one square mask over all positions."""
         return blocks([len(part.tokens) for part in self.parts],
                       {block: (self.called[block], visible) for block, visible in masks.items()}, self.never)
 
     def streams(self) -> Streams:
-        """Who may look at whom: the masks of the example itself."""
+        """The attention masks of the example itself."""
         return [("content stream", self.square(self.masks()))]
 
     def row(self) -> Example:
-        """All parts in a row, as one Example that is only drawn."""
+        """All parts concatenated into one Example, for drawing only."""
         return Example(
             tokens=torch.cat([part.tokens for part in self.parts]),
             position_ids=torch.cat([part.position_ids for part in self.parts], dim=1),
@@ -92,37 +91,37 @@ class Drawn(ABC, Generic[Made]):
         )
 
     def edited(self, which: int, query: int, key: int, look: bool) -> Made:
-        """The example with one cell of stream ``which`` set by hand. A ValueError for a cell where no path is, and for
-        one that is not there."""
+        """The example with one cell of stream ``which`` set by hand. Raises ValueError for a cell in a block without
+        connections, and for one that does not exist."""
         if which or not (0 <= query < self.positions and 0 <= key < self.positions):
             raise ValueError(f"there is no cell ({query}, {key}) in mask {which}: this example has one mask, 0, of "
                              f"{self.positions} queries × {self.positions} keys")
         block = int(query >= self.split > 0), int(key >= self.split > 0)
         if block in self.never:
-            raise ValueError(f"cell ({query}, {key}) cannot be opened: {self.never[block]}")
+            raise ValueError(f"cell ({query}, {key}) cannot be allowed: {self.never[block]}")
         return self.with_mask(block, self.masks()[block].edited(query - block[0] * self.split,
                                                                 key - block[1] * self.split, look))
 
     def names(self, tokens: list[str]) -> list[str]:
-        """What the positions are called: a token that both parts hold is told by its side, one that a part holds twice
-        by its position there."""
+        """Unambiguous names of the positions: a token of both parts gets its part's name, a repeated one its position
+        within the part."""
         halves = tokens[:self.split], tokens[self.split:]
 
         def name(part: int, position: int, token: str) -> str:
             if tokens.count(token) == 1:
                 return token
             side = self.sides[part]
-            told = side.token if halves[part].count(token) == 1 else side.again.replace("{position}", str(position))
-            return f"{token} ({told})"
+            suffix = side.token if halves[part].count(token) == 1 else side.again.replace("{position}", str(position))
+            return f"{token} ({suffix})"
 
         return [name(part, position, token) for part, half in enumerate(halves) for position, token in enumerate(half)]
 
 
 class OneText(Drawn[Example]):
-    """One text, read in one row."""
+    """A single text."""
 
-    leak = "Read from the right too, each position has seen the word that it must say, the next one: such a model learns " \
-           "to copy, and nothing else."
+    leak = "Target leakage: read in both directions, each position has already seen its target, the next word. Such " \
+           "a model only learns to copy."
 
     @property
     def parts(self) -> tuple[Example, ...]:
@@ -130,7 +129,7 @@ class OneText(Drawn[Example]):
         return (self.example,)
 
     def masks(self) -> Mapping[Block, Visibility]:
-        """The one mask."""
+        """Its mask."""
         return {(0, 0): self.example.visible}
 
     def with_mask(self, block: Block, visible: Visibility) -> Example:
@@ -138,14 +137,14 @@ class OneText(Drawn[Example]):
         return replace(self.example, visible=visible)
 
     def influence(self, carried: LayerStates) -> Visibility:
-        """As the text is read. ValueError: an example with a second stream of attention."""
+        """Information flow within the text. Raises ValueError for an example with a query stream."""
         if self.example.query_stream_mask is not None:
-            raise ValueError("this objective asks with a second stream of attention, which a recurrent network does "
-                             "not have: let a Transformer read it")
+            raise ValueError("this objective needs a second attention stream, which a recurrent network does not "
+                             "have: choose the Transformer")
         return carried.within(self.positions)
 
     def streams(self) -> Streams:
-        """The mask, and that of the second stream of attention, where there is one."""
+        """The mask of the content stream, and of the query stream if there is one."""
         second = self.example.query_stream_mask
         return [("content stream", self.example.visible), *([] if second is None else [("query stream", second)])]
 
@@ -154,33 +153,33 @@ class OneText(Drawn[Example]):
         return self.example
 
     def edited(self, which: int, query: int, key: int, look: bool) -> Example:
-        """The Example with one cell of a stream set by hand; a ValueError for one that is not there."""
+        """The Example with one cell of a stream set by hand. Raises ValueError for one that does not exist."""
         second = self.example.query_stream_mask
         if which == 1 and second is not None:
             return replace(self.example, query_stream_mask=second.edited(query, key, look))
         return super().edited(which, query, key, look)
 
     def names(self, tokens: list[str]) -> list[str]:
-        """What the positions are called: a token that stands there twice is told by its position."""
+        """Unambiguous names: a token that occurs more than once gets its position."""
         return names_of(tokens)
 
 
 class Pair(Drawn[PairExample]):
-    """An encoder's text, then a decoder's."""
+    """An encoder–decoder pair."""
 
-    sides = (Side("the encoder reads the source", "source", "source position {position}"),
-             Side("the decoder writes the target", "target", "target position {position}"))
-    called: ClassVar = {(0, 0): "encoder", (1, 0): "across", (1, 1): "decoder"}
-    never: ClassVar = {(0, 1): "the source is read to its end before the target is written: no position of the encoder "
-                               "sees the decoder."}
+    sides = (Side("encoder (source)", "source", "source position {position}"),
+             Side("decoder (target)", "target", "target position {position}"))
+    called: ClassVar = {(0, 0): "encoder", (1, 0): "cross-attention", (1, 1): "decoder"}
+    never: ClassVar = {(0, 1): "the source is encoded before the target is generated: no position of the encoder "
+                               "attends to the decoder."}
 
     @property
     def parts(self) -> tuple[Example, ...]:
-        """What the encoder reads, and what the decoder reads."""
+        """The encoder's input and the decoder's input."""
         return self.example.source, self.example.target
 
     def masks(self) -> Mapping[Block, Visibility]:
-        """The encoder's, the decoder's look across, and the decoder's own."""
+        """The masks of the encoder's self-attention, the cross-attention and the decoder's self-attention."""
         return {(0, 0): self.example.source.visible, (1, 0): self.example.cross, (1, 1): self.example.target.visible}
 
     def with_mask(self, block: Block, visible: Visibility) -> PairExample:
@@ -192,29 +191,28 @@ class Pair(Drawn[PairExample]):
         return replace(self.example, target=replace(self.example.target, visible=visible))
 
     def influence(self, carried: LayerStates) -> Visibility:
-        """The encoder's text as it is read; the decoder goes from left to right, since it cannot read what it has not
-        written."""
+        """The encoder in its own direction; the decoder always left to right, because it generates in that order."""
         source, target = (len(part.tokens) for part in self.parts)
         return self.square({(0, 0): carried.within(source), (1, 0): carried.across(target, source),
                             (1, 1): one_direction(target)})
 
 
-APART = "the two directions share no state: what one has read, the other never sees."
+APART = "the two directions share no state, so neither depends on what the other has read."
 
 
 class TwoWay(Drawn[BidirectionalExample]):
-    """One text from the left, then the same from the right."""
+    """One text in both directions: left to right, then right to left."""
 
-    sides = (Side("from the left", "from the left", "position {position} from the left"),
-             Side("from the right", "from the right", "position {position} from the right"))
-    called: ClassVar = {(0, 0): "from the left", (1, 1): "from the right"}
+    sides = (Side("forward (left to right)", "forward", "forward, position {position}"),
+             Side("backward (right to left)", "backward", "backward, position {position}"))
+    called: ClassVar = {(0, 0): "forward", (1, 1): "backward"}
     never: ClassVar = {(0, 1): APART, (1, 0): APART}
-    leak = "Joined below the top, the two directions tell each other what they have read: each position has seen the " \
-           "word that it must say. Such a model learns to copy, and nothing else."
+    leak = "Target leakage: if the two directions are concatenated below the top layer, each position has access to " \
+           "its target. Such a model only learns to copy."
 
     @property
     def parts(self) -> tuple[Example, ...]:
-        """The text from the left, and from the right."""
+        """The forward and the backward Example."""
         return self.example.forwards, self.example.backwards
 
     def masks(self) -> Mapping[Block, Visibility]:
@@ -228,7 +226,7 @@ class TwoWay(Drawn[BidirectionalExample]):
         return replace(self.example, backwards=replace(self.example.backwards, visible=visible))
 
     def influence(self, carried: LayerStates) -> Visibility:
-        """Each direction in its own order, and what passes between the two."""
+        """Each direction in its own order, and the connections between the two."""
         square = self.square({block: one_direction(len(part.tokens))
                               for block, part in zip(self.called, self.parts, strict=True)})
         return replace(square, rules=(*square.rules, *carried.between(self.positions)))
@@ -238,5 +236,5 @@ KINDS: dict[type[AnyExample], type[Drawn[Any]]] = {Example: OneText, PairExample
 
 
 def drawn(example: AnyExample) -> Drawn[Any]:
-    """An example as it is drawn, by its kind."""
+    """Wrap an example in the class that draws its kind."""
     return KINDS[type(example)](example)

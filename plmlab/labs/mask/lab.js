@@ -1,4 +1,4 @@
-// The Mask Lab: draws an Example, and says of any two positions whether the one may look at the other, and why.
+// The Mask Lab: draws an Example and its attention mask, with the reason for each cell.
 
 import { presetButtons, radioGroup, select, slider, textField } from "../shared/controls.js";
 import { clamp, el, keepingFocus, resized, ruler } from "../shared/dom.js";
@@ -6,40 +6,40 @@ import { labelled, layout, tableRow } from "../shared/grid.js";
 import { guess, lab, observe, tell, written } from "../shared/lab.js";
 import { EDITED, fillOf, layersOf, sentence } from "../shared/masks.js";
 
-/** What decides each pair of one mask after the edits, [[which, query, key, look], …]; the last edit counts. */
+/** The cause of each pair of one mask after the edits, [[which, query, key, look], …]; the last edit counts. */
 export function decided(mask, edits, which, count) {
   const rule_ids = mask.rule_ids.slice();
   for (const [of, q, k, look] of edits) if (of === which) rule_ids[q * count + k] = look ? EDITED : -EDITED;
   return rule_ids;
 }
 
-/** The edits after a click on one cell: what was edited goes back, what was not is turned over. */
+/** The edits after a click on one cell: an edited cell is restored, any other is flipped. */
 export function turned(edits, which, q, k, mask, count) {
   const others = edits.filter(([of, eq, ek]) => of !== which || eq !== q || ek !== k);
   if (others.length < edits.length) return others;
   return [...edits, [which, q, k, mask.rule_ids[q * count + k] < 0]];
 }
 
-/** Where the crosshair begins: a position in the middle that must say something, looking one position ahead; of two parts, the
-    second of which begins at `split`, a position of the second, looking across to the middle of the first. */
+/** The initial cell: the middle target position as the query, the next position as the key; if there are two parts, of
+    which the second begins at `split`, a query in the second part and the middle of the first as the key. */
 export function firstCell(targets, split = 0) {
-  const asked = targets.map((t, i) => (t === null ? -1 : i)).filter((i) => i >= split);
-  const q = asked[Math.floor((asked.length - 1) / 2)] ?? 0;
+  const predicted = targets.map((t, i) => (t === null ? -1 : i)).filter((i) => i >= split);
+  const q = predicted[Math.floor((predicted.length - 1) / 2)] ?? 0;
   return { q, k: split ? Math.floor((split - 1) / 2) : Math.min(q + 1, targets.length - 1) };
 }
 
-/** Whether a cell can be set by hand: a mask's can, but in a block [query's part, key's part] where no path is. */
+/** Whether a cell can be set by hand: only in a mask, and not in a block [query's part, key's part] of `never`. */
 export function settable({ q, k }, { by_hand: byHand, split, never }) {
   const part = (position) => Number(split > 0 && position >= split);
   return byHand && !never.some(([row, column]) => row === part(q) && column === part(k));
 }
 
 const MARKS = {
-  mask: "hidden", changed: "another word put in its place", kept: "left in sight, and still to be said",
+  mask: "masked", changed: "replaced by another word", kept: "target, but left unchanged",
   unknown: "not in the vocabulary",
 };
 
-/** The legend's lines, [{ fill | chip, text }]: only what is there to be seen. */
+/** The legend's lines, [{ fill | chip, text }], for what occurs in the drawing. */
 export function legendOf(mask, rule_ids, marks) {
   const fills = mask.rules
     .map((text, i) => ({ fill: fillOf(i + 1), text, cause: i + 1 }))
@@ -60,7 +60,7 @@ function controls(model, view, signal) {
   const options = (list) => list.map(({ name, title }) => [name, title]);
   const chosen = select({ label: "objective", disabled, options: options(objectives) },
     (objective) => tell(model, { objective, choices: {} }));
-  const reader = select({ label: "who reads", lead: "read by ", disabled, options: options(networks) },
+  const reader = select({ label: "architecture", lead: "architecture ", disabled, options: options(networks) },
     (network) => tell(model, { network }));
   const second = textField(model, "the second text", signal, { trait: "second", kind: "second" });
   const pair = el("div", { class: "bar" }, second);
@@ -74,7 +74,7 @@ function controls(model, view, signal) {
     reader.show(model.get("network"));
     const { objective, choices = [], texts, second: called } = model.get("state");
     pair.hidden = texts !== 2;
-    second.placeholder = `${called}; empty: the same sentence`;
+    second.placeholder = `${called} (if empty: the same sentence)`;
     second.setAttribute("aria-label", called);
     const wanted = JSON.stringify([objective, choices]);
     if (wanted === drawn || sliders.contains(document.activeElement)) return;
@@ -110,16 +110,16 @@ function header(state, at) {
   return [
     ...axes,
     parts,
-    tableRow("must say", state.targets.map((t) => cell(t === null ? "target none" : "target", t ?? "·")),
+    tableRow("target", state.targets.map((t) => cell(t === null ? "target none" : "target", t ?? "·")),
       at.turned ? "tall" : ""),
-    tableRow("reads", chips, `reads ${at.turned ? "tall" : ""}`),
+    tableRow("input", chips, `reads ${at.turned ? "tall" : ""}`),
   ];
 }
 
 export default lab({
-  title: "Who may look at whom?",
-  lead: "One sentence, one objective. Move over a cell or walk with the arrow keys; click, or press Enter, " +
-  "to change it.",
+  title: "Which positions can attend to which?",
+  lead: "One sentence under one objective. Hover over a cell or use the arrow keys to see the reason; click it, or " +
+  "press Enter, to allow or block it.",
 }, ({ model, signal, parts }) => {
   const view = { which: 0, cell: null, open: null, streams: el("span") };
   parts.controls.prepend(...controls(model, view, signal));
@@ -131,7 +131,7 @@ export default lab({
     view.which = which;
     repaint();
   };
-  const streams = ({ masks }) => (masks.length < 2 ? [] : [radioGroup({ label: "which mask is drawn", kind: "streams",
+  const streams = ({ masks }) => (masks.length < 2 ? [] : [radioGroup({ label: "which mask to draw", kind: "streams",
     value: view.which, options: masks.map(({ title }, i) => [i, title]) }, choose).node]);
 
   const draw = () => keepingFocus(parts.body, () => {

@@ -1,4 +1,4 @@
-"""The Mask Lab: the reader's sentence under any objective, and who may look at whom in it, and why."""
+"""The Mask Lab: a sentence under any objective, its attention mask, and the reason for each cell."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -24,20 +24,20 @@ from plmlab.text.vocabulary import Vocabulary
 
 
 class Tokenizes(Protocol):
-    """A tokenizer, as far as the Mask Lab needs one."""
+    """The tokenizer interface that the Mask Lab needs."""
 
     @property
     def vocab(self) -> Vocabulary:
-        """Which ids are special, and how many ids there are."""
+        """The vocabulary: its size and its special ids."""
     def text(self, text: str) -> Text:
-        """The ids of a text, without any special token added, and what is known of them."""
+        """The token ids of a text, without special tokens, and its annotations."""
     def tokens(self, ids: Sequence[int]) -> Sequence[str]:
-        """Each id as a label to be shown."""
+        """A display label for each id."""
 
 
 @dataclass(frozen=True)
 class MaskPreset:
-    """Something to try in the Mask Lab: an objective, its numbers, a text, who reads it; what is not given, stays."""
+    """A preset of the Mask Lab: objective, parameters, text and architecture. What is not given is unchanged."""
 
     title: str
     objective: str
@@ -46,37 +46,35 @@ class MaskPreset:
     network: str | None = None
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, and the title of its button."""
+        """The traits that this preset sets, and the title of its button."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 PRESETS = (
-    MaskPreset("read from left to right", "causal"),
-    MaskPreset("hide one word", "masked", {"rate": 0.05}),
-    MaskPreset("hide half the words", "masked", {"rate": 0.5}),
+    MaskPreset("left to right", "causal"),
+    MaskPreset("mask one word", "masked", {"rate": 0.05}),
+    MaskPreset("mask half of the words", "masked", {"rate": 0.5}),
 )
 
 
 class MaskLab(Lab):
-    """Type a sentence, pick an objective, and see who sees whom, why, and what is to be predicted.
+    """Apply an objective to a sentence; see its attention mask, the reason for each cell, and the targets.
 
-    ``example`` is the objective's, the reader's edits included, ready to be fed to a model. An encoder-decoder's pair
-    is drawn as one square: the encoder's positions, then the decoder's. So is a text that is read from both ends: its
-    positions from the left, then those from the right. A subclass may offer other ``objectives``, and other
-    ``networks`` that read them.
+    ``example`` is the objective's Example with the reader's edits, ready to be fed to a model. An encoder–decoder pair
+    is drawn as one square mask: the encoder's positions, then the decoder's. So is a bidirectional example: its forward
+    positions, then its backward positions. A subclass may offer other ``objectives`` and other ``networks``.
 
     Args:
         tokenizer: turns the sentence into ids, and ids into tokens.
-        text: the sentence to begin with.
+        text: the initial sentence.
         objective: a name in ``plmlab.objectives.OBJECTIVES``.
-        second: the second text, where the objective takes two (what the decoder writes, a document); the sentence
-            itself if "".
-        network: who reads: "transformer", or one that has no mask: "recurrent", "bidirectional", or "attention",
-            which is recurrent and whose decoder looks at its encoder. There it is drawn who can influence whom, and no
-            cell can be set by hand. The two directions of "bidirectional" are joined below the top.
-        seed: chooses the draws; "draw again" goes to the next one.
-        choices: the objective's numbers, where not the defaults.
-        presets: buttons of things to try.
+        second: the second text if the objective takes two (the decoder's text, a document); the sentence itself if "".
+        network: the architecture: "transformer", or one without a mask: "recurrent", "bidirectional" (the two
+            directions are concatenated below the top layer), or "attention" (recurrent encoder and decoder with
+            attention). For these, the lab draws which position can influence which, and no cell can be set by hand.
+        seed: random seed; "draw again" uses the next one.
+        choices: the objective's parameters where they differ from the defaults.
+        presets: the lab's preset buttons.
     """
 
     title = "Mask Lab"
@@ -109,31 +107,31 @@ class MaskLab(Lab):
 
     @property
     def example(self) -> AnyExample:
-        """The objective's Example, with the cells as the reader has set them; ValueError for a cell that no edit can
-        open."""
+        """The objective's Example with the cells that were set by hand. Raises ValueError for a cell that cannot be
+        allowed."""
         example = self._example
         if example is None:
             raise ValueError(f"there is no Example yet: {self.message}")
         if self.edits and not self.networks[self.network].by_hand:
-            raise ValueError("who influences whom in a recurrent network is no mask: no cell of it can be set by hand")
+            raise ValueError("information flow in a recurrent network is not a mask: its cells cannot be set by hand")
         for which, query, key, look in self.edits:
             example = drawn(example).edited(which, query, key, look)
         return example
 
     def summary(self) -> str:
-        """The title of the objective, and the tokens that are drawn."""
+        """The objective's title, and the tokens drawn."""
         if self._example is None:
             return self.message
         return f"{self.objectives[self.state['objective']].title}: {' '.join(self.state['tokens'])}"
 
     def find_objective(self, name: str) -> Objective:
-        """The objective of that name; a ValueError lists those that are there."""
+        """The objective of that name. Raises ValueError with the available names if there is none."""
         if name not in self.objectives:
-            raise ValueError(f"there is no objective {name!r}; there are {', '.join(self.objectives)}")
+            raise ValueError(f"there is no objective {name!r}; choose one of {', '.join(self.objectives)}")
         return self.objectives[name]
 
     def compute(self, change: Change) -> Computed:
-        """What the objective makes of the sentence, without any cell set by hand."""
+        """Apply the objective to the sentence; edits made by hand are dropped."""
         objective, network = self.find_objective(self.objective), self.networks[self.network]
         typed = [self.text, self.second or self.text][:objective.texts]
         texts = [self.tokenizer.text(text) for text in typed]
@@ -147,7 +145,7 @@ class MaskLab(Lab):
         return Computed({"edits": [], "state": state, "message": message}, {"_example": made.example})
 
     def _fitting(self, objective: Objective, texts: list[Text]) -> tuple[Drawn[Any], list[Text]]:
-        """The Example of as many tokens of the texts as can be drawn, and those tokens; the longer is cut first."""
+        """The Example that fits into ``max_tokens``, and its texts; of two texts the longer one is cut first."""
         choices = chosen(objective, self.choices)
         used = [text[:self.max_tokens] for text in texts]
         while all(used):
@@ -159,14 +157,14 @@ class MaskLab(Lab):
             lengths = [*map(len, used)]
             longest = lengths.index(max(lengths))
             used[longest] = used[longest][:-min(over, max(max(lengths) - min(lengths), ceil(over / len(made.parts))))]
-        raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
+        raise ValueError(f"max_tokens is {self.max_tokens}, too few to draw an example; give at least 8")
 
     def _describe(self, objective: Objective, network: Network, made: Drawn[Any],
                   texts: list[Text]) -> State:
         question, answer = network.asks.get(type(made), (objective.question, objective.answer))
         example = made.row()
         vocab, tokens = self.tokenizer.vocab, [printable(t) for t in self.tokenizer.tokens(example.tokens.tolist())]
-        said = [[] if t == IGNORE else self.tokenizer.tokens([t]) for t in example.targets.tolist()]
+        targets = [[] if t == IGNORE else self.tokenizer.tokens([t]) for t in example.targets.tolist()]
         return {
             "objective": objective.name,
             "choices": [{**asdict(choice), "value": self.choices.get(choice.name, choice.default)}
@@ -185,7 +183,7 @@ class MaskLab(Lab):
                       for mark in marks_of(part, text, vocab)],
             "position_ids": example.position_ids.tolist(),
             "segments": example.segments.tolist(),
-            "targets": [printable(word[0]) if word else None for word in said],
+            "targets": [printable(word[0]) if word else None for word in targets],
             "masks": [mask_state(title, visible) for title, visible in network.streams(made)],
             "question": question,
             "answer": answer,
@@ -193,9 +191,9 @@ class MaskLab(Lab):
 
 
 def chosen(objective: Objective, values: Mapping[str, float | int]) -> dict[str, float]:
-    """The numbers chosen for an objective; a ValueError names one that it does not have."""
+    """The chosen parameters of an objective. Raises ValueError for one that it does not have."""
     names = [choice.name for choice in objective.choices]
     for name in values:
         if name not in names:
-            raise ValueError(f"{objective.title} has no {name!r} to choose; it has {', '.join(names) or 'nothing'}")
+            raise ValueError(f"{objective.title} has no parameter {name!r}; it has {', '.join(names) or 'none'}")
     return {name: float(value) for name, value in values.items()}

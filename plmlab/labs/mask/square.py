@@ -1,4 +1,4 @@
-"""One square of several blocks: the positions of two parts in a row, and who sees whom within each and across."""
+"""Block masks: one square mask over two concatenated parts, with self- and cross-attention blocks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +12,13 @@ from torch import Tensor
 from plmlab.visibility import Rule, Visibility
 
 Block: TypeAlias = tuple[int, int]
-"""The part that the queries stand in, and the one that the keys stand in."""
+"""(part of the queries, part of the keys)."""
 
 
 def blocks(sizes: Sequence[int], masks: Mapping[Block, tuple[str, Visibility]], never: Mapping[Block, str],
            ) -> Visibility:
-    """One square over parts of these sizes, in a row: ``masks`` are the blocks that have one, with what each is called;
-    ``never`` those that have none, with the reason."""
+    """One square mask over concatenated parts of these sizes. ``masks`` maps each block that has a mask to its name and
+    mask, ``never`` each block that is always blocked to the reason."""
     edges = [sum(sizes[:place]) for place in range(len(sizes) + 1)]
     part = [torch.arange(edges[-1]).ge(start) & torch.arange(edges[-1]).lt(end) for start, end in pairwise(edges)]
     rules = [rule for (query, key), (name, visible) in masks.items()
@@ -28,14 +28,14 @@ def blocks(sizes: Sequence[int], masks: Mapping[Block, tuple[str, Visibility]], 
 
 
 def closed(name: str, queries: Bool[Tensor, "query"], keys: Bool[Tensor, "key"], why: str) -> Rule:
-    """A rule that lets nobody look, and says why."""
+    """A rule that blocks all pairs of these queries and keys, with the reason."""
     rule = Rule.between(name, "", queries, keys)
     return replace(rule, key_rank=rule.key_rank + 1, unless=why)
 
 
 def _moved(name: str, visible: Visibility, query: int, key: int, total: int) -> Iterator[Rule]:
-    """The rules of one block in a square of ``total`` positions, from that query and key on; the last says why what no
-    other covers is closed."""
+    """The rules of one block, moved to that offset in a square of ``total`` positions; the last rule gives the reason
+    for pairs that no other rule covers."""
     queries, keys = visible.shape
 
     def placed(part: Tensor, start: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""The state of the Mask Lab, as JavaScript reads it."""
+"""The state of the Mask Lab, as passed to JavaScript."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -7,7 +7,7 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class State(TypedDict):
-    """What is drawn of an Example: its positions one after the other, and a mask for each stream."""
+    """An Example as it is drawn: its positions in order, and one mask per attention stream."""
 
     objective: str
     choices: list[dict[str, Any]]

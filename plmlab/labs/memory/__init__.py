@@ -1,1 +1,1 @@
-"""The Memory Lab: a text read segment by segment, what is remembered of it, and what changes where memory is cut."""
+"""The Memory Lab: segment-level recurrence, its receptive field, and what changes when part of the memory is masked."""

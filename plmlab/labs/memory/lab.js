@@ -1,4 +1,4 @@
-// The Memory Lab: a text read segment by segment, how far a position can hear, and what it loses where memory is cut.
+// The Memory Lab: segment-level recurrence, the receptive field of a position, and masking parts of the memory.
 
 import { longMap } from "./map.js";
 import { MEAN, MOST, looked, scoreScale } from "./numbers.js";
@@ -17,8 +17,8 @@ const FARTHEST = 200;
 
 export default lab({
   title: "What does a Transformer-XL remember?",
-  lead: "It reads a text in segments, and each layer keeps what it read of the last positions. How far does that reach, " +
-    "by which path came the answer, and what is lost where the memory is cut?",
+  lead: "It processes a text in segments, and each layer caches its inputs at the preceding positions. From how far " +
+    "back can information come, along which path does it reach the prediction, and what is lost without the memory?",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("memory");
   const get = (name) => model.get(name);
@@ -26,7 +26,7 @@ export default lab({
   const disabled = Boolean(get("alone"));
   const choose = setter(model);
   const view = { open: null };
-  const layerTitles = [[MOST, "the layer that looks most"],
+  const layerTitles = [[MOST, "layer with the largest weight"],
     ...Array.from({ length: layers }, (_, i) => [i, `layer ${i}`])];
   const length = (trait, title, low) => following(model, trait,
     slider({ title, low, high: FARTHEST, step: 1, disabled }, (value) => choose({ [trait]: value })), signal);
@@ -35,7 +35,7 @@ export default lab({
     el("div", { class: "bar" }, textField(model, "the text", signal)),
     presetBar(model, presets),
     el("div", { class: "bar quiet choices" },
-      length("segment", "positions a segment", 1), length("memory", "positions remembered", 0),
+      length("segment", "segment length", 1), length("memory", "memory length", 0),
       following(model, "head",
         select({ label: "head", lead: "head", options: headTitles }, (head) => choose({ head })), signal)),
     following(model, "click", radioGroup({ label: "what a click does", lead: "a click on a word, or Enter, ",
@@ -49,20 +49,20 @@ export default lab({
     const last = now.state.tokens.length - 1;
     return { row: now.row, position: key >= 0 && key <= last ? key : fact ?? position };
   };
-  const told = ({ row, position }, kind) => {
+  const explanation = ({ row, position }, kind) => {
     const { state, map, look } = now;
     const here = kind === "ribbon" ? { kind } : map.rows[row];
     const head = get("head");
     const whose = head === MEAN ? "mean of all heads" : `head ${head}`;
     const every = Array.from({ length: layers }, (_, layer) => layer);
-    const seen = here.kind === "looked" ? [here.layer] : every;
+    const chosen = here.kind === "looked" ? [here.layer] : every;
     const looks = state.zones[position] === "forgotten" ? []
-      : seen.map((layer) => [layer, look.weight(here.way ?? 0, layer, head, position)]);
+      : chosen.map((layer) => [layer, look.weight(here.way ?? 0, layer, head, position)]);
     const first = here.kind === "heard" ? reachSaid(state, here.layer, position) : reasonSaid(state, position);
     return here.kind === "heard" ? first : [...first, ...weightSaid(state, position, looks, whose)];
   };
   const show = (cell, kind) => {
-    now.why.replaceChildren(...written(told(cell, kind)));
+    now.why.replaceChildren(...written(explanation(cell, kind)));
     now.map.point(cell.row, cell.position, now.why.textContent);
     now.ribbon.point(cell.position);
     score(cell.position);
@@ -98,15 +98,15 @@ export default lab({
     if (now.scored === `${position} ${layer} ${head}`) return;
     now.scored = `${position} ${layer} ${head}`;
     const scale = scoreScale(state.tokens.map((_, key) => look.terms(0, layer, head, key)).filter(Boolean));
-    const fresh = scorePanel({ terms: look.terms(0, layer, head, position),
+    const panel = scorePanel({ terms: look.terms(0, layer, head, position),
       after: changed ? look.terms(1, layer, head, position) : null,
       weight: look.weight(0, layer, head, position), weightAfter: look.weight(1, layer, head, position),
-      most: scale, title: `How “${state.names[state.position]}” scores “${state.names[position]}”`,
+      most: scale, title: `Score of query “${state.names[state.position]}” and key “${state.names[position]}”`,
       controls: now.scoreControls });
     const meant = get("layer") !== MOST && get("head") !== MEAN;
     now.scoreNote.textContent = !meant && look.terms(0, layer, head, position)
-      ? `layer ${layer}, head ${head}: it looks most at this position` : "";
-    now.score.replaceChildren(...fresh.childNodes);
+      ? `layer ${layer}, head ${head}: largest weight on this position` : "";
+    now.score.replaceChildren(...panel.childNodes);
   };
   const draw = () => {
     const state = get("state");
@@ -118,18 +118,18 @@ export default lab({
     const ofLayer = select({ label: "layer of the score", "data-at": "layer", options: layerTitles },
       (layer) => choose({ layer }));
     ofLayer.show(get("layer"));
-    const stood = now?.map.rows[now.row] ?? { kind: "zone" };
+    const previous = now?.map.rows[now.row] ?? { kind: "zone" };
     now = { state, look, why, changed: isChanged(state), score: el("div", { class: "score" }), scoreNote,
       scoreControls: el("div", { class: "bar quiet" }, ofLayer.node, scoreNote) };
     now.map = longMap({ state, look, layers, head: get("head"), room, onPoint: point, onWalk: walk,
       onLeave: leave, onAct: act });
-    now.row = now.map.rows.findIndex(({ kind, layer }) => kind === stood.kind && layer === stood.layer);
+    now.row = now.map.rows.findIndex(({ kind, layer }) => kind === previous.kind && layer === previous.layer);
     now.ribbon = ribbon({ state, narrow: room < SIDE_BY_SIDE, onLeave: leave, onAct: act,
       onPoint: (position) => point({ row: now.row, position }, "ribbon") });
     const ask = state.guess ? [guess(view, state.guess.question, [state.guess.answer, el("span", { class: "tries" },
       el("button", { type: "button", class: "preset", disabled, "data-at": "try",
         on: { click: () => tell(model, { memory: state.guess.memory }) } },
-      `remember ${plural(state.guess.memory, "position")}`))])] : [];
+      `set the memory to ${plural(state.guess.memory, "position")}`))])] : [];
     const all = tallySaid(tally);
     keepingFocus(parts.body, () => parts.body.replaceChildren(
       el("h4", { class: "finding", role: "status", "aria-live": "polite" }, answerSaid(state)), why,

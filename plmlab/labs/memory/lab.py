@@ -1,5 +1,4 @@
-"""The Memory Lab: a text read segment by segment, how far a position can hear, and what it loses where memory is
-cut."""
+"""The Memory Lab: segment-level recurrence, the receptive field of a position, and masking parts of the memory."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -33,38 +32,37 @@ from plmlab.visibility import Visibility
 from plmlab.world.datasets.recalls import RecallText
 
 LIKELIEST = 5
-"""So many words are named before and after."""
+"""Number of most probable words listed before and after a change."""
 ROOM = 1_500_000
-"""Positions are cut one by one where that costs no more numbers than these to remember; else some neighbours
-together."""
+"""Limit on stored floats: positions are masked one by one within it, otherwise in groups of neighbours."""
 MEAN = MOST = -1
-"""``head`` for the mean of all heads; ``layer`` for the one that looks most at the position whose score is shown."""
+"""``head``: the mean of all heads. ``layer``: the layer with the largest attention weight on the selected key."""
 CLICKS = ("ask", "before", "position", "segment")
 
 
 class MemoryLab(Lab):
-    """A Transformer-XL on the reader's text, segment by segment, with a memory to lengthen, to shorten and to cut.
+    """A Transformer-XL on the reader's text, segment by segment, with a memory to lengthen, shorten and mask.
 
-    One position is asked what comes next: where each layer can have heard from, where it looks, and what becomes of the
-    probability of the word that the text has next where a position, a segment or all before a position is cut out of
-    the memory while its segment is read, where a term of the scores is away, or where distances are not shifted by the
-    memory. The model itself is never changed.
+    For one query position the lab shows the receptive field of each layer, the attention weights, and how the
+    probability of the actual next word changes when a position, a segment or everything before a position is masked out
+    while the query's segment is processed, when a term of the scores is removed, or when distances are not shifted by
+    the memory's length. The model itself is never changed.
 
     Args:
-        model: a language model that remembers segments (a Transformer-XL); where ``texts`` are given, one of words.
-        tokenizer: its own. A text is read as it stands, with no token put before it.
-        text: the text to begin with; the first preset if None.
-        texts: texts with questions, as `RecallTexts` writes them: they give presets, and a tally over all.
-        presets: texts to try; some of ``texts`` if None.
-        traits: what the reader can set: ``segment`` and ``memory`` (positions; None for the model's own), ``position``
-            (which is asked; None for the one that must say the answer of the last question), ``cuts`` (each from a
-            position up to another), ``without`` (a name of `WITHOUT`), ``head`` (−1 for the mean), ``layer`` (whose
-            score is shown; −1 for the one that looks most), ``key`` (the position whose score is shown; −1 for the one
-            where the answer was read last), ``click`` (what a click on a word does: "ask", "before", "position",
-            "segment"), ``max_tokens``.
+        model: a language model with segment-level recurrence (a Transformer-XL); word-level if ``texts`` are given.
+        tokenizer: the model's own. No start token is prepended to the text.
+        text: the initial text; the first preset if None.
+        texts: texts with questions, as `RecallTexts` generates them, for presets and for a tally over all questions.
+        presets: texts to try; chosen from ``texts`` if None.
+        traits: what the reader can set: ``segment`` and ``memory`` (lengths; None for the model's own), ``position``
+            (the query position; None for the one that predicts the answer to the last question), ``cuts`` (half-open
+            ranges of positions to mask out), ``without`` (a name in `WITHOUT`), ``head`` (−1 for the mean), ``layer``
+            (whose score is shown; −1 for the one with the largest weight), ``key`` (the key whose score is shown; −1
+            for the last occurrence of the answer), ``click`` (the action of a click on a word: "ask", "before",
+            "position" or "segment"), ``max_tokens``.
 
     Raises:
-        ValueError: the model remembers no segments.
+        ValueError: the model has no segment-level recurrence.
     """
 
     title = "Memory Lab"
@@ -88,19 +86,19 @@ class MemoryLab(Lab):
                  presets: Sequence[MemoryPreset] | None = None, **traits: Any) -> None:
         self.model, self.tokenizer = remembering_model(model, tokenizer)
         answered = list(ask_all(self.model, self.tokenizer, texts))
-        tried = texts_to_try(answered) if presets is None else list(presets)
+        choices = texts_to_try(answered) if presets is None else list(presets)
         self._remembering = lru_cache(16)(self._with_lengths)
         self._read = lru_cache(8)(self._reading)
         self._rules = lru_cache(8)(self._visibility)
-        begin = text if text is not None else tried[0].text if tried else ""
-        super().__init__(text=begin, menu={
-            "presets": [{"title": one.title} | one.traits() for one in tried], "layers": len(self.model.layers),
-            "heads": self.model.config.heads, "tally": tally(answered),
+        first_text = text if text is not None else choices[0].text if choices else ""
+        super().__init__(text=first_text, menu={
+            "presets": [{"title": preset.title} | preset.traits() for preset in choices],
+            "layers": len(self.model.layers), "heads": self.model.config.heads, "tally": tally(answered),
         }, **traits)
 
     @traitlets.validate("layer", "head")
     def _check(self, proposal: Any) -> int:
-        """A TraitError for a layer or a head that there is not."""
+        """Raise a TraitError if the layer or head does not exist."""
         name, value = proposal["trait"].name, proposal["value"]
         count = len(self.model.layers) if name == "layer" else self.model.config.heads
         if not -1 <= value < count:
@@ -108,16 +106,16 @@ class MemoryLab(Lab):
         return value
 
     def summary(self) -> str:
-        """What is asked for, and its probability as it is and as it is changed."""
+        """The target and its probability, before and after the changes."""
         if not self.state:
             return self.message
         now, then = self.state["answers"]
-        return (f"after position {self.state['position']}, “{self.state['word']}” has {now['p']:.3f} with segments of "
-                f"{self.state['segment']} and a memory of {self.state['memory']}; as changed, {then['p']:.3f}")
+        return (f"at position {self.state['position']}, p(“{self.state['word']}”) is {now['p']:.3f} with segments of "
+                f"{self.state['segment']} and a memory of {self.state['memory']}; with the changes, {then['p']:.3f}")
 
     @torch.no_grad()
     def compute(self, change: Change) -> Computed:
-        """The text read, and all that is drawn of the position that is asked."""
+        """Run the model, and compute everything that is drawn for the query position."""
         ids, note = self._ids()
         new_text = bool({"text", "max_tokens"} & change.drawn)
         tokens = labels(self.tokenizer, ids)
@@ -130,20 +128,20 @@ class MemoryLab(Lab):
         segment = own.segment if self.segment is None else self.segment
         memory = own.memory if self.memory is None else self.memory
         if self.without not in WAYS:
-            raise ValueError(f"without is {self.without!r:.60}; it is one of {', '.join(WITHOUT)}, or empty")
+            raise ValueError(f"without is {self.without!r:.60}; give one of {', '.join(WITHOUT)}, or an empty string")
         state = self._state(tuple(ids), tokens, position, segment, memory, [_cut(cut) for cut in cuts])
         return Computed({"state": state, "message": note, "position": position, "cuts": cuts, "segment": segment,
                          "memory": memory, **({"key": -1} if new_text else {})})
 
     def _ids(self) -> tuple[list[int], str]:
-        """The tokens that are read, and what is to be said of them; a ValueError for a text without any."""
+        """The token ids, and a note about them. Raises ValueError if the text has no tokens."""
         if self.max_tokens < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}: a text needs 1 position or more")
+            raise ValueError(f"max_tokens is {self.max_tokens}: give a whole number, 1 or more")
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise empty("text")
-        strange = sum(id == self.tokenizer.vocab.unk for id in ids[:self.max_tokens])
-        return ids[:self.max_tokens], joined(unknown(strange), left_out(len(ids) - self.max_tokens, self.max_tokens))
+        unk_count = sum(id == self.tokenizer.vocab.unk for id in ids[:self.max_tokens])
+        return ids[:self.max_tokens], joined(unknown(unk_count), left_out(len(ids) - self.max_tokens, self.max_tokens))
 
     def _with_lengths(self, segment: int, memory: int) -> RememberingModel:
         return self.model.remembering(segment=segment, memory=memory)
@@ -172,33 +170,34 @@ class MemoryLab(Lab):
         changed[at.begin:position + 1, at.oldest:position + 1] &= ~blinded(mask, position + 1 - at.begin)
         name = labels(self.tokenizer, [word])[0]
         now, then = (reach(mask_of, position, len(model.layers)) for mask_of in (looks, changed))
-        row = rule_ids[position].tolist()
+        row_causes = rule_ids[position].tolist()
         return {
             "tokens": tokens, "names": names_of(tokens), "position": position, "begin": at.begin, "oldest": at.oldest,
             "segment": segment, "memory": memory, "word": name, "given": position + 1 < len(ids), "fact": fact,
             "zones": [_zone(key, bool(looks[position, key]), at) for key in range(len(ids))],
-            "rule_ids": row, "sentences": {str(cause): visible.sentence(cause) for cause in sorted(set(row))},
-            "cut": [bool(one) for one in mask.tolist()], "without": self.without,
+            "rule_ids": row_causes,
+            "sentences": {str(cause): visible.sentence(cause) for cause in sorted(set(row_causes))},
+            "cut": mask.tolist(), "without": self.without,
             "reach": {"level": now.level, "via": now.via, "cut": then.level},
-            "answers": [self._said(one, word) for one in logits],
-            "ways": [{"name": way, **self._said(one, word)} for way, one in zip(WAYS, of_ways, strict=True)],
+            "answers": [self._said(row, word) for row in logits],
+            "ways": [{"name": way, **self._said(scores, word)} for way, scores in zip(WAYS, of_ways, strict=True)],
             "effects": self._effects(model, ids, at, whole.inputs[:, :1], word),
             "guess": self._guess(ids, at, segment, memory, word, name, fact, float(logits[0].softmax(-1)[word])),
             **_sent(looked),
         }
 
     def _said(self, logits: Float[Tensor, "vocab"], word: int) -> Said:
-        """The probability of the word, its rank from 1 on, and the likeliest words with theirs."""
-        chances = logits.double().softmax(-1)
-        top = chances.topk(min(LIKELIEST, len(chances)))
-        return {"p": float(chances[word]), "rank": 1 + int((chances > chances[word]).sum()),
+        """The word's probability and rank (from 1), and the most probable words with their probabilities."""
+        probs = logits.double().softmax(-1)
+        top = probs.topk(min(LIKELIEST, len(probs)))
+        return {"p": float(probs[word]), "rank": 1 + int((probs > probs[word]).sum()),
                 "likeliest": [list(pair) for pair in zip(labels(self.tokenizer, top.indices.tolist()),
                                                         top.values.tolist(), strict=True)]}
 
     def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: Sight,
                  inputs: Float[Tensor, "layer 1 time model"], word: int) -> Effects:
-        """The word's probability with some positions cut out, as [first position, end, probability]: ``positions``, one
-        by one or some neighbours together, and ``segments``, those before the asked position's."""
+        """The word's probability with ranges masked out, as [first, end, probability]: ``positions``, single positions
+        or groups of neighbours, and ``segments``, the segments before that of the query position."""
         length = at.position + 1 - at.begin
         most = max(1, ROOM // ((at.keys + 3 * length) * inputs.shape[0] * inputs.shape[-1]))
         positions = [(at.oldest + first, at.oldest + end) for first, end in groups(at.keys - 1, most)]
@@ -210,9 +209,9 @@ class MemoryLab(Lab):
             return {"positions": [], "segments": []}
         mask = torch.stack([at.mask([cut]) for cut in cuts])
         hidden = read_again(model, ids, at, inputs, mask)
-        chances = model.token_logits(hidden).double().softmax(-1)[:, word].tolist()
-        told = [[first, end, p] for (first, end), p in zip(cuts, chances, strict=True)]
-        return {"positions": told[:len(positions)], "segments": told[len(positions):]}
+        probs = model.token_logits(hidden).double().softmax(-1)[:, word].tolist()
+        effects = [[first, end, p] for (first, end), p in zip(cuts, probs, strict=True)]
+        return {"positions": effects[:len(positions)], "segments": effects[len(positions):]}
 
     def _guess(self, ids: tuple[int, ...], at: Sight, segment: int, memory: int, word: int, name: str,
                fact: int | None, now: float) -> Guess | None:
@@ -224,27 +223,26 @@ class MemoryLab(Lab):
         return question(name, fact, at, memory, other, now, float(logits.softmax(-1)[word]), likeliest)
 
 
-def _cut(told: Any) -> tuple[int, int]:
-    """A cut as the browser or the reader tells it: from a position up to another one."""
+def _cut(given: Any) -> tuple[int, int]:
+    """Parse a cut, given as [first, end]. Raises ValueError unless 0 ≤ first < end."""
     try:
-        first, end = (int(one) for one in told)
+        first, end = (int(bound) for bound in given)
     except (TypeError, ValueError):
-        raise ValueError(f"a cut is told as [first position, position behind the last]; {told!r:.60} was "
-                         f"given") from None
+        raise ValueError(f"a cut is a pair [first position, last position + 1]; {given!r:.60} was given") from None
     if not 0 <= first < end:
-        raise ValueError(f"a cut goes from a position, 0 or later, to one behind it; {told!r:.60} was given")
+        raise ValueError(f"a cut [first, end] needs 0 ≤ first < end; {given!r:.60} was given")
     return first, end
 
 
 def _zone(key: int, seen: bool, at: Sight) -> str:
-    """What has become of a position when ``at.position`` is asked."""
+    """Status of position ``key`` for the query position ``at.position``."""
     if key > at.position:
         return "later"
     return "forgotten" if not seen else "segment" if key >= at.begin else "memory"
 
 
 def _sent(looked: Looked) -> Sent:
-    """Where the position looked, as bytes for JavaScript: [way layer head key], and [way layer head key term]."""
+    """Weights ``[way layer head key]`` and score terms ``[way layer head key term]`` as bytes for JavaScript."""
     weights = looked.weights.transpose(0, 1)
     terms = looked.terms.permute(2, 1, 3, 4, 0)
     return {"weights": _packed(weights), "terms": _packed(terms)}

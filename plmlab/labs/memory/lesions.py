@@ -1,4 +1,4 @@
-"""What can be changed in the scores of a model that tells distances in four terms: a term away, or a known mistake."""
+"""Interventions on Transformer-XL scores: zero one of the four terms, mask keys, or reproduce a known bug."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,38 +10,39 @@ from plmlab.layers.hooks import Change
 from plmlab.layers.relative import TERMS
 
 POSITIONS = ("content_position", "global_position")
-"""Those of them that hang on distances."""
+"""The two terms that depend on the distance between query and key."""
 
 
 def unshifted(segment: int | None = None, memory: int = 0) -> Change:
-    """An intervention that makes a term as if no memory stood before the segment (the mistake that x-transformers' pull
-    request 103 mends).
+    """An intervention that computes a position term as if there were no memory before the segment (the bug fixed by
+    pull request 103 of x-transformers).
 
-    Queries and keys are both counted from 0, though the first query stands behind the whole memory: query i and key j
-    are taken to be i − j apart, and what seems to come later counts as distance 0. The queries are one segment, the
-    memory before it among the keys; where ``segment`` is given they are a whole text, read in one pass.
+    Queries and keys are both indexed from 0, although the first query comes after the whole memory: the distance
+    between query i and key j is taken to be i − j, and negative distances are clamped to 0. The queries are one segment
+    and the keys include the memory before it; if ``segment`` is given, the queries are a whole text processed in one
+    pass.
     """
     def change(term: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         query, key = term.shape[-2:]
-        place = torch.arange(key - query, key, device=term.device)[:, None]
-        begin = place - place % segment if segment else place[:1]
+        i = torch.arange(key - query, key, device=term.device)[:, None]
+        begin = i - i % segment if segment else i[:1]
         oldest = (begin - memory).clamp(min=0) if segment else 0
         j = torch.arange(key, device=term.device) - oldest
-        place_of_that_distance = place - (place - begin - j).clamp(min=0)
-        return term.gather(-1, place_of_that_distance.clamp(min=0).expand_as(term))
+        key_at_wrong_distance = i - (i - begin - j).clamp(min=0)
+        return term.gather(-1, key_at_wrong_distance.clamp(min=0).expand_as(term))
     return change
 
 
 MISTAKE = "unshifted"
 WITHOUT = (*TERMS, MISTAKE)
-"""What can be taken from the scores of every layer: a term, or from distances the memory's length."""
+"""What can be removed from the scores of every layer: one term, or the memory's length from the distances."""
 WAYS = ("", *WITHOUT)
-"""As the model is, and under each of these."""
+"""The unchanged model (""), and each of the interventions in `WITHOUT`."""
 
 
 def by_row(ways: Sequence[str], mistaken: Change) -> dict[str, Change]:
-    """An intervention in a batch whose rows are read each in a way of its own; ``mistaken`` is how `unshifted` acts
-    there."""
+    """Interventions by hook point for a batch in which each row has its own entry of `WAYS`; ``mistaken`` is the
+    `unshifted` intervention for this batch."""
     changes: dict[str, dict[int, Change]] = {}
     for row, way in enumerate(ways):
         terms = POSITIONS if way == MISTAKE else (way,) if way else ()
@@ -53,21 +54,20 @@ def by_row(ways: Sequence[str], mistaken: Change) -> dict[str, Change]:
 def _in_rows(rows: Mapping[int, Change]) -> Change:
     def change(term: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         changed = term.clone()
-        for row, one in rows.items():
-            changed[row:row + 1] = one(term[row:row + 1])
+        for row, change_row in rows.items():
+            changed[row:row + 1] = change_row(term[row:row + 1])
         return changed
     return change
 
 
 def blinded(cut: Bool[Tensor, "*batch key"], queries: int) -> Bool[Tensor, "*batch query key"]:
-    """The pairs that a cut closes: no query looks at the keys that are cut, itself excepted. The queries are the last
-    of the keys."""
+    """Pairs that a cut blocks: no query attends to a cut key other than itself. The queries are the last keys."""
     key = cut.shape[-1]
     return cut[..., None, :] & ~torch.eye(key, dtype=torch.bool, device=cut.device)[key - queries:]
 
 
 def blind(cut: Bool[Tensor, "batch key"]) -> Change:
-    """An intervention on scores: in each row the keys that are cut are `blinded`."""
+    """An intervention on scores that masks the cut keys of each row (see `blinded`)."""
     def change(scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         return scores.masked_fill(blinded(cut, scores.shape[2])[:, None], float("-inf"))
     return change

@@ -1,5 +1,5 @@
-// The long picture of the Memory Lab: a column a position. What each layer can have heard of, what became of each position,
-// where each layer looks, and what the loss of a position does.
+// The main figure of the Memory Lab, one column per position: the receptive field of each layer, the status of each
+// position, the attention of each layer, and the effect of masking a position out.
 
 import { runs } from "./numbers.js";
 import { ZONES, isChanged, isCut } from "./told.js";
@@ -11,49 +11,50 @@ const [HEARD, BAND, LOOKED, EFFECT, GAP, HEAD] = [15, 20, 13, 54, 9, 25];
 const NARROWEST = 3.4;
 const INSET = 0.35;
 const SEEN = 0.004;
+const STOP = "stop-gradient: hidden states pass, gradients do not";
 
 let patterns = 0;
 
-/** The rows from above: { kind, layer, way, title, top, height }. Weights have a second row a layer where something is
-    changed. */
+/** The rows from top to bottom: { kind, layer, way, title, top, height }. Each layer has a second row of weights if
+    something is changed. */
 export function rowsOf(layers, changed) {
-  const found = [];
+  const rows = [];
   let top = HEAD;
   const add = (kind, height, title, more = {}) => {
-    found.push({ kind, title, top, height, ...more });
+    rows.push({ kind, title, top, height, ...more });
     top += height + 2;
   };
-  for (let layer = layers - 1; layer >= 0; layer--) add("heard", HEARD, `layer ${layer} can have heard`, { layer });
-  add("zone", BAND, "what became of it");
+  for (let layer = layers - 1; layer >= 0; layer--) add("heard", HEARD, `can reach layer ${layer}`, { layer });
+  add("zone", BAND, "status");
   top += GAP;
   for (let layer = layers - 1; layer >= 0; layer--) {
-    add("looked", LOOKED, `layer ${layer} looks${changed ? ", as it is" : ""}`, { layer, way: 0 });
-    if (changed) add("looked", LOOKED, "as changed", { layer, way: 1 });
+    add("looked", LOOKED, `attention, layer ${layer}${changed ? ", before" : ""}`, { layer, way: 0 });
+    if (changed) add("looked", LOOKED, "after the change", { layer, way: 1 });
   }
   top += GAP;
-  add("effect", EFFECT, "the word, this position cut");
-  return { rows: found, height: top };
+  add("effect", EFFECT, "p(target) without it");
+  return { rows, height: top };
 }
 
-/** How far up the scale of colours a weight stands, from 0 to 1: its root, the same in every state, so that small
-    weights are seen and pictures can be compared. */
+/** Place of a weight on the colour scale, from 0 to 1: its square root, the same in every state, so that small weights
+    are visible and figures can be compared. */
 export const shade = (weight) => Math.sqrt(clamp(weight, 0, 1));
 
 const rect = (x, y, width, height, more) => svg("rect", { x, y, width: Math.max(width, 0.5), height, ...more });
 
-/** Cells of a row of positions, one a stretch of equal values; `paint(value)` gives the attributes of one. */
+/** Cells of a row, one per run of equal values; `paint(value)` gives the attributes of one. */
 const cells = (values, at, { top, height }, paint, inset = 0) => runs(values).map(({ from, to, value }) =>
   rect(at(from) + inset, top, at(to) - at(from) - 2 * inset, height, paint(value)));
 
-/** What a layer can have heard of; what it can't any more where something is cut is outlined. */
+/** The receptive field of a layer; the part lost to masking is outlined. */
 function heardMarks(row, { state, at, hatched }) {
   const within = (level) => level >= 0 && level <= row.layer + 1;
-  const found = state.reach.level.map((level, position) =>
+  const marks = state.reach.level.map((level, position) =>
     (!within(level) ? "never" : within(state.reach.cut[position]) ? "heard" : "lost"));
-  return cells(found, at, row, (value) => (value === "heard" ? { class: value } : { class: value, style: hatched }));
+  return cells(marks, at, row, (value) => (value === "heard" ? { class: value } : { class: value, style: hatched }));
 }
 
-/** What became of each position, with its name where there is room, and what is cut out. */
+/** The status of each position, labelled where there is room, and what is masked out. */
 function zoneMarks(row, { state, at, hatched }) {
   const names = runs(state.zones).filter(({ from, to, value }) => at(to) - at(from) > 7 * ZONES[value].length)
     .map(({ from, to, value }) => svg("text", { class: `zone-name ${value}`, x: (at(from) + at(to)) / 2,
@@ -64,15 +65,15 @@ function zoneMarks(row, { state, at, hatched }) {
     ({ class: `zone ${zone}`, style: zone === "forgotten" ? hatched : null }), INSET), ...names, ...cut];
 }
 
-/** Where a layer looks; `colour(weight)` on one scale for all rows. */
+/** Attention weights of a layer; `colour(weight)` uses one scale for all rows. */
 function lookedMarks(row, { state, at, hatched, weights, colour }) {
-  const shown = weights(row).map((weight, position) =>
+  const visible = weights(row).map((weight, position) =>
     (position > state.position || state.zones[position] === "forgotten" ? null : weight));
-  return cells(shown, at, row, (weight) =>
+  return cells(visible, at, row, (weight) =>
     (weight === null ? { class: "never", style: hatched } : { fill: colour(weight) }));
 }
 
-/** Bars from the probability of the word to what it is without a position. */
+/** Bars from the probability of the target to its value without a position. */
 function effectMarks({ top, height }, { state, at, width, pitch }) {
   const y = (p) => top + height - 2 - p * (height - 4);
   const { p } = state.answers[0];
@@ -85,7 +86,7 @@ function effectMarks({ top, height }, { state, at, width, pitch }) {
 
 const MARKS = { heard: heardMarks, zone: zoneMarks, looked: lookedMarks, effect: effectMarks };
 
-/** The lines that go through all rows: where segments begin, where the gradient stops, where the word was read last. */
+/** Lines through all rows: segment boundaries, the stop-gradient, and the last occurrence of the target. */
 function lines({ state, at, width }, height) {
   const starts = [];
   for (let position = state.segment; position < state.tokens.length; position += state.segment) {
@@ -95,26 +96,26 @@ function lines({ state, at, width }, height) {
   const right = stop > width / 2;
   const gradient = state.begin ? [svg("path", { class: "gradient-stop", d: `M${stop} 2V${height}` }),
     svg("text", { class: "gradient-name", x: stop + (right ? -6 : 6), y: 10, "text-anchor": right ? "end" : "start" },
-    right ? "no gradient passes this line, but numbers do ▸" : "◂ no gradient passes this line, but numbers do")] : [];
+    right ? `${STOP} ▸` : `◂ ${STOP}`)] : [];
   const fact = state.fact === null ? [] : [svg("path", { class: "fact-mark",
     d: `M${at(state.fact + 0.5)} ${HEAD - 3}l-4.5 -8h9z` })];
   return [svg("path", { class: "starts", d: starts.join("") }), ...gradient, ...fact];
 }
 
-/** What the marks mean. */
+/** The legend. */
 const keys = (state) => el("div", { class: "map-foot" }, el("div", { class: "map-keys" },
-  el("span", {}, el("i", { class: "heard" }), "can have heard of it"),
-  el("span", {}, el("i", { class: "never" }), "cannot"),
+  el("span", {}, el("i", { class: "heard" }), "receptive field"),
+  el("span", {}, el("i", { class: "never" }), "out of reach"),
   ...(state.fact === null ? [] : [el("span", {}, el("i", { class: "fact-key" }, "▼"),
-    `“${state.word}” was read last here`)]),
-  el("span", {}, el("i", { class: "falls" }), "falls to there without it"),
+    `last occurrence of “${state.word}”`)]),
+  el("span", {}, el("i", { class: "falls" }), "falls to this without it"),
   el("span", {}, el("i", { class: "rises" }), "rises")),
 scaleBar(sequential(), ["0", "¼", "1"], "attention weight"));
 
 /**
- * The picture. `look` has the weights, `head` whose they are; `onPoint({ row, position })` hears where the pointer goes,
- * `onWalk({ row, position })` where the keys go, `onLeave()` when the pointer leaves, `onAct(position)` a click or Enter.
- * `point(row, position, said)` moves the crosshair.
+ * The figure. `look` has the weights, `head` selects the head; `onPoint({ row, position })` is called on pointer moves,
+ * `onWalk({ row, position })` on arrow keys, `onLeave()` when the pointer leaves, `onAct(position)` on a click or Enter.
+ * `point(row, position, label)` moves the crosshair.
  */
 export function longMap({ state, look, layers, head, room, onPoint, onWalk, onLeave, onAct }) {
   const count = state.tokens.length;
@@ -139,7 +140,7 @@ export function longMap({ state, look, layers, head, room, onPoint, onWalk, onLe
     rect(at(state.position) - 0.5, HEAD - 2, pitch + 1, height - HEAD + 2, { class: "asked-position" }), column);
   const cross = el("div", { class: "cross", role: "gridcell", tabindex: "0" });
   const line = el("div", { role: "row" }, cross);
-  const field = el("div", { class: "field", role: "grid", "aria-label": "the positions of the text: a row a layer",
+  const field = el("div", { class: "field", role: "grid", "aria-label": "the positions of the text: one row per layer",
     "aria-rowcount": rows.length, "aria-colcount": count, style: `width:${width}px;height:${height}px` }, canvas, line);
   const names = rows.map(({ title, top, height: tall }) =>
     el("span", { class: "row-name", style: `top:${top}px;height:${tall}px` }, title));
@@ -171,13 +172,13 @@ export function longMap({ state, look, layers, head, room, onPoint, onWalk, onLe
     event.preventDefault();
     event.stopPropagation();
   });
-  const point = (row, position, said) => {
+  const point = (row, position, label) => {
     now = { row: clamp(row, 0, rows.length - 1), position };
     const { top, height: tall } = rows[now.row];
     const wide = Math.max(pitch, 7);
     column.setAttribute("x", at(position) + pitch / 2 - Math.max(pitch, 2) / 2);
     cross.style.cssText = `left:${at(position + 0.5) - wide / 2}px;top:${top - 1}px;width:${wide}px;height:${tall + 2}px`;
-    cross.setAttribute("aria-label", said);
+    cross.setAttribute("aria-label", label);
     cross.setAttribute("aria-colindex", position + 1);
     line.setAttribute("aria-rowindex", now.row + 1);
   };

@@ -1,13 +1,13 @@
-// What Python sends of the asked position: where it looked, and the four terms of its scores.
+// The attention weights of the query position and the four terms of its scores, decoded from bytes.
 
 import { bytesOf } from "../shared/bytes.js";
 
 export const MEAN = -1;
 export const MOST = -1;
 
-/** `weight(way, layer, head, position)`, with `MEAN` for all heads, and `terms(way, layer, head, position)`; way 0 is as the
-    model is, 1 as it is changed. Positions that are neither read nor remembered have weight 0 and no terms.
-    `most(layer, head, position)` is the layer and head that look most at a position, among those that are meant. */
+/** `weight(way, layer, head, position)`, where head `MEAN` averages all heads, and `terms(way, layer, head, position)`; way 0
+    is the unchanged model, 1 the changed one. Positions outside segment and memory have weight 0 and no terms.
+    `most(layer, head, position)` is the layer and head with the largest weight on a position, among those selected. */
 export function looked(state, layers, heads) {
   const [weights, terms] = [new Float32Array(bytesOf(state.weights)), new Float32Array(bytesOf(state.terms))];
   const keys = state.position + 1 - state.oldest;
@@ -17,7 +17,7 @@ export function looked(state, layers, heads) {
     if (!held(position)) return 0;
     if (head !== MEAN) return weights[at(way, layer, head, position)];
     let sum = 0;
-    for (let one = 0; one < heads; one++) sum += weights[at(way, layer, one, position)];
+    for (let h = 0; h < heads; h++) sum += weights[at(way, layer, h, position)];
     return sum / heads;
   };
   return {
@@ -28,18 +28,18 @@ export function looked(state, layers, heads) {
       return [...terms.subarray(first, first + 4)];
     },
     most: (layer, head, position) => {
-      let found = { weight: -1 };
+      let largest = { weight: -1 };
       for (let l = layer === MOST ? 0 : layer; l < (layer === MOST ? layers : layer + 1); l++) {
         for (let h = head === MEAN ? 0 : head; h < (head === MEAN ? heads : head + 1); h++) {
-          if (weight(0, l, h, position) > found.weight) found = { layer: l, head: h, weight: weight(0, l, h, position) };
+          if (weight(0, l, h, position) > largest.weight) largest = { layer: l, head: h, weight: weight(0, l, h, position) };
         }
       }
-      return found;
+      return largest;
     },
   };
 }
 
-/** The terms as steps of a waterfall, [{ from, to }], and their sum. */
+/** The terms as steps of a waterfall chart, [{ from, to }], and their sum. */
 export function waterfall(terms) {
   let sum = 0;
   const steps = terms.map((term) => {
@@ -50,18 +50,18 @@ export function waterfall(terms) {
   return { steps, sum };
 }
 
-/** The end of the scale of a layer and head, for the terms of all its keys: as far up as any goes. A few go far lower,
-    which no softmax sees. */
+/** The upper end of the scale of a layer and head: the maximum over all its keys. A few scores are far lower, where the
+    softmax weight is negligible. */
 export const scoreScale = (ofKeys) =>
   Math.max(1, Math.ceil(Math.max(...ofKeys.flatMap((terms) => waterfall(terms).steps.map(({ to }) => to)))));
 
-/** Stretches of positions with the same value, [{ from, to, value }]. */
+/** Runs of consecutive positions with the same value, [{ from, to, value }]. */
 export function runs(values) {
-  const found = [];
+  const stretches = [];
   values.forEach((value, position) => {
-    const last = found.at(-1);
+    const last = stretches.at(-1);
     if (last?.value === value) last.to = position + 1;
-    else found.push({ from: position, to: position + 1, value });
+    else stretches.push({ from: position, to: position + 1, value });
   });
-  return found;
+  return stretches;
 }

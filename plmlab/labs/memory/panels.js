@@ -1,4 +1,4 @@
-// What stands beneath the pictures of the Memory Lab: the answer before and after, and one score in its four terms.
+// The panels below the pictures of the Memory Lab: the prediction before and after, and one score as four terms.
 
 import { waterfall } from "./numbers.js";
 import { WAYS, isChanged } from "./told.js";
@@ -10,45 +10,45 @@ import { number, signed } from "../shared/words.js";
 
 const wide = (p) => `${(100 * p).toFixed(2)}%`;
 
-/** One answer: the word that is asked for, and the likeliest words. */
+/** One prediction: the target and the most probable words. */
 function answer(title, { p, rank, likeliest }, word, role) {
-  const rows = likeliest.map(([said, share]) => [said, share, said === word]);
+  const rows = likeliest.map(([token, prob]) => [token, prob, token === word]);
   if (!rows.some(([, , own]) => own)) rows.push([word, p, true]);
   return el("div", { class: `answer ${role}` }, el("h5", {}, title),
-    ...rows.map(([said, share, own], i) => el("div", { class: `said-row${own ? " own" : ""}`, role: "img",
-      "aria-label": `${said}: ${chance(share)}` },
-    el("bdi", { class: "token" }, said),
-    el("span", { class: "track" }, el("i", { style: `width:${wide(share)}` })),
-    el("span", { class: "amount" }, chance(share)),
-    el("span", { class: "rank" }, own && i >= 5 ? `no. ${number(rank)}` : ""))));
+    ...rows.map(([token, prob, own], i) => el("div", { class: `said-row${own ? " own" : ""}`, role: "img",
+      "aria-label": `${token}: ${chance(prob)}` },
+    el("bdi", { class: "token" }, token),
+    el("span", { class: "track" }, el("i", { style: `width:${wide(prob)}` })),
+    el("span", { class: "amount" }, chance(prob)),
+    el("span", { class: "rank" }, own && i >= 5 ? `rank ${number(rank)}` : ""))));
 }
 
-/** The answer before and after, side by side. `undo` takes all changes back; `idle`: what is cut is not looked at. */
+/** The prediction before and after, side by side. `undo` reverts all changes; `idle`: no visible key is masked out. */
 export function answerPanel({ state, changeSaid, idle, disabled, undo }) {
   const [now, then] = state.answers;
   const changed = isChanged(state);
   return el("div", { class: "answers" },
     el("h4", {}, `What comes after “${state.names[state.position]}”?`),
-    el("div", { class: "pair" }, answer("as it is", now, state.word, "before"),
+    el("div", { class: "pair" }, answer("unchanged", now, state.word, "before"),
       changed ? answer(changeSaid, then, state.word, "after")
-        : el("p", { class: "nothing" }, idle ? "What you cut is forgotten already, or comes later: nothing changes."
-          : "Nothing is cut. Choose above what a click does, then click a word; or take away a term of the scores.")),
+        : el("p", { class: "nothing" }, idle ? "What you masked out is forgotten already, or comes later: no effect."
+          : "Nothing is masked out. Choose what a click does and click a word, or remove a term of the scores.")),
     ...(changed || idle ? [el("button", { type: "button", class: "preset", disabled, "data-at": "undo",
-      on: { click: undo } }, "mend everything")] : []));
+      on: { click: undo } }, "restore everything")] : []));
 }
 
-/** The ways to read the text, each with the probability of the word; `choose(name)` reads it in one. */
+/** The interventions on the scores, each with the target's probability; `choose(name)` applies one. */
 export function waysPanel({ state, disabled, choose }) {
   const row = (way) => [el("span", { class: "way-name" }, WAYS[way.name]),
     el("span", { class: "track" }, el("i", { style: `width:${wide(way.p)}` })),
     el("span", { class: "amount" }, chance(way.p)), el("bdi", { class: "first" }, way.likeliest[0][0])];
-  const { node } = radioGroup({ label: "how scores are made", kind: "ways", value: state.without, disabled,
-    lead: el("h4", {}, "Take a term of all scores away, or make a known mistake"),
+  const { node } = radioGroup({ label: "how scores are computed", kind: "ways", value: state.without, disabled,
+    lead: el("h4", {}, "Remove a term from all scores, or reproduce a known bug"),
     options: state.ways.map((way) => [way.name, row(way), { "data-at": `way-${way.name}` }, { class: "way" }]),
   }, choose);
   node.append(
-    el("p", { class: "note" }, `Bars: the probability of “${state.word}”, and the word that comes first, where the ` +
-      "whole text is read so, in every layer, and nothing is cut."));
+    el("p", { class: "note" }, `Bars: the probability of “${state.word}”, and the top prediction, when the ` +
+      "change applies to every layer and to the whole text, and nothing is masked out."));
   return node;
 }
 
@@ -56,14 +56,14 @@ const [NAME, NUMBER, CHANGED, ROW] = [216, 58, 66, 24];
 const WIDE = 480;
 
 /**
- * One score as four terms, one upon the other. `terms` are those of the pair as it is, `after` as it is changed (null
- * where nothing is); `most` is the end of the scale, the same for all keys of the layer and head.
+ * One score as a waterfall of four terms. `terms` are those of the unchanged model, `after` those of the changed one
+ * (or null); `most` is the end of the scale, the same for all keys of the layer and head.
  */
 export function scorePanel({ terms, after, weight, weightAfter, most, title, controls }) {
   const head = [el("h4", {}, title), controls];
   if (!terms) {
     return el("div", { class: "score" }, ...head,
-      el("p", { class: "note" }, "This position is neither read nor remembered: no score is made with it."));
+      el("p", { class: "note" }, "This position is neither in the segment nor in the memory: it has no score."));
   }
   const { steps, sum } = waterfall(terms);
   const changed = after && waterfall(after);
@@ -89,13 +89,13 @@ export function scorePanel({ terms, after, weight, weightAfter, most, title, con
     svg("text", { class: "axis", x: x(-most), y: 11, "text-anchor": "start" }, signed(-most)),
     svg("text", { class: "axis", x: x(most), y: 11, "text-anchor": "end" }, signed(most)),
     svg("path", { class: "rule", d: `M${x(0)} 16V${height}` }), ...parts,
-    svg("text", { class: "term-name sum", x: 0, y: y + 15 }, "score, the sum"),
+    svg("text", { class: "term-name sum", x: 0, y: y + 15 }, "score (sum)"),
     svg("rect", { class: "term sum", x: Math.min(x(0), x(sum)), y: y + 4, width: Math.max(Math.abs(x(sum) - x(0)), 1),
       height: ROW - 9 }),
     svg("text", { class: "amount sum", x: NAME + plot + NUMBER - 8, y: y + 15, "text-anchor": "end" }, signed(sum)),
     changed && Math.abs(changed.sum - sum) > 0.005 ? svg("text", { class: "changed-to", x: NAME + plot + NUMBER + 4,
       y: y + 15 }, `→ ${signed(changed.sum)}`) : ""),
-    el("p", { class: "note" }, "Each term is divided by √d. The softmax over all keys makes of this score a weight " +
-      `of ${weight.toFixed(3)}${changed ?}` (as changed ${weightAfter.toFixed(3)})` : ""}. The scale is the same for ` +
-      "all keys of this layer and head; what goes below it is cut off."));
+    el("p", { class: "note" }, "Each term is divided by √d. The softmax over all keys turns this score into a " +
+      `weight of ${weight.toFixed(3)}${changed ?}` (${weightAfter.toFixed(3)} when changed)` : ""}. The scale is the ` +
+      "same for all keys of this layer and head; values below it are clipped."));
 }

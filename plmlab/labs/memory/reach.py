@@ -1,4 +1,4 @@
-"""Which positions a position can have heard of, layer by layer: from the mask alone, by brute force."""
+"""The receptive field of a position, layer by layer, computed from the attention mask alone."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Reach:
-    """How far information can have come to one position.
+    """From how far back information can reach one position, the query position.
 
     Attributes:
-        level: for each position, how many layers up it first reaches the vector of the asked position; 0 for the
-            position itself, −1 where no layer can.
-        via: for each position that is reached, the next position on a shortest way to the asked one: it looks at this
-            position. −1 where there is none.
+        level: the number of layers after which each position first reaches the query position; 0 at the query
+            position, −1 if it is out of reach of every layer.
+        via: the next position on a shortest path from each position in reach to the query position, which attends
+            to this one; −1 if there is none.
     """
 
     level: list[int]
@@ -23,18 +23,18 @@ class Reach:
 
 
 def reach(looks: Bool[Tensor, "query key"], position: int, layers: int) -> Reach:
-    """Follow the mask through so many layers. A layer's vector of a position has heard of all that the layer below has
-    heard of at the positions which it looks at, itself among them."""
+    """Propagate the mask ``looks`` through ``layers`` layers: the receptive field of a position is the union of the
+    receptive fields, one layer below, of the positions that it attends to (itself included)."""
     time = len(looks)
     step = looks.float()
-    heard = torch.eye(time)
+    field = torch.eye(time)
     level, via = torch.full((time,), -1), torch.full((time,), -1)
     level[position] = 0
     for layer in range(1, layers + 1):
         below = level == layer - 1
-        heard = ((step @ heard) > 0).float()
-        fresh = (heard[position] > 0) & (level < 0)
-        lookers = looks & below[:, None]
-        via[fresh] = lookers.float().argmax(0)[fresh]
-        level[fresh] = layer
+        field = ((step @ field) > 0).float()
+        newly_reached = (field[position] > 0) & (level < 0)
+        attending = looks & below[:, None]
+        via[newly_reached] = attending.float().argmax(0)[newly_reached]
+        level[newly_reached] = layer
     return Reach(level.tolist(), via.tolist())

@@ -1,4 +1,4 @@
-"""A text as a model reads it in segments, and one of its segments read again with other memories."""
+"""Run a segment-recurrent model on a text, and rerun one segment with a changed memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,47 +20,47 @@ from plmlab.visibility import AttentionMask, Visibility
 
 @runtime_checkable
 class RememberingModel(Protocol):
-    """What the lab asks of a model: to read a text in segments, with what its layers remember."""
+    """The interface that the lab needs: a language model with segment-level recurrence."""
 
     config: Any
     layers: nn.ModuleList
 
     def remembering(self, **changes: Any) -> "RememberingModel":
-        """The same weights with another segment or memory."""
+        """A model with the same weights and another segment or memory length."""
 
     def visibility(self, time: int) -> Visibility:
-        """Who may look at whom, and why, in a text of so many positions that is read in segments."""
+        """The attention mask of a text of ``time`` positions processed in segments, with its reasons."""
 
     def start(self) -> Any:
-        """A state with a memory for each layer."""
+        """An initial state, with an empty memory for each layer."""
 
     def hidden_states(self, batch: Batch, memories: Any = None) -> Tensor:
-        """[batch time model]: what the last layer makes of each position."""
+        """Final hidden states, ``[batch time model]``."""
 
     def token_logits(self, hidden: Tensor) -> Tensor:
-        """[… vocab]: the logits of the token that follows a position."""
+        """Next-token logits, ``[… vocab]``."""
 
 
 def remembering_model(model: nn.Module, tokenizer: Any) -> tuple[RememberingModel, Tokenizer]:
-    """The model and its tokenizer; a ValueError for what keeps no memory of the segments before."""
-    made, words = language_model(model, tokenizer)
-    config = getattr(made, "config", None)
-    terms = {name.rpartition(".")[2] for name in hook_points(cast(nn.Module, made))}
-    if not (isinstance(made, RememberingModel) and hasattr(config, "memory") and hasattr(config, "segment")
+    """The model and its tokenizer. Raises ValueError if the model has no segment-level recurrence."""
+    checked, words = language_model(model, tokenizer)
+    config = getattr(checked, "config", None)
+    terms = {name.rpartition(".")[2] for name in hook_points(cast(nn.Module, checked))}
+    if not (isinstance(checked, RememberingModel) and hasattr(config, "memory") and hasattr(config, "segment")
             and terms.issuperset(TERMS)):
-        raise ValueError("the Memory Lab needs a model that reads in segments and remembers those before, with scores "
-                         f"of four terms, such as a Transformer-XL; a {type(model).__name__} was given, whose config "
-                         "has no segment and no memory, or which cannot be `remembering(memory=…)`")
-    return made, words
+        raise ValueError("the Memory Lab needs a model with segment-level recurrence and scores of four terms, such as "
+                         f"a Transformer-XL; a {type(model).__name__} was given, whose config has no `segment` and "
+                         "`memory`, or which has no method `remembering(memory=…)`")
+    return checked, words
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A text read in several ways, a row each.
+    """Forward passes over one text, one row per entry of `WAYS`.
 
     Attributes:
-        inputs: what each layer reads of each position, which is what its memory holds.
-        hidden: what the last layer makes of each position.
+        inputs: the input of each layer at each position, which is what the layer's memory stores.
+        hidden: the final hidden states.
     """
 
     inputs: Float[Tensor, "layer row time model"]
@@ -68,22 +68,23 @@ class Reading:
 
 
 def read(model: RememberingModel, ids: Sequence[int], ways: Sequence[str] = ("",)) -> Reading:
-    """Read a text once for each of the ``ways`` ("" for as the model is, or one of `WITHOUT`, throughout the text).
+    """Run the model on a text once for each of ``ways`` ("" for the unchanged model, or an intervention of `WITHOUT`).
 
-    It is read in one pass, under the mask that segments and memory come to: that gives the same numbers as segment by
-    segment, and sooner. Where nothing is changed, terms are computed two by two.
+    The whole text is processed in one pass, with the mask that segments and memory define. The result equals
+    segment-by-segment processing and is faster. Rows without an intervention are batched separately, because without
+    hooks the model computes the terms in pairs.
     """
     mask = AttentionMask(pairs=model.visibility(len(ids)).dense()[None])
-    parts = [_passed(model, ids, some, mask) for some in ([way for way in ways if not way],
-                                                          [way for way in ways if way]) if some]
-    inputs, hidden = (torch.cat(found, -3) for found in zip(*parts, strict=True))
+    parts = [_passed(model, ids, group, mask) for group in ([way for way in ways if not way],
+                                                            [way for way in ways if way]) if group]
+    inputs, hidden = (torch.cat(tensors, -3) for tensors in zip(*parts, strict=True))
     rows = torch.tensor(sorted(range(len(ways)), key=lambda row: bool(ways[row]))).argsort()
     return Reading(inputs[:, rows], hidden[rows])
 
 
 def _passed(model: RememberingModel, ids: Sequence[int], ways: Sequence[str], mask: AttentionMask,
             ) -> tuple[Float[Tensor, "layer row time model"], Float[Tensor, "row time model"]]:
-    """What each layer reads of a text, and what the last one makes of it."""
+    """The inputs of all layers, and the final hidden states."""
     module = cast(nn.Module, model)
     tokens = torch.tensor([ids] * len(ways), device=next(module.parameters()).device)
     batch = replace(Batch.continuing(tokens, 0), visible=mask)
@@ -95,9 +96,10 @@ def _passed(model: RememberingModel, ids: Sequence[int], ways: Sequence[str], ma
 
 @dataclass(frozen=True)
 class Sight:
-    """The part of a text that is read where a position is asked: its segment up to itself, and the memory before it.
+    """The keys available to a query position: its segment up to itself, and the memory before the segment.
 
-    Positions are counted in the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` … ``position``.
+    All indices count from the start of the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` …
+    ``position``.
     """
 
     oldest: int
@@ -106,29 +108,29 @@ class Sight:
 
     @classmethod
     def before(cls, position: int, segment: int, memory: int) -> "Sight":
-        """Where a position stands in a text that is read ``segment`` positions at once."""
+        """The keys available to position ``position`` with the given segment and memory lengths."""
         begin = position // segment * segment
         return cls(max(0, begin - memory), begin, position)
 
     @property
     def keys(self) -> int:
-        """How many positions are read or remembered."""
+        """Number of keys, the query position included."""
         return self.position + 1 - self.oldest
 
     def mask(self, cuts: Sequence[Sequence[int]]) -> Bool[Tensor, "key"]:
-        """The keys that stand in one of the ``cuts``, each from a position up to another one."""
+        """True for the keys inside one of the ``cuts``, half-open ranges ``[first, end)``."""
         positions = torch.arange(self.oldest, self.position + 1)
-        found = torch.zeros_like(positions, dtype=torch.bool)
+        is_cut = torch.zeros_like(positions, dtype=torch.bool)
         for first, end in cuts:
-            found |= (positions >= first) & (positions < end)
-        return found
+            is_cut |= (positions >= first) & (positions < end)
+        return is_cut
 
 
 def read_again(model: RememberingModel, ids: Sequence[int], at: Sight,
                inputs: Float[Tensor, "layer #row time model"], cut: Bool[Tensor, "row key"],
                changes: Mapping[str, Change] | None = None) -> Float[Tensor, "row model"]:
-    """What the last layer makes of the position ``at.position`` when its segment is read once more, a row each: nobody
-    in the segment looks at the keys that are ``cut``. Segments before are as they were read."""
+    """Final hidden states at ``at.position`` after rerunning its segment, one row per cut: no query of the segment
+    attends to the keys that are ``cut``. The hidden states of earlier segments are unchanged."""
     module = cast(nn.Module, model)
     memories = model.start().memories
     for memory, states in zip(memories, inputs[:, :, at.oldest:at.begin], strict=True):
@@ -141,12 +143,12 @@ def read_again(model: RememberingModel, ids: Sequence[int], at: Sight,
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """Where the asked position looked, a row a way of reading.
+    """Attention of the query position, one row per entry of `WAYS`.
 
     Attributes:
-        hidden: what the last layer made of it.
+        hidden: its final hidden state.
         weights: its attention weights.
-        terms: its scores, in the four terms of `TERMS`.
+        terms: its scores, split into the four terms of `TERMS`.
     """
 
     hidden: Float[Tensor, "row model"]
@@ -156,8 +158,7 @@ class Looked:
 
 def look(model: RememberingModel, ids: Sequence[int], at: Sight, inputs: Float[Tensor, "layer row time model"],
          cut: Bool[Tensor, "row key"], ways: Sequence[str]) -> Looked:
-    """Read the segment of a position once more in several ``ways``, a row each, and record where the position
-    looked."""
+    """Rerun the segment of the query position under several ``ways``, one row each, and record its attention."""
     with watch(cast(nn.Module, model), "layers.*.attention.weights",
                *(f"layers.*.attention.{term}" for term in TERMS)) as seen:
         hidden = read_again(model, ids, at, inputs, cut, by_row(ways, unshifted()))
@@ -169,6 +170,6 @@ def look(model: RememberingModel, ids: Sequence[int], at: Sight, inputs: Float[T
 
 
 def groups(count: int, most: int) -> list[tuple[int, int]]:
-    """``count`` neighbours in at most so many groups of equal size, the last one smaller, as (first, end)."""
+    """Split ``count`` neighbours into at most ``most`` groups of equal size (the last may be smaller): (first, end)."""
     size = max(1, -(-count // most))
     return [(first, min(first + size, count)) for first in range(0, count, size)]

@@ -1,10 +1,10 @@
-"""The state of the Memory Lab, as JavaScript reads it."""
+"""The state that the Memory Lab sends to JavaScript."""
 
 from typing import Any, TypedDict
 
 
 class Reach(TypedDict):
-    """From which layer on a position can be heard of, and by which one; ``cut``: with what the reader cut."""
+    """The receptive field of the query position (see `reach.Reach`); ``cut``: its levels with the reader's cuts."""
 
     level: list[int]
     via: Any
@@ -12,7 +12,7 @@ class Reach(TypedDict):
 
 
 class Said(TypedDict):
-    """The word's probability and rank, and the likeliest words with theirs."""
+    """The target's probability and rank, and the most probable words with their probabilities."""
 
     p: float
     rank: int
@@ -20,20 +20,20 @@ class Said(TypedDict):
 
 
 class Way(Said):
-    """The same with something switched off."""
+    """The prediction under the intervention ``name``."""
 
     name: str
 
 
 class Effects(TypedDict):
-    """The word's probability with some positions cut out, [first, end, probability] each."""
+    """The target's probability with ranges of positions masked out, each as [first, end, probability]."""
 
     positions: list[list[Any]]
     segments: list[list[Any]]
 
 
 class Guess(TypedDict):
-    """What is asked before one looks, and the length of the memory that tries it."""
+    """The question of "Guess first", its answer, and the memory length that tests it."""
 
     question: str
     answer: str
@@ -41,15 +41,15 @@ class Guess(TypedDict):
 
 
 class Sent(TypedDict):
-    """Where the position looked, as 32-bit floats."""
+    """Attention weights and score terms of the query position, as 32-bit floats."""
 
     weights: bytes
     terms: bytes
 
 
 class State(Sent):
-    """What is drawn of the ``position`` that is asked, whose segment ``begin``s there and remembers from ``oldest``
-    on."""
+    """Everything drawn for the query position ``position``: its segment starts at ``begin``, its memory at
+    ``oldest``."""
 
     tokens: list[str]
     names: list[str]

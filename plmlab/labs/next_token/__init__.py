@@ -1,1 +1,1 @@
-"""The Next-token Lab: what comes next, layer by layer."""
+"""The Next-token Lab: next-token distributions, decoding settings, and the logit lens."""

@@ -1,4 +1,4 @@
-// The next token as bars: the model's, and beside it the world's; what is cut is hatched; a press writes the token.
+// The next-token distribution as bars, the model's next to the world's; cut tokens are hatched; a press appends a token.
 
 import { distribution, divergence, logitsOf, scaleEnd, stepSaid } from "./maths.js";
 import { clamp, el } from "../shared/dom.js";
@@ -7,26 +7,26 @@ import { number, short } from "../shared/words.js";
 
 const NEUTRAL = { temperature: 1, topK: null, topP: 1 };
 
-/** Where a key leads in a list of `count`, or null. */
+/** The index after a key press in a list of `count`, or null. */
 export function along(key, at, count) {
   const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? null : clamp(to, 0, count - 1);
 }
 
-/** What the rows hold for a distribution: the model's share of each, cut or not, and of all other tokens together. */
+/** The probability of each row, whether it is cut, and the same for all other tokens together. */
 export function shares(rows, { chances, uncut, kept }) {
   const shown = rows.map(({ place }) => {
     const cut = place >= kept;
     return { p: cut ? uncut[place] : chances[place], cut };
   });
-  const rest = (all) => Math.max(0, 1 - rows.reduce((found, { place }) => found + all[place], 0));
+  const rest = (all) => Math.max(0, 1 - rows.reduce((sum, { place }) => sum + all[place], 0));
   const cut = rows.filter(({ place }) => place < kept).length >= kept;
   return { shown, rest: { p: rest(cut ? uncut : chances), cut } };
 }
 
 const line = (role) => el("i", { class: role });
 
-/** The numbers of a step. */
+/** The figures of a step. */
 function figures(model, world) {
   const pair = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
   return el("dl", { class: "numbers" }, pair("entropy", `${model.nats.toFixed(2)} nats`),
@@ -34,11 +34,11 @@ function figures(model, world) {
     ...(world ? [pair("the world's perplexity", choices(world.nats)), pair("KL(world ‖ model)", world.apart)] : []));
 }
 
-/** KL in words: with what it means. */
+/** A KL divergence with its unit. */
 export const apartText = (nats) => (nats === Infinity ? "∞" : `${short(Math.max(nats, 0), 2)} nats`);
 
 /**
- * The panel. `paint(settings)` weighs the same logits anew; `onTake(id)` hears which token is to be written.
+ * The panel. `paint(settings)` applies decoding settings to the same logits; `onTake(id)` is called to append a token.
  */
 export function barsOf({ state, disabled, onTake }) {
   const logits = logitsOf(state.logits);
@@ -56,7 +56,7 @@ export function barsOf({ state, disabled, onTake }) {
   });
   const others = logits.length - rows.length;
   const rest = { model: line("model"), exact: line("exact"), amount: el("span", { class: "amount" }) };
-  const worldRest = paired ? Math.max(0, 1 - rows.reduce((found, row) => found + row.world, 0)) : 0;
+  const worldRest = paired ? Math.max(0, 1 - rows.reduce((sum, row) => sum + row.world, 0)) : 0;
   const restRow = el("div", { class: "choice rest" },
     el("span", { class: "token" }, `${number(others)} others`),
     el("span", { class: "track" }, rest.model, ...(paired ? [rest.exact] : [])), rest.amount,
@@ -68,7 +68,7 @@ export function barsOf({ state, disabled, onTake }) {
     el("span", { class: "amount" }, "model"), ...(paired ? [el("span", { class: "amount exact" }, "world")] : []));
   const said = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const numbers = el("div");
-  const legend = el("p", { class: "note own" }, el("i"), "the model's own, at temperature 1 and uncut");
+  const legend = el("p", { class: "note own" }, el("i"), "the model's own distribution (temperature 1, no truncation)");
 
   const paint = (settings) => {
     const now = distribution(logits, settings);
@@ -89,7 +89,7 @@ export function barsOf({ state, disabled, onTake }) {
       cell.wanted.textContent = rows[i].world ? chance(rows[i].world) : "–";
       cell.node.classList.toggle("cut", cut);
       cell.node.setAttribute("aria-label", `${rows[i].token}: ${cut ? "cut" : chance(p)}` +
-        `${paired ?}`, in the world ${rows[i].world ? chance(rows[i].world) : "impossible"}` : ""}; write it`);
+        `${paired ?}`, in the world ${rows[i].world ? chance(rows[i].world) : "impossible"}` : ""}; append it`);
     });
     rest.model.style.width = wide(left.p);
     rest.exact.style.width = wide(worldRest);

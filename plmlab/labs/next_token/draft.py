@@ -1,4 +1,4 @@
-"""A text that grows: typed by the reader, and written on with a model, step by step and back again."""
+"""A text that the reader types and a model continues, with undo."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,46 +8,46 @@ from plmlab.text.tokenizers import Tokenizer
 
 
 class Script:
-    """How a text becomes a model's tokens, and tokens become text again.
+    """Conversion between text and a model's token ids.
 
-    ``set_spelling`` puts what a person types into the spelling that the model was trained on.
+    ``set_spelling`` maps typed text to the spelling that the model was trained on.
     """
 
     def __init__(self, tokenizer: Tokenizer, spell: Callable[[str], str] = str) -> None:
         self.tokenizer, self.set_spelling = tokenizer, spell
 
     def read(self, text: str) -> list[int]:
-        """The ids of a text, once it is spelled as the model knows it, without a start token."""
+        """The token ids of a text after `set_spelling`, without a start token."""
         return self.tokenizer.encode(self.set_spelling(text))
 
     def unknown(self, text: str) -> list[str]:
-        """The words of a text that can only be read as [UNK]."""
+        """The words of a text that are encoded as [UNK]."""
         spelled, unk = self.set_spelling(text), self.tokenizer.vocab.unk
         ids, offsets = self.tokenizer.encode(spelled), self.tokenizer.offsets(spelled)
         words = [spelled[start:end] for id, (start, end) in zip(ids, offsets, strict=True) if id == unk]
         return [word for word in words if self.tokenizer.backend.token_to_id(word) != unk]
 
     def longer(self, text: str, ids: Sequence[int], new: Sequence[int]) -> str:
-        """The text with some tokens more: what stands there stays, and what is added reads back as it was meant, where
-        there is a way to write it so."""
+        """Append the tokens ``new`` to the text. The existing text is unchanged, and the result encodes to the intended
+        ids if any spelling does."""
         before, after = self.tokenizer.decode(ids), self.tokenizer.decode([*ids, *new])
         words = " ".join(self.tokenizer.decode([id]) for id in new)
-        apart = f"{text.rstrip(' ')} {words}" if text.strip() else words
-        ways = [text + after[len(before):]] if after.startswith(before) else []
-        ways.insert(0 if text.endswith(" ") else len(ways), apart)
+        spaced = f"{text.rstrip(' ')} {words}" if text.strip() else words
+        candidates = [text + after[len(before):]] if after.startswith(before) else []
+        candidates.insert(0 if text.endswith(" ") else len(candidates), spaced)
         if before == text:
-            ways.append(after)
-        return next((way for way in ways if self.read(way) == [*ids, *new]), ways[0])
+            candidates.append(after)
+        return next((candidate for candidate in candidates if self.read(candidate) == [*ids, *new]), candidates[0])
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A text as it stands.
+    """The current text and its token ids.
 
-    The model reads ``start``, the start token where there is one, and then ``own``. ``unknown`` holds the typed
-    words that it reads as [UNK]. ``chosen`` is what was written since the reader last typed: each token's id, and its
-    probability under the model. ``before`` is the draft that undo goes back to. The ids of what was written are kept:
-    encoded anew, a text may fall into other pieces.
+    The model's input is ``start`` (the start token, if there is one) followed by ``own``. ``unknown`` are the typed
+    words that are encoded as [UNK]. ``chosen`` are the tokens generated since the reader last typed, as (id,
+    probability under the model). ``before`` is the draft that undo restores. Generated ids are stored, because encoding
+    the text again may give other tokens.
     """
 
     text: str
@@ -59,20 +59,20 @@ class Draft:
 
     @classmethod
     def typed(cls, text: str, script: Script) -> Self:
-        """What the reader typed; a ValueError where it is empty and nothing can stand for its beginning."""
+        """A draft of typed text. Raises ValueError if it is empty and the model has no start token."""
         start, own = script.tokenizer.vocab.start, script.read(text)
         if start is None and not own:
-            raise ValueError("The text is empty, and this model has no token that begins a text: type a word. "
-                             "What is drawn is from before.")
+            raise ValueError("The text is empty, and this model has no start token: type a word. The figure still "
+                             "shows the previous text.")
         return cls(text, () if start is None else (start,), tuple(own), tuple(script.unknown(text)))
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """All ids that the model reads: the start token, if there is one, and the text's own."""
+        """The model's input: the start token, if there is one, and the ids of the text."""
         return (*self.start, *self.own)
 
     def then(self, chosen: Sequence[tuple[int, float]], script: Script) -> "Draft":
-        """The draft with some tokens more, given as (id, probability); what the reader typed stays as typed."""
+        """The draft with tokens appended, given as (id, probability); typed text is unchanged."""
         new = [token for token, _ in chosen]
         text = script.longer(self.text, self.own, new)
         return Draft(text, self.start, (*self.own, *new), self.unknown, (*self.chosen, *chosen), self)

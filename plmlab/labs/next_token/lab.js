@@ -1,4 +1,4 @@
-// The Next-token Lab: the reader types and writes; the distribution moves; each layer says what it would.
+// The Next-token Lab: the reader types, the distribution changes, and the logit lens shows each layer's prediction.
 
 import { barsOf } from "./bars.js";
 import { lensOf } from "./lens.js";
@@ -15,25 +15,25 @@ const MASS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.9
 const SETTINGS = { temperature: 1, top_k: null, top_p: 1 };
 const SIDE_BY_SIDE = 760;
 
-/** How a slider's value is said. */
+/** A slider's value as text. */
 export const settingText = (name, value) => (value === null || (name === "top_p" && value === 1) ? "all"
   : value.toLocaleString("en", { maximumFractionDigits: 4 }));
 
-/** What was written since the reader last typed. */
+/** The tokens generated since the reader last typed. */
 function history(written) {
-  const nats = written.reduce((found, [, p]) => found - Math.log(p), 0);
+  const nats = written.reduce((sum, [, p]) => sum - Math.log(p), 0);
   return [el("ol", { class: "written" }, ...written.map(([token, p]) =>
     el("li", {}, el("bdi", { class: "chip" }, token), el("span", {}, chance(p))))),
   el("p", { class: "note" }, written.length
-    ? `Written: ${plural(written.length, "token")}, with ${nats.toFixed(2)} nats in ` +
-      "all; these are the model's own chances, whatever was drawn from."
-    : "Press a bar to write its token, or let the model write.")];
+    ? `Generated: ${plural(written.length, "token")} with a total loss of ${nats.toFixed(2)} nats under the ` +
+      "model's own distribution."
+    : "Press a bar to append its token, or let the model generate.")];
 }
 
 export default lab({
   title: "What comes next?",
-  lead: "A language model has one thing to say: how likely each token is to come next. Type, and watch it move; " +
-  "then turn what is drawn from it.",
+  lead: "A language model outputs a probability for each possible next token. Type, and watch the distribution change; " +
+  "then set temperature, top-k and top-p.",
 }, ({ model, signal, parts }) => {
   const disabled = model.get("alone");
   parts.node.classList.add("next-token");
@@ -45,14 +45,14 @@ export default lab({
   const request = (wanted) => tell(model, {
     text: input.text, request: { ...wanted, text: input.text, number: `${Date.now()}-${wishes++}` },
   });
-  const button = (title, wanted, said) => el("button", { type: "button", title: said, disabled,
+  const button = (title, wanted, hint) => el("button", { type: "button", title: hint, disabled,
     on: { click: () => request(wanted) } }, title);
   const writers = [
-    button("greedy", { do: "greedy" }, "write the likeliest token"),
-    button("sample", { do: "sample" }, "draw one token"),
-    button("sample 10", { do: "sample", count: 10 }, "draw ten tokens, one after the other"),
+    button("greedy", { do: "greedy" }, "append the most probable token"),
+    button("sample", { do: "sample" }, "sample one token"),
+    button("sample 10", { do: "sample", count: 10 }, "sample ten tokens, one after another"),
   ];
-  const undo = button("undo", { do: "undo" }, "take back what was written last");
+  const undo = button("undo", { do: "undo" }, "undo the last addition");
   const { presets } = model.get("menu");
   const tries = presetBar(model, presets.map(([title, text]) => ({ title, text })), (preset) => {
     input.text = preset.text;
@@ -68,7 +68,7 @@ export default lab({
       return { node, follow: () => show(model.get(name), stopsWith(values(), model.get(name))) };
     });
   const reset = el("button", { type: "button", class: "preset", on: { click: () => send(SETTINGS) } },
-    "as the model says");
+    "the model's own");
   parts.controls.prepend(
     el("div", { class: "bar" }, input, ...writers, undo),
     tries,
@@ -84,15 +84,15 @@ export default lab({
   };
   const question = (logits) => {
     const own = choices(entropyOf(distribution(logits).chances));
-    return guess(view, `At temperature 1 this step is worth ${own} equal choices. How many at temperature 2, and at ½? ` +
-      "And will another token become the likeliest?", temperatures(logits), true);
+    return guess(view, `At temperature 1 the perplexity of this step is ${own}. What is it at temperature 2, and at ½? ` +
+      "And will another token become the most probable?", temperatures(logits), true);
   };
 
   const draw = () => {
     const state = model.get("state");
     if (!state.rows) return;
     const focused = document.activeElement?.closest?.(".choice")?.dataset.at;
-    const held = drawn?.lens.held();
+    const lensFocused = drawn?.lens.held();
     const logits = logitsOf(state.logits);
     const same = drawn?.state === state;
     const room = parts.body.clientWidth;
@@ -110,7 +110,7 @@ export default lab({
       lens.node);
     weigh();
     lens.toEnd();
-    if (held) lens.focus();
+    if (lensFocused) lens.focus();
     else if (inside && focused !== undefined) bars.focus(Number(focused));
   };
   observe(model, ["state"], draw, signal);

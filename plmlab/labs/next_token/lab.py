@@ -1,4 +1,4 @@
-"""The Next-token Lab: what a language model says comes next, how one draws from that, and what each layer would say."""
+"""The Next-token Lab: the next-token distribution, sampling from it, and the logit lens."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 SHOWN = 12
-"""The model's likeliest tokens get a bar each."""
+"""Number of most probable tokens shown as bars."""
 BESIDE = 4
-"""So many more of the world's likeliest words do, where the model does not think of them."""
+"""Number of additional bars for the world's most probable words that are not among those."""
 
 
 class NextTokenLab(Lab):
-    """The reader types, and the distribution of the next token moves.
+    """The next-token distribution of a language model on the text that the reader types.
 
-    Temperature and cuts weigh the model's logits anew without the model; a click on a bar writes its token; and the
-    logit lens shows what each layer would say after each position.
+    Temperature, top-k and top-p are applied in the browser, without running the model again; a click on a bar appends
+    its token; the logit lens shows the prediction of each layer at each position.
 
     Args:
         model: a GPT or GPT-2, of plmlab or of ``transformers``, or a recurrent language model.
         tokenizer: the model's own.
-        text: the text to begin with; the first preset if None.
-        world: a Small World, whose exact distribution then stands beside the model's. The tokenizer must have one
-            token for each of its words.
-        split: which of the world's distributions.
-        presets: texts to try, by title; beginnings of the world's sentences if None and there is a world.
-        seed: of what is sampled.
-        traits: what the reader can set: ``temperature``, ``top_k`` (None: all), ``top_p``, ``max_tokens`` (positions of
-            the lens).
+        text: the initial text; the first preset if None.
+        world: a Small World, whose exact distribution is shown next to the model's. The tokenizer must have one token
+            for each of its words.
+        split: the distribution of the world.
+        presets: texts to try, by title; if None and there is a world, prefixes of its sentences.
+        seed: the seed for sampling.
+        traits: what the reader can set: ``temperature``, ``top_k`` (None: all), ``top_p``, ``max_tokens`` (number of
+            positions in the lens).
     """
 
     title = "Next-token Lab"
@@ -74,14 +74,14 @@ class NextTokenLab(Lab):
         self.stream: ResidualStream | None = None
         self._lens = Lens(self.model)
         self._draft: Draft | None = None
-        tried = dict(presets or {}) if presets is not None or world is None else beginnings(world, split)
+        choices = dict(presets or {}) if presets is not None or world is None else beginnings(world, split)
         self.name = type(model).__name__
-        super().__init__(text=next(iter(tried.values()), "") if text is None else text,
-                         menu={"name": self.name, "presets": [list(pair) for pair in tried.items()]}, **traits)
+        super().__init__(text=next(iter(choices.values()), "") if text is None else text,
+                         menu={"name": self.name, "presets": [list(pair) for pair in choices.items()]}, **traits)
 
     @traitlets.validate("temperature", "top_k", "top_p")
     def _check(self, proposal: Any) -> Any:
-        """A TraitError, in decoding's own words, for what no token can be drawn with."""
+        """Raise a TraitError, with the message of `plmlab.decode.distribution`, if the value is not valid."""
         try:
             distribution(torch.zeros(1), **{proposal["trait"].name: proposal["value"]})
         except ValueError as error:
@@ -89,35 +89,35 @@ class NextTokenLab(Lab):
         return proposal["value"]
 
     def distribution(self) -> Float[Tensor, "vocab"]:
-        """What the bars show: the model's distribution of the next token, at this temperature and with these cuts.
-        ValueError where no text was read yet."""
+        """The next-token distribution that the bars show, with the current temperature, top-k and top-p. Raises
+        ValueError if no text has been processed yet."""
         if self.stream is None:
-            raise ValueError(f"no text was read yet: {self.message}")
+            raise ValueError(f"no text has been processed yet: {self.message}")
         return distribution(self.stream.logits.double(), self.temperature, self.top_k, self.top_p)
 
     def divergence(self) -> float | None:
-        """KL(world ‖ what the bars show) in nats: infinite where a possible word is cut; None without a world, or
-        where the text has left its grammar."""
+        """KL(world ‖ shown distribution) in nats: infinite if a possible word is cut; None without a world, or if the
+        text is ungrammatical."""
         beside = self.state.get("world")
         if not beside or not beside["p"]:
             return None
         order = self._order()
-        chances = self.distribution()[[order[place] for place in beside["places"]]]
-        return float(kl_divergence(torch.tensor(beside["p"], dtype=torch.float64), chances))
+        probs = self.distribution()[[order[rank] for rank in beside["places"]]]
+        return float(kl_divergence(torch.tensor(beside["p"], dtype=torch.float64), probs))
 
     def summary(self) -> str:
-        """The text, and the token that is likeliest to come next, with its probability."""
+        """The text, and the most probable next token with its probability."""
         if self.stream is None:
             return self.message
         token, p = self.state["rows"][0]["token"], self.stream.logits.double().softmax(-1).max()
         return f"{self.name} after '{self._drawn['text']}': '{token}' with {p:.2f}"
 
     def compute(self, change: Change) -> Computed:
-        """What a new request asks, done; and what the model says of the text then. A request is heard once, though
-        it fails; one that was made on another text is not heard, since messages of the browser's may come as one."""
+        """Carry out a new request, then run the model on the text. A request is carried out once, even if it fails; a
+        request made for another text is ignored, because the browser may send several messages at once."""
         request = self.request if "request" in change.tried else {}
         if self.max_tokens < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}: the lens needs 1 position or more")
+            raise ValueError(f"max_tokens is {self.max_tokens}; give 1 or more positions for the lens")
         draft = self._draft
         if draft is None or draft.text != self.text:
             draft = Draft.typed(self.text, self.script)
@@ -128,17 +128,17 @@ class NextTokenLab(Lab):
                         {"_draft": draft, "stream": stream})
 
     def _granted(self, draft: Draft, request: Mapping[str, Any]) -> Draft:
-        """The draft with what the reader asked to be written, or without what was written last."""
+        """The draft after a request: with tokens appended, or with the last addition undone."""
         kind, count = request.get("do"), int(request.get("count", 1))
         if kind == "undo":
             return draft.before or draft
         if kind == "take":
             token, before = int(request["token"]), residual_stream(self.model, draft.ids).logits.double().softmax(-1)
             if token not in range(len(before)):
-                raise ValueError(f"token {token} is to be written, and this model has {len(before):,} tokens")
+                raise ValueError(f"there is no token {token}: this model has tokens 0 … {len(before) - 1:,}")
             return draft.then([(token, float(before[token]))], self.script)
         if kind not in ("greedy", "sample"):
-            raise ValueError(f"{kind!r:.60} is asked for; this lab can take, greedy, sample and undo")
+            raise ValueError(f"unknown request {kind!r:.60}; give take, greedy, sample or undo")
         ids, chosen = list(draft.ids), list[tuple[int, float]]()
         while len(chosen) < count and not self._ended(ids):
             token, p = self._next(ids, greedily=kind == "greedy")
@@ -147,25 +147,25 @@ class NextTokenLab(Lab):
         return draft.then(chosen, self.script) if chosen else draft
 
     def _next(self, ids: Sequence[int], *, greedily: bool) -> tuple[int, float]:
-        """One token, the likeliest or one drawn from what the bars show, and its probability under the model."""
+        """The most probable token, or one sampled from the shown distribution, and its probability under the model."""
         def logits(texts: Int[Tensor, "1 time"]) -> Float[Tensor, "1 vocab"]:
             return residual_stream(self.model, texts[0].tolist()).logits.double()[None]
 
         writer, prompt, vocab = UncachedLM(logits), torch.tensor([list(ids)]), self.tokenizer.vocab
         if greedily:
-            said = greedy(writer, prompt, vocab, length=1, banned=())[0]
+            generated = greedy(writer, prompt, vocab, length=1, banned=())[0]
         else:
-            said = sample(writer, prompt, vocab, length=1, banned=(), generator=self.generator,
-                          temperature=self.temperature, top_k=self.top_k, top_p=self.top_p)[0]
-        return said.tokens[0], float(torch.tensor(said.logprob).exp())
+            generated = sample(writer, prompt, vocab, length=1, banned=(), generator=self.generator,
+                               temperature=self.temperature, top_k=self.top_k, top_p=self.top_p)[0]
+        return generated.tokens[0], float(torch.tensor(generated.logprob).exp())
 
     def _ended(self, ids: Sequence[int]) -> bool:
-        """Whether the text is over: its last token is the end, and not also what texts begin with."""
+        """Whether the last token is the end token (and not also the start token)."""
         vocab = self.tokenizer.vocab
         return ids[-1] == vocab.end != vocab.start
 
     def _order(self) -> list[int]:
-        """The tokens, the likeliest first."""
+        """All token ids, most probable first."""
         assert self.stream is not None
         return self.stream.logits.argsort(descending=True, stable=True).tolist()
 
@@ -173,15 +173,15 @@ class NextTokenLab(Lab):
         logits, ids = stream.logits.sort(descending=True, stable=True)
         order = ids.tolist()
         beside = self._beside(draft, order)
-        missing = [place for place in (beside["places"] if beside else ()) if place >= SHOWN][:BESIDE]
-        places = [*range(min(SHOWN, len(order))), *missing]
-        tokens = labels(self.tokenizer, [order[place] for place in places])
+        missing = [rank for rank in (beside["places"] if beside else ()) if rank >= SHOWN][:BESIDE]
+        ranks = [*range(min(SHOWN, len(order))), *missing]
+        tokens = labels(self.tokenizer, [order[rank] for rank in ranks])
         expected = dict(zip(beside["places"], beside["p"], strict=True)) if beside else {}
         written = labels(self.tokenizer, [token for token, _ in draft.chosen])
         return {
             "logits": logits.numpy().astype("<f4").tobytes(),
-            "rows": [{"id": order[place], "token": token, "place": place, "world": expected.get(place, 0.0)}
-                     for place, token in zip(places, tokens, strict=True)],
+            "rows": [{"id": order[rank], "token": token, "place": rank, "world": expected.get(rank, 0.0)}
+                     for rank, token in zip(ranks, tokens, strict=True)],
             "world": beside,
             "lens": self._lens_state(stream),
             "written": [[token, p] for token, (_, p) in zip(written, draft.chosen, strict=True)],
@@ -189,21 +189,21 @@ class NextTokenLab(Lab):
         }
 
     def _beside(self, draft: Draft, order: Sequence[int]) -> Beside | None:
-        """The world's words that can come next, by their places in the model's order; or where the text left it."""
+        """The world's next-word distribution, by rank in the model's; or where the text becomes ungrammatical."""
         if self.best is None:
             return None
         unknown, unk = iter(draft.unknown), self.tokenizer.vocab.unk
         words = [next(unknown, name) if id == unk else name
                  for id, name in zip(draft.own, self.tokenizer.tokens(draft.own), strict=True)]
         if self._ended(draft.ids) and not self.best.expects(words[:-1])[1]:
-            return {"p": [], "places": [], "entropy": 0.0, "said": "The sentence is over, and nothing follows it."}
+            return {"p": [], "places": [], "entropy": 0.0, "said": "The sentence is over; nothing follows it."}
         expected, said = self.best.expects(words)
-        place = {id: i for i, id in enumerate(order)}
-        return {"p": list(expected.values()), "places": [place[id] for id in expected],
+        rank = {id: i for i, id in enumerate(order)}
+        return {"p": list(expected.values()), "places": [rank[id] for id in expected],
                 "entropy": entropy(expected.values()), "said": said}
 
     def _lens_state(self, stream: ResidualStream) -> LensState:
-        """The lens of the last positions, and what stands behind each of them in the text."""
+        """The lens at the last positions, and the actual next token of each."""
         columns = self._lens.columns(stream, self.max_tokens)
         tokens = labels(self.tokenizer, stream.ids)
         first = len(tokens) - len(columns)
@@ -220,20 +220,19 @@ class NextTokenLab(Lab):
                  "rank": cell.rank, "p": round(cell.p, 6)} for cell in column]
 
     def _note(self, draft: Draft) -> str:
-        """What the reader should know of this text."""
-        notes, positions = [], len(draft.ids)
-        room = getattr(self.model.config, "time", positions)
+        """Notes about this text."""
+        notes, length = [], len(draft.ids)
+        room = getattr(self.model.config, "time", length)
         if draft.unknown:
             notes.append(unread(draft.unknown, len(self.tokenizer)))
-        if positions > room:
-            notes.append(f"The text has {positions:,} tokens and the model {room:,} positions: it reads the last "
-                         f"{room:,} "
-                         "only; the text keeps them all.")
-        if min(positions, room) > self.max_tokens:
+        if length > room:
+            notes.append(f"The text has {length:,} tokens and the model {room:,} positions: its input is the last "
+                         f"{room:,} tokens.")
+        if min(length, room) > self.max_tokens:
             notes.append(f"The lens shows the last {self.max_tokens} positions.")
         if self._ended(draft.ids):
-            notes.append("The model has said that the text ends here. Undo, or type, to go on.")
+            notes.append("The text ends here, with the end token. Undo, or type, to continue.")
         elif draft.text.endswith(" ") and self.tokenizer.tokens(draft.ids[-1:])[0].strip(SPACE) == "":
-            notes.append("The text ends in a space, and this tokenizer's words bring their own: without it, the model "
-                         "is asked for a whole word.")
+            notes.append("The text ends in a space, but this tokenizer's words begin with one. Delete the trailing "
+                         "space to get predictions of whole words.")
         return " ".join(notes)

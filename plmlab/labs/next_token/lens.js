@@ -1,4 +1,4 @@
-// The logit lens: after each position, what every layer would say, were it the last.
+// The logit lens: the prediction of every layer at each position, as if it were the last layer.
 
 import { clamp, el } from "../shared/dom.js";
 import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
@@ -6,60 +6,63 @@ import { written } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
 import { number } from "../shared/words.js";
 
-const LABEL = 84; // px, for the names of the layers
+const LABEL = 84; // px, the width of the layer names
 const GUTTER = 2; // px, between columns
 const [NARROW, WIDE] = [84, 124]; // px, of a column
 
-/** The layer from which on the last layer's favourite stays the favourite. */
+/** The layer from which on the final prediction stays the top prediction. */
 export function settledAt(column) {
   let at = column.length - 1;
   while (at > 0 && column[at - 1].rank === 1) at--;
   return at;
 }
 
-/** The title over the lens: what it shows of one position. */
+/** The title of the lens: the prediction at one position, and the layer where it settles. */
 export function lensFinding({ columns, names, layers }, position) {
   const column = columns[position];
   const [token] = column.at(-1).likeliest[0];
   const at = settledAt(column);
   const from = at === 0 ? "already in the embedding"
     : at === column.length - 1 ? `only in the last layer, ${layers[at]}` : `from ${layers[at]} on`;
-  return `After “${names[position]}” comes “${token}”: ${from}`;
+  return `After “${names[position]}” the prediction is “${token}”: ${from}`;
 }
 
-/** What one cell says, and what its layer has changed, as pieces: [{ text, role }]. */
+/** One cell: its prediction, and what its layer has changed, as text pieces [{ text, role }]. */
 export function lensSaid({ columns, names, layers, tokens }, { row, column: position }) {
   const column = columns[position];
   const [here, before, last] = [column[row], column[row - 1], column.at(-1)];
   const [token, p] = here.likeliest[0];
   const [final, sure] = last.likeliest[0];
   const plain = (text) => ({ text, role: "" });
-  const said = (text) => ({ text, role: "said" });
+  const predicted = (text) => ({ text, role: "said" });
   const pieces = [plain("After "), { text: names[position], role: "query" }, plain(`, ${row ? "" : "the "}${layers[row]} ` +
-    `${row === column.length - 1 ? "says" : "would say"} `), said(token), plain(` with ${chance(p)}`)];
+    `${row === column.length - 1 ? "predicts" : "would predict"} `), predicted(token),
+  plain(` with probability ${chance(p)}`)];
   if (before) {
     const [was, share] = before.likeliest[0];
     pieces.push(...(was === token ? [plain(`; so did ${named(layers, row - 1)}, with ${chance(share)}.`)]
-      : [plain(`; ${named(layers, row - 1)} still said `), said(was), plain(` with ${chance(share)}.`)]));
+      : [plain(`; ${named(layers, row - 1)} still predicted `), predicted(was), plain(` with ${chance(share)}.`)]));
   } else {
-    pieces.push(plain(token === tokens[position] ? ": input and output share one matrix, and a token is most like itself."
-      : "; it knows the token and its place, and nothing of the others."));
+    pieces.push(plain(token === tokens[position]
+      ? ": input and output embeddings are tied, and a token is most similar to itself."
+      : "; it depends only on the token and its position."));
   }
-  if (row === column.length - 1) pieces.push(plain(" This is the model's answer."));
+  if (row === column.length - 1) pieces.push(plain(" This is the model's prediction."));
   else if (here.rank === 1) {
-    pieces.push(plain(settledAt(column) <= row ? ` It stays so to the end, where it has ${chance(sure)}.`
-      : " Layers above change their mind, and come back to it."));
+    pieces.push(plain(settledAt(column) <= row
+      ? ` It stays the top prediction up to the last layer, where it has ${chance(sure)}.`
+      : " Later layers move away from it and then return to it."));
   } else {
-    pieces.push(plain(" What the model says in the end, "), said(final), plain(` with ${chance(sure)}, has rank ` +
-      `${number(here.rank)} here${before ?}`, after ${number(before.rank)} below` : ""}, ` +
-      `with ${chance(here.p)}.`));
+    pieces.push(plain(" The model's final prediction, "), predicted(final), plain(` with ${chance(sure)}, has rank ` +
+      `${number(here.rank)} here${before ?}` (${number(before.rank)} one layer below)` : ""}, ` +
+      `with probability ${chance(here.p)}.`));
   }
   return pieces;
 }
 
 const named = (layers, row) => (row ? layers[row] : "the embedding");
 
-/** The colour of a probability, and of the text on it: whichever of black and white stands out more. */
+/** The colour of a probability, and the text colour (black or white) with the higher contrast. */
 export function shadeOf(p, colours) {
   const at = 4 * Math.round(255 * clamp(p, 0, 1));
   const parts = [...colours.subarray(at, at + 3)];
@@ -68,7 +71,7 @@ export function shadeOf(p, colours) {
   return { paper: `rgb(${parts.join(",")})`, ink: light > 0.179 ? "#000" : "#fff" };
 }
 
-/** The lens as a grid, layers down and positions across, that mouse and keyboard walk alike. */
+/** The lens as a grid, one row per layer and one column per position, navigable by mouse and keyboard. */
 export function lensOf({ lens, room, start }) {
   const { layers, tokens, columns, next } = lens;
   const colours = ramp(sequential());
@@ -86,12 +89,12 @@ export function lensOf({ lens, room, start }) {
   const marks = layers.map((name) => el("span", { class: "layer", role: "rowheader" }, name));
   const cells = layers.map((_, row) => tokens.map((_, column) => cellAt(row, column)));
   const answers = next.map((token) => el("bdi", { class: token === null ? "came none" : "came" }, token ?? "?"));
-  const grid = el("div", { class: "lens-grid", role: "grid", "aria-label": "what each layer would say after each position",
+  const grid = el("div", { class: "lens-grid", role: "grid", "aria-label": "prediction of each layer at each position",
     "aria-rowcount": layers.length, "aria-colcount": tokens.length,
     style: `grid-template-columns:${LABEL}px repeat(${tokens.length}, ${wide}px)` },
   el("div", { class: "line", role: "presentation" }, el("span", { class: "layer" }, "after"), ...heads),
   ...cells.map((row, i) => el("div", { class: "line", role: "row", "aria-rowindex": i + 1 }, marks[i], ...row)),
-  el("div", { class: "line", role: "presentation" }, el("span", { class: "layer" }, "the text has"), ...answers));
+  el("div", { class: "line", role: "presentation" }, el("span", { class: "layer" }, "actual next"), ...answers));
   const scroll = el("div", { class: "scroll" }, grid);
 
   let now = null;
@@ -117,9 +120,9 @@ export function lensOf({ lens, room, start }) {
   grid.addEventListener("pointermove", (event) => {
     const cell = under(event);
     if (cell && (cell.row !== now.row || cell.column !== now.column)) {
-      const held = grid.contains(document.activeElement);
+      const hadFocus = grid.contains(document.activeElement);
       const at = point(cell);
-      if (held) at.focus({ preventScroll: true });
+      if (hadFocus) at.focus({ preventScroll: true });
     }
   });
   grid.addEventListener("click", (event) => {
@@ -137,8 +140,8 @@ export function lensOf({ lens, room, start }) {
   });
   point({ row: clamp(start.row, 0, layers.length - 1), column: clamp(start.column, 0, tokens.length - 1) });
   const node = el("div", { class: "lens" }, title,
-    el("p", { class: "note" }, "Each cell: the token that the layer would say comes next, were it the last; its " +
-      "shade is its probability. #4: what the model says in the end has rank 4 here. Walk with the arrow keys."),
+    el("p", { class: "note" }, "Each cell: the next token that the layer would predict if it were the last; the shade " +
+      "is its probability. #4: the model's final prediction has rank 4 here. Use the arrow keys to move."),
     why, scroll, scaleBar(sequential(), ["0", "½", "1"], "probability of the cell's token"));
   return {
     node, at: () => now, toEnd: () => { scroll.scrollLeft = scroll.scrollWidth; },

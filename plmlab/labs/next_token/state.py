@@ -1,11 +1,11 @@
-"""The state of the Next-token Lab, as JavaScript reads it."""
+"""The state that the Next-token Lab sends to JavaScript."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
 
 class Row(TypedDict):
-    """A token, its ``place`` in the model's order, and its probability in the world."""
+    """A token, its rank in the model's distribution (``place``, from 0), and its probability in the world."""
 
     id: int
     token: str
@@ -14,7 +14,7 @@ class Row(TypedDict):
 
 
 class Beside(TypedDict):
-    """The world's words that can come next, by their places in the model's order."""
+    """The world's next-word distribution; ``places`` are the ranks of its words in the model's distribution."""
 
     p: list[float]
     places: list[int]
@@ -23,7 +23,7 @@ class Beside(TypedDict):
 
 
 class Cell(TypedDict):
-    """What a layer would say at a position, and how it ranks what the model says in the end."""
+    """A layer's top predictions at a position, and its rank and probability for the model's final prediction."""
 
     likeliest: list[list[Any]]
     rank: int
@@ -31,7 +31,7 @@ class Cell(TypedDict):
 
 
 class LensState(TypedDict):
-    """The lens of the last positions, and what stands ``next`` to each of them in the text."""
+    """The lens at the last positions; ``next`` is the actual next token of each."""
 
     layers: list[str]
     tokens: list[str]
@@ -41,7 +41,7 @@ class LensState(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: ``logits`` as 32-bit floats, the highest first."""
+    """Everything that is drawn; ``logits`` are 32-bit floats in descending order."""
 
     logits: bytes
     rows: list[Row]

@@ -1,4 +1,4 @@
-"""The exact distribution of the next word, which the Small World knows, beside that of a model."""
+"""The Small World's exact next-word distribution: its entropy, and presets chosen by it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -9,7 +9,7 @@ from plmlab.world import World
 from plmlab.world.grammar.sentence import Sentence
 
 TRIED = 300
-"""Among so many sentences of the world, those to try are looked for."""
+"""Number of sampled sentences among which the presets are searched."""
 
 
 def entropy(chances: Iterable[float]) -> float:
@@ -18,53 +18,53 @@ def entropy(chances: Iterable[float]) -> float:
 
 
 def beginnings(world: World, split: str) -> dict[str, str]:
-    """Beginnings of sentences to try, title → text, each with another kind of next word."""
-    said = list(islice(world.sentences(split, seed=3), TRIED))
-    found = {
-        "a real choice": _some(world, split, said),
-        "a verb far from its noun": next(_verbs(said), None),
-        "be certain": next(_certain(world, split, said), None),
-        "an ambiguous beginning": _open(world, split, said),
-        "leave the grammar": next(_wrong(world, said), None),
-        "from nothing": "",
+    """Presets, title → text: prefixes of sentences with different kinds of next-word distributions."""
+    sentences = list(islice(world.sentences(split, seed=3), TRIED))
+    texts = {
+        "a real choice": _some(world, split, sentences),
+        "a verb far from its noun": next(_verbs(sentences), None),
+        "only one continuation": next(_certain(world, split, sentences), None),
+        "an ambiguous beginning": _open(world, split, sentences),
+        "ungrammatical": next(_wrong(world, sentences), None),
+        "empty text": "",
     }
-    return {title: text for title, text in found.items() if text is not None}
+    return {title: text for title, text in texts.items() if text is not None}
 
 
-def _some(world: World, split: str, said: Sequence[Sentence]) -> str | None:
-    """The first words after which some words are likely, and not all alike: nearest to what would be six equal ones."""
-    begun = dict.fromkeys(sentence.words[:place] for sentence in said for place in range(4, len(sentence.words)))
-    worth = {" ".join(words): list(world.next_words(words, split).values()) for words in begun}
-    uneven = {text: chances for text, chances in worth.items() if 0.3 < max(chances) < 0.6}
+def _some(world: World, split: str, sentences: Sequence[Sentence]) -> str | None:
+    """The prefix whose next-word perplexity is closest to 6, among those with a clear but uncertain favourite."""
+    prefixes = dict.fromkeys(sentence.words[:end] for sentence in sentences for end in range(4, len(sentence.words)))
+    probs = {" ".join(words): list(world.next_words(words, split).values()) for words in prefixes}
+    uneven = {text: p for text, p in probs.items() if 0.3 < max(p) < 0.6}
     return min(uneven, key=lambda text: abs(entropy(uneven[text]) - log(6)), default=None)
 
 
-def _verbs(said: Sequence[Sentence]) -> Iterator[str]:
-    """Up to a verb whose number must be remembered past a noun of the other number."""
-    for sentence in said:
+def _verbs(sentences: Sequence[Sentence]) -> Iterator[str]:
+    """Prefixes before a verb that must agree with its subject across a noun of the opposite number."""
+    for sentence in sentences:
         for link in sentence.agreement:
             if link.attractors and link.subject < link.verb:
                 yield " ".join(sentence.words[:link.verb])
 
 
-def _certain(world: World, split: str, said: Sequence[Sentence]) -> Iterator[str]:
-    """Up to a word, far on, that can be no other."""
-    for sentence in said:
-        for place in range(4, len(sentence.words) - 1):
-            if sentence.words[place].isalpha() and len(world.next_words(sentence.words[:place], split)) == 1:
-                yield " ".join(sentence.words[:place])
+def _certain(world: World, split: str, sentences: Sequence[Sentence]) -> Iterator[str]:
+    """Prefixes of at least four words with a single possible next word."""
+    for sentence in sentences:
+        for end in range(4, len(sentence.words) - 1):
+            if sentence.words[end].isalpha() and len(world.next_words(sentence.words[:end], split)) == 1:
+                yield " ".join(sentence.words[:end])
 
 
-def _open(world: World, split: str, said: Sequence[Sentence]) -> str:
-    """The first words after which most is possible."""
-    begun = dict.fromkeys(sentence.words[:count] for sentence in said for count in (1, 2, 3))
-    widest = max(begun, key=lambda words: entropy(world.next_words(words, split).values()))
+def _open(world: World, split: str, sentences: Sequence[Sentence]) -> str:
+    """The prefix of up to three words with the highest next-word entropy."""
+    prefixes = dict.fromkeys(sentence.words[:count] for sentence in sentences for count in (1, 2, 3))
+    widest = max(prefixes, key=lambda words: entropy(world.next_words(words, split).values()))
     return " ".join(widest)
 
 
-def _wrong(world: World, said: Sequence[Sentence]) -> Iterator[str]:
-    """Up to a verb in the wrong number, and with it."""
-    for sentence in said:
+def _wrong(world: World, sentences: Sequence[Sentence]) -> Iterator[str]:
+    """Prefixes that end with a verb in the wrong number."""
+    for sentence in sentences:
         words = (disagreeing(world, sentence) or "").split()
         if words:
             yield " ".join(words[:world.explain(words).prefix + 1])

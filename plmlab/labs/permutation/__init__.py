@@ -1,1 +1,1 @@
-"""The Permutation Lab: the words of a sentence said in any order, by a model and by the best possible reader."""
+"""The Permutation Lab: predict a sentence in any factorization order, with a model and the Bayes-optimal predictor."""

@@ -1,5 +1,5 @@
-// The sentence in its own order, and below it the order in which its words are said: chips to be dragged, or moved by
-// keys; beneath each what it costs.
+// The sentence, and below it the factorization order as chips that can be dragged or moved with the arrow keys, each
+// with its loss.
 
 import { orderSaid } from "./told.js";
 import { clamp, el, svg } from "../shared/dom.js";
@@ -11,26 +11,26 @@ const LABEL = { wide: 138, narrow: 88 };
 const SUM = 92;
 const PITCH = { low: 46, high: 92 };
 
-/** The place of the order that a point, `x` px from the first, lies in. */
+/** The index in the order of a point `x` px from its left end. */
 export const placeAt = (x, pitch, count) => clamp(Math.floor(x / pitch), 0, count - 1);
 
-/** Where everything stands, in px: `room` is the width at hand, `positions` how many chips stand in a row. */
+/** The column widths in px: `room` is the available width, `positions` the number of chips in a row. */
 export function columnsOf(room, positions) {
   const label = room < 620 ? LABEL.narrow : LABEL.wide;
   const pitch = clamp(Math.floor((room - label - SUM - 4) / positions), PITCH.low, PITCH.high);
   return { label, pitch, template: `${label}px repeat(${positions}, ${pitch}px) ${SUM}px` };
 }
 
-/** What a position is at a step: "asked", or "seen" once it was said, or "unseen". */
+/** The role of a position at a step: "asked" (the target), "seen" (already predicted) or "unseen". */
 export function markOf(order, step, position) {
   const place = order.indexOf(position);
   return place === step - 1 ? "asked" : place < step - 1 ? "seen" : "unseen";
 }
 
-const MARKS = [["asked", "to be said now"], ["seen", "said before: it may be used, at its place"],
-  ["unseen", "not said yet: closed"]];
+const MARKS = [["asked", "target of this step"], ["seen", "already predicted: visible, at its position"],
+  ["unseen", "not yet predicted: hidden"]];
 
-/** The lines from each word of the sentence to its place in the order. */
+/** The lines from each word of the sentence to its index in the order. */
 function lines(order, count, pitch, asked) {
   const middle = (column) => (column + 0.5) * pitch;
   const way = (from, to) =>
@@ -41,7 +41,8 @@ function lines(order, count, pitch, asked) {
 }
 
 /**
- * The panel. `onOrder(order)` hears of an order that the reader made, `onStep(t)` of a step that was chosen. `place(order)` shows an order that Python has not answered yet; an order of a sentence of another length waits for that sentence's panel.
+ * The panel. `onOrder(order)` is called when the user changes the order, `onStep(t)` when a step is selected.
+ * `place(order)` shows an order before Python responds; an order of a different length is ignored.
  */
 export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   const { tokens, names, steps } = state;
@@ -62,7 +63,7 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
     title: names[position], "aria-current": place === step - 1 ? "step" : null, style: `width:${pitch - 6}px`,
   }, bdi(tokens[position]))]));
   const track = el("div", { class: `order${disabled ? "" : " movable"}`, role: "group",
-    style: `grid-column:span ${count}`, "aria-label": "the order: drag a word, or move it with the arrow keys" },
+    style: `grid-column:span ${count}`, "aria-label": "the order: drag a word or move it with the arrow keys" },
   ...chips.values());
 
   let current = state.order;
@@ -76,7 +77,7 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
       const chip = chips.get(position);
       numbers[position].textContent = String(at + 1);
       chip.style.left = `${at * pitch + 3}px`;
-      chip.setAttribute("aria-label", `${names[position]}, said as number ${at + 1} of ${count}` +
+      chip.setAttribute("aria-label", `${names[position]}, target of step ${at + 1} of ${count}` +
         `${disabled ? "" : "; the arrow keys move it, Enter goes to its step"}`);
     });
     links.replaceChildren(...lines(order, count, pitch, asked));
@@ -140,27 +141,27 @@ export function orderPanel({ state, step, room, disabled, onOrder, onStep }) {
   const blank = () => el("div", {});
   const never = (until) => steps.slice(0, until).some(({ belief }) => belief.own.best === 0);
   const written = (value, until) => (value === null ? (never(until) ? "∞" : "·") : value.toFixed(2));
-  const cost = ({ costs: paid }, at, of) => el("div",
-    { class: `number cost${at >= step ? " later" : ""}${at === step - 1 ? " now" : ""}` }, written(paid[of], at + 1));
+  const cost = ({ costs: losses }, at, of) => el("div",
+    { class: `number cost${at >= step ? " later" : ""}${at === step - 1 ? " now" : ""}` }, written(losses[of], at + 1));
   const sum = (of) => el("div", { class: "number sum" }, written(steps[step - 1].sums[of], step));
   const costs = (name, of, extra) => tableRow(name,
-    [blank(), blank(), ...steps.map((one, at) => cost(one, at, of)), sum(of)], `costs ${extra}`);
+    [blank(), blank(), ...steps.map((each, at) => cost(each, at, of)), sum(of)], `costs ${extra}`);
   const exact = steps.some(({ belief }) => belief.own.best !== null);
   place(state.order);
   const node = el("div", { class: "panel" },
     el("div", { class: "scroll" }, el("div", { class: "table orders", style: `grid-template-columns:${template}` },
       tableRow("position", [...tokens.map((_, position) => el("div", { class: "number" }, String(position))), blank()]),
-      tableRow("the sentence", [...sentence, special(0), special(1), blank()]),
-      tableRow("said as number", [...numbers, given(), given(), blank()]),
+      tableRow("sentence", [...sentence, special(0), special(1), blank()]),
+      tableRow("step t", [...numbers, given(), given(), blank()]),
       el("div", { class: "row" }, el("div", { class: "name" }),
         el("div", { style: `grid-column:2 / span ${count + 2};height:${LINES}px` }, links), blank()),
-      tableRow("the order", [special(0), special(1), track,
+      tableRow("order z", [special(0), special(1), track,
         el("div", { class: "number sum" }, step === 1 ? "step 1" : `steps 1 to ${step}`)]),
       costs(`${state.leak ? "leaking" : "model"}, −log p`, 0, "model"),
-      ...(exact ? [costs(label < 100 ? "best, −log p" : "best reader, −log p", 1, "best")] : []))),
+      ...(exact ? [costs(label < 100 ? "optimal" : "optimal, −log p", 1, "best")] : []))),
     el("ul", { class: "legend keys" }, ...MARKS.map(([mark, text]) =>
       el("li", {}, el("span", { class: `chip ${mark}`, "aria-hidden": "true" }), text)),
-    el("li", {}, "costs in nats")));
+    el("li", {}, `−log p in nats${exact ? "; optimal: the Bayes-optimal predictor" : ""}`)));
   node.querySelector(".orders").setAttribute("aria-label", orderSaid(tokens, state.order));
   return { node, place };
 }

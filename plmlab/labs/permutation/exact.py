@@ -1,5 +1,5 @@
-"""The best possible reader of a sentence in any order, and what the whole sentence costs it: by the chain rule, the
-same in each."""
+"""The Bayes-optimal predictions of a sentence in any factorization order, and its total surprisal, which by the chain
+rule is the same in every order."""
 
 from collections.abc import Sequence
 from math import log
@@ -11,30 +11,30 @@ from plmlab.world.probability.posterior import NotInGrammar
 
 
 def beliefs(reader: BayesOptimalPredictor, words: Sequence[str], order: Sequence[int]) -> list[Distribution | None]:
-    """Step by step, the exact distribution of the word that is said, given those said before it, each at its place, and
-    how many there are; None where no sentence of that length has them."""
-    found: list[Distribution | None] = []
+    """The exact distribution of each step's target, given the words predicted before it, each at its position, and
+    the length; None if no sentence of that length has these words."""
+    distributions: list[Distribution | None] = []
     for t, place in enumerate(order):
         hidden = sorted(order[t:])
         try:
-            found.append(reader.both(words, hidden)[hidden.index(place)])
+            distributions.append(reader.both(words, hidden)[hidden.index(place)])
         except NotInGrammar:
-            found.append(None)
-    return found
+            distributions.append(None)
+    return distributions
 
 
 def length_chances(automaton: Automaton, longest: int) -> list[float]:
     """The probability that a sentence has 0, 1, …, ``longest`` words."""
     states = automaton.initial()
-    found = [states.get(FINAL, 0.0)]
+    probabilities = [states.get(FINAL, 0.0)]
     for _ in range(longest):
         states = automaton.advance(states, None)
-        found.append(states.get(FINAL, 0.0))
-    return found
+        probabilities.append(states.get(FINAL, 0.0))
+    return probabilities
 
 
 def surprisal(world: World, split: str, words: Sequence[str]) -> float | None:
-    """−log p(sentence | its length), in nats; None for what is no sentence of the split's grammar."""
+    """−log p(sentence | its length), in nats; None if the words are not a sentence of the split's grammar."""
     return surprisals(world, split, [words])[0] if world.explain(words, split).valid else None
 
 

@@ -1,4 +1,5 @@
-// The Permutation Lab: one sentence, said in an order that the reader makes, by two streams and by the best reader.
+// The Permutation Lab: one sentence, predicted in an order that the user chooses, by a two-stream model and by the
+// Bayes-optimal predictor.
 
 import { orderPanel } from "./chips.js";
 import { squares } from "./squares.js";
@@ -12,11 +13,11 @@ import { listedInQuotes } from "../shared/words.js";
 
 const BESIDE = 780;
 const GAP = 40;
-const GIVEN = "The sentence is not shuffled: each word keeps its position, and only the order in which words are said changes. " +
-  "[SEP] and [CLS] come first, so that the length is known: then the probabilities of a perfect model multiply to the " +
-  "same number, whatever the order.";
+const GIVEN = "The sentence is not shuffled: each word keeps its position; only the order in which the words are " +
+  "predicted changes. [SEP] and [CLS] come first, so that the length is known. The probabilities of a perfect model " +
+  "then multiply to the same number in every order.";
 
-/** The step that is shown: the reader's, as far as the sentence has so many, else one whose word sees both sides. */
+/** The step shown: the selected one if the sentence has that many, otherwise one with both left and right context. */
 const stepOf = (model, { steps }) => clamp(model.get("step") ?? tellingStep(steps), 1, steps.length);
 
 function controls(model, signal) {
@@ -25,10 +26,10 @@ function controls(model, signal) {
   const order = (title, make) => el("button", { type: "button", class: "preset", disabled,
     on: { click: () => make(model.get("state").order?.length ?? 0) } }, title);
   const places = (count) => Array.from({ length: count }, (_, place) => place);
-  const orders = el("span", { class: "presets", role: "group", "aria-label": "orders" }, "say it ",
+  const orders = el("span", { class: "presets", role: "group", "aria-label": "orders" }, "order ",
     order("left to right", (count) => tell(model, { order: places(count) })),
     order("right to left", (count) => tell(model, { order: places(count).reverse() })),
-    order("in a shuffled order", () => tell(model, { draws: model.get("draws") + 1 })));
+    order("random", () => tell(model, { draws: model.get("draws") + 1 })));
   const leak = checkbox({ title: "let the query stream see its own word", kind: "leak-switch", role: "switch",
     disabled }, (on) => tell(model, { leak: on }));
   return [
@@ -38,12 +39,12 @@ function controls(model, signal) {
   ];
 }
 
-/** The slider of steps, and a button on either side; it stays while all else is drawn anew. */
+/** The slider of steps, with a button on either side; it persists while everything else is redrawn. */
 function stepper(choose) {
   let now = 1;
   const by = (title, far) =>
     el("button", { type: "button", class: "preset", on: { click: () => choose(now + far) } }, title);
-  const [back, next] = [by("‹ one step back", -1), by("one step on ›", 1)];
+  const [back, next] = [by("‹ previous step", -1), by("next step ›", 1)];
   const steps = slider({ title: "step", low: 1, high: 1, step: 1, said: (at, count) => `${at} of ${count}` }, choose);
   const node = el("div", { class: "bar quiet stepper", role: "group", "aria-label": "steps" }, back, steps.node, next);
   return { node, show(step, count) {
@@ -54,25 +55,26 @@ function stepper(choose) {
   } };
 }
 
-/** What is believed of the word that is said at a step. */
+/** The predictions for the target of a step. */
 function beliefOf(state, step) {
   const { position, left, right, belief } = state.steps[step - 1];
-  const seen = [...left, ...right].sort((a, b) => a - b).map((one) => state.names[one]);
-  const given = `${seen.length ?}`${listedInQuotes(seen)}, each at its place, and ` : ""}the length`;
+  const seen = [...left, ...right].sort((a, b) => a - b).map((i) => state.names[i]);
+  const given = `${seen.length ?}`${listedInQuotes(seen)}, each at its position, and ` : ""}the length`;
   return el("div", {},
-    el("h4", {}, `What is to be said, given ${given}${state.leak ? ", and itself" : ""}?`),
+    el("h4", {}, `Predictions for the target, given ${given}${state.leak ? ", and the target itself" : ""}`),
     el("p", { class: "legend-line" }, el("span", {}, el("i", { class: "model" }), state.leak ? "the leaking model" : "the model"),
       ...(belief.kl === null ? [] : [el("span", {}, el("i", { class: "best" }),
-        "the best possible reader (exact)")])),
+        "the Bayes-optimal predictor (exact)")])),
     reader("", belief, state.names[position]),
     ...(belief.kl === null && state.why_not ? [el("p", { class: "note" },
-      `There is no exact reader here. ${state.why_not}`)] : []));
+      `There is no exact prediction here. ${state.why_not}`)] : []));
 }
 
 export default lab({
-  title: "In which order is a sentence said?",
-  lead: "XLNet says the words of a sentence one by one, in any order. Drag the words of the order, or move them with the " +
-    "arrow keys; go through it step by step; then look at what all orders cost.",
+  title: "In which order is a sentence predicted?",
+  lead: "XLNet predicts the words of a sentence one at a time, in any factorization order. Drag the words of the " +
+    "order, or move them with the arrow keys; go through the order step by step; then compare the losses of all " +
+    "orders.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("permutation");
   const disabled = Boolean(model.get("alone"));
@@ -89,11 +91,12 @@ export default lab({
     .map((name) => place(name));
   const finding = el("h4", { class: "finding", role: "status", "aria-live": "polite" });
   const byOrder = checkbox({ kind: "by-order",
-    title: "rows and columns in the order: each mask becomes a triangle, as a GPT's is" }, (on) => choose({ by_order: on }));
+    title: "sort rows and columns by the order: each mask becomes triangular, like GPT's causal mask" },
+  (on) => choose({ by_order: on }));
   parts.controls.prepend(...controls(model, signal));
   parts.body.append(panel, el("p", { class: "note given" }, GIVEN), steps.node, finding, leak,
     el("div", { class: "two" }, belief, orders),
-    el("h4", { class: "head" }, "Who may look at whom, in either stream",
+    el("h4", { class: "head" }, "The attention masks of the two streams",
       byOrder.node),
     masks, ask);
 
@@ -112,7 +115,8 @@ export default lab({
   const drawOrders = (state) => keepingFocus(orders, () => {
     const width = view.room >= BESIDE ? Math.floor((view.room - GAP) / 2) : view.room;
     orders.replaceChildren(
-      el("h4", {}, `What the sentence costs in ${state.orders.complete ? "all" : ""} ${state.orders.listed.length} orders`),
+      el("h4", {},
+        `Loss of the sentence in ${state.orders.complete ? "all " : ""}${state.orders.listed.length} orders`),
       strip({ state, width, disabled, onTake: (order) => tell(model, { order, step: stepOf(model, state) }) }),
       el("div", { role: "status", "aria-live": "polite" },
         ...ordersSaid(state).filter(Boolean).map((text) => el("p", { class: "said" }, text))),

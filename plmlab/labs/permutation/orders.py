@@ -1,4 +1,4 @@
-"""Orders in which the words of a sentence are said, and what stands on which side of each when it is said."""
+"""Factorization orders of a sentence, and the left and right context of each prediction step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from random import Random
 from plmlab.draws import shuffled
 
 MANY = factorial(5)
-"""So many orders are tried at once: all of up to five words, and as many drawn ones of more."""
+"""Number of orders evaluated together: all orders of up to five words, or this many random orders of more words."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of an order: the place of the word that is said, and the places, on its ``left`` and on its ``right``,
-    of those that have been said."""
+    """One step of an order: the index of the target (``place``), and the indices of the words already predicted on its
+    ``left`` and on its ``right``."""
 
     place: int
     left: tuple[int, ...]
@@ -23,22 +23,21 @@ class Step:
 
 
 def steps(order: Sequence[int]) -> list[Step]:
-    """What each word of an order finds said already, step by step."""
+    """The steps of an order, each with the words predicted before it."""
     return [Step(place, tuple(sorted(other for other in order[:t] if other < place)),
                  tuple(sorted(other for other in order[:t] if other > place))) for t, place in enumerate(order)]
 
 
 def checked(order: Sequence[int], count: int) -> list[int]:
-    """The order; a ValueError for one that has not each place of ``count`` words once."""
+    """Return the order as a list. Raises ValueError if it is not a permutation of 0 … ``count`` − 1."""
     if sorted(order) != list(range(count)):
-        raise ValueError(f"order is {list(order)!s:.80}; give the place of each of the {count} words once, from 0 to "
+        raise ValueError(f"order is {list(order)!s:.80}; give the index of each of the {count} words once, from 0 to "
                          f"{count - 1}")
     return list(order)
 
 
 def drawn(count: int, rng: Random, other: Sequence[int] = ()) -> list[int]:
-    """An order that runs neither from left to right nor from right to left, where there is such a one, and not the
-    ``other``."""
+    """Sample an order that is neither left-to-right nor right-to-left, if there is one, and differs from ``other``."""
     straight = [list(range(count)), list(range(count))[::-1]] if count > 2 else []
     avoided = [*straight, list(other)] if count > 1 else []
     while True:
@@ -48,10 +47,10 @@ def drawn(count: int, rng: Random, other: Sequence[int] = ()) -> list[int]:
 
 
 def many(count: int, rng: Random) -> tuple[list[list[int]], bool]:
-    """All orders of ``count`` words, and True; where there are more than 120, 120 different ones, and False."""
+    """All orders of ``count`` words and True; if there are more than 120, 120 distinct random ones and False."""
     if factorial(count) <= MANY:
         return [list(order) for order in permutations(range(count))], True
-    found: dict[tuple[int, ...], None] = {}
-    while len(found) < MANY:
-        found[tuple(shuffled(rng, range(count)))] = None
-    return [list(order) for order in found], False
+    distinct: dict[tuple[int, ...], None] = {}
+    while len(distinct) < MANY:
+        distinct[tuple(shuffled(rng, range(count)))] = None
+    return [list(order) for order in distinct], False

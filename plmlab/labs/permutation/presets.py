@@ -1,4 +1,4 @@
-"""Sentences and orders to try in the Permutation Lab."""
+"""Presets of the Permutation Lab: sentences and orders to try."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from plmlab.world.grammar.sentence import Sentence
 
 LOOKED_AT = 300
 SHORT, LONG = 5, 8
-"""Words of the short sentence, of which all orders are tried, and of the long one at least."""
+"""Length of the short sentence, for which all orders are evaluated, and minimum length of the long one."""
 
 
 @dataclass(frozen=True)
 class PermutationPreset:
-    """Something to try in the Permutation Lab: a sentence (None: the one that stands), an order of the places of its
-    words (None: one that the lab draws), and whether the query stream sees its own word."""
+    """A preset of the Permutation Lab: a sentence (None keeps the current one), a factorization order as word indices
+    (None samples one), and whether the query stream sees its own word."""
 
     title: str
     text: str | None = None
@@ -24,31 +24,33 @@ class PermutationPreset:
     leak: bool = False
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, with their values."""
+        """The traits of the lab that this preset sets, with their values."""
         text = {} if self.text is None else {"text": self.text}
         return {**text, "order": None if self.order is None else list(self.order), "leak": self.leak, "step": None}
 
 
 def things_to_try(world: World, split: str) -> list[PermutationPreset]:
-    """A short sentence whose subject and verb agree, the verb said first, and last; the same with a verb that does not
-    agree; and a long one whose verb stands far from its subject. Each where the world has such a sentence."""
-    said = list(islice(world.sentences(split, seed=3), LOOKED_AT))
-    short = next((one for one in said if len(one.words) == SHORT and one.agreement), None)
-    apart = (one for one in said if any(link.attractors for link in one.agreement))
-    long = next((one for one in apart if len(one.words) >= LONG), None)
-    made = []
+    """Presets from a world, as far as it has such sentences: a short sentence with subject–verb agreement, the verb
+    predicted first and last; the same with an incorrect verb; a long one with attractors between subject and verb."""
+    sample = list(islice(world.sentences(split, seed=3), LOOKED_AT))
+    short = next((sentence for sentence in sample if len(sentence.words) == SHORT and sentence.agreement), None)
+    distant = (sentence for sentence in sample if any(link.attractors for link in sentence.agreement))
+    long = next((sentence for sentence in distant if len(sentence.words) >= LONG), None)
+    presets = []
     if short is not None:
         text, order = " ".join(short.words), verb_first(short)
-        made = [PermutationPreset("the verb first", text, order), PermutationPreset("the verb last", text, order[::-1])]
+        presets = [PermutationPreset("the verb first", text, order),
+                   PermutationPreset("the verb last", text, order[::-1])]
         if wrong := disagreeing(world, short, split):
-            made.append(PermutationPreset("a verb that is wrong", " ".join(wrong), order))
+            presets.append(PermutationPreset("an incorrect verb", " ".join(wrong), order))
     if long is not None:
-        made.append(PermutationPreset("a long sentence", " ".join(long.words)))
-    return made
+        presets.append(PermutationPreset("a long sentence", " ".join(long.words)))
+    return presets
 
 
 def verb_first(sentence: Sentence) -> list[int]:
-    """An order: the verb, then from the ends of the sentence to its middle, the subject behind all but the last."""
+    """An order that starts with the verb and continues from the ends of the sentence to its middle; the subject comes
+    last but one."""
     link = sentence.agreement[0]
     others = [place for place in range(len(sentence.words)) if place not in (link.verb, link.subject)]
     ends = [others.pop(-1 if turn % 2 == 0 else 0) for turn in range(len(others))]
@@ -56,7 +58,7 @@ def verb_first(sentence: Sentence) -> list[int]:
 
 
 def disagreeing(world: World, sentence: Sentence, split: str) -> list[str] | None:
-    """The sentence with a verb that some other subject has there, and this one never; None where there is none."""
+    """The sentence with a verb that is possible after other subjects but not after this one; None if there is none."""
     link = sentence.agreement[0]
     agreeing = world.posterior(sentence.words, [link.verb], split)[0]
     any_verb = world.posterior(sentence.words, [link.subject, link.verb], split)[int(link.subject < link.verb)]

@@ -1,4 +1,4 @@
-"""A model of two streams that is asked for the words of a sentence, in one order or in many at once."""
+"""Run a two-stream model on a sentence, in one factorization order or in a batch of many."""
 
 from collections.abc import Sequence
 
@@ -19,14 +19,14 @@ from plmlab.weights import device_of
 
 
 def example(ids: Sequence[int], order: Sequence[int], vocab: Vocabulary, *, leak: bool = False) -> Example:
-    """The words ``ids``, each to be said, in an order of their places; with a ``leak`` each sees itself."""
-    made = predict_all_in_order(order, ids, vocab=vocab)
-    return with_leak(made) if leak else made
+    """An example in which all words ``ids`` are targets, in the given order; with ``leak`` each target sees itself."""
+    plain = predict_all_in_order(order, ids, vocab=vocab)
+    return with_leak(plain) if leak else plain
 
 
 def in_orders(ids: Sequence[int], orders: Sequence[Sequence[int]], vocab: Vocabulary, *, leak: bool = False,
               ) -> Batch:
-    """One sentence in many orders, a row each: the batch of their examples."""
+    """A batch of one sentence in many orders, one row per order."""
     one = example(ids, orders[0], vocab)
     rank = ranks(orders, len(one.tokens))
     known = rank[:, None, :] <= rank[:, :, None]
@@ -40,32 +40,31 @@ def in_orders(ids: Sequence[int], orders: Sequence[Sequence[int]], vocab: Vocabu
 
 
 def ranks(orders: Sequence[Sequence[int]], time: int) -> Int[Tensor, "batch time"]:
-    """The place of each position in each order; the positions that an order does not name, behind the others, come
-    first."""
+    """The rank of each position in each order; those after the words, [SEP] and [CLS], have the lowest ranks."""
     first = list(range(len(orders[0]), time))
     return torch.tensor([[*first, *order] for order in orders]).argsort(1)
 
 
 def logits_of(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-    """What a model says at each position, on the CPU."""
+    """The model's logits at each position, on the CPU."""
     with inference(model):
         return readable(model).logits(batch.to(device_of(model))).cpu()
 
 
 def surprisals(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time"]:
-    """−log p of each word that is to be said, in nats; 0 where none is."""
+    """−log p of the target at each position, in nats; 0 where there is no target."""
     return F.cross_entropy(logits_of(model, batch).transpose(1, 2), batch.targets, ignore_index=IGNORE,
                            reduction="none")
 
 
 def check_two_streams(model: nn.Module, tokenizer: Tokenizer, name: str = "model") -> None:
-    """A ValueError for a model that is not asked by a query stream, or whose tokenizer is another."""
+    """Check that a model has a query stream and fits the tokenizer. Raises ValueError otherwise."""
     reads = readable(model)
     if reads.vocab is None or len(tokenizer) > reads.vocab:
         known = "no" if reads.vocab is None else f"{reads.vocab:,}"
-        raise ValueError(f"{name} knows {known} tokens, and the tokenizer has {len(tokenizer):,}: is it that of "
-                         "another model?")
+        raise ValueError(f"{name} has a vocabulary of {known} tokens, but the tokenizer has {len(tokenizer):,}: does "
+                         "the tokenizer belong to another model?")
     ours = isinstance(reads, OurModel) and reads.names_tokens
     if not (ours and architecture_of(model).gaps is plm_input):
-        raise ValueError(f"{name} is a {type(model).__name__}, which is not asked by a query stream: it does not say "
-                         "a word by what it may see and nothing else. Give an XLNetPretraining")
+        raise ValueError(f"{name} is a {type(model).__name__}, which has no query stream and so cannot predict words "
+                         "in any order. Give an XLNetPretraining")

@@ -1,4 +1,4 @@
-// Both streams' masks side by side: what a word that was said knows, and what a word that is to be said may see.
+// The attention masks of the content stream and the query stream, side by side.
 
 import { clamp, el, ruler } from "../shared/dom.js";
 import { labelled, layout, tableRow } from "../shared/grid.js";
@@ -7,14 +7,15 @@ import { layersOf, sentence } from "../shared/masks.js";
 
 const BESIDE = 760;
 const GAP = 28;
-const VERBS = ["may look at", "may not look at"];
+const VERBS = ["can attend to", "cannot attend to"];
 const TITLES = [
-  ["content stream", "what a word hands on once it is said: it sees z₁ … zₜ, itself too"],
-  ["query stream", "how a word is said: it sees z₁ … zₜ₋₁, and not itself"],
+  ["content stream", "represents zₜ for later steps: attends to z₁ … zₜ, itself included"],
+  ["query stream", "predicts zₜ: attends to z₁ … zₜ₋₁, not to itself"],
 ];
-const OPENED = "how a word is said; with the switch on it sees z₁ … zₜ, itself too: the leak";
+const OPENED = "predicts zₜ; with the switch on it attends to z₁ … zₜ, itself included: the leak";
 
-/** The positions of a mask's rows and columns, as they stand in the sentence or in the order; only words have a query. */
+/** The positions of a mask's rows and columns, in the order of the sentence or of the factorization; only words have a
+    query. */
 export function positionsOf(state, stream, byOrder) {
   const count = state.steps.length;
   const special = [count, count + 1];
@@ -23,10 +24,10 @@ export function positionsOf(state, stream, byOrder) {
   return { rows: stream ? words : all, columns: all };
 }
 
-/** What decides each pair of some rows and columns, row by row. */
+/** The causes of the cells of the given rows and columns, row by row. */
 export const causesOf = (mask, rows, columns, count) => rows.flatMap((q) => columns.map((k) => mask.rule_ids[q * count + k]));
 
-/** Why a position may look at another, or may not, in one stream, as pieces; null where the position has no query. */
+/** Whether and why a query can attend to a key in one stream, as parts of a sentence; null if there is no query. */
 export function reason(state, stream, { q, k }) {
   const count = state.names.length;
   if (stream && q >= state.steps.length) return null;
@@ -36,16 +37,16 @@ export function reason(state, stream, { q, k }) {
 
 /** Both reasons, each under the name of its stream. */
 function reasons(state, stream, pair) {
-  return [0, 1].map((one) => {
-    const pieces = reason(state, one, pair);
-    return el("p", { class: one === stream ? "pointed" : "" }, el("b", {}, TITLES[one][0]), ": ",
-      ...(pieces ? written(pieces) : [`nothing is asked of ${state.names[pair.q]}: it has none.`]));
+  return [0, 1].map((each) => {
+    const parts = reason(state, each, pair);
+    return el("p", { class: each === stream ? "pointed" : "" }, el("b", {}, TITLES[each][0]), ": ",
+      ...(parts ? written(parts) : [`${state.names[pair.q]} is not predicted, so it has no query.`]));
   });
 }
 
 /**
- * The squares. `font` is a node whose font they have. `onRow(position)` hears which row was clicked. `point(pair, stream)` moves the crosshairs of both to a pair of
- * positions { q, k }, in a stream's own words first.
+ * The two masks. `font` is a node whose font they use. `onRow(position)` is called when a row is clicked.
+ * `point(pair, stream)` moves both crosshairs to a pair of positions { q, k } and highlights one stream's sentence.
  */
 export function squares({ state, byOrder, room, font, onRow }) {
   const count = state.names.length;
@@ -57,10 +58,11 @@ export function squares({ state, byOrder, room, font, onRow }) {
 
   const point = (pair, stream = 1) => {
     now = { pair, stream };
-    grids.forEach(({ rows, columns, grid }, one) => {
+    grids.forEach(({ rows, columns, grid }, each) => {
       const [q, k] = [rows.indexOf(pair.q), columns.indexOf(pair.k)];
       grid.table.classList.toggle("elsewhere", q < 0);
-      if (q >= 0) grid.point({ q, k }, `${TITLES[one][0]}: ${reason(state, one, pair).map(({ text }) => text).join("")}`);
+      if (q < 0) return;
+      grid.point({ q, k }, `${TITLES[each][0]}: ${reason(state, each, pair).map(({ text }) => text).join("")}`);
     });
     why.replaceChildren(...reasons(state, stream, pair));
   };
@@ -74,15 +76,15 @@ export function squares({ state, byOrder, room, font, onRow }) {
     const chip = (position) => el("div", { class: `chip${position >= state.steps.length ? " special" : ""}`, title: state.names[position] },
       el("bdi", {}, state.tokens[position]));
     const grid = labelled({
-      at, head: [tableRow("said as", columns.map(cell)), tableRow("", columns.map(chip), `reads ${tall}`)],
-      queries: rows.map((position) => state.tokens[position]), label: `${TITLES[stream][0]}: who may look at whom`,
+      at, head: [tableRow("step t", columns.map(cell)), tableRow("", columns.map(chip), `reads ${tall}`)],
+      queries: rows.map((position) => state.tokens[position]), label: `${TITLES[stream][0]}: attention mask`,
       onCell: ({ q, k }) => point({ q: rows[q], k: columns[k] }, stream), onAct: ({ q }) => onRow(rows[q]),
     });
     grid.table.querySelector(".cross").dataset.at = `cross-${stream}`;
     grid.paint(layersOf(causesOf(state.masks[stream], rows, columns, count), columns.length));
-    const [title, said] = TITLES[stream];
+    const [title, explanation] = TITLES[stream];
     const figure = el("figure", { class: "square", "aria-label": title },
-      el("figcaption", {}, el("b", {}, title), ` ${stream && state.leak ? OPENED : said}`),
+      el("figcaption", {}, el("b", {}, title), ` ${stream && state.leak ? OPENED : explanation}`),
       el("div", { class: "scroll" }, grid.table));
     return { rows, columns, grid, figure };
   };

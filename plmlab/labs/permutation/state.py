@@ -1,4 +1,4 @@
-"""The state of the Permutation Lab, as JavaScript reads it."""
+"""The state of the Permutation Lab, as passed to JavaScript."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -8,9 +8,8 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Step(TypedDict):
-    """A step: the position that is said, and what it ``costs`` the model and the best reader, alone and so far
-    (``sums``).
-    """
+    """A step: the position of the target, and its loss under the model and the Bayes-optimal predictor, single
+    (``costs``) and cumulative (``sums``)."""
 
     position: int
     left: Sequence[int]
@@ -21,7 +20,7 @@ class Step(TypedDict):
 
 
 class Orders(TypedDict):
-    """What the sentence costs in many orders; ``here`` is the reader's among them."""
+    """The loss of the sentence in many orders; ``here`` is the index of the current one."""
 
     listed: Sequence[Sequence[int]]
     complete: bool
@@ -31,7 +30,7 @@ class Orders(TypedDict):
 
 
 class Proof(TypedDict):
-    """The sums of what either model gives to words that see themselves."""
+    """For either model, the sum of the probabilities of substituted words at their own position."""
 
     tried: int
     model: float
@@ -39,7 +38,7 @@ class Proof(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: ``exact`` is the world's surprisal of the sentence, or None, and ``why_not``."""
+    """The data drawn: ``exact`` is the world's surprisal of the sentence, or None with the reason in ``why_not``."""
 
     tokens: list[str]
     names: list[str]

@@ -1,4 +1,4 @@
-// What the sentence costs in many orders: a dot an order, along an axis of nats, and the exact value as a line.
+// The loss of the sentence in many orders: one dot per order on an axis in nats, and the exact value as a line.
 
 import { orderSaid, spreadOf } from "./told.js";
 import { nats } from "../shared/beliefs.js";
@@ -9,37 +9,37 @@ import { short } from "../shared/words.js";
 const [TOP, TALL, FOOT] = [34, 118, 42];
 const RADIUS = 3.4;
 const MARGIN = 14;
-const NARROWEST = 0.5; // nats: the axis is never finer
+const NARROWEST = 0.5; // nats: minimum range of the axis
 
-/** The ends of an axis that shows all costs, with some room on either side. */
+/** The ends of an axis that shows all losses, with some room on either side. */
 export function axisOf(costs) {
   const [low, high] = [Math.min(...costs), Math.max(...costs)];
   const spare = Math.max((high - low) * 0.06, (NARROWEST - (high - low)) / 2, 0.04);
   return { low: Math.max(0, low - spare), high: high + spare };
 }
 
-/** Where dots stand so that none hides another: those of one column upon each other, closer where they are many.
-    [{ x, y }] in px, y from the axis up. */
+/** The coordinates of a dot plot: dots of one column are stacked, more closely if there are many. [{ x, y }] in px, y
+    upwards from the axis. */
 export function stacked(costs, x, radius, tall) {
   const column = (cost) => Math.round(x(cost) / (2 * radius));
   const levels = new Map();
   const level = costs.map((cost) => {
-    const found = levels.get(column(cost)) ?? 0;
-    levels.set(column(cost), found + 1);
-    return found;
+    const count = levels.get(column(cost)) ?? 0;
+    levels.set(column(cost), count + 1);
+    return count;
   });
   const pitch = Math.min(2 * radius, (tall - 2 * radius) / Math.max(...levels.values(), 1));
   return costs.map((cost, i) => ({ x: 2 * radius * column(cost), y: radius + pitch * level[i] }));
 }
 
-/** Where a key leads from a place among `count` dots, or null if it leads nowhere. */
+/** The index among `count` dots that a keyboard key moves to from `place`, or null for any other key. */
 export function dotAfter(key, place, count) {
   const to = { ArrowLeft: place - 1, ArrowDown: place - 1, ArrowRight: place + 1, ArrowUp: place + 1,
     PageUp: place + 10, PageDown: place - 10, Home: 0, End: count - 1 }[key];
   return to === undefined ? null : clamp(to, 0, count - 1);
 }
 
-/** The number of the dot nearest to a point, or −1 where none is near. */
+/** The index of the dot nearest to a point, or −1 if none is within `far` px. */
 export function nearest(dots, px, py, far = 14) {
   let [found, best] = [-1, far ** 2];
   dots.forEach(({ x, y }, i) => {
@@ -49,13 +49,13 @@ export function nearest(dots, px, py, far = 14) {
   return found;
 }
 
-/** A text beside a line at `x`, on the side where there is room. */
+/** A label next to a vertical line at `x`, on the side with more room. */
 function beside(className, x, y, text, width) {
   const right = x > width * 0.6;
   return svg("text", { class: className, x: x + (right ? -6 : 6), y, "text-anchor": right ? "end" : "start" }, text);
 }
 
-/** The strip. `onTake(order)` hears which order was taken. */
+/** The dot plot. `onTake(order)` is called when an order is selected. */
 export function strip({ state, width, disabled, onTake }) {
   const { orders, tokens, exact, leak } = state;
   const costs = leak ? orders.leaking : orders.model;
@@ -78,7 +78,7 @@ export function strip({ state, width, disabled, onTake }) {
     svg("path", { class: "rule", d: `M${x(value)} ${floor}v4` }),
     svg("text", { x: x(value), y: floor + 20, "text-anchor": "middle" }, short(value))]);
   const line = exact === null ? [] : [svg("path", { class: "floor", d: `M${x(exact)} ${TOP - 14}V${floor}` }),
-    beside("floor-name", x(exact), TOP - 18, `best possible reader, every order: ${exact.toFixed(2)}`, width)];
+    beside("floor-name", x(exact), TOP - 18, `Bayes-optimal, every order: ${exact.toFixed(2)}`, width)];
   const picture = svg("svg", { width, height: floor + FOOT, "aria-hidden": "true" },
     svg("path", { class: "rule", d: `M0 ${floor}H${width}` }), ...ticks,
     svg("text", { x: width / 2, y: floor + 37, "text-anchor": "middle" }, "−log p(sentence | its length), nats"),
@@ -88,18 +88,18 @@ export function strip({ state, width, disabled, onTake }) {
     svg("circle", { class: "here", cx: here.x, cy: here.y, r: RADIUS + 1.6 }), ring);
   const read = el("p", { class: "read" });
   const node = el("div", { class: "plot strip", role: "slider", tabindex: "0", "aria-valuemin": 1,
-    "aria-valuemax": costs.length, "aria-label": "all orders, from the cheapest to the dearest; Enter takes one",
+    "aria-valuemax": costs.length, "aria-label": "all orders, from the lowest to the highest loss; Enter selects one",
     "data-at": "strip", style: `width:${width}px` }, picture);
 
   let now = orders.here;
   const point = (i) => {
     now = i;
     const mine = i === orders.here;
-    const said = `${mine ? "This order" :}`No. ${ranked.indexOf(i) + 1} of ${costs.length}`}: ` +
+    const text = `${mine ? "This order" :}`No. ${ranked.indexOf(i) + 1} of ${costs.length}`}: ` +
       `${orderSaid(tokens, orders.listed[i])}, ${nats(costs[i])}.`;
-    read.textContent = `${said}${mine || disabled ? "" : " Click, or press Enter, to take it."}`;
+    read.textContent = `${text}${mine || disabled ? "" : " Click or press Enter to select it."}`;
     node.setAttribute("aria-valuenow", ranked.indexOf(i) + 1);
-    node.setAttribute("aria-valuetext", said);
+    node.setAttribute("aria-valuetext", text);
     ring.setAttribute("cx", dots[i].x);
     ring.setAttribute("cy", dots[i].y);
     ring.setAttribute("visibility", mine ? "hidden" : "visible");
@@ -112,15 +112,15 @@ export function strip({ state, width, disabled, onTake }) {
     return nearest(dots, event.clientX - box.left, event.clientY - box.top);
   };
   node.addEventListener("pointermove", (event) => {
-    const found = under(event);
-    node.classList.toggle("over", found >= 0 && found !== orders.here);
-    if (found >= 0 && found !== now) point(found);
+    const dot = under(event);
+    node.classList.toggle("over", dot >= 0 && dot !== orders.here);
+    if (dot >= 0 && dot !== now) point(dot);
   });
   node.addEventListener("pointerleave", () => point(orders.here));
   node.addEventListener("click", (event) => {
-    const found = under(event);
-    if (found < 0) return;
-    point(found);
+    const dot = under(event);
+    if (dot < 0) return;
+    point(dot);
     take();
   });
   node.addEventListener("keydown", (event) => {
@@ -136,7 +136,7 @@ export function strip({ state, width, disabled, onTake }) {
   const shape = (className, text = "") => el("i", { class: className, "aria-hidden": "true" }, text);
   return el("div", {}, node, el("ul", { class: "legend keys" },
     key(shape("key-dot here"), "this order"),
-    ...(leak ? [key(shape("key-dot leaking"), "another"), key(shape("key-dot before"), "without the leak")]
-      : [key(shape("key-dot model"), "another")]),
+    ...(leak ? [key(shape("key-dot leaking"), "another order"), key(shape("key-dot before"), "without the leak")]
+      : [key(shape("key-dot model"), "another order")]),
     key(shape("", "▲"), "mean")), read);
 }

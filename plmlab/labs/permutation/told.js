@@ -1,78 +1,79 @@
-// What the Permutation Lab says in words: of a step, of an order, of all orders, and of a leak.
+// Sentences of the Permutation Lab: about a step, an order, all orders, and the leak.
 
 import { nats } from "../shared/beliefs.js";
 import { listedInQuotes, plural, quoted } from "../shared/words.js";
 
-const FLAT = 0.005; // nats: what differs less is the same
+const FLAT = 0.005; // nats: smaller differences count as equal
 
-/** The number of the first step whose word finds words said on both of its sides; where there is none, of the last. */
+/** The number of the first step with both left and right context; if there is none, of the last step. */
 export function tellingStep(steps) {
   const found = steps.findIndex(({ left, right }) => left.length && right.length);
   return found < 0 ? steps.length : found + 1;
 }
 
-/** What a step says, and what it may use. */
+/** The target of a step and its context. */
 export function stepSaid({ steps, names, leak }, t) {
   const { position, left, right } = steps[t - 1];
   const sides = [[left, "left"], [right, "right"]].filter(([positions]) => positions.length)
-    .map(([positions, side]) => `${listedInQuotes(positions.map((one) => names[one]))} on its ${side}`);
-  const uses = sides.length ? `It may use ${sides.join(", and ")}.`
-    : "It may use no word yet: only [SEP] and [CLS], which tell where the sentence ends.";
-  return `Step ${t} of ${steps.length}: ${quoted(names[position])} is to be said. ${uses}` +
-    `${leak ? " And, with the switch on, it sees itself." : ""}`;
+    .map(([positions, side]) => `${listedInQuotes(positions.map((i) => names[i]))} on its ${side}`);
+  const uses = sides.length ? `Its context is ${sides.join(", and ")}.`
+    : "Its context has no word yet, only [SEP] and [CLS], which indicate where the sentence ends.";
+  return `Step ${t} of ${steps.length}: the target is ${quoted(names[position])}. ${uses}` +
+    `${leak ? " With the switch on, the query stream also sees the target itself." : ""}`;
 }
 
-/** Who stands at each place of an order, in a line. */
+/** The words of an order, in one line. */
 export const orderSaid = (tokens, order) => order.map((position) => tokens[position]).join(" → ");
 
-/** The mean, and the numbers of the orders that cost least and most. */
+/** The mean loss, the indices of the orders with the lowest and the highest loss, and their difference. */
 export function spreadOf(costs) {
   const sum = costs.reduce((whole, cost) => whole + cost, 0);
   const [least, most] = [Math.min(...costs), Math.max(...costs)];
   return { mean: sum / costs.length, least: costs.indexOf(least), most: costs.indexOf(most), spread: most - least };
 }
 
-/** What the sentence costs in many orders. */
+/** The loss of the sentence in many orders, in words. */
 export function ordersSaid({ orders, tokens, exact, why_not: whyNot, leak }) {
   const costs = leak ? orders.leaking : orders.model;
   const { mean, least, most, spread } = spreadOf(costs);
   const who = leak ? "the leaking model" : "the model";
   const many = costs.length === 1 ? "In the only order" : orders.complete ? `In all ${costs.length} orders`
-    : "In 120 orders drawn at random, and in yours,";
-  const same = `the same in each${leak ? "" : ": it does not contradict itself"}`;
+    : "In 120 random orders and yours,";
+  const same = `, the same in every order${leak ? "" : ": its predictions are consistent"}`;
   const range = spread < FLAT ? same
-    : `in the mean: from ${nats(costs[least])} (${orderSaid(tokens, orders.listed[least])}) ` +
+    : ` on average, from ${nats(costs[least])} (${orderSaid(tokens, orders.listed[least])}) ` +
       `to ${nats(costs[most])} (${orderSaid(tokens, orders.listed[most])})` +
-      `${leak ? "" :}`. The spread of ${nats(spread)} is where it contradicts itself`}`;
+      `${leak ? "" :}`. The spread of ${nats(spread)} shows that its predictions are inconsistent`}`;
   const best = exact === null ? whyNot
-    : `The best possible reader pays ${nats(exact)} in each: whatever the order, what it believes step by step ` +
-      "multiplies to p(sentence | its length), by the chain rule.";
-  return [`${many} ${who} pays ${nats(mean)}${costs.length === 1 ? "" : spread < FLAT ?}`, ${range}` : ` ${range}`}.`, best];
+    : `The Bayes-optimal predictor has a loss of ${nats(exact)} in every order: by the chain rule, its step-by-step ` +
+      "predictions always multiply to p(sentence | its length).";
+  return [`${many} the loss of ${who} is ${nats(mean)}${costs.length === 1 ? "" : range}.`, best];
 }
 
-/** Why what the leaking model pays is no knowledge. */
+/** The proof that the leaking model's low loss comes from target leakage. */
 export function leakSaid({ steps, names, exact, proof }) {
-  const [paid] = steps.at(-1).sums;
+  const [loss] = steps.at(-1).sums;
   const name = quoted(names[steps[0].position]);
-  const below = exact !== null && paid < exact - FLAT;
-  const first = exact === null ? `The leaking model pays ${nats(paid)} for this sentence.`
-    : `The leaking model pays ${nats(paid)} for this sentence, the best possible reader ${nats(exact)}` +
-      `${below ? ": it falls below the floor." : "."}`;
-  return [first, `It does not know this, it reads it off. Put another word where ${name} stands, which is said first, and ` +
-    `it says that one: to ${plural(proof.tried, "word")}, put there in turn, it gives ${proof.leaking.toFixed(2)} in sum, ` +
-    `each when it stands there itself. Who does not see the word believes the same whichever stands there, so that all ` +
-    `words together get 1 at most; the model without the leak gives these ${proof.model.toFixed(2)}. A loss below the ` +
-    "floor is how such a leak is found."];
+  const below = exact !== null && loss < exact - FLAT;
+  const first = exact === null ? `The leaking model's loss on this sentence is ${nats(loss)}.`
+    : `The leaking model's loss on this sentence is ${nats(loss)}, compared with ${nats(exact)} for the ` +
+      `Bayes-optimal predictor${below ? ": it is below the floor." : "."}`;
+  return [first, `It does not predict the target but copies it. Replace ${name}, the first target, by another word, ` +
+    `and the model predicts that word: for ${plural(proof.tried, "word")} substituted in turn, the probabilities of ` +
+    `the substituted words add up to ${proof.leaking.toFixed(2)}. A model that does not see the target makes the ` +
+    "same prediction each time, so that the sum over all words is at most 1; with the model without the leak, these " +
+    `words add up to ${proof.model.toFixed(2)}. A loss below the floor is how such a leak is detected.`];
 }
 
-/** What many sentences cost: one alone proves nothing. "" where there is no tally. */
+/** The losses on many sentences, because one alone proves nothing; "" if there is no tally. */
 export function tallySaid(tally, leak) {
   if (!tally) return "";
   const { sentences, exact, model, leaking } = tally;
-  const beside = ({ nats: paid, error, below }) => `${nats(paid)} (${Math.abs(paid - exact).toFixed(2)} ± ` +
-    `${error.toFixed(2)} ${paid < exact ? "less" : "more"}), and in ${below} of ${sentences} less than that reader`;
-  return "One sentence proves nothing: in one, an honest model may be below the line, if it believes too little in " +
-    `others. Over ${sentences} sentences, each in an order drawn anew, the best possible reader pays ${nats(exact)} a ` +
-    `sentence; the model ${beside(model)}${leak && leaking ?}`; the leaking model ${beside(leaking)}` : ""}. In the mean, ` +
-    "nobody pays less who does not see the answer.";
+  const compared = ({ nats: loss, error, below }) => `${nats(loss)} (${Math.abs(loss - exact).toFixed(2)} ± ` +
+    `${error.toFixed(2)} ${loss < exact ? "lower" : "higher"}), and lower on ${below} of the sentences`;
+  return "One sentence proves nothing: on a single sentence, a model without leakage can be below the line if it " +
+    `assigns too little probability to others. Over ${sentences} sentences, each in a new random order, the loss of ` +
+    `the Bayes-optimal predictor is ${nats(exact)} per sentence; that of the model is ${compared(model)}` +
+    `${leak && leaking ?}`; that of the leaking model is ${compared(leaking)}` : ""}. On average, no model that does ` +
+    "not see the target can have a lower loss than the Bayes-optimal predictor.";
 }

@@ -1,1 +1,1 @@
-"""The Position Lab: how a model tells places."""
+"""The Position Lab: positional encodings, and a model without its positions."""

@@ -1,33 +1,33 @@
-// Sinusoidal positions as clocks: a pair of dimensions is a hand, and "three back" turns it by one angle everywhere.
+// Sinusoidal positions as clocks: a pair of dimensions is a hand, and a fixed distance is the same angle everywhere.
 
 import { turnOf, wavelength } from "./maths.js";
 import { lineKey } from "./views.js";
 import { el, svg } from "../shared/dom.js";
-import { capital, number, short } from "../shared/words.js";
+import { number, short } from "../shared/words.js";
 
 const MOST = 6;
-const [FACE, HAND, ARC, OUTER_ARC] = [47, 40, 21, 43]; // radii, where a face is 100 wide
-const SMALL = 0.25; // an angle whose arc shows only beyond the ends of its hands
-const SPIRAL = 5; // how much farther out each full turn ends
+const [FACE, HAND, ARC, OUTER_ARC] = [47, 40, 21, 43]; // radii; a face is 100 wide
+const SMALL = 0.25; // rad: below it the arc is drawn outside the hands
+const SPIRAL = 5; // increase of the arc's radius per full turn
 const TURN = 2 * Math.PI;
 const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-/** A number in words, up to twelve; digits beyond. */
+/** A number in words up to twelve, in digits above. */
 export const inWords = (count) => WORDS[count] ?? number(count);
 const degrees = (angle) => (angle * 360) / TURN;
 const inDegrees = (angle) => (degrees(angle) < 1e-6 && angle > 0 ? "under 0.000001°" : `${short(degrees(angle))}°`);
 
-/** The first dimensions of at most six pairs, evenly chosen from the fastest to the slowest. */
+/** The first dimensions of at most six pairs, evenly spaced from the fastest to the slowest. */
 export function pairsShown(width) {
   const pairs = width / 2;
   const count = Math.min(MOST, pairs);
   return Array.from({ length: count }, (_, i) => 2 * Math.round((i * (pairs - 1)) / Math.max(count - 1, 1)));
 }
 
-/** Where a hand of this length ends that has turned by an angle, clockwise from the top: x is its sine. */
+/** The end of a hand at an angle, clockwise from the top: x is proportional to the sine. */
 export const tip = (angle, length) => [length * Math.sin(angle), -length * Math.cos(angle)];
 
-/** The path from a hand that stands `turn` back to one at the top; beyond a full turn it winds outwards. */
+/** The SVG path from a hand `turn` back to one at the top; beyond a full turn it spirals outwards. */
 export function arcPath(turn) {
   const steps = Math.max(2, Math.ceil(turn / 0.1));
   const out = turn > TURN ? Math.min(SPIRAL, ((HAND - ARC - 4) * TURN) / turn) : 0;
@@ -39,18 +39,20 @@ export function arcPath(turn) {
   return `M${points.join("L")}`;
 }
 
-/** An angle as it is told: full turns, and degrees. */
+/** An angle in words: full turns and degrees. */
 export function told(turn) {
   const whole = Math.floor(turn / TURN);
   const rest = inDegrees(turn - whole * TURN);
   return whole ? `${whole} ${whole === 1 ? "turn" : "turns"} + ${rest}` : rest;
 }
 
-/** What going back does to a clock; nothing stands before position 0, and then the sentence says so. */
+const backSaid = (back) => `${inWords(back)} position${back === 1 ? "" : "s"} back`;
+
+/** The effect of going back on a clock; there is no second hand if that would lead to a position before 0. */
 export function sentence(turn, position, back) {
-  const turns = `${capital(inWords(back))} back turns this clock by ${told(turn)}, at every position`;
+  const turns = `Going ${backSaid(back)} turns this clock by ${told(turn)}, at every position`;
   return position < back ? `${turns} from ${back} on; position ${position} has no dashed hand.`
-    : `${turns}: so one matrix takes all the clocks ${inWords(back)} back.`;
+    : `${turns}: one rotation matrix turns all clocks ${backSaid(back)}.`;
 }
 
 const TICKS = Array.from({ length: 12 }, (_, i) =>
@@ -61,7 +63,7 @@ const line = (name, angle) => {
   return svg("line", { class: `hand ${name}`, x1: 0, y1: 0, x2, y2 });
 };
 
-/** A clock face. The two hands and their angle are one piece, which `set(position, back)` turns. */
+/** A clock face. The two hands and their angle are one group, which `set(position, back)` rotates. */
 function face(dimension, width, base) {
   const hands = svg("g", {});
   const node = svg("svg", { class: "face", viewBox: "-50 -50 100 100", role: "img" },
@@ -81,14 +83,14 @@ function face(dimension, width, base) {
 
 let rows = 0;
 
-/** A clock to choose, with what is told beneath it. */
+/** A selectable clock with its caption. */
 function clock(dimension, { width, base }, name, choose) {
   const { node: drawn, set } = face(dimension, width, base);
   const angle = el("b", {});
   const radio = el("input", { type: "radio", class: "pick", name, on: { change: choose } });
   const node = el("label", { class: "clock", on: { pointerenter: choose } }, radio, drawn, angle,
     el("span", {}, `dimensions ${dimension},\u00a0${dimension + 1}`),
-    el("span", {}, `${short(wavelength(dimension, width, base))} tokens a\u00a0turn`));
+    el("span", {}, `${short(wavelength(dimension, width, base))} tokens per\u00a0turn`));
   const turn = (back) => turnOf(back, dimension, width, base);
   return { node, radio, turn, point(position, back) {
     set(position, back);
@@ -96,15 +98,15 @@ function clock(dimension, { width, base }, name, choose) {
   } };
 }
 
-/** A row of clocks, their hands at the position and some positions back. `view` keeps which one the sentence is of. */
+/** A row of clocks with hands at the position and `back` positions earlier. `view` keeps the selected clock. */
 export function clocksView({ width, length, base }, { room, view }) {
   const name = `plm-clocks-${rows++}`;
-  const said = el("p", { class: "turns", role: "status", "aria-live": "polite" });
+  const caption = el("p", { class: "turns", role: "status", "aria-live": "polite" });
   const keys = el("p", { class: "keys" });
   let now = { position: 0, back: 1 };
   const tell = () => {
     const text = sentence(clocks[view.clock].turn(now.back), now.position, now.back);
-    if (said.textContent !== text) said.textContent = text;
+    if (caption.textContent !== text) caption.textContent = text;
     clocks[view.clock].radio.checked = true;
   };
   const clocks = pairsShown(width).map((dimension, i) => clock(dimension, { width, base }, name, () => {
@@ -113,16 +115,16 @@ export function clocksView({ width, length, base }, { room, view }) {
   }));
   view.clock = Math.min(view.clock ?? 0, clocks.length - 1);
   const faces = el("div", { class: `faces${room < 760 ? " stacked" : ""}`, role: "radiogroup",
-    "aria-label": "the clock that is told" }, ...clocks.map((each) => each.node));
+    "aria-label": "the clock described below" }, ...clocks.map((each) => each.node));
   const node = el("div", { class: "clocks" },
     el("h4", { class: "finding" }, "Each pair of dimensions is a clock: the first turns fast, the last hardly at all"),
-    faces, said, keys);
+    faces, caption, keys);
   const point = ({ position, back }) => {
     now = { position: Math.min(position, length - 1), back };
     for (const each of clocks) each.point(now.position, back);
     const before = now.position - back;
     keys.replaceChildren(lineKey("", `position ${now.position}`), ...(before < 0 ? []
-      : [lineKey("back", `position ${before}, ${inWords(back)} back`), lineKey("own", "the angle between them")]));
+      : [lineKey("back", `position ${before}, ${backSaid(back)}`), lineKey("own", "the angle between them")]));
     tell();
   };
   return { node, point };

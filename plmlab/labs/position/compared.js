@@ -1,4 +1,4 @@
-// All ways of telling places side by side: one random head's scores, before the sentence is moved and after.
+// All positional encodings side by side: the scores of one random head, before and after the sentence is shifted.
 
 import { tokenMap } from "./token_map.js";
 import { radioGroup } from "../shared/controls.js";
@@ -13,33 +13,31 @@ const GAP = 18;
 const LEAST = 120;
 const BAR = { height: 46, top: 6, thick: 22 };
 const TERM_RULES = ["rule-0", "rule-3", "rule-2", "rule-4"];
-const HONEST = "One head for all ways, drawn by lot: the token vectors, what makes queries and keys of them, and " +
-  "whatever a way would have learned. Nobody trained it, so the sizes mean nothing; what counts is which of them a " +
-  "move changes.";
-const BEYOND = "That a score can be computed does not mean that a trained model knows what to make of it.";
-const FACTS = ["way of telling places", "what is learned of n places, h heads, d dimensions",
-  "numbers at BERT-base’s size", "beyond what training saw"];
+const HONEST = "All methods share one head with random weights: the token vectors, the query and key projections, " +
+  "and every parameter that a method would learn. The head is untrained, so the sizes of the scores mean nothing; " +
+  "what matters is which of them change when the sentence is shifted.";
+const BEYOND = "That a score can be computed does not mean that a trained model can make use of it.";
+const FACTS = ["positional encoding", "learned parameters for n positions, h heads, d dimensions",
+  "parameters at BERT-base’s size", "beyond the training length"];
 
-/** A score in two digits, with a true minus. */
-
-/** The largest change of a map: 0 only where nothing changes at all; below `rounded` it is a matter of rounding. */
+/** The largest change of a map as text: 0 only if nothing changes at all; up to `rounded` it is a rounding error. */
 export const changeSaid = (largest, rounded) =>
   (largest === 0 ? "0" : largest <= rounded ? `< ${rounded.toFixed(5)}` : short(largest, 3));
 
-/** The cell of a pair in a sentence of `count` tokens; a key that comes later counts as the query. */
+/** The cell of a pair in a sentence of `count` tokens; a later key is replaced by the query. */
 export function pairOf({ query, key }, count) {
   const row = Math.min(query, count - 1);
   return { row, column: Math.min(key, row) };
 }
 
-/** The scores as Python sent them: `before` and `after` have one list a way, `terms` one a term. */
+/** Split the scores sent by Python: `before` and `after` have one list per method, `terms` one per term. */
 export function sorted(scores, ways, count) {
   const size = count ** 2;
   const all = Array.from({ length: 2 * ways + TERMS.length }, (_, i) => scores.subarray(i * size, (i + 1) * size));
   return { before: all.slice(0, ways), after: all.slice(ways, 2 * ways), terms: all.slice(2 * ways) };
 }
 
-/** Where the parts of a sum stand: those above zero run right from it, one after the other, the others left. */
+/** The intervals of a stacked bar: positive parts are stacked to the right of zero, negative ones to the left. */
 export function stacked(values) {
   const ends = { plus: 0, minus: 0 };
   return values.map((value) => {
@@ -50,7 +48,7 @@ export function stacked(values) {
   });
 }
 
-/** How the cards stand in `room` px: how many abreast, how wide each, and the side of a cell. */
+/** The layout of the cards in `room` px: the number per row, their width, and the side of a cell. */
 export function cardsLayout(count, label, room) {
   const abreast = room >= 820 ? 4 : room >= 400 ? 2 : 1;
   const share = Math.floor((room - label - (abreast - 1) * GAP) / abreast);
@@ -59,17 +57,15 @@ export function cardsLayout(count, label, room) {
   return { abreast, width, cell, tokens: cell < 10 ? Math.ceil(12 / cell) : 1 };
 }
 
-/** What is said of a pair: its two places, and that they are as far apart as ever. */
+/** The positions of a pair and their distance, in words. */
 export function pairSaid({ row, column }, moved) {
-  const back = row - column;
-  const apart = back === 0 ? "one place" : back === 1 ? "one place back" : `${back} places back`;
-  const still = moved ? "still " : "";
-  return `{query}, at place ${row + moved}, looks at {key}, at place ${column + moved}: ${still}${apart}`;
+  return `{query}, at position ${row + moved}, attends to {key}, at position ${column + moved}: ` +
+    `${moved ? "still at " : ""}distance ${row - column}`;
 }
 
-/** The sentence as chips, each with its place. */
+/** The sentence as chips, each with its position. */
 function chipsOf({ tokens, moved }) {
-  const others = el("span", { class: "placed others" }, el("span", { class: "chip" }, `${moved} others`),
+  const others = el("span", { class: "placed others" }, el("span", { class: "chip" }, `${moved} other tokens`),
     el("i", {}, `0 … ${moved - 1}`));
   const chips = tokens.map((token) => el("bdi", { class: `chip${token === "[UNK]" ? " unknown" : ""}` }, token));
   const places = tokens.map(() => el("i", {}));
@@ -99,8 +95,8 @@ function termsOf(terms, count, width) {
     svg("text", { x: width, y: BAR.height - 2, "text-anchor": "end" }, short(most(1), 2)));
   const cells = TERMS.map(() => el("td", {}));
   const sum = el("td", {});
-  const line = (name, letter, said, cell) => el("tr", {}, el("th", { scope: "row" },
-    el("i", { class: `swatch ${name}`, "aria-hidden": "true" }, letter), said), cell);
+  const line = (name, letter, title, cell) => el("tr", {}, el("th", { scope: "row" },
+    el("i", { class: `swatch ${name}`, "aria-hidden": "true" }, letter), title), cell);
   const table = el("table", { class: "terms" }, el("tbody", {},
     ...TERMS.map(({ letter, title, product }, i) => line(TERM_RULES[i], letter, `${title}, ${product}`, cells[i])),
     line("sum", "", "sum: the score", sum)));
@@ -120,7 +116,7 @@ function termsOf(terms, count, width) {
   return { node, point };
 }
 
-/** The colours of a map; a key that comes later is left to the hatching. */
+/** The colours of a map; cells of later keys stay transparent, so that the hatching shows. */
 function coloured(values, { count, limit, colours }) {
   const bytes = pixels(count ** 2, (i) => values[i], -limit, limit, colours);
   const cells = new Uint32Array(bytes.buffer);
@@ -128,36 +124,36 @@ function coloured(values, { count, limit, colours }) {
   return bytes;
 }
 
-/** A way: its map, the score of the pair, and what a move does to it. */
+/** The card of a method: its map, the score of the pair, and the effect of the shift. */
 function cardOf(way, found, { tokens, limit, rounded, colours, ...figure }) {
   const count = tokens.length;
   const { map, mark, node: drawing } = tokenMap({ tokens, ...figure,
-    name: `scores, ${way.name}: a row a query, a column a key` });
+    name: `scores, ${way.name}: one row per query, one column per key` });
   const [pair, most] = [el("p", { class: "pair" }), el("p", { class: "most" })];
   const why = el("p", { class: "because" }, way.error ? `It fails: ${way.error}.` : way.why);
   const node = el("section", { class: "way" }, el("h5", {}, capital(way.name)),
     el("p", { class: "source" }, way.source), drawing, pair, most, el("p", { class: "how" }, way.how), why);
   const score = (values, drawn, at) => (drawn ? decimal(values[at.row * count + at.column]) : "–");
   let shown = null;
-  const point = (at, { revealed, after }, said) => {
+  const point = (at, { revealed, after }, sentence) => {
     if (shown !== after) {
       shown = after;
       map.node.classList.toggle("blank", !way.drawn[Number(after)]);
       map.paint(coloured(after ? found.after : found.before, { count, limit, colours }));
     }
-    const [before, behind] = [score(found.before, way.drawn[0], at), score(found.after, way.drawn[1], at)];
-    pair.replaceChildren("this pair ", el("b", {}, before), ...(revealed ? [" → ", el("b", {}, behind)] : []));
+    const [before, shifted] = [score(found.before, way.drawn[0], at), score(found.after, way.drawn[1], at)];
+    pair.replaceChildren("this pair ", el("b", {}, before), ...(revealed ? [" → ", el("b", {}, shifted)] : []));
     const changes = way.largest === null || way.largest > rounded;
     most.replaceChildren("largest change ", el("b", { class: revealed && changes ? "changes" : "" },
       !revealed ? "?" : way.largest === null ? "it fails" : changeSaid(way.largest, rounded)));
     why.hidden = !revealed && way.drawn[0];
-    map.point(at, `${said}; the score is ${after ? behind : before}`);
+    map.point(at, `${sentence}; the score is ${after ? shifted : before}`);
     mark(at);
   };
   return { node, point };
 }
 
-/** What each way has to learn, and where it ends. */
+/** The table of learned parameters and of the behaviour beyond the training length. */
 function factsOf(ways) {
   const row = ({ name, learned, numbers, beyond }) => el("tr", {}, el("th", { scope: "row" }, capital(name)),
     ...[learned, number(numbers), beyond].map((text) => el("td", {}, text)));
@@ -166,17 +162,17 @@ function factsOf(ways) {
     el("tbody", {}, ...ways.map(row)));
 }
 
-/** Which of the two the maps show: the sentence where it stands, or moved. */
+/** The switch between the maps before and after the shift. */
 function flipOf({ tokens, moved }, view, flip) {
   const last = tokens.length - 1;
   const label = "the maps show the sentence";
   return radioGroup({ label, lead: label, kind: "bar quiet flips", value: view.after,
-    options: [["where it stands", 0], [`moved by ${moved}`, moved]].map(([text, by], i) =>
-      [Boolean(i), `${text}, places ${by} … ${by + last}`, { class: "flip" }]) }, flip);
+    options: [["unshifted", 0], [`shifted by ${moved}`, moved]].map(([text, by], i) =>
+      [Boolean(i), `${text}, positions ${by} … ${by + last}`, { class: "flip" }]) }, flip);
 }
 
-/** All of it. `scores` are Python's, `choose` sets traits; `view` keeps whether the move was seen, and whether it is
-    what the maps show. */
+/** The whole comparison. `scores` come from Python, `choose` sets traits; `view` keeps whether the shift has been
+    revealed, and whether the maps show it. */
 export function comparedView(state, scores, { room, stops, lab, choose, view }) {
   const { tokens, ways, moved, limit, rounded } = state;
   const count = tokens.length;
@@ -189,7 +185,7 @@ export function comparedView(state, scores, { room, stops, lab, choose, view }) 
   const finding = el("h4", { class: "finding" });
   const chips = chipsOf(state);
   const rounding = el("p", { class: "note" },
-    `The largest change is that of any score in a map; one of < ${rounded.toFixed(5)} is rounding and no more.`);
+    `The largest change is the maximum over all scores of a map; < ${rounded.toFixed(5)} is rounding error.`);
   let pair = { row: 0, column: 0 };
   const onCell = ({ row, column }) => {
     const to = { query: row, key: Math.min(column, row) };
@@ -208,10 +204,10 @@ export function comparedView(state, scores, { room, stops, lab, choose, view }) 
   const point = (traits) => {
     pair = pairOf(traits, count);
     const by = view.after ? moved : 0;
-    const said = written(fill(pairSaid(pair, by), { query: tokens[pair.row], key: tokens[pair.column] }));
-    why.replaceChildren(...said);
+    const parts = written(fill(pairSaid(pair, by), { query: tokens[pair.row], key: tokens[pair.column] }));
+    why.replaceChildren(...parts);
     finding.textContent = view.revealed ? state.finding
-      : "The same words and the same head: each way of telling places gives other scores";
+      : "The same words and the same head: each positional encoding gives different scores";
     for (const each of shown) each.point(pair, view, why.textContent);
     chips.point(pair, by);
     rounding.hidden = !view.revealed;
@@ -227,13 +223,13 @@ export function comparedView(state, scores, { room, stops, lab, choose, view }) 
   const node = el("div", { class: "compared" }, finding, el("p", { class: "note" }, HONEST), ask, flip.node, chips.node,
     ...(state.note ? [el("p", { class: "note" }, state.note)] : []),
     el("div", { class: `pair-told${room < 760 ? " stacked" : ""}` },
-      el("div", {}, why, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
-        el("b", { class: "key" }, "key"), " →; hatched: a key that comes later, at which this head may not look")),
+      el("div", {}, why, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ attends to ",
+        el("b", { class: "key" }, "key"), " →; hatched: later keys, which the causal mask blocks")),
       scaleBar(stops, [`≤ −${limit}`, "0", `≥ ${limit}`], "score before softmax, one scale for all")),
     el("div", { class: "ways", style: `--label:${label}px;column-gap:${GAP}px;grid-template-columns:${columns}` },
       ...shown.map((each) => each.node)),
     rounding,
-    el("h4", { class: "finding" }, "What each way has to learn, and where it ends"),
+    el("h4", { class: "finding" }, "What each method learns, and how far it extends"),
     el("div", { class: "facts-scroll" }, factsOf(ways)), el("p", { class: "note" }, BEYOND));
   return { node, point };
 }

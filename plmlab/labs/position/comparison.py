@@ -1,4 +1,4 @@
-"""All ways of telling places for one sentence, and what a move of it does to their scores."""
+"""Compare positional encodings on one sentence: the attention scores before and after the sentence is shifted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from plmlab.labs.position.ways import ROWS, WAYS, RandomHead, Scores, Way
 from plmlab.labs.shared.notes import unknown
 
 LIMIT = 4
-"""Where the colours of all maps end, whatever is typed."""
+"""Upper end of the colour scale of all maps."""
 CHANGED = 1e-5
-"""A score that moves by less has not changed: it was rounded another way."""
+"""Changes of a score up to this size are rounding errors."""
 
 
 def places(count: int) -> str:
-    """A number of places, in words."""
-    return f"{count} place" if count == 1 else f"{count} places"
+    """A number of positions, in words."""
+    return f"{count} position" if count == 1 else f"{count} positions"
 
 
 @dataclass(frozen=True)
 class Told:
-    """The scores of a way before the sentence is moved and after; None where the way fails, and ``error`` says why."""
+    """The scores of a method before and after the shift; None if the method fails, with the reason in ``error``."""
 
     before: Scores | None
     after: Scores | None
@@ -30,19 +30,19 @@ class Told:
 
     @property
     def largest(self) -> float | None:
-        """The largest change of any score; None where one of the two is missing."""
+        """The largest absolute change of any score; None if ``before`` or ``after`` is missing."""
         return None if self.before is None or self.after is None else (self.after - self.before).abs().max().item()
 
     @classmethod
     def of(cls, way: Way, head: RandomHead, ids: Sequence[int], moved: int) -> "Told":
-        """The scores of the sentence alone, and behind ``moved`` other tokens."""
+        """Compute the scores of the sentence alone, and preceded by ``moved`` other tokens."""
         before, _ = _scores(way, head, ids, 0)
         after, error = _scores(way, head, ids, moved)
         return cls(before, after, error)
 
 
 def _scores(way: Way, head: RandomHead, ids: Sequence[int], others: int) -> tuple[Scores | None, str]:
-    """The scores of a sentence behind so many other tokens; or None, and why the way has none."""
+    """The scores of a sentence preceded by ``others`` other tokens; or None, with the error message."""
     try:
         return way.score(head, head.vectors([*range(others), *ids]))[others:, others:], ""
     except ValueError as error:
@@ -51,8 +51,8 @@ def _scores(way: Way, head: RandomHead, ids: Sequence[int], others: int) -> tupl
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the lab draws: ``state`` for JSON, and ``scores``, float32, [query key] each: of every way before the move,
-    of every way after it, and Transformer-XL's four terms."""
+    """The data that the lab draws: ``state`` for JSON, and ``scores`` as float32, [query key] each: those of every
+    method before the shift and after it, and Transformer-XL's four terms."""
 
     state: Compared
     scores: bytes
@@ -60,52 +60,56 @@ class Comparison:
     @classmethod
     def of(cls, head: RandomHead, ids: Sequence[int], tokens: Sequence[str], moved: int, unk: int | None,
            ) -> "Comparison":
-        """All ways for the tokens of a sentence, moved by so many places."""
-        told = [Told.of(way, head, ids, moved) for way in WAYS]
+        """Compare all methods on the tokens of a sentence, shifted by ``moved`` positions."""
+        results = [Told.of(way, head, ids, moved) for way in WAYS]
         missing = torch.zeros(len(ids), len(ids))
         before, after = ([missing if scores is None else scores for scores in side]
-                         for side in zip(*((one.before, one.after) for one in told), strict=True))
+                         for side in zip(*((result.before, result.after) for result in results), strict=True))
         terms = head.terms(head.vectors([*range(moved), *ids]))[:, moved:, moved:]
         ways: list[ComparedWay] = [
             {"name": way.name, "source": way.source, "how": way.how, "why": way.why, "learned": way.learned,
-             "numbers": way.numbers, "beyond": way.beyond, "largest": one.largest, "error": one.error,
-             "drawn": [one.before is not None, one.after is not None]} for way, one in zip(WAYS, told, strict=True)]
+             "numbers": way.numbers, "beyond": way.beyond, "largest": result.largest, "error": result.error,
+             "drawn": [result.before is not None, result.after is not None]}
+            for way, result in zip(WAYS, results, strict=True)]
         state: Compared = {"tokens": list(tokens), "moved": moved, "ways": ways,
-                 "limit": LIMIT, "rounded": CHANGED, "finding": finding(told, moved),
-                 "question": f"Which ways change their scores when the sentence is moved by {places(moved)}?",
-                 "answer": answer(told, moved), "note": unknown(sum(id == unk for id in ids))}
+                 "limit": LIMIT, "rounded": CHANGED, "finding": finding(results, moved),
+                 "question": "Which positional encodings give different scores when the sentence is shifted by "
+                             f"{places(moved)}?",
+                 "answer": answer(results, moved), "note": unknown(sum(id == unk for id in ids))}
         return cls(state, torch.stack([*before, *after, *terms]).numpy().tobytes())
 
 
 def sorted_out(told: Sequence[Told]) -> tuple[list[str], list[str], list[str]]:
-    """The names of the ways whose scores change, of those that keep them, and of those that fail."""
+    """The names of the methods whose scores change, of those whose scores stay the same, and of those that fail."""
     changed: list[str] = []
     kept: list[str] = []
     failed: list[str] = []
-    for way, one in zip(WAYS, told, strict=True):
-        into = failed if one.largest is None else changed if one.largest > CHANGED else kept
+    for way, result in zip(WAYS, told, strict=True):
+        into = failed if result.largest is None else changed if result.largest > CHANGED else kept
         into.append(way.name)
     return changed, kept, failed
 
 
 def finding(told: Sequence[Told], moved: int) -> str:
-    """The title over the maps once the sentence was moved."""
+    """The title above the maps once the sentence has been shifted."""
     changed, kept, failed = sorted_out(told)
-    parts = [f"other scores with {' and '.join(changed)} positions"] if changed else []
-    parts += [f"none with {' and '.join(failed)} ones"] if failed else []
-    parts += [f"the same in {'all ' if len(kept) == len(WAYS) else 'the '}{len(kept)}{' other' if parts else ''} ways"]
-    return f"Moved by {places(moved)}: {', '.join(parts)}"
+    parts = [f"change with {' and '.join(changed)} positions"] if changed else []
+    parts += [f"cannot be computed with {' and '.join(failed)} positions"] if failed else []
+    others = f"all {len(kept)}" if len(kept) == len(WAYS) else f"the other {len(kept)}"
+    parts += [f"stay the same with {others} methods"]
+    return f"Shifted by {places(moved)}: the scores {', '.join(parts)}"
 
 
 def answer(told: Sequence[Told], moved: int) -> str:
-    """The answer to the question, with what it hangs on."""
+    """The answer to the question, with the reason."""
     changed, kept, failed = sorted_out(told)
     if not moved:
-        return "None: a sentence that is moved by 0 places stands where it stood."
+        return "None: a shift by 0 positions changes nothing."
     parts = []
     if changed:
-        parts += [f"These change: {', '.join(changed)}. What they add to a vector is of the place itself."]
+        parts += [f"These change: {', '.join(changed)}. They add an encoding of the absolute position to each vector."]
     if failed:
-        parts += [f"This fails: {', '.join(failed)}. Its table has {ROWS} places."]
-    parts += [f"These do not: {', '.join(kept)}. Their scores hang on the distance alone, which stays."]
+        parts += [f"This fails: {', '.join(failed)}. Its table has only {ROWS} positions."]
+    parts += [f"These do not: {', '.join(kept)}. Their scores depend on positions only through the distance, which a "
+              "shift does not change."]
     return " ".join(parts)

@@ -1,4 +1,4 @@
-// The Position Lab: the switch between its kinds, their sliders, and what is drawn anew when one of them moves.
+// The Position Lab: the switch between the kinds of positions, their sliders, and redrawing.
 
 import { clocksView, inWords } from "./clocks.js";
 import { comparedView } from "./compared.js";
@@ -24,7 +24,7 @@ const REDRAW = ["kind", "width", "length", "base", "window", "axis", "state", "l
 
 const upTo = (count, first = 0) => Array.from({ length: count - first }, (_, i) => first + i);
 
-/** Where in a model's bytes the table of an axis lies, and that axis: its `title`, `positions` and scales. */
+/** The byte range of an axis's table in the model's data, with the axis's `title`, `positions` and scales. */
 export function tableOf({ axes = [] }, axis) {
   const size = ({ positions, low }) => positions * low.length;
   const from = axes.slice(0, axis).reduce((sum, before) => sum + size(before), 0);
@@ -32,11 +32,11 @@ export function tableOf({ axes = [] }, axis) {
   return { from, to: from + positions * low.length, positions, low, ...more };
 }
 
-/** What a model that tells places on several axes does with them. */
+/** How a model with several position axes uses them, in words. */
 export const axesSaid = ({ name, axes }) =>
-  `${capital(inWords(axes.length))} axes: ${name} adds to a word's vector one from each of its tables.`;
+  `${capital(inWords(axes.length))} axes: ${name} adds one vector from each of its position tables to the embedding.`;
 
-/** The sliders of a kind, [{ trait, title, values, asks }]; one that asks Python needs a kernel. */
+/** The sliders of a kind, [{ trait, title, values, asks }]; a slider with `asks` needs a Python kernel. */
 export function dialsOf(get) {
   const { positions, low } = tableOf(get("learned"), get("axis"));
   const of = (trait, title, values) => ({ trait, title, values: stopsWith(values, get(trait)) });
@@ -50,13 +50,13 @@ export function dialsOf(get) {
       position(Math.min(get("length"), positions)), dimension(low.length)],
     relative: [length, of("window", "window k", upTo(33, 1)), { ...position(get("length")), title: "query" }],
     sentence: [],
-    compared: [{ trait: "moved", title: "places moved", values: upTo(51), asks: true }],
+    compared: [{ trait: "moved", title: "shift (positions)", values: upTo(51), asks: true }],
   }[get("kind")];
 }
 
 const nothing = { node: "", point() {} };
 
-/** Views one below the other, pointed together. */
+/** Views one below the other with a common crosshair. */
 const together = (...views) => ({
   node: el("div", {}, ...views.map(({ node }) => node)),
   point: (traits) => views.forEach(({ point }) => point(traits)),
@@ -65,25 +65,25 @@ const together = (...views) => ({
 function kindSwitch(model, choose, signal) {
   const options = Object.entries(KIND_NAMES).map(([kind, title]) => {
     const disabled = kind === "learned" && !model.get("learned").axes;
-    return [kind, title, { disabled }, { title: disabled ? "this model has learned no positions" : null }];
+    return [kind, title, { disabled }, { title: disabled ? "this model has no learned positions" : null }];
   });
   return following(model, "kind",
     radioGroup({ label: "kind of positions", kind: "bar kinds", options }, (kind) => choose({ kind })), signal);
 }
 
-/** The switch between the tables of a model that has several; nothing for another. */
+/** The switch between the tables of a model with several position axes; empty for other models. */
 function axisSwitch(model, choose, signal) {
   const { axes = [] } = model.get("learned");
   if (axes.length < 2) return el("div");
-  return following(model, "axis", radioGroup({ label: "which of the places", kind: "bar kinds",
+  return following(model, "axis", radioGroup({ label: "position axis", kind: "bar kinds",
     lead: axesSaid(model.get("learned")), options: axes.map(({ title }, axis) => [axis, title]) },
   (axis) => choose({ axis })), signal);
 }
 
 export default lab({
-  title: "Where does a word stand?",
-  lead: "Attention sees a set of words. Their order must be told: three ways to tell it, a model not told, " +
-    "and all ways side by side.",
+  title: "Where is each word? Positional encoding",
+  lead: "Attention alone treats a text as a set of words. Positions encode their order: three encodings, a model " +
+    "without its positions, and all encodings side by side.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("places");
   const views = Object.fromEntries(Object.keys(KIND_NAMES).map((kind) => [kind, { open: false }]));
@@ -95,16 +95,16 @@ export default lab({
   const axes = axisSwitch(model, choose, signal);
   parts.controls.prepend(kindSwitch(model, choose, signal), axes, sentence, dials, picks);
 
-  const kept = {};
+  const cached = {};
   const table = () => {
     const { name, axes } = model.get("learned");
     const { from, to, title, positions, low, ...more } = tableOf(model.get("learned"), model.get("axis"));
-    if (kept.bytes !== model.get("table") || kept.from !== from) {
+    if (cached.bytes !== model.get("table") || cached.from !== from) {
       const numbers = unpacked(new Uint8Array(bytesOf(model.get("table"))).subarray(from, to), { low, ...more });
       const [all, limit] = [allDots(numbers, positions, low.length), bulk(numbers)];
-      Object.assign(kept, { bytes: model.get("table"), from, table: numbers, all, limit });
+      Object.assign(cached, { bytes: model.get("table"), from, table: numbers, all, limit });
     }
-    return { ...kept, name, axis: axes.length > 1 ? title : "", positions, width: low.length };
+    return { ...cached, name, axis: axes.length > 1 ? title : "", positions, width: low.length };
   };
   const get = (name) => model.get(name);
   const traits = () => Object.fromEntries(NUMBERS.map((name) => [name, get(name)]));

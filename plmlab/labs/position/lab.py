@@ -1,4 +1,4 @@
-"""The Position Lab: how a Transformer is told where a word stands, and what it does when nobody tells it."""
+"""The Position Lab: how a Transformer encodes positions, and how it behaves without them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 KINDS = ("sinusoidal", "learned", "relative", "sentence", "compared")
 SENTENCE = "The old baker told the ferryman a long story about the bear."
 LONGEST = 512
-"""The most positions, and the most dimensions, that are drawn."""
+"""Maximum number of positions and of dimensions drawn."""
 FARTHEST = 50
-"""The most places by which the sentence is moved."""
+"""Maximum shift of the sentence, in positions."""
 
 Weights = Float[Tensor, "layer head query key"]
 
 
 @dataclass(frozen=True)
 class PositionVariant:
-    """One variant of a sentence: the positions that its positions were told, on the first axis where there are more,
-    and the model's attention under these."""
+    """One variant of a sentence: its position ids (on the first axis if there are several), and the model's attention
+    weights with them."""
 
     title: str
     position_ids: Int[Tensor, "time"]
@@ -48,37 +48,37 @@ class PositionVariant:
 
 def previous_share(weights: Float[Tensor, "*maps query key"], position_ids: Int[Tensor, "time"],
                    ) -> Float[Tensor, "*maps"]:
-    """The weight that a position gives to the one that stands one position before it, in the mean over all positions
-    that have one; NaN where none has."""
+    """The attention weight on the token whose position is one lower, averaged over all queries that have such a token;
+    NaN if none has."""
     before = position_ids[None, :] == position_ids[:, None] - 1
     return (weights * before).sum(-1)[..., before.any(-1)].mean(-1)
 
 
 def total_variation(a: Float[Tensor, "*maps query key"], b: Float[Tensor, "*maps query key"],
                     ) -> Float[Tensor, "*maps"]:
-    """The share of a row's weight that goes to other keys, ½ Σ_k |a_k − b_k|, in the mean over the rows."""
+    """Total variation distance of attention rows, ½ Σ_k |a_k − b_k|, averaged over the rows."""
     return (a - b).abs().sum(-1).mean(-1) / 2
 
 
 def shuffled(position_ids: Int[Tensor, "time"], positions: Sequence[int], rng: Random) -> Int[Tensor, "time"]:
-    """The positions with those of some positions dealt anew, in another order wherever there is one."""
-    dealt = list(positions)
-    while len(positions) > 1 and dealt == list(positions):
-        dealt = [position for _, position in sorted((rng.random(), position) for position in positions)]
+    """Permute the position ids of the given ``positions``, never by the identity if there are at least two."""
+    permuted = list(positions)
+    while len(positions) > 1 and permuted == list(positions):
+        permuted = [position for _, position in sorted((rng.random(), position) for position in positions)]
     moved = position_ids.clone()
-    moved[list(positions)] = position_ids[dealt]
+    moved[list(positions)] = position_ids[permuted]
     return moved
 
 
 def learned_tables(model: nn.Module) -> dict[str, Float[Tensor, "_ model"]]:
-    """The position embeddings that a model has learned, a table an axis, by what it calls them; none if it has none."""
+    """The learned position embeddings of a model, one table per axis, by module name; empty if it has none."""
     return {name.rpartition(".")[2].replace("_", " "): module.weight.detach().float().cpu()
             for name, module in model.named_modules() if isinstance(module, LearnedPositions)}
 
 
 def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list[float]]]:
-    """A table in one byte a number, positions outside and dimensions inside: size_p · (low_i + step_i · byte), where
-    size is the largest number of a position, so that one position far larger than all costs the others nothing."""
+    """Quantise a table to one byte per value, position by position: size_p · (low_i + step_i · byte). ``size`` is the
+    largest absolute value of a position, so that one outlier does not reduce the precision of the others."""
     size = table.abs().amax(1, keepdim=True).clamp(min=1e-12)
     low, high = (table / size).aminmax(dim=0)
     step = ((high - low) / 255).clamp(min=1e-12)
@@ -88,23 +88,23 @@ def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list
 
 
 class PositionLab(Lab):
-    """Sinusoidal, learned and relative positions to turn by hand; a real model that loses its own; all ways compared.
+    """Explore sinusoidal, learned and relative positions, a model without its positions, and all methods compared.
 
-    Of a model that tells places on several axes, each axis has its table to be drawn, and the first is shuffled.
+    If a model has several position axes, each axis has its own table, and the first one is shuffled.
 
     Args:
-        model: whose learned positions are drawn, and who reads the sentence: a BERT or a GPT, of plmlab or of
-            ``transformers``; MiniLM if none is given.
-        tokenizer: the model's own.
-        text: the sentence to begin with.
-        seed: chooses the shuffle of the positions; "shuffle again" goes to the next one.
-        traits: what the reader can set: ``kind`` (sinusoidal, learned, relative, sentence, or compared), ``width``
-            (dimensions, even), ``length`` (positions), ``base``, ``window``, ``axis`` (whose learned table is drawn, of
-            a model that tells several places), ``dimension`` and ``position`` (where the crosshair stands), ``back``
-            (how far before it the second hand of the clocks stands), ``shuffles``, ``layer`` (None: the layer and the
-            head that look most at the previous token) and ``head`` (None: the mean over the heads); where the ways are
-            compared, ``moved`` (by how many places the sentence is) and the pair ``query`` and ``key`` (places in the
-            sentence; a later key counts as the query).
+        model: the model whose learned positions are drawn and that processes the sentence: a BERT or a GPT of plmlab
+            or of ``transformers``; MiniLM if None.
+        tokenizer: the model's tokenizer.
+        text: the initial sentence.
+        seed: the seed of the shuffle; "shuffle again" uses the next one.
+        traits: initial values of other traits: ``kind`` (sinusoidal, learned, relative, sentence, or compared),
+            ``width`` (dimensions, even), ``length`` (positions), ``base``, ``window``, ``axis`` (the learned table
+            drawn, if the model has several position axes), ``dimension`` and ``position`` (the crosshair), ``back``
+            (the distance of the clocks' second hand), ``shuffles``, ``layer`` (None: the layer and the head with the
+            largest attention on the previous token) and ``head`` (None: the mean over the heads); in the comparison,
+            ``moved`` (the shift in positions) and the pair ``query`` and ``key`` (indices in the sentence; a later key
+            is replaced by the query).
     """
 
     title = "Position Lab"
@@ -152,7 +152,7 @@ class PositionLab(Lab):
     @traitlets.validate("width", "length", "base", "window", "axis", "dimension", "position", "back", "moved", "query",
                         "key")
     def _check(self, proposal: Any) -> Any:
-        """A TraitError for a number that no picture can be drawn of."""
+        """Validate a number. Raises TraitError if it is out of range."""
         name, value = proposal["trait"].name, proposal["value"]
         low, high = {"width": (2, LONGEST), "length": (2, LONGEST), "base": (1.5, 1e9), "window": (1, 64),
                      "axis": (0, max(len(self.learned.get("axes", ())) - 1, 0)), "back": (1, LONGEST - 1),
@@ -164,15 +164,15 @@ class PositionLab(Lab):
         return value
 
     def weights(self, variant: int = 0) -> Float[Tensor, "query key"]:
-        """The map that is drawn, of the layer and head in sight: ``reading`` 0 is as the model reads, 1 with shuffled
-        positions, 2 with all at position 0. ValueError where no sentence was read yet."""
+        """The attention map of the selected layer and head for ``variant`` 0 (original positions), 1 (shuffled) or 2
+        (all positions 0). Raises ValueError if no sentence has been processed yet."""
         if not self.variants:
-            raise ValueError(f"no sentence was read yet: {self.message}")
+            raise ValueError(f"no sentence has been processed yet: {self.message}")
         maps = self.variants[variant].weights[self.state["layer"]]
         return maps.mean(0) if self.state["head"] is None else maps[self.state["head"]]
 
     def summary(self) -> str:
-        """The size of what is drawn, or the finding about the sentence."""
+        """The kind and size of the encoding drawn, or the finding about the sentence."""
         if self.kind == "sentence":
             return self.state.get("finding", self.message)
         if self.kind == "compared":
@@ -181,13 +181,13 @@ class PositionLab(Lab):
         axis = f"{axes[self.axis]['title']}, " if len(axes) > 1 else ""
         return {
             "sinusoidal": f"sinusoidal positions, {size} of {self.width} dimensions, base {self.base:,.0f}",
-            "learned": f"positions that {self.learned.get('name', 'no model')} has learned, {axis}{size}",
+            "learned": f"learned positions of {self.learned.get('name', 'no model')}, {axis}{size}",
             "relative": f"relative positions, {size}, window {self.window}",
         }[self.kind]
 
     def compute(self, change: Change) -> Computed:
-        """The sentence read in all variants, and the maps of the layer and head in sight; and all ways compared. Where
-        the sentence is only moved, the model reads nothing anew."""
+        """Run the model on all variants of the sentence, describe the selected layer and head, and compare all methods.
+        If only the shift has changed, the model does not run again."""
         variants, state, note = self.variants, cast("State", self.state), self._note
         if change.drawn - {"moved"}:
             variants, tokens, note = self._variants()
@@ -200,23 +200,23 @@ class PositionLab(Lab):
                         {"variants": variants, "_note": note})
 
     def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
-        """The sentence read three ways, its tokens, and a note on what was left out."""
+        """The three variants of the sentence, its tokens, and a note on truncation."""
         example, words, note = self._example()
         own, *others = example.position_ids
         mixed = shuffled(own, words, Random(self.seed + self.shuffles))
-        told = {"as the model reads": example.position_ids,
-                "positions shuffled": torch.stack([mixed, *others]),
-                "all at position 0": torch.zeros_like(example.position_ids)}
+        given = {"original positions": example.position_ids,
+                 "shuffled positions": torch.stack([mixed, *others]),
+                 "all at position 0": torch.zeros_like(example.position_ids)}
         variants = tuple(PositionVariant(title, position_ids[0], self._weights(example, position_ids)[0])
-                         for title, position_ids in told.items())
+                         for title, position_ids in given.items())
         if len(words) < 2:
-            note = "One token alone cannot be shuffled: type another beside it."
+            note = "A single token cannot be shuffled: type another one."
         return variants, self._weights(example, example.position_ids)[1], note
 
     def _example(self) -> tuple[Example, list[int], str]:
-        """As much of the sentence as the page and the model can hold, the positions of its tokens, not of those that a
-        model puts round every text, and a note on the rest. ValueError: an empty sentence, a model without
-        attention."""
+        """The sentence, truncated to what the page and the model can hold; the positions of its tokens, without the
+        special tokens around it; and a note on truncation. Raises ValueError if the sentence is empty or the model has
+        no attention."""
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise empty()
@@ -225,68 +225,69 @@ class PositionLab(Lab):
         added = len(_single(read(ids[:1], None, self.tokenizer.vocab)).tokens) - 1
         used = min(len(ids), room - added)
         if used < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens}: too few to draw anything; give at least 8")
+            raise ValueError(f"max_tokens is {self.max_tokens}: too small to draw anything, give at least 8")
         example = _single(read(ids[:used], None, self.tokenizer.vocab))
         words = [position for position, token in enumerate(example.tokens.tolist()) if token in ids[:used]]
         return example, words, left_out(len(ids) - used, room)
 
     def _weights(self, example: Example, position_ids: Int[Tensor, "axis time"]) -> tuple[Weights, list[str]]:
-        """The model's attention under these positions, and the tokens; what was just read is not read again."""
+        """The model's attention weights with these positions, and the tokens; the last few results are cached."""
         key = (tuple(example.tokens.tolist()), tuple(position_ids.flatten().tolist()))
         if key not in self._read:
-            told = replace(example, position_ids=position_ids)
-            found = attention_maps(self.model, self.tokenizer, told, max_tokens=len(example.tokens))[0]
+            variant = replace(example, position_ids=position_ids)
+            maps = attention_maps(self.model, self.tokenizer, variant, max_tokens=len(example.tokens))[0]
             if len(self._read) >= 8:
                 self._read.pop(next(iter(self._read)))
-            self._read[key] = torch.stack(found.weights).float().cpu(), found.queries
+            self._read[key] = torch.stack(maps.weights).float().cpu(), maps.queries
         return self._read[key]
 
     def _describe(self, variants: tuple[PositionVariant, ...], tokens: list[str]) -> State:
-        """The state: three maps of the layer and head in sight, with their measures."""
+        """The state: three maps of the selected layer and head, with their measures."""
         own = variants[0]
         layers, heads = own.weights.shape[:2]
         back = previous_share(own.weights, own.position_ids)
         ahead = previous_share(own.weights, -own.position_ids)
         moved = total_variation(own.weights, variants[2].weights)
-        finders = [_place("looks one token back", back.nan_to_num().argmax(), heads),
-                   _place("looks one token ahead", ahead.nan_to_num().argmax(), heads),
-                   _place("needs positions least", moved.argmin(), heads)]
+        finders = [_place("attends to the previous token", back.nan_to_num().argmax(), heads),
+                   _place("attends to the next token", ahead.nan_to_num().argmax(), heads),
+                   _place("depends least on positions", moved.argmin(), heads)]
         layer, head = (self.layer, self.head) if self.layer is not None else (finders[0]["layer"], finders[0]["head"])
         for name, value, count in (("layer", layer, layers), ("head", head, heads)):
             if value is not None and not 0 <= value < count:
-                raise ValueError(f"the model has {count} {name}s, counted from 0; {name} {value} was asked for")
+                raise ValueError(f"the model has {count} {name}s, numbered from 0; {name} {value} was requested")
 
-        def seen(maps: Weights) -> Float[Tensor, "query key"]:
+        def selected(maps: Weights) -> Float[Tensor, "query key"]:
             return maps[layer].mean(0) if head is None else maps[layer, head]
 
-        maps = [seen(reading.weights) for reading in variants]
+        maps = [selected(variant.weights) for variant in variants]
         drawn: list[Variant] = [{
-            "title": reading.title,
-            "position_ids": reading.position_ids.tolist(),
+            "title": variant.title,
+            "position_ids": variant.position_ids.tolist(),
             "weights": [round(weight, 4) for weight in map.flatten().tolist()],
             "previous": _number(previous_share(map, own.position_ids)),
             "next": _number(previous_share(map, -own.position_ids)),
-            "placed": _number(previous_share(map, reading.position_ids)),
+            "placed": _number(previous_share(map, variant.position_ids)),
             "moved": _number(total_variation(maps[0], map)),
-        } for reading, map in zip(variants, maps, strict=True)]
+        } for variant, map in zip(variants, maps, strict=True)]
         return {"axes": max(len(self.learned.get("axes", ())), 1), "layers": layers, "heads": heads, "layer": layer,
                 "head": head, "tokens": tokens, "names": names_of(tokens), "variants": drawn, "finders": finders,
                 "finding": _finding(layer, head, drawn)}
 
 
 def _ours(model: Any, tokenizer: Any) -> tuple[nn.Module, Tokenizer]:
-    """The model and its tokenizer as our code runs them."""
+    """Convert a model and its tokenizer to plmlab's classes; MiniLM if both are None."""
     from plmlab.hf import convert, minilm
     from plmlab.hf.readable import is_theirs
 
     if model is None and tokenizer is None:
         return minilm()
     if model is None or tokenizer is None:
-        raise ValueError("a model and its tokenizer go together: give both, or neither for MiniLM")
+        raise ValueError("give both a model and its tokenizer, or neither for MiniLM")
     if is_theirs(model):
         model = convert(model)
     if readable(model).architecture == "encoder-decoder":
-        raise ValueError(f"a {type(model).__name__} reads two texts, and this lab reads one; give a BERT or a GPT")
+        raise ValueError(f"{type(model).__name__} is an encoder–decoder, which takes two texts; this lab has one: give "
+                         "a BERT or a GPT")
     return model, as_ours(tokenizer)
 
 
@@ -300,7 +301,7 @@ def _name(model: object) -> str:
 
 
 def _number(value: Tensor) -> float | None:
-    """Rounded for the page; None for NaN, of which JSON knows nothing."""
+    """A value rounded for the page; None for NaN, which JSON does not support."""
     return None if value.isnan() else round(value.item(), 4)
 
 
@@ -310,12 +311,13 @@ def _place(title: str, index: Tensor, heads: int) -> Finder:
 
 
 def _finding(layer: int, head: int | None, drawn: Sequence[Mapping[str, Any]]) -> str:
-    """The title over the three maps: what this head does, and what is left of it."""
+    """The title above the three maps: the behaviour of this head, and how it changes without the positions."""
     who = f"Layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
     own, mixed, same = drawn
-    for name, way in (("previous", "back"), ("next", "ahead")):
+    for name in ("previous", "next"):
         if own[name] is not None and own[name] >= 0.3:
-            return (f"{who}, looks one token {way} with {own[name]:.2f} of its weight: "
-                    f"{mixed[name]:.2f} with shuffled positions, {same[name]:.2f} without any")
-    return f"{who}: {mixed['moved']:.0%} of the weight moves with shuffled positions, {same['moved']:.0%} without any"
+            return (f"{who}, attends to the {name} token with weight {own[name]:.2f}; "
+                    f"{mixed[name]:.2f} with shuffled positions, {same[name]:.2f} without positions")
+    return (f"{who}: {mixed['moved']:.0%} of the attention weight moves with shuffled positions, "
+            f"{same['moved']:.0%} without positions")
 

@@ -1,8 +1,8 @@
-// What the Position Lab computes without Python: sinusoids, dot products of positions, rows of a distance table.
+// Computations of the Position Lab in JavaScript: sinusoids, dot products of positions, rows of a distance table.
 
 import { clamp } from "../shared/dom.js";
 
-/** By which angle so many tokens turn the hand (sin, cos) of a pair of dimensions: p / base^{2i/d}. */
+/** The angle by which `tokens` positions rotate a pair of dimensions (sin, cos): p / base^{2i/d}. */
 export const turnOf = (tokens, dimension, width, base) => tokens / base ** ((dimension - (dimension % 2)) / width);
 
 /** sin(p / base^{2i/d}) in dimension 2i, cos of the same in 2i + 1 (Vaswani et al. 2017, §3.5). */
@@ -11,7 +11,7 @@ export function sinusoid(position, dimension, width, base) {
   return dimension % 2 ? Math.cos(angle) : Math.sin(angle);
 }
 
-/** The sinusoids of positions 0 … length − 1, position by position: the next is the last, turned by one step. */
+/** The sinusoids of positions 0 … length − 1, position by position, each computed by rotating the previous one. */
 export function sinusoids(length, width, base) {
   const table = new Float32Array(length * width);
   for (let even = 0; even < width; even += 2) {
@@ -29,10 +29,10 @@ export function sinusoids(length, width, base) {
   return table;
 }
 
-/** After how many tokens a dimension's wave begins again: 2π · base^{2i/d}. */
+/** The wavelength of a dimension in tokens: 2π · base^{2i/d}. */
 export const wavelength = (dimension, width, base) => 2 * Math.PI * base ** ((dimension - (dimension % 2)) / width);
 
-/** The dot product of two sinusoids so far apart: Σ_i cos(δ / base^{2i/d}), wherever they stand. */
+/** The dot product of two sinusoids at a distance δ, at any position: Σ_i cos(δ / base^{2i/d}). */
 export function sinusoidDot(distance, width, base) {
   let sum = 0;
   for (let even = 0; even < width; even += 2) sum += Math.cos(distance / base ** (even / width));
@@ -53,7 +53,7 @@ export function allDots(table, length, width) {
   return all;
 }
 
-/** Least, mean and most of the dot products at each distance, among the first `length` of `size` positions. */
+/** Minimum, mean and maximum of the dot products at each distance, among the first `length` of `size` positions. */
 export function byDistance(all, size, length) {
   const [least, mean, most] = [0, 1, 2].map(() => new Float64Array(length));
   least.fill(Infinity);
@@ -72,14 +72,14 @@ export function byDistance(all, size, length) {
 /** The row of a relative table for a pair: j − i, clipped to ±window, counted from 0 (Shaw et al. 2018, eqs. 3–5). */
 export const distanceRow = (query, key, window) => clamp(key - query, -window, window) + window;
 
-/** How many of length² pairs each of the 2 · window + 1 rows serves. */
+/** The number of pairs, out of length², that use each of the 2 · window + 1 rows. */
 export function pairsOfRows(length, window) {
   const counts = new Array(2 * window + 1).fill(0);
   for (let d = 1 - length; d < length; d++) counts[distanceRow(0, d, window)] += length - Math.abs(d);
   return counts;
 }
 
-/** A learned table from its bytes, position by position: size_p · (low_i + step_i · byte). */
+/** Dequantise a learned table, position by position: size_p · (low_i + step_i · byte). */
 export function unpacked(bytes, { size, low, step }) {
   const table = new Float32Array(bytes.length);
   const width = low.length;
@@ -89,7 +89,7 @@ export function unpacked(bytes, { size, low, step }) {
   return table;
 }
 
-/** The size below which `share` of the values lie: where a colour scale may end. */
+/** The `share` quantile of the absolute values, as the end of a colour scale. */
 export function bulk(values, share = 0.99) {
   const sizes = Float32Array.from(values, Math.abs).sort();
   return sizes[Math.floor(share * (sizes.length - 1))];

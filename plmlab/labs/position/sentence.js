@@ -1,4 +1,4 @@
-// A real model's attention on the reader's sentence: as it reads, with shuffled positions, and with all the same.
+// A real model's attention on the user's sentence: with the original, with shuffled, and with equal positions.
 
 import { tokenMap } from "./token_map.js";
 import { select } from "../shared/controls.js";
@@ -9,14 +9,15 @@ import { fill, guess, observe, tell, written } from "../shared/lab.js";
 const GAP_OF_MAPS = 14;
 const WIDEST_MAP = 400;
 const ASK_SENTENCE = {
-  question: "All tokens stand at position 0. Can the model still tell “dog bites man” from “man bites dog”?",
-  answer: "No. Without positions the words are a bag: in another order every token gets the same vector and the same " +
-    "attention, only in another row. With shuffled positions the model reads the sentence in the order of those " +
-    "positions: a head that looks one token back looks at whichever token was told the position before.",
+  question: "All tokens have position 0. Can the model still distinguish “dog bites man” from “man bites dog”?",
+  answer: "No. Without positions the input is a bag of words: in another order every token gets the same vector and " +
+    "the same attention weights, only in a different row. With shuffled positions the model processes the sentence " +
+    "in the order of those positions: a head that attends to the previous token attends to the token with the " +
+    "previous position.",
 };
 
-/** How the maps stand in `room` px: the side of a cell, how many maps share a line, each which token and each which
-    position is written. */
+/** The layout of the maps in `room` px: the side of a cell, the number of maps per row, and the spacing of token and
+    position labels. */
 export function mapsLayout(count, label, room) {
   const third = Math.floor((room - label - 2 * GAP_OF_MAPS) / 3 / count);
   const abreast = third >= 3 && room >= 560 ? 3 : 1;
@@ -28,7 +29,7 @@ export function mapsLayout(count, label, room) {
 const headName = ({ layer, head }) => `layer ${layer}, ${head === null ? "mean of heads" :}`head ${head}`}`;
 const share = (value) => (value === null ? "–" : value.toFixed(2));
 
-/** The button for another shuffle; and the layer, the head, and things to try. */
+/** The shuffle button, and the choice of layer and head with presets. */
 export function sentenceControls(model, signal) {
   const disabled = model.get("alone");
   const button = (text, click, more = {}) => el("button", { type: "button", disabled, ...more, on: { click } }, text);
@@ -65,9 +66,9 @@ export function sentenceControls(model, signal) {
   };
 }
 
-const HEADS = ["weight on the token before", "weight on the position before", "weight that moved"];
+const HEADS = ["weight on the previous token", "weight on the previous position", "weight moved"];
 
-/** What moved, in numbers: a line a reading. */
+/** The table of measures: one row per variant. */
 function measures({ variants }) {
   const cells = (tag, texts) => texts.map((text, i) => el(i ? tag : "th", i ? {} : { scope: "row" }, text));
   return el("table", { class: "measures" },
@@ -77,7 +78,7 @@ function measures({ variants }) {
         i ? `${Math.round(100 * moved)} %` : "–"])))));
 }
 
-/** The three maps, their crosshair, and the numbers. */
+/** The three maps with a common crosshair, and the table of measures. */
 export function sentenceView(state, { room, lab, view }) {
   const { tokens, names, variants } = state;
   const count = tokens.length;
@@ -97,25 +98,26 @@ export function sentenceView(state, { room, lab, view }) {
   const go = (cell) => {
     view.cell = cell;
     const weight = ({ weights }) => weights[cell.row * count + cell.column].toFixed(2);
-    const said = written(fill(`{query} looks at {key} with ${weight(variants[0])} of its weight; ` +
+    const parts = written(fill(`{query} attends to {key} with weight ${weight(variants[0])}; ` +
       `${weight(variants[1])} with shuffled positions, ${weight(variants[2])} with all at position 0`,
     { query: names[cell.row], key: names[cell.column] }));
-    why.replaceChildren(...said);
+    why.replaceChildren(...parts);
     for (const { map, mark } of maps) {
       map.point(cell, why.textContent);
       mark(cell);
     }
   };
-  const maps = variants.map((reading, i) => {
-    const made = tokenMap({ tokens, at, label, measure, head, withRows: i % at.abreast === 0, title: reading.title,
-      told: reading.positions, name: `attention, ${reading.title}: a row a query, a column a key`, onCell: go });
-    paint(made.map, reading);
-    return made;
+  const maps = variants.map((variant, i) => {
+    const figure = tokenMap({ tokens, at, label, measure, head, withRows: i % at.abreast === 0, title: variant.title,
+      told: variant.positions, onCell: go,
+      name: `attention, ${variant.title}: one row per query, one column per key` });
+    paint(figure.map, variant);
+    return figure;
   });
   const node = el("div", { class: "sentence-view" }, el("h4", { class: "finding" }, state.finding), why,
     el("div", { class: "maps scroll" }, ...maps.map((map) => map.node)),
     el("div", { class: `below${room < 760 ? " stacked" : ""}` },
-      el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ looks at ",
+      el("div", {}, el("p", { class: "axes" }, el("b", { class: "query" }, "query"), " ↓ attends to ",
         el("b", { class: "key" }, "key"), ` →; the numbers are positions${state.axes > 1 ? " on the first axis" : ""}`),
       scaleBar(sequential(), ["0", most.toFixed(2)], "attention weight")), measures(state),
       guess(view, ASK_SENTENCE.question, ASK_SENTENCE.answer)));

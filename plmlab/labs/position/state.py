@@ -1,10 +1,10 @@
-"""The state of the Position Lab, as JavaScript reads it."""
+"""The state of the Position Lab, as passed to JavaScript."""
 
 from typing import TypedDict
 
 
 class Variant(TypedDict):
-    """The map of one head under some positions, with its measures."""
+    """The attention map of one head for one choice of positions, with its measures."""
 
     title: str
     position_ids: list[int]
@@ -16,7 +16,7 @@ class Variant(TypedDict):
 
 
 class Finder(TypedDict):
-    """A head to go to."""
+    """A link to a notable head."""
 
     title: str
     layer: int
@@ -24,7 +24,7 @@ class Finder(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn of the sentence: three maps of the head in sight, None for the mean of all."""
+    """The data drawn for the sentence: three maps of the selected head (None: the mean over all heads)."""
 
     axes: int
     layers: int
@@ -39,7 +39,7 @@ class State(TypedDict):
 
 
 class ComparedWay(TypedDict):
-    """A way of telling places, by the largest change of its scores; which of both squares are ``drawn``."""
+    """A positional encoding with the largest change of its scores; ``drawn`` tells which of its two maps exist."""
 
     name: str
     source: str
@@ -54,7 +54,7 @@ class ComparedWay(TypedDict):
 
 
 class Compared(TypedDict):
-    """All ways compared, the trait ``comparison``."""
+    """The comparison of all positional encodings (trait ``comparison``)."""
 
     tokens: list[str]
     moved: int

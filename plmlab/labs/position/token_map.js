@@ -1,26 +1,26 @@
-// A square heat map with the tokens of a sentence on two sides.
+// A square heat map with the tokens of a sentence along two sides.
 
 import { clamp, el, svg } from "../shared/dom.js";
 import { heatMap } from "../shared/heat.js";
 
 const EDGE = 8;
-const BOLD = 1.15; // how much wider bold type runs
-const [TITLE, TOLD] = [20, 26]; // the heights of what may stand above the tokens
+const BOLD = 1.15; // width of bold type relative to regular
+const [TITLE, TOLD] = [20, 26]; // px: heights of the title and of the row of numbers above the tokens
 
-/** Whether a label is written where each `every`th has room; the marked one always is, those beside it give way. */
+/** Whether label `i` is written if only every `every`th fits; the marked label always is, and hides its neighbours. */
 export const isWritten = (i, every, marked) => i === marked || (i % every === 0 && Math.abs(i - marked) >= every);
 
-/** As much of a text as is `room` px wide, the rest an ellipsis. */
+/** A text truncated to `room` px, with an ellipsis. */
 export function trimmed(text, room, measure) {
   if (measure(text) <= room) return text;
-  const letters = [...text];
-  while (letters.length && measure(`${letters.join("")}…`) > room) letters.pop();
-  return `${letters.join("")}…`;
+  const characters = [...text];
+  while (characters.length && measure(`${characters.join("")}…`) > room) characters.pop();
+  return `${characters.join("")}…`;
 }
 
-/** A square of cells, row a query and column a key, with the tokens on its sides; above it, where there are any, a
-    title and `told`, a number for each column. `head` is the height of its labels, `at` how cells and labels stand.
-    `mark(cell)` marks the labels of a cell. */
+/** A square heat map, one row per query and one column per key, with the tokens along its sides; above it optionally a
+    title and `told`, a number for each column. `head` is the height of the labels, `at` the layout of cells and labels.
+    `mark(cell)` highlights the labels of a cell. */
 export function tokenMap({ tokens, at, label, measure, head, withRows, name, onCell, title = "", told = [] }) {
   const count = tokens.length;
   const size = at.cell * count;

@@ -1,4 +1,4 @@
-// The Position Lab's pictures that need no Python: an encoding with its dot products and waves, and a distance table.
+// The Position Lab's figures that need no Python: an encoding with its dot products and waves, and a distance table.
 
 import { byDistance, distanceRow, pairsOfRows, sinusoid, sinusoidDot, sinusoids, wavelength } from "./maths.js";
 import { clamp, el, svg } from "../shared/dom.js";
@@ -14,7 +14,7 @@ const finding = (text) => el("h4", { class: "finding" }, text);
 const signed = (value) => (value > 0 ? `+${value}` : short(value));
 const power = (base, text) => [short(base, 6), el("sup", {}, text)];
 
-/** Two pairs of positions equally far apart, inside the length. */
+/** Two pairs of positions with the same distance, inside the length. */
 export const twoPairs = (length) => (length > 44 ? [[3, 7], [40, 44]] : [[0, 1], [length - 2, length - 1]]);
 
 function asked(encoding, digits, verdict) {
@@ -31,7 +31,7 @@ export function sinusoidal({ width, length, base }) {
   const encoding = {
     width, length, limit: 1,
     table: sinusoids(length, width, base),
-    title: "Fast waves on top, slow ones below: each position has a pattern of its own",
+    title: "Fast waves at the top, slow ones at the bottom: each position has its own pattern",
     curve: Float64Array.from({ length }, (_, d) => sinusoidDot(d, width, base)),
     dot: (p, q) => sinusoidDot(q - p, width, base),
     wave: (place, dimension) => sinusoid(place, dimension, width, base),
@@ -46,16 +46,17 @@ export function sinusoidal({ width, length, base }) {
     },
   };
   const near = Math.min(4, length - 1);
-  encoding.dotTitle = `Only the distance counts: ${near} apart gives ${short(encoding.curve[near], 4)} everywhere`;
+  encoding.dotTitle = `Only the distance matters: the value at distance ${near} is ${short(encoding.curve[near], 4)} ` +
+    "everywhere";
   encoding.ask = asked(encoding, 4, (values, distance) => [
     `Yes: ${values}. Since cos a cos b + sin a sin b = cos(a − b), `,
-    `any two positions ${distance} apart have Σ cos(${distance} / `, ...power(base, `2i/${width}`),
-    "): least and most over all positions are one."]);
+    `the dot product at distance ${distance} is Σ cos(${distance} / `, ...power(base, `2i/${width}`),
+    "): minimum and maximum over all positions coincide."]);
   return encoding;
 }
 
-/** The encoding that a model has learned: its first positions, on an `axis` where it has several. `all` are the dot
-    products of all pairs, and `limit` is where its colours end. */
+/** The learned encoding of a model: its first positions, on an `axis` if there are several. `all` are the dot products
+    of all pairs, and `limit` is the end of the colour scale. */
 export function learned({ length }, { table, all, limit, name, axis, positions, width }) {
   const size = Math.min(length, positions);
   const curve = byDistance(all, positions, size);
@@ -63,26 +64,26 @@ export function learned({ length }, { table, all, limit, name, axis, positions, 
   const middle = norms.toSorted((a, b) => a - b)[size >> 1];
   const far = norms.indexOf(Math.max(...norms));
   const apart = norms[far] > 2 * middle
-    ? `: that of ${far} is ${short(norms[far] / middle, 2)} times as long as most` : "";
+    ? `: position ${far} has ${short(norms[far] / middle, 2)} times the median norm` : "";
   const encoding = {
     width, length: size, table, limit, band: curve, curve: curve.mean,
-    title: `The positions that ${name} has learned${axis &&}` (${axis})`}${apart}`,
+    title: `Learned position embeddings of ${name}${axis &&}` (${axis})`}${apart}`,
     dot: (p, q) => all[p * positions + q],
-    waveTitle: (dimension) => `Dimension ${dimension} follows no formula: a number learned for each position`,
+    waveTitle: (dimension) => `Dimension ${dimension} follows no formula: one learned value per position`,
     why: (position, dimension) =>
-      [el("b", {}, short(table[position * width + dimension])), ", learned from text: no formula gives it"],
+      [el("b", {}, short(table[position * width + dimension])), ", a learned parameter: no formula gives it"],
   };
   const half = size >> 1;
   encoding.dotTitle = curve.mean[1] > curve.mean[half]
-    ? `Neighbours are alike: ${short(curve.mean[1], 2)} one apart, ${short(curve.mean[half], 2)} at ${half}. ` +
-      "The place counts too"
-    : "Here the place counts, not the distance alone";
-  encoding.ask = asked(encoding, 2, (values) => [`No: ${values}. Nobody told the model about distances; what it `,
-    "learned from text makes neighbours alike, and still depends on the place: the band shows by how much."]);
+    ? `Neighbours are similar: ${short(curve.mean[1], 2)} at distance 1, ${short(curve.mean[half], 2)} at ${half}. ` +
+      "The absolute position matters too"
+    : "The absolute position matters, not the distance alone";
+  encoding.ask = asked(encoding, 2, (values) => [`No: ${values}. The table has no notion of distance; training makes `,
+    "neighbours similar, but the dot product still depends on the absolute position: the band shows how much."]);
   return encoding;
 }
 
-/** Axes for a heat map: round numbers at the cells' middles, row 0 on top; the map stands inside. */
+/** Axes around a heat map: round numbers at the cells' centres, row 0 at the top. */
 function mapFigure({ map, rows, columns, width, height, xTitle, yTitle }) {
   const [wide, tall] = [width / columns, height / rows];
   const x = roundNumbers(0, columns - 1, width / 62).map((v) =>
@@ -97,7 +98,7 @@ function mapFigure({ map, rows, columns, width, height, xTitle, yTitle }) {
   return el("div", { class: "map-figure" }, axes, map.node);
 }
 
-/** The widths of the figures and of what stands beside them, or beneath them where there is little room. */
+/** The widths of the figures and of the side column, which moves below them if there is little room. */
 function columns(room) {
   const beside = room >= 760;
   const [across, aside] = beside ? [room - SIDE - 28, SIDE] : [room, room];
@@ -145,10 +146,10 @@ function wavePlot(encoding, width, position, dimension) {
   });
 }
 
-/** What a line of a figure stands for. */
+/** A legend entry for a line of a figure. */
 export const lineKey = (name, text) => el("span", { class: "line-key" }, el("i", { class: name, "aria-hidden": "true" }), text);
 
-/** The heat map of an encoding, its dot products and one wave. `choose` sets traits, `view` keeps what is open. */
+/** The heat map of an encoding, its dot products and one wave. `choose` sets traits, `view` keeps the open question. */
 export function encodingView(encoding, { room, stops, choose, view }) {
   const { width, length, table, limit } = encoding;
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
@@ -158,26 +159,25 @@ export function encodingView(encoding, { room, stops, choose, view }) {
   const { across, aside, join } = columns(room);
   const size = { rows: width, columns: length, width: across - FIELD.left - FIELD.right, height: Math.max(256, width) };
   const map = heatMap({
-    ...size, label: "the encoding: a row a dimension, a column a position",
+    ...size, label: "the encoding: one row per dimension, one column per position",
     onCell: ({ row, column }) => choose({ dimension: row, position: column }),
   });
   const value = (i) => table[(i % length) * width + Math.floor(i / length)];
   map.paint(pixels(width * length, value, -limit, limit, ramp(stops)));
   const point = ({ position, dimension }) => {
     const [p, i] = [Math.min(position, length - 1), Math.min(dimension, width - 1)];
-    const said = encoding.why(p, i);
-    why.replaceChildren(el("b", {}, `Position ${p}, dimension ${i}`), ": ", ...said);
+    why.replaceChildren(el("b", {}, `Position ${p}, dimension ${i}`), ": ", ...encoding.why(p, i));
     map.point({ row: i, column: p }, why.textContent);
     waveTitle.textContent = encoding.waveTitle(i);
     waves.replaceChildren(wavePlot(encoding, across, p, i));
     dots.replaceChildren(dotPlot(encoding, aside, p));
     keys.replaceChildren(...(encoding.band
-      ? [lineKey("mean", "mean of all pairs"), lineKey("band", "least to most"),
-        lineKey("own", `from position ${p} on`)]
-      : [lineKey("mean", "mean, least and most of all pairs: one line")]));
+      ? [lineKey("mean", "mean of all pairs"), lineKey("band", "minimum to maximum"),
+        lineKey("own", `pairs from position ${p} on`)]
+      : [lineKey("mean", "mean, minimum and maximum of all pairs coincide")]));
   };
   const bar = scaleBar(stops, [-limit, 0, limit].map((mark) => short(mark, 2)),
-    encoding.band ? "value (99 % lie inside)" : "value");
+    encoding.band ? "value (99 % are within the scale)" : "value");
   const node = join(el("div", { class: "top" }, why, bar),
     [finding(encoding.title), mapFigure({ map, ...size, xTitle: "position (tokens)", yTitle: "dimension ↓" }),
       waveTitle, waves],
@@ -186,7 +186,7 @@ export function encodingView(encoding, { room, stops, choose, view }) {
   return { node, point };
 }
 
-/** The table of relative positions: which row serves which pair, and how many pairs each row serves. */
+/** The table of relative positions: the row that each pair uses, and the number of pairs per row. */
 export function relativeView({ length, window }, { room, stops, choose, view }) {
   const rows = 2 * window + 1;
   const counts = pairsOfRows(length, window);
@@ -198,7 +198,7 @@ export function relativeView({ length, window }, { room, stops, choose, view }) 
   const side = clamp(across - FIELD.left - FIELD.right, 0, 450); // a lab is drawn before it has room
   const size = { rows: length, columns: length, width: side, height: side };
   const map = heatMap({
-    ...size, label: "relative positions: a row a query, a column a key",
+    ...size, label: "relative positions: one row per query, one column per key",
     onCell: ({ row, column }) => {
       view.key = column;
       if (row === Math.min(view.position, length - 1)) point({ position: row });
@@ -213,8 +213,8 @@ export function relativeView({ length, window }, { room, stops, choose, view }) 
     const k = Math.min(view.key ?? query + 3, length - 1);
     const row = distanceRow(query, k, window);
     const apart = k - query;
-    const takes = Math.abs(apart) > window ? `clipped to ${signed(row - window)}, so it takes` : "it takes";
-    why.replaceChildren("Query ", el("b", { class: "query" }, String(query)), " looks at key ",
+    const takes = Math.abs(apart) > window ? `clipped to ${signed(row - window)}, so it uses` : "it uses";
+    why.replaceChildren("Query ", el("b", { class: "query" }, String(query)), " attends to key ",
       el("b", { class: "key" }, String(k)), `: distance ${signed(apart)}, ${takes} `, el("b", {}, `row ${row}`),
       ` of 0 … ${2 * window}, shared by ${plural(counts[row], "pair")}`);
     map.point({ row: query, column: k }, why.textContent);
@@ -228,13 +228,13 @@ export function relativeView({ length, window }, { room, stops, choose, view }) 
   };
   const bar = scaleBar(stops, [`≤ −${window}`, "0", `≥ +${window}`], "distance j − i (tokens)");
   const node = join(el("div", { class: "top" }, why, bar),
-    [finding(`${rows} vectors serve all ${number(length * length)} pairs: beyond ${window} tokens, far is far`),
+    [finding(`${rows} vectors serve all ${number(length * length)} pairs: distances beyond ${window} are clipped`),
       mapFigure({ map, ...size, xTitle: "key j (position)", yTitle: "query i (position) ↓" })],
     [finding(clipped ? `The two ends serve ${ends} % of the pairs` : "No pair is clipped"),
-      bars, guess(view, `The window is ${window}. Can the model tell a token ${window + 1} places ahead from one ` +
-        `${window + 40} places ahead?`,
-      [`No: both distances are clipped to +${window} and take row ${2 * window}. Inside the window each distance has `,
-        "a vector of its own, on either side; and the table is as long for 10 tokens as for 10,000."],
+      bars, guess(view, `The window is ${window}. Can the model distinguish a token ${window + 1} positions ahead ` +
+        `from one ${window + 40} positions ahead?`,
+      [`No: both distances are clipped to +${window} and use row ${2 * window}. Inside the window each distance has `,
+        "its own vector, on either side; and the table has the same size for 10 tokens as for 10,000."],
       true)]);
   return { node, point };
 }

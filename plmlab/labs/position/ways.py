@@ -1,4 +1,4 @@
-"""The ways of telling places that the course knows, each in the scores of one head that nobody trained."""
+"""The positional encodings of the course, each in the attention scores of one head with random weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from plmlab.layers.positions import LearnedPositions, sinusoid
 from plmlab.layers.relative import TERMS, ShawAttention, TransformerXLAttention, relative_position_bucket
 
 WIDTH = 32
-"""Of the token vectors and of the one head."""
+"""Dimension of the token vectors and of the single head."""
 ROWS = 48
-"""The places that the learned table has."""
+"""Number of positions in the learned table."""
 WINDOW = 4
-"""Where Shaw's distances are clipped."""
+"""Clipping distance of Shaw's relative positions."""
 BUCKETS = 32
 SLOPE = alibi_slopes(8)[2]
-"""ALiBi's, in the third of eight heads."""
+"""ALiBi's slope for the third of eight heads."""
 SPREAD = 0.7
-"""The standard deviation of each number that a trained head would have learned of places: the size of a sinusoid's."""
+"""Standard deviation of all position parameters that a trained head would have learned: about that of a sinusoid."""
 SEED = 20
 
 Vectors = Float[Tensor, "time width"]
@@ -31,10 +31,11 @@ Scores = Float[Tensor, "query key"]
 
 
 class RandomHead:
-    """A head that nobody trained: token vectors, W_q, W_k and all that tells places are drawn, and always the same.
+    """An untrained head: token vectors, W_q, W_k and all position parameters are random, with a fixed seed.
 
-    Each way is a method from the vectors of a text to its scores, of order 1. It looks back: where the key comes
-    later, the score stands as 0. All divide by √d, T5's too, which in its paper does not: only the places differ.
+    Each positional encoding is a method that maps the vectors of a text to its scores, of order 1. The head is causal:
+    the scores of later keys are set to 0. All scores are divided by √d, also those of T5, whose paper does not divide,
+    so that the methods differ in the positions only.
     """
 
     def __init__(self) -> None:
@@ -56,19 +57,19 @@ class RandomHead:
         self.four_terms.r.weight = nn.Parameter(drawn(WIDTH, WIDTH, spread=WIDTH ** -0.5), requires_grad=False)
 
     def vectors(self, ids: Sequence[int]) -> Vectors:
-        """The vector of each token, drawn for its id."""
+        """The token vectors, random with the id as seed."""
         return torch.stack([torch.randn(WIDTH, generator=torch.Generator().manual_seed(id)) for id in ids])
 
     def sinusoidal(self, x: Vectors) -> Scores:
-        """A sinusoid is added to each vector."""
+        """Add a sinusoid to each vector."""
         return self._plain(x + sinusoid(torch.arange(len(x)), WIDTH))
 
     def learned(self, x: Vectors) -> Scores:
-        """A row of a table is added to each vector; ValueError where the table has no such row."""
+        """Add a row of a table to each vector. Raises ValueError if the text is longer than the table."""
         return self._plain(x + self.table(torch.arange(len(x))[None])[0])
 
     def shaw(self, x: Vectors) -> Scores:
-        """A vector of the distance is added to each key."""
+        """Add a vector that depends on the distance to each key."""
         return self.in_scores.score(*self._batched(x))[0, 0].tril()
 
     def transformer_xl(self, x: Vectors) -> Scores:
@@ -76,16 +77,16 @@ class RandomHead:
         return self.four_terms.score(*self._batched(x))[0, 0].tril()
 
     def t5(self, x: Vectors) -> Scores:
-        """A number of the distance's bucket is added to each score."""
+        """Add a bias that depends on the bucket of the distance to each score."""
         return (self._plain(x) + self.numbers[relative_position_bucket(_distances(len(x)), BUCKETS)]).tril()
 
     def rotary(self, x: Vectors) -> Scores:
-        """Query and key are turned by the angles of their places."""
+        """Rotate queries and keys by the angles of their positions."""
         places = torch.arange(len(x))
         return scaled_dot_product(rotated(x @ self.w_q, places), rotated(x @ self.w_k, places)).tril()
 
     def alibi(self, x: Vectors) -> Scores:
-        """The distance is taken off each score."""
+        """Subtract a multiple of the distance from each score."""
         return (self._plain(x) + alibi(_distances(len(x)), SLOPE)).tril()
 
     def terms(self, x: Vectors) -> Float[Tensor, "term query key"]:
@@ -102,25 +103,25 @@ class RandomHead:
 
 
 def _distances(time: int) -> Int[Tensor, "query key"]:
-    """How many places back each key stands, i − j."""
+    """The distance of each key from each query, i − j."""
     places = torch.arange(time)
     return places[:, None] - places
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way of telling places.
+    """A positional encoding.
 
     Attributes:
-        name: what it is called.
-        source: whose it is, and when.
-        score: from the vectors of a text to the scores of a head that is told places in this way.
-        how: where the place comes in.
-        why: what becomes of it when the sentence is moved.
-        learned: what is learned of n places, in h heads of d dimensions in all.
-        numbers: how many that are at BERT-base's size: 512 places, 12 layers, 12 heads, 768 dimensions; Shaw's clipped
-            at 16, T5's in 32 buckets.
-        beyond: what happens to places, or distances, that training never saw.
+        name: its name.
+        source: authors and year.
+        score: maps the vectors of a text to the scores of a head with this encoding.
+        how: where the position enters the computation.
+        why: the effect of a shift of the sentence, with the reason.
+        learned: the learned parameters for n positions, with h heads of d dimensions in total.
+        numbers: their number at BERT-base's size: 512 positions, 12 layers, 12 heads, 768 dimensions; Shaw's distances
+            clipped at 16, T5's in 32 buckets.
+        beyond: the behaviour at positions, or distances, that do not occur in training.
     """
 
     name: str
@@ -135,34 +136,35 @@ class Way:
 
 WAYS = (
     Way("sinusoidal", "Vaswani et al. 2017", RandomHead.sinusoidal,
-        "Added to the vector: sines and cosines of the place.",
-        "The place is in the query and in the key. sᵢ·sⱼ alone would stay the same; projected, and mixed with the "
-        "words, it does not.",
-        "nothing", 0, "computed for any place"),
+        "Added to the token vector: sines and cosines of the position.",
+        "The position enters the query and the key. sᵢ·sⱼ alone would stay the same; projected and combined with the "
+        "token vectors, it does not.",
+        "nothing", 0, "computed for any position"),
     Way("learned", "BERT, GPT 2018", RandomHead.learned,
-        f"Added to the vector: a row of a table of {ROWS} places.",
-        "Other places, other rows: the table never heard of distances.",
-        "n · d: a vector a place", 512 * 768, "no such row: an error"),
+        f"Added to the token vector: a row of a table of {ROWS} positions.",
+        "Different positions have different rows; the table has no notion of distance.",
+        "n · d: one vector per position", 512 * 768, "no such row: an error"),
     Way("Shaw", "Shaw et al. 2018", RandomHead.shaw,
-        f"In the score: a vector of the distance, clipped at {WINDOW}, is added to the key.",
-        "The distance chooses the vector, and the distance stays.",
-        "2 (2k + 1) · d/h in each layer, for keys and values; the heads share them", 12 * 2 * 33 * 64,
-        "beyond k, far is far"),
+        f"In the score: a vector for the distance, clipped at {WINDOW}, is added to the key.",
+        "The vector depends on the distance, which does not change.",
+        "2 (2k + 1) · d/h in each layer, for keys and values; shared by the heads", 12 * 2 * 33 * 64,
+        "distances beyond k share one vector"),
     Way("Transformer-XL", "Dai et al. 2019", RandomHead.transformer_xl,
-        "In the score: four terms, two of them of the distance.",
-        "R is the sinusoid of the distance i − j; no place comes in.",
-        "d · d + 2 d in each layer: what projects R, and u, v", 12 * (768 * 768 + 2 * 768),
+        "In the score: four terms, two of which depend on the distance.",
+        "R is the sinusoid of the distance i − j; no absolute position enters.",
+        "d · d + 2 d in each layer: the projection of R, and u, v", 12 * (768 * 768 + 2 * 768),
         "computed for any distance, or clamped"),
     Way("T5", "Raffel et al. 2020", RandomHead.t5,
-        "To the score: one number of the distance's bucket.",
-        "The same distance, the same bucket, the same number.",
-        "32 · h: a number a bucket and head; the layers share them", 32 * 12, "the last bucket: far is far"),
+        "Added to the score: a learned bias for the bucket of the distance.",
+        "The same distance has the same bucket and the same bias.",
+        "32 · h: one bias per bucket and head; shared by the layers", 32 * 12,
+        "large distances share the last bucket"),
     Way("rotary", "Su et al. 2021, an outlook", RandomHead.rotary,
-        "In the score: query and key are turned by the angle of their place.",
-        "Both turn on by one angle; between them the distance's is left.",
-        "nothing", 0, "computed for any place"),
+        "In the score: query and key are rotated by an angle proportional to their position.",
+        "A shift rotates both by the same angle; the angle between them depends on the distance only.",
+        "nothing", 0, "computed for any position"),
     Way("ALiBi", "Press et al. 2022, an outlook", RandomHead.alibi,
-        "To the score: the distance, times 1/8 in this head, is taken off.",
-        "Only the distance is taken off, and it stays.",
-        "nothing: the slopes are set", 0, "computed: farther costs more"),
+        "Subtracted from the score: the distance, times 1/8 in this head.",
+        "The penalty depends on the distance, which does not change.",
+        "nothing: the slopes are fixed", 0, "computed: larger distances are penalized more"),
 )

@@ -1,1 +1,1 @@
-"""The Retrieval Lab: what is looked up for a statement with a gap, what is read there, and what edits change."""
+"""The Retrieval Lab: documents retrieved for a masked query, the reader's predictions, and the effect of edits."""

@@ -1,10 +1,10 @@
-// The documents in full, the answers marked where they stand; each can be edited, deleted, left out and brought back.
+// The full documents with the answers highlighted; each can be edited, deleted, excluded and restored.
 
 import { NULL } from "./told.js";
 import { el, settled } from "../shared/dom.js";
 import { keepLines } from "../shared/lines.js";
 
-/** Documents as they are now: number → { title, text, kind }; `kind` is "", "edited", "added" or "removed". */
+/** The current documents: number → { title, text, kind }; `kind` is "", "edited", "added" or "removed". */
 export function shelfOf(documents, next, { added, replaced, removed }) {
   const shelf = new Map(documents.map(({ number, title, text }) => [number, { title, text, kind: "" }]));
   added.forEach(([title, text], i) => shelf.set(next + i, { title, text, kind: "added" }));
@@ -16,21 +16,21 @@ export function shelfOf(documents, next, { added, replaced, removed }) {
   return shelf;
 }
 
-/** The documents that are listed: in sight, then what was touched and is not in sight, then what was opened. */
+/** The documents to list: retrieved ones, then changed ones that are not retrieved, then the opened one. */
 export function listedOf(state, { removed, replaced, excluded, added }, next, opened) {
   const sight = state.documents.map(({ number }) => number);
   const touched = [...added.map((_, i) => next + i), ...Object.keys(replaced).map(Number), ...excluded, ...removed];
   return [...new Set([...sight, ...touched, ...(opened === null ? [] : [opened])])];
 }
 
-/** A document replaced, deleted, left out or brought back: the traits that say so. */
+/** The traits after a document is replaced, deleted, excluded or restored. */
 export const written = ({ replaced }, number, title, text) => ({ replaced: { ...replaced, [number]: [title, text] } });
 export const deleted = ({ removed }, number) => ({ removed: [...removed, number] });
 export const leftOut = ({ excluded }, number) => ({ excluded: excluded.includes(number)
-  ? excluded.filter((one) => one !== number) : [...excluded, number] });
+  ? excluded.filter((other) => other !== number) : [...excluded, number] });
 export function asItWas({ replaced, removed }, number) {
   const { [number]: _, ...others } = replaced;
-  return { replaced: others, removed: removed.filter((one) => one !== number) };
+  return { replaced: others, removed: removed.filter((other) => other !== number) };
 }
 
 const TAGS = { "": "", edited: "edited", added: "added", removed: "deleted" };
@@ -38,18 +38,18 @@ const TAGS = { "": "", edited: "edited", added: "added", removed: "deleted" };
 const button = (text, at, press, more = {}) => el("button", { type: "button", class: "act", "data-at": at,
   on: { click: press }, ...more }, text);
 
-/** Fields for a title and a text; `send(title, text)` hears what is typed. */
+/** Fields for a title and a text; `send(title, text)` is called when the typing pauses. */
 function fields(title, text, send) {
   const name = keepLines(el("input", { type: "text", class: "title-field", "aria-label": "the document’s title",
     dir: "auto" }));
   const body = el("textarea", { class: "text-field", rows: 3, "aria-label": "the document’s text", dir: "auto", spellcheck: "false" });
   [name.text, body.value] = [title, text];
-  const heard = settled(() => send(name.text, body.value), 150);
-  for (const field of [name, body]) field.addEventListener("input", heard);
+  const typed = settled(() => send(name.text, body.value), 150);
+  for (const field of [name, body]) field.addEventListener("input", typed);
   return { name, body };
 }
 
-/** A document that is being edited; it stays while all else is drawn anew. */
+/** The editor of a document; it persists while everything else is redrawn. */
 export function editorOf({ number, letter, title, text, send, done }) {
   const { name, body } = fields(title, text, send);
   const node = el("li", { class: "card editing", "data-doc": number },
@@ -58,17 +58,17 @@ export function editorOf({ number, letter, title, text, send, done }) {
   return { node, number, focus: () => body.focus({ preventScroll: true }) };
 }
 
-/** A form for a new document; `take(title, text)` hears of it. */
+/** The form for a new document; `take(title, text)` is called when it is submitted. */
 export function formOf({ take, cancel }) {
   const { name, body } = fields("", "", () => { add.disabled = !body.value.trim(); });
-  const add = button("Add it", "take", () => take(name.text, body.value), { disabled: true });
+  const add = button("Add", "take", () => take(name.text, body.value), { disabled: true });
   name.placeholder = "title";
-  body.placeholder = "text, words and marks with spaces between them: Flora Farrow was born in Norvik .";
+  body.placeholder = "text, with spaces around words and punctuation: Flora Farrow was born in Norvik .";
   return { node: el("div", { class: "card editing form" }, el("div", { class: "card-head" }, name, add,
     button("Cancel", "cancel", cancel)), body), focus: () => name.focus({ preventScroll: true }) };
 }
 
-/** A text with its answers marked. */
+/** A text with its answers highlighted. */
 export const markedText = (pieces, answers, chosen) => pieces.map(([text, answer]) => (answer < 0 ? text
   : el("mark", { class: `fill-${answer}${answer === chosen ? " chosen" : ""}`, title: `the answer “${answers[answer].text}”` },
     el("span", {}, text))));
@@ -79,13 +79,13 @@ function card({ number, state, shelf, excluded, a, opened, disabled, act }) {
   if (number === NULL) {
     return el("li", { class: "card null", "data-doc": number }, el("div", { class: "card-head" },
       el("b", { class: "badge" }, letter), el("span", { class: "tag" }, "the null document")),
-    el("p", {}, "Nothing stands in it: what is said with it comes from the weights alone."));
+    el("p", {}, "It is empty: predictions with it come from the weights alone."));
   }
   const { title, text, kind } = shelf.get(number);
-  const shown = state.documents.find((one) => one.number === number);
+  const shown = state.documents.find((document) => document.number === number);
   const out = excluded.includes(number);
   const gone = kind === "removed";
-  const tags = [TAGS[kind], ...(out ? ["left out"] : []), ...(shown || out || gone ? [] : ["not in sight"])].filter(Boolean);
+  const tags = [TAGS[kind], ...(out ? ["excluded"] : []), ...(shown || out || gone ? [] : ["not retrieved"])].filter(Boolean);
   const of = (name) => `${name} ${number}`;
   const press = (text_, name, more = {}) => button(text_, of(name), () => act[name](number), { disabled, ...more });
   return el("li", { class: ["card", ...(gone ? ["gone"] : []), ...(out ? ["out"] : []), ...(opened === number ? ["open"] : [])].join(" "),
@@ -93,13 +93,13 @@ function card({ number, state, shelf, excluded, a, opened, disabled, act }) {
   el("div", { class: "card-head" }, el("b", { class: "badge" }, letter), el("bdi", { class: "card-title" }, title || "untitled"),
     el("span", { class: "tag" }, tags.join(" · ")),
     el("span", { class: "acts" },
-      ...(gone ? [press("Bring it back", "restore")] : [press("Edit", "edit"), press("Delete", "remove"),
-        press("Leave out", "leave", { "aria-pressed": String(out), title: "as if the statement came from this document" }),
-        ...(kind === "edited" ? [press("As it was", "restore")] : [])]))),
+      ...(gone ? [press("Restore", "restore")] : [press("Edit", "edit"), press("Delete", "remove"),
+        press("Exclude", "leave", { "aria-pressed": String(out), title: "as if the query came from this document" }),
+        ...(kind === "edited" ? [press("Revert", "restore")] : [])]))),
   el("p", { dir: "auto" }, ...(shown ? markedText(shown.pieces, state.answers, a) : [text])));
 }
 
-/** All of them. `editor` is the one in hand, or null. */
+/** All document cards. `editor` is the open editor, or null. */
 export function cardsOf({ numbers, editor, ...given }) {
   return el("ol", { class: "cards" }, ...numbers.map((number) =>
     (editor?.number === number ? editor.node : card({ number, ...given }))));

@@ -1,4 +1,4 @@
-"""Documents as a reader has edited them, in a copy of what is looked up."""
+"""The user's edits of the documents, applied to a copy of the corpus."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from plmlab.retrieval.blocks import Block
 
 @dataclass(frozen=True)
 class Edits:
-    """What differs from the documents that were given. Those ``added`` take the numbers that come next, in their order,
-    and can be replaced and removed like the others."""
+    """The differences from the original documents. The ``added`` documents get the next free numbers, in order, and can
+    be replaced and removed like the others."""
 
     added: tuple[Block, ...] = ()
     replaced: tuple[tuple[int, Block], ...] = ()
@@ -19,31 +19,32 @@ class Edits:
 
     @classmethod
     def of(cls, added: Sequence[Any], replaced: Mapping[str, Any], removed: Sequence[int]) -> Self:
-        """From what JSON holds, each document as [title, text]; ValueError for one without words."""
+        """Create from JSON values, each document as [title, text]. Raises ValueError for a document without text."""
         return cls(tuple(map(document, added)),
-                   tuple((int(number), document(told)) for number, told in sorted(replaced.items())), tuple(removed))
+                   tuple((int(number), document(fields)) for number, fields in sorted(replaced.items())),
+                   tuple(removed))
 
     @property
     def written(self) -> tuple[Block, ...]:
-        """The documents that the reader wrote."""
-        return *self.added, *(one for _, one in self.replaced)
+        """The documents that the user wrote."""
+        return *self.added, *(block for _, block in self.replaced)
 
     def applied(self, lookup: Looking) -> Looking:
-        """A lookup in a copy of the corpus with these edits; only what was written is embedded."""
-        made = lookup.corpus.copied()
+        """The same model with a copy of the corpus that has these edits; only new texts are embedded."""
+        corpus = lookup.corpus.copied()
         if self.added:
-            made.add(self.added)
-        for number, one in self.replaced:
-            made.replace(number, one)
+            corpus.add(self.added)
+        for number, block in self.replaced:
+            corpus.replace(number, block)
         for number in self.removed:
-            made.remove(number)
-        return lookup.among(made)
+            corpus.remove(number)
+        return lookup.among(corpus)
 
 
-def document(told: Sequence[str]) -> Block:
-    """A document from its title and its text."""
-    title, text = (part.strip() for part in told)
+def document(fields: Sequence[str]) -> Block:
+    """A document from its title and its text. Raises ValueError if the text is empty."""
+    title, text = (field.strip() for field in fields)
     if not text:
-        raise ValueError(f"The document {f'“{title}”' if title else 'without a title'} is empty: write something into "
-                         "it, or delete it. What is drawn is from before.")
+        raise ValueError(f"The document {f'“{title}”' if title else 'without a title'} is empty: type a text, or "
+                         "delete the document. The previous result is still shown.")
     return Block(title, 0, (text,))

@@ -1,4 +1,4 @@
-// The Retrieval Lab: what is looked up for a statement with a gap, what is read there, and what an edit moves.
+// The Retrieval Lab: documents retrieved for a masked query, the reader's predictions, and the effect of edits.
 
 import { controls, ownAnswer } from "./controls.js";
 import { asItWas, cardsOf, deleted, editorOf, formOf, leftOut, listedOf, shelfOf, written } from "./documents.js";
@@ -11,10 +11,10 @@ import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 const EDITS = ["added", "replaced", "removed", "excluded"];
 
 export default lab({
-  title: "What was looked up, and what is read there?",
-  lead: "A retriever finds documents z for the statement x, a reader fills its gap y with each in sight. Each column is a " +
-    "document: as wide as p(z|x), filled as high as p(y|z,x), so that areas add up to p(y|x). Edit a document, and see which " +
-    "of the two moves.",
+  title: "What is retrieved, and what does the reader predict from it?",
+  lead: "A retriever finds documents z for the query x; given each, a reader predicts the masked span y. A column is " +
+    "as wide as p(z|x) and filled as high as p(y|z,x): the areas add up to p(y|x). Edit a document: which of the two " +
+    "changes?",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("retrieval");
   const disabled = Boolean(model.get("alone"));
@@ -34,7 +34,7 @@ export default lab({
     draw();
     view.form.focus();
   });
-  const all = button("All as they were", "all", () => {
+  const all = button("Revert all", "all", () => {
     view.editor = null;
     tell(model, { added: [], replaced: {}, removed: [],
       excluded: menu.presets.find(({ text }) => text === model.get("text"))?.excluded ?? [] });
@@ -44,7 +44,7 @@ export default lab({
   const own = el("div", { class: "own" }, ownAnswer(model, signal));
   parts.body.append(finding, changed, el("div", { class: "scroll" }, board), why, ask,
     el("div", { class: "two" }, el("section", { "aria-label": "the documents" }, bar, formPlace, cards,
-      el("p", { class: "note" }, "The title is read by the retriever only, the text by both.")), where));
+      el("p", { class: "note" }, "The retriever uses title and text, the reader only the text.")), where));
 
   function closeForm() {
     view.form = null;
@@ -82,16 +82,16 @@ export default lab({
     say(number ?? view.opened);
   };
   const say = (number) => {
-    told(number);
-    why.style.minHeight = `${Math.max(parseFloat(why.style.minHeight) || 0, why.offsetHeight)}px`;
+    describe(number);
+    why.style.minHeight = `${Math.max(parseFloat(why.style.minHeight) || 0, why.getBoundingClientRect().height)}px`;
   };
-  const told = (number) => {
+  const describe = (number) => {
     const state = model.get("state");
     const a = chosenOf(state, model.get("chosen"));
     const shares = partsOf(state, a);
     const shown = state.documents.find((one) => one.number === number);
     if (number !== null && !shown) {
-      why.textContent = `${nameOf(number)} is not in sight: it is not among the ${model.get("k")} that are looked up.`;
+      why.textContent = `${nameOf(number)} is not retrieved: it is not among the top ${model.get("k")}.`;
       return;
     }
     why.textContent = documentSaid(state, shown ?? state.documents[shares.indexOf(Math.max(...shares))], a);

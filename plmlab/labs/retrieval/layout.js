@@ -1,8 +1,8 @@
-// Where things lie: the mosaic's rectangles in shares of its sides, the bands below it, arrows, and points of the map.
+// Layout: the mosaic's rectangles as fractions of its sides, the bands below it, arrows, and points of the map.
 
 import { clamp } from "../shared/dom.js";
 
-/** A column for each document, as wide as its p(z|x): [{ x, width }], in shares of the whole. */
+/** One column per document, as wide as its p(z|x): [{ x, width }], as fractions of the whole. */
 export function columnsOf(documents) {
   let x = 0;
   return documents.map(({ prior }) => {
@@ -12,20 +12,21 @@ export function columnsOf(documents) {
   });
 }
 
-/** The rectangles of the answers in a column, from below: [{ y, height }], in shares of its height, `y` from above. */
+/** The rectangles of the answers in a column, from the bottom: [{ y, height }], as fractions of its height, `y` from
+    the top. */
 export function cellsOf({ likelihoods }) {
-  let told = 0;
+  let filled = 0;
   return likelihoods.map((height) => {
-    told += height;
-    return { y: 1 - told, height };
+    filled += height;
+    return { y: 1 - filled, height };
   });
 }
 
 /** The area of each answer in all columns: p(y|x). */
 export const areasOf = (documents) => documents[0].likelihoods.map((_, answer) =>
-  documents.reduce((sum, one) => sum + one.prior * one.likelihoods[answer], 0));
+  documents.reduce((sum, { prior, likelihoods }) => sum + prior * likelihoods[answer], 0));
 
-/** The bands that lead from columns to heads of equal widths, as paths in a field of `width` × `height`. */
+/** The bands that connect the columns with heads of equal widths, as paths in a field of `width` × `height`. */
 export function bandsOf(columns, width, height) {
   const each = width / columns.length;
   const at = (value) => Number(value.toFixed(2));
@@ -36,15 +37,15 @@ export function bandsOf(columns, width, height) {
   });
 }
 
-export const REACH = 36; // px, the longest arrow
+export const REACH = 36; // px: length of the longest arrow
 const SCALES = [0.1, 0.25, 0.5, 1];
 const [LEAST, TIP] = [1.2, 7];
 
-/** The r of an arrow of full length, the same for all documents: the least round number that none exceeds. */
+/** The value r of an arrow of full length, common to all documents: the smallest round number that none exceeds. */
 export const scaleOf = (pulls) => SCALES.find((full) => pulls.every((r) => Math.abs(r) <= full)) ?? 1;
 
-/** The path of an arrow r about a line at `middle`, as long as `REACH` where r is `full`: up where the score is raised;
-    nothing where r is hardly other than 0. */
+/** The path of an arrow for r from a line at `middle`, of length `REACH` for r = `full`: upwards if the gradient raises
+    the score; empty if r is close to 0. */
 export function arrowOf(r, full, x, middle) {
   const far = clamp(r / full, -1, 1) * REACH;
   if (Math.abs(far) < LEAST) return "";
@@ -54,7 +55,7 @@ export function arrowOf(r, full, x, middle) {
   return `M${x - 3} ${middle}V${neck}H${x - 7}L${x} ${end}L${x + 7} ${neck}H${x + 3}V${middle}Z`;
 }
 
-/** From points of the plane to px, one scale for both directions; what lies outside the box is put on the rim. */
+/** The map from the plane to px, with one scale for both directions; points outside the box are put on the border. */
 export function lensOf([left, right, low, high], width, height, room = 16) {
   const scale = Math.min((width - 2 * room) / (right - left || 1), (height - 2 * room) / (high - low || 1));
   return ([x, y]) => ({
@@ -65,29 +66,29 @@ export function lensOf([left, right, low, high], width, height, room = 16) {
 
 const BESIDE = [[6, -5], [6, 13], [-14, -5], [-14, 13], [10, 4], [-18, 4]];
 
-/** Where the letters of points stand: for each the place beside it that is freest of other letters and marks. */
+/** The positions of the points' letters: the adjacent place that is farthest from other letters and marks. */
 export function lettersAt(points, marks) {
   const taken = [...marks, ...points].map(({ x, y }) => [x - 4, y + 4]);
   return points.map(({ x, y }) => {
     const places = BESIDE.map(([right, down]) => [x + right, y + down]);
     const room = ([px, py]) => Math.min(...taken.map(([tx, ty]) => Math.hypot(px - tx, py - ty)));
-    const best = places.find((place) => room(place) >= 11) ?? places.sort((one, other) => room(other) - room(one))[0];
+    const best = places.find((place) => room(place) >= 11) ?? places.sort((a, b) => room(b) - room(a))[0];
     taken.push(best);
     return { x: best[0], y: best[1] };
   });
 }
 
-/** The point nearest to a place, of [{ number, x, y }]; null where none is as near as `within` px. */
+/** The point of [{ number, x, y }] nearest to a place; null if none is within `within` px. */
 export function nearest(points, x, y, within = 18) {
-  let [found, least] = [null, within ** 2];
+  let [best, least] = [null, within ** 2];
   for (const point of points) {
     const far = (point.x - x) ** 2 + (point.y - y) ** 2;
-    if (far < least) [found, least] = [point, far];
+    if (far < least) [best, least] = [point, far];
   }
-  return found;
+  return best;
 }
 
-/** Where a key leads in a list: one on, one back, the first, the last; null if nowhere. */
+/** The index that a keyboard key moves to in a list: next, previous, first, last; null for any other key. */
 export function along(key, place, count) {
   const to = { ArrowDown: place + 1, ArrowRight: place + 1, ArrowUp: place - 1, ArrowLeft: place - 1,
     Home: 0, End: count - 1 }[key];

@@ -1,4 +1,4 @@
-"""What the Retrieval Lab asks of a model among documents."""
+"""The interface of the models that the Retrieval Lab accepts."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, Self
@@ -11,11 +11,11 @@ from plmlab.text.tokenizers import Tokenizer
 
 
 class Looking(Protocol):
-    """A model and its corpus, such as `plmlab.models.retrieve_and_read.RetrieveAndRead`."""
+    """A retrieve-and-read model with its corpus, such as `plmlab.models.retrieve_and_read.RetrieveAndRead`."""
 
     @property
     def model(self) -> Any:
-        """Its ``config.time`` says how many tokens a statement and a document may have together."""
+        """The model; its ``config.time`` is the maximum length of a query and a document together."""
 
     @property
     def corpus(self) -> Corpus[Query, Block]:
@@ -23,11 +23,11 @@ class Looking(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """How statements and documents are read."""
+        """The tokenizer of queries and documents."""
 
     def among(self, corpus: Any) -> Self:
-        """The same model among other documents."""
+        """The same model with another corpus."""
 
     def read(self, queries: Sequence[Query], most: int = ..., *, null: bool = ..., temperature: float = ...,
              also: Sequence[Sequence[Ids]] | None = ...) -> Sequence[Reading]:
-        """What is made of each statement."""
+        """Retrieve documents and predict answers for each query."""

@@ -1,20 +1,20 @@
-// The mosaic: a column for each document, as wide as p(z|x), filled as high as p(y|z,x); below it heads of equal widths.
+// The mosaic: one column per document, as wide as p(z|x), filled as high as p(y|z,x); below it heads of equal widths.
 
 import { REACH, along, areasOf, arrowOf, bandsOf, cellsOf, columnsOf, scaleOf } from "./layout.js";
 import { NULL, moved, rankedOf, was } from "./told.js";
 import { el, svg, walked } from "../shared/dom.js";
 import { quoted, shortPercent, signed } from "../shared/words.js";
 
-const [FIELD, FALL] = [1000, 26]; // units, the bands are stretched to the room there is
-const NAMED = { width: 0.1, height: 0.11 }; // a cell with room for its word
-const ROOM = 2 * REACH + 10; // px, the arrows
+const [FIELD, FALL] = [1000, 26]; // SVG units: the bands are stretched to the available room
+const NAMED = { width: 0.1, height: 0.11 }; // minimum size of a cell that shows its word
+const ROOM = 2 * REACH + 10; // px: height of the arrows
 const pc = (value) => `${(100 * value).toFixed(3)}%`;
 
 const cell = (answer, { y, height }, { answers, a, wide }) => el("i", {
   class: `cell fill-${answer}${answer === a ? " chosen" : ""}`, style: `top:${pc(y)};height:${pc(height)}` },
 ...(wide >= NAMED.width && height >= NAMED.height ? [el("span", { class: "word" }, answers[answer].text)] : []));
 
-/** The columns in a box. */
+/** The columns of the mosaic. */
 function columns(documents, { answers, letters }, a, letter) {
   return columnsOf(documents).map(({ x, width }, i) => el("div", {
     class: "column", "data-doc": documents[i].number, style: `left:${pc(x)};width:${pc(width)}` },
@@ -22,19 +22,19 @@ function columns(documents, { answers, letters }, a, letter) {
   ...(letter && width > 0.04 ? [el("b", { class: "letter" }, letters[documents[i].number])] : [])));
 }
 
-/** The whole as a picture: its columns, and beside them the sum of each answer's area. */
+/** The mosaic as a picture: the columns, and next to them the summed area of each answer. */
 function picture(documents, state, a, { title, kind, letter = false }) {
   const sums = areasOf(documents);
-  const said = sums.map((p, answer) => `${state.answers[answer].text} ${shortPercent(p)}`).join(", ");
+  const amounts = sums.map((p, answer) => `${state.answers[answer].text} ${shortPercent(p)}`).join(", ");
   const bar = cellsOf({ likelihoods: sums }).map((place, answer) => cell(answer, place, { answers: state.answers, a, wide: 1 }));
   return [
-    el("div", { class: `mosaic ${kind}`, role: "img", "aria-label": `${title}: ${documents.length} columns; ${said}` },
+    el("div", { class: `mosaic ${kind}`, role: "img", "aria-label": `${title}: ${documents.length} columns; ${amounts}` },
       ...columns(documents, state, a, letter)),
-    el("div", { class: `sums ${kind}`, role: "img", "aria-label": `p(y|x): ${said}` }, ...bar),
+    el("div", { class: `sums ${kind}`, role: "img", "aria-label": `p(y|x): ${amounts}` }, ...bar),
   ];
 }
 
-/** The head of a document: its name, both chances, and the arrow. */
+/** The head of a document: its name, both probabilities, and the arrow. */
 function head(state, document, a, { old, full, open, point }) {
   const { number, title, prior, likelihoods, pulls } = document;
   const nothing = number === NULL;
@@ -46,50 +46,50 @@ function head(state, document, a, { old, full, open, point }) {
       `r ${signed(pulls[a])}`,
     on: { click: () => open(number), focus: () => point(number), blur: () => point(null) } },
   el("span", { class: "title" }, el("b", { class: "badge" }, state.letters[number]), " ",
-    el("bdi", {}, nothing ? "nothing" : title)),
+    el("bdi", {}, nothing ? "null" : title)),
   ...pairs.map(amount),
   svg("svg", { class: `arrow ${pulls[a] < 0 ? "down" : "up"}`, width: 40, height: ROOM, "aria-hidden": "true" },
     svg("path", { class: "level", d: `M2 ${ROOM / 2}H38` }), svg("path", { class: "tip", d: arrowOf(pulls[a], full, 20, ROOM / 2) })),
   el("b", { class: "number" }, signed(pulls[a])));
 }
 
-/** The answers, the likeliest first: a press chooses one. */
+/** The answers, most probable first; a click selects one. */
 function list(state, a, { choose, gone }) {
-  return el("ul", { class: "answers", "aria-label": "answers: choose the one that training would be told" },
+  return el("ul", { class: "answers", "aria-label": "answers: choose the training target" },
     ...rankedOf(state).map((answer) => [answer, state.answers[answer]]).map(([answer, { text, p, before, right }]) => el("li", {}, el("button", {
       type: "button", class: "answer", "aria-pressed": String(answer === a), "data-at": `answer ${text}`,
       on: { click: () => choose(text) } },
-    el("i", { class: `swatch fill-${answer}` }), el("bdi", {}, text), right ? el("small", { title: "this is true", "aria-label": "true" }, "✓") : "",
+    el("i", { class: `swatch fill-${answer}` }), el("bdi", {}, text), right ? el("small", { title: "the correct answer", "aria-label": "correct" }, "✓") : "",
     el("span", { class: "amount" }, before === null ? shortPercent(p) : moved(before, p))))),
-    el("li", { class: "rest" }, el("i", { class: "swatch" }), "any other words ", el("span", { class: "amount" }, shortPercent(gone))));
+    el("li", { class: "rest" }, el("i", { class: "swatch" }), "any other answer ", el("span", { class: "amount" }, shortPercent(gone))));
 }
 
 const RULES = ["100\u00a0%", "50\u00a0%", "0"];
 const side = (kind, ...parts) => el("div", { class: `side ${kind}` }, ...parts);
 
-/** All of it: before, where there was one; now; bands; heads with arrows; and the answers. */
+/** The whole board: the mosaic before (if edited) and now, bands, heads with arrows, and the answers. */
 export function mosaicOf(state, a, { open, point, choose, own, signal }) {
   const { documents, before } = state;
   const bands = svg("svg", { class: "bands", viewBox: `0 0 ${FIELD} ${FALL}`, preserveAspectRatio: "none", "aria-hidden": "true" },
     ...bandsOf(columnsOf(documents), FIELD, FALL).map((d, i) => svg("path", { d, "data-doc": documents[i].number })));
   const full = scaleOf(documents.map(({ pulls }) => pulls[a]));
-  const oldOf = ({ number }) => (before ? before.find((one) => one.number === number) ?? null : undefined);
-  const heads = el("div", { class: "heads", role: "group", "aria-label": "the documents in sight; the arrow keys lead from one to the next",
+  const oldOf = ({ number }) => (before ? before.find((document) => document.number === number) ?? null : undefined);
+  const heads = el("div", { class: "heads", role: "group", "aria-label": "the retrieved documents; the arrow keys move between them",
     style: `grid-template-columns:repeat(${documents.length}, minmax(0, 1fr))` },
-  ...documents.map((one) => head(state, one, a, { old: oldOf(one), full, open, point })));
+  ...documents.map((document) => head(state, document, a, { old: oldOf(document), full, open, point })));
   walked(heads, along, signal);
   const answer = el("bdi", {}, quoted(state.answers[a].text));
   const label = (...words) => el("span", {}, ...words);
   const gone = Math.max(0, 1 - state.answers.reduce((sum, { p }) => sum + p, 0));
   const node = el("div", { class: `board${before ? " edited" : ""}`, style: `--columns:${documents.length}` },
-    ...(before ? [side("then", label("as it was")), ...picture(before, state, a, { title: "before", kind: "then", letter: true })] : []),
+    ...(before ? [side("then", label("before")), ...picture(before, state, a, { title: "before", kind: "then", letter: true })] : []),
     side("scale", label("height:"), label("p(y|z,x)"), ...RULES.map((text, i) => el("small", { style: `top:${50 * i}%` }, text))),
     ...picture(documents, state, a, { title: "now", kind: "now" }), bands,
     side("names", label("document z"), label("width p(z|x)"), label("height p(y|z,x)"),
-      el("span", { class: "arrows", style: `height:${ROOM}px` }, "pull on its score, if told ", answer,
+      el("span", { class: "arrows", style: `height:${ROOM}px` }, "gradient on the score for target ", answer,
         ...[full, -full].map((r, i) => el("small", { style: i ? "bottom:2px" : "top:3px" }, signed(r)))),
       label("r(z)")), heads,
-    el("div", { class: "beside" }, el("p", { class: "over" }, "p(y|x), the areas summed"), list(state, a, { choose, gone }), own));
+    el("div", { class: "beside" }, el("p", { class: "over" }, "p(y|x): the sum of the areas"), list(state, a, { choose, gone }), own));
   node.addEventListener("pointerover", (event) => {
     const on = event.target.closest("[data-doc]");
     point(on ? Number(on.dataset.doc) : null);

@@ -1,4 +1,4 @@
-"""A plane through the vectors of documents, fitted once: the two directions in which they differ most."""
+"""A two-dimensional projection (PCA) of document vectors, fitted once."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,8 +12,8 @@ Point = list[float]
 
 @dataclass(frozen=True)
 class Plane:
-    """The first two principal components of some vectors. ``share`` is how much of their variance it holds, ``box`` the
-    points that it must show: left, right, low, high."""
+    """The first two principal components of some vectors. ``share`` is the proportion of variance explained, ``box``
+    the bounding box of the points to show: left, right, low, high."""
 
     mean: Float[Tensor, "width"]
     directions: Float[Tensor, "2 width"]
@@ -22,11 +22,11 @@ class Plane:
 
     @classmethod
     def fitted(cls, vectors: Float[Tensor, "doc width"], besides: Float[Tensor, "other width"]) -> Self:
-        """Through the vectors; the box has room for them and for some ``besides``."""
+        """Fit the plane to ``vectors``; the box also contains the vectors ``besides``."""
         mean = vectors.mean(0)
-        _, sizes, found = torch.linalg.svd(vectors - mean, full_matrices=False)
+        _, sizes, components = torch.linalg.svd(vectors - mean, full_matrices=False)
         directions = torch.zeros(2, vectors.shape[1], dtype=vectors.dtype)
-        directions[:len(found[:2])] = found[:2]
+        directions[:len(components[:2])] = components[:2]
         leading = directions.gather(1, directions.abs().argmax(1, keepdim=True))
         directions = directions * torch.where(leading < 0, -1.0, 1.0)
         every = float(sizes.square().sum())
@@ -36,5 +36,5 @@ class Plane:
         return cls(mean, directions, share, (left, right, low, high))
 
     def at(self, vectors: Float[Tensor, "doc width"]) -> list[Point]:
-        """Where vectors lie in it."""
+        """Project vectors onto the plane."""
         return ((vectors - self.mean) @ self.directions.T).tolist()

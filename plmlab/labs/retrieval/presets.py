@@ -1,4 +1,4 @@
-"""Statements to try in the Retrieval Lab."""
+"""Presets of the Retrieval Lab: queries to try."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,9 +7,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RetrievalPreset:
-    """A statement to try: what it is called, its ``text`` with [MASK] for each hidden token, and its right ``answer``
-    where that is known. ``excluded`` are the numbers of the documents that it was taken from; ``replaced`` is an edit
-    to begin with, number → (title, text)."""
+    """A query to try: its title, its ``text`` with one [MASK] per masked token, and the correct ``answer`` if it is
+    known. ``excluded`` are the numbers of the documents that the query was taken from; ``replaced`` is an initial edit,
+    number → (title, text)."""
 
     title: str
     text: str
@@ -18,6 +18,6 @@ class RetrievalPreset:
     replaced: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     def traits(self) -> dict[str, Any]:
-        """What the lab is set to by it."""
+        """The traits of the lab that this preset sets, with their values."""
         return {"text": self.text, "excluded": list(self.excluded), "added": [], "removed": [],
-                "replaced": {str(number): list(told) for number, told in self.replaced.items()}}
+                "replaced": {str(number): list(fields) for number, fields in self.replaced.items()}}

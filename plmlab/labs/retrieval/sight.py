@@ -1,4 +1,4 @@
-"""A reading of a statement as JavaScript draws it: answers, what each document had to do with them, now and before."""
+"""Prepare the predictions for a query for JavaScript: the answers and each document's contribution, now and before."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from plmlab.retrieval.retrieved import NULL
 from plmlab.text.tokenizers import Tokenizer
 
 MOST_ANSWERS = 5
-"""So many answers are shown, the likeliest, beside those that were asked for."""
+"""Number of most probable answers shown, in addition to those that are always shown."""
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What is in sight for a statement in the documents of a lookup."""
+    """The documents retrieved for a query, with their predictions."""
 
     lookup: Looking
     reading: Reading
 
     def column(self, number: int, answers: Sequence[Ids]) -> Column:
-        """A document: its score, p(z|x), and of each answer p(y|z,x) and the pull r(z)."""
+        """One document: its score, p(z|x), and for each answer p(y|z,x) and the gradient r(z) on the score."""
         place = self.reading.numbers.index(number)
         rows = [self.reading.answers.index(answer) for answer in answers]
         return {"number": number, "title": self.title(number), "score": float(self.reading.scores[place]),
@@ -32,8 +32,8 @@ class Sight:
                 "pulls": [float(self.reading.score_gradient(row)[place]) for row in rows]}
 
     def title(self, number: int) -> str:
-        """What a document is called."""
-        return "nothing" if number == NULL else self.lookup.corpus.documents[number].title
+        """The title of a document."""
+        return "null document" if number == NULL else self.lookup.corpus.documents[number].title
 
     def chance(self, answer: Ids) -> float:
         """p(y|x)."""
@@ -41,41 +41,41 @@ class Sight:
 
 
 def shown(now: Reading, before: Reading | None, asked: Sequence[Ids]) -> list[Ids]:
-    """The answers that are shown: those that the reader thinks of with some document in sight, or thought of before, as
-    far as there is room; always the best of then, and what is ``asked`` for. The likeliest come first, before anything
-    was edited, so that an edit leaves each its place and colour."""
+    """Select the answers to show: the most probable ones, the best one before the edits, and those in ``asked``. They
+    are sorted by their probability before the edits, so that an edit does not change their positions and colours."""
     always = {*asked, *(before.answers[:1] if before else ())}
     known = [answer for answer in now.answers if before is None or answer in before.answers]
-    kept = [answer for place, answer in enumerate(known) if place < MOST_ANSWERS or answer in always]
-    return kept if before is None else sorted(kept, key=before.answers.index)
+    selected = [answer for rank, answer in enumerate(known) if rank < MOST_ANSWERS or answer in always]
+    return selected if before is None else sorted(selected, key=before.answers.index)
 
 
 def marked(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> list[list[Any]]:
-    """A text in pieces, [piece, the number of the answer that it is], −1 where it is none; the longest answer first."""
-    return [[piece, answer] for piece, answer in _pieces(tokenizer, text, answers) if piece]
+    """Split a text into parts [text, index of the answer that it is, or −1]; longer answers take precedence."""
+    return [[part, answer] for part, answer in _parts(tokenizer, text, answers) if part]
 
 
-def _pieces(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> Iterator[tuple[str, int]]:
+def _parts(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> Iterator[tuple[str, int]]:
     ids, ends = tokenizer.encode(text, plain=True), tokenizer.offsets(text, plain=True)
-    longest = sorted(range(len(answers)), key=lambda one: -len(answers[one]))
-    told, at = 0, 0
+    longest = sorted(range(len(answers)), key=lambda index: -len(answers[index]))
+    done, at = 0, 0
     while at < len(ids):
-        found = next((one for one in longest if tuple(ids[at:at + len(answers[one])]) == tuple(answers[one])), None)
-        size = 1 if found is None else len(answers[found])
-        if found is not None:
+        match = next((index for index in longest if tuple(ids[at:at + len(answers[index])]) == tuple(answers[index])),
+                     None)
+        size = 1 if match is None else len(answers[match])
+        if match is not None:
             start, end = ends[at][0], ends[at + size - 1][1]
-            yield text[told:start], -1
-            yield text[start:end], found
-            told = end
+            yield text[done:start], -1
+            yield text[start:end], match
+            done = end
         at += size
-    yield text[told:], -1
+    yield text[done:], -1
 
 
 def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) -> Sights:
-    """The columns now and, where something was edited, before; ``asked`` are answers that are shown in any case, the
-    ``right`` one among them where it is known."""
+    """The columns now and, if documents were edited, before; ``asked`` are answers that are always shown, including the
+    correct one, ``right``, if it is known."""
     answers = shown(now.reading, before.reading if before else None, asked)
-    columns: list[Document] = [{**now.column(number, answers), "pieces": _told(now, number, answers)}
+    columns: list[Document] = [{**now.column(number, answers), "pieces": _marked_text(now, number, answers)}
                                for number in now.reading.numbers]
     old = None if before is None else [before.column(number, answers) for number in before.reading.numbers]
     return {"answers": [{"text": now.lookup.tokenizer.decode(answer), "p": now.chance(answer), "right": answer == right,
@@ -83,13 +83,13 @@ def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) 
             "documents": columns, "before": old, "letters": letters(columns, old or [])}
 
 
-def _told(sight: Sight, number: int, answers: Sequence[Ids]) -> list[list[Any]]:
+def _marked_text(sight: Sight, number: int, answers: Sequence[Ids]) -> list[list[Any]]:
     if number == NULL:
         return []
     return marked(sight.lookup.tokenizer, sight.lookup.corpus.documents[number].text, answers)
 
 
 def letters(*columns: Sequence[Column]) -> dict[str, str]:
-    """A letter for each document that is in sight, now or before; ∅ for the null document."""
-    numbers = dict.fromkeys(column["number"] for some in columns for column in some if column["number"] != NULL)
+    """A letter for each document retrieved now or before; ∅ for the null document."""
+    numbers = dict.fromkeys(column["number"] for group in columns for column in group if column["number"] != NULL)
     return {str(NULL): "∅"} | {str(number): chr(ord("A") + place) for place, number in enumerate(numbers)}

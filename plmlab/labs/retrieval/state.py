@@ -1,10 +1,10 @@
-"""The state of the Retrieval Lab, as JavaScript reads it."""
+"""The state of the Retrieval Lab, as passed to JavaScript."""
 
 from typing import Any, TypedDict
 
 
 class Column(TypedDict):
-    """A document: its score, its ``prior`` p(z|x), and for each answer p(y|z,x) and the pull r(z)."""
+    """A document: its score, its ``prior`` p(z|x), and for each answer p(y|z,x) and the gradient r(z) (``pulls``)."""
 
     number: int
     title: str
@@ -15,13 +15,13 @@ class Column(TypedDict):
 
 
 class Document(Column):
-    """A document that is in sight now, its text in ``pieces``."""
+    """A document that is currently retrieved, with its text split into ``pieces``."""
 
     pieces: list[list[Any]]
 
 
 class Answer(TypedDict):
-    """An answer, p(y|x) now and before anything was edited."""
+    """An answer, with p(y|x) now and before the edits."""
 
     text: str
     p: float
@@ -30,7 +30,7 @@ class Answer(TypedDict):
 
 
 class Sights(TypedDict):
-    """The answers, and the documents with a letter each."""
+    """The answers, and the documents with their letters."""
 
     answers: list[Answer]
     documents: list[Document]
@@ -39,7 +39,7 @@ class Sights(TypedDict):
 
 
 class Points(TypedDict):
-    """Where the statement lies, and what was written; all documents, the nearest first."""
+    """Coordinates of the query and of edited documents; all documents, sorted by decreasing inner product."""
 
     query: Any
     written: dict[str, Any]
@@ -47,7 +47,7 @@ class Points(TypedDict):
 
 
 class State(Sights):
-    """What is drawn: how many ``gaps`` the statement has, and which preset it is."""
+    """The data drawn, with the number of masked tokens (``gaps``) and the index of the preset."""
 
     gaps: int
     preset: int | None

@@ -1,1 +1,1 @@
-"""The Shape X-ray: attention as shapes, line by line."""
+"""The Shape X-ray: the tensor shapes of multi-head attention, line by line."""

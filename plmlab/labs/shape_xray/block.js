@@ -1,18 +1,18 @@
-// One line's tensor as a block of cells: how large they are, where they stand, and what is drawn on them.
+// The tensor of one line as a block of cells: layout and drawing.
 
 import { clamp, el, svg } from "../shared/dom.js";
 
 const HATCHED = new Set(["blocked", "astray"]);
 const BETWEEN = { heads: 8, tensors: 20 };
 const HEADING = 17;
-const NUMBERED = 11; // px a cell: from there on a position's number fits into it
-const CODE = 434; // px that a line's code and number need beside its drawing
-const LETTER = 6.6; // px that a heading's letter takes at most, on average
-const AROUND = 46; // px around two drawings that stand side by side: the line's number and the gaps
+const NUMBERED = 11; // px: minimum cell size that fits a position's number
+const CODE = 434; // px: width of a line's code and number
+const LETTER = 6.6; // px: maximum average width of a character in a heading
+const AROUND = 46; // px: width of the line's number and the gaps around two drawings side by side
 
 /**
- * How large a cell is, and whether code and drawing, and both ways to split, stand side by side: `label` and `room`
- * in px.
+ * The size of a cell in px, and whether code and drawing, and both splits, are placed side by side; `label` and `room`
+ * are in px.
  */
 export function cellSize(lines, label, room) {
   const gaps = (slabs) => slabs.reduce((sum, slab, i) => sum + (i && gapBefore(slabs, i)), 0);
@@ -27,7 +27,7 @@ export function cellSize(lines, label, room) {
 
 const gapBefore = (slabs, i) => (slabs[i].of === slabs[i - 1].of ? BETWEEN.heads : BETWEEN.tensors);
 
-/** Where the slabs of a line begin, in px from the left, and where the last one ends. */
+/** The left edges of a line's slabs in px, and the right edge of the last one. */
 export function placesOf(slabs, cell) {
   let edge = 0;
   const starts = slabs.map((slab, i) => {
@@ -38,7 +38,7 @@ export function placesOf(slabs, cell) {
   return { starts, width: edge };
 }
 
-/** What stands over each slab: its title, or a shorter one where some title of the line is too long for its slab. */
+/** The heading of each slab: its title, shortened for all slabs if one title of the line is too long. */
 export function headingsOf(slabs, cell) {
   const narrow = slabs.some(({ title, numbers }, i) => i + 1 < slabs.length &&
     numbers[0].length * cell + gapBefore(slabs, i + 1) < LETTER * title.length);
@@ -51,10 +51,10 @@ const hatching = (id, kind) => svg("pattern", { id, width: 4, height: 4, pattern
   patternTransform: "rotate(45)" }, svg("path", { class: kind, d: "M0.5 0V4" }));
 
 /**
- * One line's drawing, which `said` names to who listens. `paint(marks)` colours it, `ring(cells)` rings cells,
- * `point(…)` moves the crosshair.
+ * The drawing of one line, with the accessible name `description`. `paint(marks)` colours it, `ring(cells)` outlines
+ * cells, `point(…)` moves the crosshair.
  */
-export function blockOf(line, said, { cell, names, label, onCell, onFollow, onKey }) {
+export function blockOf(line, description, { cell, names, label, onCell, onFollow, onKey }) {
   const { starts, width } = placesOf(line.slabs, cell);
   const [time, paired] = [names.length, line.kind === "score" || line.kind === "weight"];
   const top = HEADING + (paired ? 13 : 0);
@@ -72,7 +72,7 @@ export function blockOf(line, said, { cell, names, label, onCell, onFollow, onKe
     svg("defs", {}, hatching(`${hatch}-blocked`, "hatching"), hatching(`${hatch}-astray`, "hatching over")),
     ...headings, ...columns, layers, digits, ring);
   const cross = el("div", { class: "cross", role: "gridcell", tabindex: "-1", hidden: true, on: { keydown: onKey } });
-  const grid = el("div", { class: "cells", role: "grid", "aria-label": said }, canvas,
+  const grid = el("div", { class: "cells", role: "grid", "aria-label": description }, canvas,
     el("div", { role: "row" }, cross));
   const labels = names.map((name, position) => el("div", { title: name, on: { click: () => onFollow(position) } },
     el("bdi", {}, name), el("span", { class: "position" }, String(position))));
@@ -105,7 +105,7 @@ export function blockOf(line, said, { cell, names, label, onCell, onFollow, onKe
       }
       if (numbered) write(digit[i][row][column], position, fill !== "");
     })));
-    marks.forEach((slab, i) => slab.forEach((cells, row) => { // over what is painted
+    marks.forEach((slab, i) => slab.forEach((cells, row) => { // on top of the painted cells
       cells.forEach(({ astray }, column) => { if (astray) add("astray", box(i, row, column)); });
       if (cells.every(({ missing }) => missing)) {
         const across = cells.length * cell;
@@ -128,12 +128,12 @@ export function blockOf(line, said, { cell, names, label, onCell, onFollow, onKe
     node, paint, cross, labels,
     ring: (parts) => ring.setAttribute("d", parts.flatMap(({ slab, cells }) =>
       cells.map(([row, column]) => box(slab, row, column))).join("")),
-    point: ({ slab, row, column }, said) => {
+    point: ({ slab, row, column }, text) => {
       cross.hidden = false;
       cross.tabIndex = 0;
       cross.style.cssText = `left:${starts[slab] + column * cell - 1.5}px;top:${top + row * cell - 1.5}px;` +
         `width:${cell + 2}px;height:${cell + 2}px`;
-      cross.setAttribute("aria-label", said);
+      cross.setAttribute("aria-label", text);
     },
     leave: () => { cross.hidden = true; cross.tabIndex = -1; },
   };

@@ -1,5 +1,5 @@
-// The Shape X-ray: draws every line's tensor as a block of cells, both ways to split side by side, and follows one
-// token's numbers through them.
+// The Shape X-ray: draws the tensor of every line as a block of cells, both splits side by side, and highlights the
+// elements of one token in them.
 
 import { blockOf, cellSize, placesOf } from "./block.js";
 import { ROLES, SPLIT, cellOf, countOf, feedsOf, linesOf, marksOf, walk } from "./lines.js";
@@ -8,33 +8,34 @@ import { radioGroup, textField } from "../shared/controls.js";
 import { clamp, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, tell, written } from "../shared/lab.js";
 
-/** Radio buttons that look like chips; each option is [value, title]. */
+/** Radio buttons in the style of chips; each option is [value, title]. */
 const choice = (label, options, value, send) => radioGroup({ label, lead: el("span", {}, label), kind: "choice", value,
   options: options.map(([own, title]) => [own, title, {}, { class: "chip" }]) }, send);
 
 /** Code with q, k and v in their roles' colours. */
-const coloured = (code) => code.split(/\b([qkv])\b/).map((piece, i) =>
-  (i % 2 ? el("b", { class: ROLES[piece] }, piece) : piece));
+const coloured = (code) => code.split(/\b([qkv])\b/).map((part, i) =>
+  (i % 2 ? el("b", { class: ROLES[part] }, part) : part));
 
 const axesOf = (axes) => axes.flatMap(([name, size], i) => [i ? " × " : "",
   el("span", { class: name === "query" || name === "key" ? name : "" }, name), ` ${size}`]);
 
-const plain = (pieces) => pieces.map(({ text }) => text).join("");
+const plain = (parts) => parts.map(({ text }) => text).join("");
 const WAYS = ["rearrange", "view alone"];
 
-/** What is said and drawn of a line; of the split, of one way: `wrong` is undefined, or whether it is the wrong one. */
+/** The text and drawing of a line. `wrong` is whether it shows the wrong split; undefined for lines other than the
+    split. */
 function panelOf(at, line, wrong, drawing) {
-  const made = `the numbers of ${[...new Set(line.slabs.map(({ of }) => of))].join(", ")}`;
-  const block = blockOf(line, wrong === undefined ? made : `${made}, split by ${WAYS[Number(wrong)]}`, drawing);
+  const tensors = `the elements of ${[...new Set(line.slabs.map(({ of }) => of))].join(", ")}`;
+  const block = blockOf(line, wrong === undefined ? tensors : `${tensors}, split by ${WAYS[Number(wrong)]}`, drawing);
   const [code, note, count] = [el("code"), el("p", { class: "note" }), el("p", { class: "count" })];
-  const said = el("div", { class: "line" }, code, el("p", { class: "axes" }, ...axesOf(line.axes)), note, count);
-  return { at, wrong, block, code, note, count, nodes: [said, el("div", { class: "scroll" }, block.node)] };
+  const text = el("div", { class: "line" }, code, el("p", { class: "axes" }, ...axesOf(line.axes)), note, count);
+  return { at, wrong, block, code, note, count, nodes: [text, el("div", { class: "scroll" }, block.node)] };
 }
 
-/** One way to split, by its name, with what speaks for or against it. */
+/** One way to split, with its name and verdict. */
 function wayOf(panel, same) {
   const [name, mark] = [WAYS[Number(panel.wrong)], panel.wrong && !same ? "✗" : "✓"];
-  const judged = panel.wrong ? same ? "here the same" : "wrong, of the same shape" : "right";
+  const judged = panel.wrong ? same ? "same result here" : "incorrect, same shape" : "correct";
   const used = el("span", { class: "used" }, "lines 4–8 use it");
   const title = `${name}: ${judged}`;
   const node = el("div", { class: `way${mark === "✗" ? " wrong" : ""}`, role: "group", "aria-label": title },
@@ -45,8 +46,8 @@ function wayOf(panel, same) {
 
 export default lab({
   title: "Where is my word in this tensor?",
-  lead: "Attention’s forward, line by line, on real numbers. Follow one word; move over a cell or walk with the " +
-  "arrow keys.",
+  lead: "The forward method of multi-head attention, line by line, on real tensors. Follow one word; hover over a " +
+  "cell or move with the arrow keys.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("xray");
   const last = () => (model.get("state").tokens?.length ?? 1) - 1;
@@ -84,13 +85,13 @@ export default lab({
       const columns = slabs[slab].numbers[0].length;
       cursor = { ...to, slab, row: Math.min(to.row, last()), column: Math.min(to.column, columns - 1),
         wrong: to.line === SPLIT ? isWrong(to) : undefined };
-      const said = cellSentence(state, passOf(cursor), linesFor(cursor), cursor, followed());
-      why.replaceChildren(...written(said));
+      const sentence = cellSentence(state, passOf(cursor), linesFor(cursor), cursor, followed());
+      why.replaceChildren(...written(sentence));
       const feeds = feedsOf(state, passOf(cursor), cursor);
       panels.forEach((panel) => {
         const seen = panel.wrong === undefined || panel.wrong === isWrong(cursor);
         panel.block.ring(feeds.filter(({ line }) => seen && line === panel.at));
-        if (seen && panel.at === cursor.line) panel.block.point(cursor, plain(said));
+        if (seen && panel.at === cursor.line) panel.block.point(cursor, plain(sentence));
         else panel.block.leave();
       });
       if (act) {

@@ -1,4 +1,4 @@
-"""The Shape X-ray: every intermediate of multi-head attention, and where one token's numbers lie in it."""
+"""The Shape X-ray: every intermediate tensor of multi-head attention, and the elements of one token in it."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -23,14 +23,14 @@ from plmlab.visibility import AttentionMask
 
 SENTENCE = "the cat sat on the mat"
 WIDEST = 16
-"""Numbers a token, at most: each is drawn as a cell."""
+"""Maximum dimension of a token vector: each element is drawn as a cell."""
 
 Read = Callable[[str], tuple[Sequence[str], Tensor]]
-"""From a text to its tokens and their vectors, one row a token."""
+"""Maps a text to its tokens and their vectors, one row per token."""
 
 
 def word_vectors(width: int, seed: int = 0) -> Read:
-    """A reader that needs no training: a random vector for each word, and the sinusoid of its position."""
+    """An untrained embedding function: a random vector per word plus the sinusoid of its position."""
     def read(text: str) -> tuple[Sequence[str], Float[Tensor, "time model"]]:
         tokens = text.split()
         words = {word: i for i, word in enumerate(dict.fromkeys(tokens))}
@@ -41,7 +41,7 @@ def word_vectors(width: int, seed: int = 0) -> Read:
 
 
 def small_attention(width: int = 8, heads: int = 2, seed: int = 0) -> MultiHeadAttention:
-    """An attention with random weights, large enough that its heads give some words more weight than others."""
+    """Multi-head attention with random weights, large enough for the attention to be non-uniform."""
     with torch.random.fork_rng(devices=[]):
         module = MultiHeadAttention(width, heads)
     generator = torch.Generator().manual_seed(seed)
@@ -54,25 +54,25 @@ def small_attention(width: int = 8, heads: int = 2, seed: int = 0) -> MultiHeadA
 def split_by_view(
     split: Float[Tensor, "batch head time width"] | Int[Tensor, "batch head time width"],
 ) -> Float[Tensor, "batch head time width"] | Int[Tensor, "batch head time width"]:
-    """What ``projection.view(batch, head, time, width)`` makes of a projection that was split rightly.
+    """Turn a correctly split projection into the result of ``projection.view(batch, head, time, width)``.
 
-    The shape is the same. But ``view`` keeps the numbers in their order: it fills head 0 with the first tokens of
-    the text, where ``view(batch, time, head, width).transpose(1, 2)`` gives each head a piece of every token.
+    The shape is the same. But ``view`` keeps the order of the elements: it fills head 0 with the first tokens of the
+    text, whereas ``view(batch, time, head, width).transpose(1, 2)`` gives each head a slice of every token.
     """
     projection = rearrange(split, "batch head time width -> batch time (head width)")
     return projection.contiguous().view(split.shape)
 
 
 SPLITS: dict[str, Callable[[Tensor], Tensor] | None] = {"right": None, "wrong": split_by_view}
-"""What happens to the projections after ``forward`` has split them."""
+"""The function applied to the projections after ``forward`` has split them into heads."""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One forward pass of one sentence through an attention, whose every tensor can be looked at.
+    """All tensors of one forward pass of one sentence through an attention module.
 
-    ``sources`` says of each number after the split which number of the projection it was: position · model + column.
-    ``parts`` is what each token gives to each number of the output; with the bias they add up to it.
+    ``sources`` maps each element after the split to its index in the projection: position · model + column. ``parts``
+    is the contribution of each token to each element of the output; together with the bias they add up to it.
     """
 
     q: Float[Tensor, "time model"]
@@ -91,11 +91,11 @@ class Pass:
 
     @property
     def holders(self) -> Int[Tensor, "head time width"]:
-        """The position of the token whose number each one after the split is."""
+        """The position of the token that each element after the split belongs to."""
         return self.sources // self.q.shape[1]
 
     def leaks(self) -> int:
-        """How many rows, over all heads, take something in from a token that comes later in the sentence."""
+        """The number of rows, over all heads, that receive information from a later token."""
         heads, time, _ = self.holders.shape
         key = self.holders[:, None, :, 0].expand(heads, time, time)
         later = key > torch.arange(time)[None, :, None]
@@ -104,7 +104,7 @@ class Pass:
 
 def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], attn_mask: AttentionMask,
            after_split: Callable[[Tensor], Tensor] | None = None) -> Pass:
-    """Send x through the module with its hook points watched, and, if asked, its projections split in another way."""
+    """Run the module on x and record all tensors; ``after_split`` optionally changes the split projections."""
     training, x = module.training, x.to(module.q.weight)
     points = dict.fromkeys(("queries", "keys", "values"), after_split)
     reach_in = intervene(module, points) if after_split else nullcontext()  # type: ignore[arg-type]
@@ -129,7 +129,7 @@ def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], attn_mask
 def parts_of(weights: Float[Tensor, "head query key"], values: Float[Tensor, "head key width"],
              holders: Int[Tensor, "head key width"], out: Float[Tensor, "model model"],
              ) -> Float[Tensor, "token query model"]:
-    """What each token gives to the output: its values alone, weighted, joined and sent through the last matrix."""
+    """The contribution of each token to the output: its values alone, weighted, concatenated and projected."""
     token = torch.arange(values.shape[1])
     alone = values * (holders == token[:, None, None, None])
     mixed = einsum(weights, alone, "head query key, token head key width -> token head query width")
@@ -137,33 +137,33 @@ def parts_of(weights: Float[Tensor, "head query key"], values: Float[Tensor, "he
 
 
 def check_drawable(module: MultiHeadAttention) -> int:
-    """The module's width; a ValueError if the lab's lines are not those of its ``forward``, or if it is too wide."""
+    """Return the module's width. Raises ValueError if the module is not a plain MultiHeadAttention or is too wide."""
     if type(module) is not MultiHeadAttention:
-        raise ValueError(f"the Shape X-ray shows the lines of MultiHeadAttention, and {type(module).__name__} has "
-                         "others: give it a MultiHeadAttention")
+        raise ValueError("the Shape X-ray shows the code of MultiHeadAttention, which differs from that of "
+                         f"{type(module).__name__}: give it a MultiHeadAttention")
     width = module.q.out_features
     if width > WIDEST:
-        raise ValueError(f"the Shape X-ray draws each number as a cell, and this attention has {width} a token: "
-                         f"give it one of at most {WIDEST}, such as MultiHeadAttention(8, 2)")
+        raise ValueError(f"the Shape X-ray draws each element as a cell, and this attention has {width} dimensions: "
+                         f"give it one with at most {WIDEST}, such as MultiHeadAttention(8, 2)")
     return width
 
 
 class ShapeXray(Lab):
-    """Multi-head attention's ``forward``, line by line, on real tensors: one token's numbers are followed through
-    it. The line that splits is shown in two ways, rightly and by the wrong reshape; a switch says which one the
-    lines after it use.
+    """The ``forward`` method of multi-head attention, line by line, on real tensors, with the elements of one token
+    highlighted. The split into heads is shown twice, correct and with the wrong reshape; a switch selects the one that
+    the following lines use.
 
     ``passes`` holds the tensors, under "right" and "wrong".
 
     Args:
-        text: the sentence to begin with.
-        attention: the one to look into; a small one with random weights if none is given.
-        read: gives a text's tokens and their vectors; a random vector a word if none is given.
-        causal: whether a word may look at itself and at what comes before only, or at all.
-        seed: chooses the random weights and vectors.
-        max_tokens: how many words are drawn at most.
-        traits: what the reader can set: ``followed`` (a position) and ``wrong`` (whether lines 4 to 8 use the wrong
-            reshape).
+        text: the initial sentence.
+        attention: the attention module; a small one with random weights if None.
+        read: maps a text to its tokens and their vectors; random word vectors if None.
+        causal: whether a word can attend only to itself and earlier words, or to all words.
+        seed: the seed of the random weights and vectors.
+        max_tokens: the maximum number of words drawn.
+        traits: initial values of other traits: ``followed`` (a position) and ``wrong`` (whether lines 4 to 8 use the
+            wrong reshape).
     """
 
     title = "Shape X-ray"
@@ -184,11 +184,11 @@ class ShapeXray(Lab):
 
     @property
     def apart(self) -> float:
-        """How far the wrong reshape takes the output away, as a share of the output's own length."""
+        """The relative error of the output with the wrong reshape."""
         return apart(self.passes["right"], self.passes["wrong"])
 
     def summary(self) -> str:
-        """The tokens, and the sizes of the split projections: head, time, width."""
+        """The tokens, and the shape of the split projections: head, time, width."""
         if not self.passes:
             return self.message
         right = self.passes["right"]
@@ -196,14 +196,14 @@ class ShapeXray(Lab):
         return f"{' '.join(self.state['tokens'])}: head {heads} × time {time} × width {width}"
 
     def compute(self, change: Change) -> Computed:
-        """Both passes of as many words as are drawn; the passes and the state change together, or neither does."""
+        """Run both passes on the words that are drawn; the passes and the state are updated together."""
         tokens, x = self._read()
         shown = slice(0, self.max_tokens)
         passes = {name: follow(self.attention, x[shown], AttentionMask(causal=self.causal), after_split)
                   for name, after_split in SPLITS.items()}
         if not all(bool(passed.out.isfinite().all()) for passed in passes.values()):
-            raise ValueError("This attention gives numbers that are not finite (NaN or ∞), which cannot be drawn: "
-                             "look at its weights, and at the vectors of the tokens.")
+            raise ValueError("The output of this attention is not finite (NaN or ∞) and cannot be drawn: check its "
+                             "weights and the token vectors.")
         state = self._describe([printable(token) for token in tokens[shown]], x[shown], passes)
         return Computed({"state": state, "followed": min(max(self.followed, 0), len(state["tokens"]) - 1),
                          "message": left_out(len(tokens) - self.max_tokens, self.max_tokens, "word")},
@@ -215,8 +215,8 @@ class ShapeXray(Lab):
         if not tokens:
             raise empty()
         if x.shape != (len(tokens), width):
-            raise ValueError(f"`read` gave {len(tokens)} tokens and vectors of shape {tuple(x.shape)}; this attention "
-                             f"needs one vector of {width} numbers a token: {(len(tokens), width)}")
+            raise ValueError(f"`read` returned {len(tokens)} tokens and vectors of shape {tuple(x.shape)}; this "
+                             f"attention needs one {width}-dimensional vector per token: {(len(tokens), width)}")
         return tokens, x.detach().float()
 
     def _describe(self, tokens: list[str], x: Tensor, passes: dict[str, Pass]) -> State:
@@ -231,12 +231,12 @@ class ShapeXray(Lab):
 
 
 def apart(right: Pass, wrong: Pass) -> float:
-    """How far the output of one pass is from the other's, as a share of the first one's length."""
+    """The norm of the difference of two outputs, relative to the norm of the first."""
     return float((wrong.out - right.out).norm() / right.out.norm())
 
 
 def rounded(tensor: Tensor) -> list[Any]:
-    """A tensor as nested lists for JSON, its numbers to four decimals."""
+    """A tensor as nested lists for JSON, rounded to four decimals."""
     return tensor.double().round(decimals=4).tolist()
 
 

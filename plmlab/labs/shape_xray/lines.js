@@ -1,6 +1,6 @@
-// What each line of attention's forward holds: its tensors as slabs of cells, whose numbers they are, and from where.
+// The tensors of each line of the forward method as slabs of cells, with the token and the source of each element.
 
-/** The line, counted from 0, that cuts the projections into heads: the one that is shown in both ways. */
+/** The index of the line that splits the projections into heads and is shown in both ways. */
 export const SPLIT = 2;
 const REARRANGE = 'q, k, v = (rearrange(p,\n  "batch time (head width) -> batch head time width",\n' +
   "  head=HEADS) for p in (q, k, v))";
@@ -8,7 +8,8 @@ const VIEW = "q, k, v = (p.view(batch, head, time, width)\n  for p in (q, k, v))
 export const ROLES = { q: "query", k: "key", v: "value" };
 const AFTER = { q: "queries", k: "keys", v: "values" };
 
-/** The eight lines, each with its code, the named axes of what it makes, and that as slabs: one a tensor and head. */
+/** The eight lines, each with its code, the named axes of its result, and the result as slabs, one per tensor and
+    head. */
 export function linesOf(state, wrong) {
   const pass = wrong ? state.wrong : state.right;
   const [time, heads, width] = [state.tokens.length, state.heads, state.width];
@@ -19,50 +20,50 @@ export function linesOf(state, wrong) {
   const split = [["batch", 1], ["head", heads], ["time", time], ["width", width]];
   const pairs = [["batch", 1], ["head", heads], ["query", time], ["key", time]];
   return [
-    { kind: "token", code: "def forward(self, x, may_look):", axes: model, note: "one row a word",
+    { kind: "token", code: "def forward(self, x, may_look):", axes: model, note: "one row per word",
       slabs: [whole("x", state.x)] },
     { kind: "token", code: "q, k, v = self.q(x), self.k(x), self.v(x)", axes: model,
-      note: "each row times a matrix: no word meets another",
+      note: "each row times a matrix: words do not mix",
       slabs: [..."qkv"].map((of) => whole(of, pass[of], ROLES[of])) },
     { kind: "token", code: wrong ? VIEW : REARRANGE.replace("HEADS", heads), axes: split,
-      note: wrong ? "the numbers in their old order, cut anew" : `each row cut into ${heads}: a piece for each head`,
+      note: wrong ? "the same order of elements, with a new shape" : `each row split into ${heads}: one slice per head`,
       slabs: [..."qkv"].flatMap((of) => each.map((h) =>
         piece(of, h, pass[AFTER[of]][h], ROLES[of], `${of} head ${h}`))) },
     { kind: "score", code: "scores = q @ k.transpose(-2, -1) / sqrt(width)", axes: pairs,
-      note: "a number a pair: how well a query and a key match",
+      note: "one number per pair: how well query and key match",
       slabs: each.map((h) => piece("scores", h, pass.scores[h])) },
     { kind: "weight", code: "weights = masked_softmax(scores, may_look)", axes: pairs,
-      note: "each row shares out 1; the fuller a cell, the more",
+      note: "each row sums to 1; the fuller a cell, the larger the weight",
       slabs: each.map((h) => piece("weights", h, pass.weights[h])) },
     { kind: "share", code: "mixed = weights @ v", axes: [...pairs.slice(0, 3), ["width", width]],
-      note: "the one line where words mix",
+      note: "the only line where words mix",
       slabs: each.map((h) => piece("mixed", h, pass.mixed[h], "value")) },
     { kind: "share", code: 'joined = rearrange(mixed,\n  "batch head query width -> batch query (head width)")',
-      axes: [["batch", 1], ["query", time], ["model", heads * width]], note: "the heads’ pieces side by side again",
+      axes: [["batch", 1], ["query", time], ["model", heads * width]], note: "the heads’ slices concatenated",
       slabs: [whole("joined", pass.joined, "value")] },
     { kind: "share", code: "return self.out(joined)", axes: [["batch", 1], ["query", time], ["model", heads * width]],
-      note: "a last matrix mixes the heads", slabs: [whole("out", pass.out, "value")] },
+      note: "the output projection mixes the heads", slabs: [whole("out", pass.out, "value")] },
   ];
 }
 
-/** Which number of the projection stands in a cell after the split: its position and its column. */
+/** The element of the projection in a cell after the split: its position and its column. */
 export function sourceOf(state, pass, head, row, column) {
   const model = state.heads * state.width;
   const index = pass.sources[head][row][column];
   return { position: Math.floor(index / model), column: index % model };
 }
 
-/** Whose numbers a row of a head holds. */
+/** The position of the token whose elements a row of a head holds. */
 export const holder = (state, pass, head, row) => sourceOf(state, pass, head, row, 0).position;
 
-/** How much of a row of a head each token's values make up, by position; together 1. */
+/** The total attention weight of each token, by position, in a row of a head; they add up to 1. */
 export function sharesOf(state, pass, head, query) {
   const shares = state.tokens.map(() => 0);
   pass.weights[head][query].forEach((weight, row) => { shares[holder(state, pass, head, row)] += weight; });
   return shares;
 }
 
-/** What one token gives to a cell of the output, as a share of what all tokens give, signs aside. */
+/** The absolute contribution of one token to a cell of the output, relative to the sum over all tokens. */
 export function outShare(pass, position, query, column) {
   const given = pass.parts.map((part) => Math.abs(part[query][column]));
   const all = given.reduce((sum, part) => sum + part, 0);
@@ -70,9 +71,10 @@ export function outShare(pass, position, query, column) {
 }
 
 /**
- * One cell, seen by who follows a token: `position` whose number it is (a row's, where it is a pair's or a mixture),
- * `fill` the role in which the followed token is in it ("" for not at all), `level` how much of it to fill. After a
- * split, `astray` is a number of the followed token in another one's row, `missing` another one's in its row.
+ * One cell with respect to the followed token: `position` is the position of the token that the element belongs to (that of
+ * the row if it is a pair or a mixture), `fill` the role of the followed token in it ("" for none), `level` the filled
+ * fraction. After a split, `astray` marks an element of the followed token in another token's row, `missing` the
+ * reverse.
  */
 export function cellOf(state, pass, line, slab, row, column, followed) {
   const { head, role } = slab;
@@ -94,18 +96,18 @@ export function cellOf(state, pass, line, slab, row, column, followed) {
   return { position, fill, level, blocked: state.causal && column > row };
 }
 
-/** All cells of a line, seen so: [slab][row][column]. */
+/** The marks of all cells of a line: [slab][row][column]. */
 export const marksOf = (state, pass, line, followed) => line.slabs.map((slab) => slab.numbers.map((numbers, row) =>
   numbers.map((_, column) => cellOf(state, pass, line, slab, row, column, followed))));
 
-/** In how many of these cells the followed token is, in how many of these it is astray, and how many there are. */
+/** The number of cells with the followed token, of those in a wrong row, and of all cells. */
 export function countOf(marks) {
   const all = marks.flat(2);
   return { count: all.filter(({ fill, blocked }) => fill && !blocked).length, all: all.length,
     astray: all.filter(({ astray }) => astray).length };
 }
 
-/** The positions of the tokens whose values are in a row of the output. */
+/** The positions of the tokens that contribute to a row of the output. */
 export const madeOf = (state, pass, query) => state.tokens.flatMap((_, position) =>
   (pass.parts[position][query].some((value) => value !== 0) ? [position] : []));
 
@@ -140,9 +142,9 @@ export function feedsOf(state, pass, { line, slab, row, column }) {
 }
 
 /**
- * Where a key leads from a cell, over slabs and lines; null if it leads nowhere. `lines` are those of `linesOf`.
- * A cell of the split says by `wrong` which way's it is, and the right one's last column borders on the wrong one's
- * first.
+ * The cell that a keyboard key moves to, across slabs and lines; null for any other key. `lines` are those of
+ * `linesOf`. For cells of the split, `wrong` tells which of both ways they belong to; the last column of the correct
+ * split is adjacent to the first one of the wrong split.
  */
 export function walk(key, cursor, lines) {
   const columns = (line, slab) => lines[line].slabs[slab].numbers[0].length;

@@ -1,4 +1,4 @@
-"""The state of the Shape X-ray, as JavaScript reads it."""
+"""The state of the Shape X-ray, as passed to JavaScript."""
 
 from typing import Any, TypedDict
 
@@ -22,7 +22,7 @@ class Tensors(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: the vectors ``x``, and the passes with the right split into heads and with the wrong one."""
+    """The data drawn: the vectors ``x``, and the passes with the correct and with the wrong split into heads."""
 
     tokens: list[str]
     names: list[str]

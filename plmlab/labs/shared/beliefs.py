@@ -1,4 +1,4 @@
-"""What two readers believe of one position, a model and the best possible one, beside each other."""
+"""Compare two distributions over the token at one position: a model's and the Bayes-optimal predictor's."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypedDict
@@ -10,15 +10,16 @@ from plmlab.interpret.distances import kl_divergence
 from plmlab.world.datasets.bayes_optimal import Distribution
 
 TOP = 8
-"""So many of the likeliest words are shown."""
+"""Number of most probable tokens shown."""
 LEAST = 1e-300
-"""Below it a probability counts as this, so that its surprisal is a number."""
+"""Lower bound on probabilities, which keeps surprisals finite."""
 
 Labels: TypeAlias = Callable[[Sequence[int]], list[str]]
 
 
 class Row(TypedDict):
-    """A word and its probability for either reader, None where there is none; whether it is the true one (``own``)."""
+    """A token with its probability under the model (``p``) and under the Bayes-optimal predictor (``best``), None if
+    unknown; ``own`` marks the true token."""
 
     word: str
     p: float | None
@@ -27,7 +28,7 @@ class Row(TypedDict):
 
 
 class Own(TypedDict):
-    """What the model believes of the true word: ``rank`` among how many (``of``), surprisal in ``nats``."""
+    """The model's prediction for the true token: its ``rank`` among ``of`` tokens and its surprisal in ``nats``."""
 
     p: float
     rank: int
@@ -37,7 +38,7 @@ class Own(TypedDict):
 
 
 class BeliefState(TypedDict):
-    """One position, as `belief_state` describes it."""
+    """The distributions at one position, as returned by `belief_state`."""
 
     rows: list[Row]
     own: Own | None
@@ -45,26 +46,26 @@ class BeliefState(TypedDict):
 
 
 def surprisal(p: float | Tensor) -> Tensor:
-    """−log p in nats; finite even where p is 0, which counts as 1e-300."""
+    """−log p in nats; p is clamped to 1e-300, so the result is finite even for p = 0."""
     return -torch.as_tensor(p, dtype=torch.float64).clamp_min(LEAST).log()
 
 
 def share(p: float) -> str:
-    """A probability as a percentage: "25 %"; three digits where it is below a tenth, or nearly 1."""
+    """Format a probability as a percentage: "25 %"; three significant digits below 0.1 or close to 1."""
     return f"{100 * p:.0f} %" if 0.0995 <= p <= 0.995 else f"{100 * p:.3g} %"
 
 
 def divergence(best: Distribution, model: Distribution) -> float:
-    """KL(best ‖ model): how many nats more the model pays here than the best possible reader, on average."""
+    """KL(best ‖ model) in nats: the expected excess loss of the model over the Bayes-optimal predictor here."""
     return float(kl_divergence(best, model.clamp_min(LEAST)))
 
 
 def belief_state(belief: Distribution, best: Distribution | None, true: int | None, labels: Labels) -> BeliefState:
-    """The likeliest words by either reader, the likelier for the model first, the true one among them; for JavaScript.
+    """The most probable tokens under either distribution and the true token, sorted by the model's probability; for
+    JavaScript.
 
-    Each of ``rows`` has the model's probability ``p`` and the ``best`` reader's. ``own`` tells of the true word: its
-    rank (1 is the highest), probability and surprisal in nats; None where there is none. ``kl`` is the `divergence`,
-    None without a best reader.
+    ``rows`` has both probabilities per token. ``own`` describes the true token: rank (1 is the highest), probability
+    and surprisal in nats; None if there is no true token. ``kl`` is the `divergence`, None if ``best`` is None.
     """
     highest = belief if best is None else torch.maximum(belief, best)
     top = highest.topk(min(TOP, len(belief))).indices.tolist()

@@ -1,7 +1,7 @@
-// Numbers that come from Python as bytes.
+// Binary data from Python.
 
-/** Bytes as Jupyter hands them over, or as a page of its own holds them, in base64. */
+/** An ArrayBuffer from what Jupyter sends (a DataView), or from the base64 text in an exported page. */
 export function bytesOf(sent) {
-  if (typeof sent === "string") return Uint8Array.from(atob(sent), (letter) => letter.charCodeAt(0)).buffer;
+  if (typeof sent === "string") return Uint8Array.from(atob(sent), (character) => character.charCodeAt(0)).buffer;
   return sent.buffer.slice(sent.byteOffset, sent.byteOffset + sent.byteLength);
 }

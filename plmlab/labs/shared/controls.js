@@ -1,11 +1,11 @@
-// What a reader sets a lab with. Each control is labelled, and is { node, show(value) } besides what it says of itself.
+// The controls of a lab. Each is labelled and returns { node, show(value) }, plus the members that its comment lists.
 
 import { el, settled } from "./dom.js";
 import { observe, tell } from "./lab.js";
 import { keepLines } from "./lines.js";
 import { decimal, number } from "./words.js";
 
-/** The node of a control that shows what a trait is, now and whenever the trait changes. */
+/** The node of a control, kept in sync with a trait. */
 export function following(model, trait, { node, show }, signal) {
   const follow = () => show(model.get(trait));
   observe(model, [trait], follow, signal);
@@ -15,9 +15,9 @@ export function following(model, trait, { node, show }, signal) {
 
 let groups = 0;
 
-/** Radio buttons, of which one Tab reaches the chosen one, and arrows the others. `options` are [[value, title, more,
-    outer]]: a title is text or nodes, `more` are attributes of the button, `outer` of its label. `lead` stands before
-    them; `choose(value)` hears of a choice. */
+/** A radio group: Tab reaches the selected button, the arrow keys the others. `options` are [[value, title, more,
+    outer]]: a title is text or nodes, `more` are attributes of the button, `outer` those of its label. `lead` precedes
+    the buttons; `choose(value)` is called on selection. */
 export function radioGroup({ label, options, value, lead = [], kind = "bar quiet", disabled = false }, choose) {
   const name = `plm-radio-${groups++}`;
   const inputs = options.map(([own, , more]) =>
@@ -28,8 +28,8 @@ export function radioGroup({ label, options, value, lead = [], kind = "bar quiet
     ...options.map(([, title, , outer], i) => el("label", outer, inputs[i], ...[title].flat()))) };
 }
 
-/** A menu of which one is chosen. `options` are [[value, title, attributes]], and `offer(options)` gives others; with a
-    `lead`, both stand in one label. `input` is the menu itself. */
+/** A drop-down menu. `options` are [[value, title, attributes]], and `offer(options)` replaces them; with a `lead`, the
+    menu is wrapped in a label with that text. `input` is the <select> element. */
 export function select({ label, options = [], lead = null, ...attributes }, choose) {
   let values = [];
   const input = el("select", { "aria-label": label, ...attributes,
@@ -43,21 +43,21 @@ export function select({ label, options = [], lead = null, ...attributes }, choo
     show: (value) => { input.selectedIndex = values.indexOf(value); } };
 }
 
-/** A box to tick, with what it is for. */
+/** A check box with its label. */
 export function checkbox({ title, kind = null, ...attributes }, choose) {
   const input = el("input", { type: "checkbox", ...attributes, on: { change: () => choose(input.checked) } });
   return { node: el("label", { class: kind }, input, title), input, show: (value) => { input.checked = value; } };
 }
 
-/** A slider that tells its value, as `said(value, high)` has it. `show(value, high)` moves it, and its upper end; `send`
-    hears of every move. */
+/** A slider that displays its value, formatted by `said(value, high)`. `show(value, high)` sets the value and the upper
+    end; `send(value)` is called on every move. */
 export function slider({ title, low, high, step, value, disabled, said = null }, send) {
   const digits = (String(step).split(".")[1] ?? "").length;
-  const told = el("output");
+  const output = el("output");
   const input = el("input", { type: "range", min: low, max: high, step, "aria-label": title, disabled });
   const say = (now) => {
-    told.textContent = said ? said(now, Number(input.max)) : decimal(now, digits);
-    input.setAttribute("aria-valuetext", told.textContent);
+    output.textContent = said ? said(now, Number(input.max)) : decimal(now, digits);
+    input.setAttribute("aria-valuetext", output.textContent);
   };
   const show = (now, end = input.max) => {
     input.max = end;
@@ -69,14 +69,14 @@ export function slider({ title, low, high, step, value, disabled, said = null },
     send(Number(input.value));
   });
   if (value !== undefined) show(value);
-  return { node: el("label", { class: "slider" }, el("span", {}, title), input, told), input, show };
+  return { node: el("label", { class: "slider" }, el("span", {}, title), input, output), input, show };
 }
 
-/** The values of a slider over a list, and one more among them where that is set; null, for all, is the last. */
+/** The values of a slider over a list, with `value` inserted if it is not among them; null, meaning all, comes last. */
 export const stopsWith = (values, value) =>
   [...new Set([...values, value])].sort((a, b) => (a ?? Infinity) - (b ?? Infinity));
 
-/** A slider over a list of values, evenly spaced: `show(value, stops)`. What is none of them shows as the last. */
+/** A slider over a list of values, evenly spaced: `show(value, stops)`. A value not among them shows as the last. */
 export function stopSlider({ title, disabled, said = number }, send) {
   let stops = [];
   const { node, show } = slider({ title, low: 0, high: 0, step: 1, disabled, said: (place) => said(stops[place]) },
@@ -88,7 +88,7 @@ export function stopSlider({ title, disabled, said = number }, send) {
   } };
 }
 
-/** Buttons of things to try, by title; a press tells Python the preset's other values, as `traits` makes them. */
+/** A button per preset, labelled with its title; a click sets the traits that `traits` derives from the preset. */
 export function presetButtons(model, presets, traits = (preset) => preset) {
   const buttons = presets.map(({ title, ...preset }, i) => el("button", {
     type: "button", class: "preset", disabled: model.get("alone"),
@@ -97,12 +97,12 @@ export function presetButtons(model, presets, traits = (preset) => preset) {
   return el("span", { class: "presets" }, ...(buttons.length ? ["try this ", ...buttons] : []));
 }
 
-/** The same in a bar of their own, which is not there where there is nothing to try. */
+/** The same in a bar of their own, hidden if there are no presets. */
 export const presetBar = (model, presets, traits) =>
   el("div", { class: "bar quiet", hidden: !presets.length }, presetButtons(model, presets, traits));
 
-/** A field for a text of the reader's, the trait `text` or another; Python hears of it when the typing pauses. The
-    property `text` of the field is the text that it stands for, with its line breaks. */
+/** A text field for the trait `text` or another; the trait is set when the typing pauses. The property `text` of the
+    field is its text with line breaks. */
 export function textField(model, label, signal, { trait = "text", kind = "sentence", placeholder = null } = {}) {
   const input = keepLines(el("input", {
     type: "text", class: kind, dir: "auto", spellcheck: "false", autocomplete: "off", placeholder,

@@ -1,4 +1,4 @@
-// Elements, and when to draw them. What a person or a model wrote enters the page as text nodes only.
+// DOM helpers. Text that a user typed or a model generated enters the page as text nodes only.
 
 const SVG = "http://www.w3.org/2000/svg";
 const FOCUSABLE = new Set(["button", "input", "select", "summary", "textarea"]);
@@ -13,19 +13,20 @@ function build(node, attributes, children) {
   return node;
 }
 
-/** An HTML element; strings among the children become text. JupyterLab leaves its keys alone. */
+/** Create an HTML element; strings among the children become text nodes. Suppresses JupyterLab's shortcuts on it. */
 export function el(tag, attributes = {}, ...children) {
   const node = build(document.createElement(tag), attributes, children);
   if (FOCUSABLE.has(tag) || "tabindex" in attributes) node.dataset.lmSuppressShortcuts = "true";
   return node;
 }
 
-/** An SVG element. */
+/** Create an SVG element. */
 export function svg(tag, attributes = {}, ...children) {
   return build(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** Keys lead from button to button of a row: `next(key, place, count)` says where, or null. The buttons, as a function. */
+/** Keyboard navigation in a row of buttons: `next(key, place, count)` is the index of the next one, or null. Returns a
+    function that lists the buttons. */
 export function walked(node, next, signal) {
   const buttons = () => [...node.querySelectorAll("button:not(:disabled)")];
   node.addEventListener("keydown", (event) => {
@@ -39,8 +40,8 @@ export function walked(node, next, signal) {
   return buttons;
 }
 
-/** Draw the content of a box anew, and give the focus back: to the crosshair where it was there, else to what has the same
-    `data-at`; where that is gone, or can take no focus, to what `instead(at)` finds. */
+/** Redraw the content of a box and restore the focus: to the crosshair if it had the focus, otherwise to the element
+    with the same `data-at`; if that is gone or cannot take the focus, to `instead(at)`. */
 export function keepingFocus(box, draw, instead = () => null) {
   const held = box.contains(document.activeElement) ? document.activeElement : null;
   const at = held?.dataset.at;
@@ -53,7 +54,7 @@ export function keepingFocus(box, draw, instead = () => null) {
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-/** `fn`, called once the calls have paused for `wait` ms. */
+/** Debounce: `fn` is called once the calls have paused for `wait` ms. */
 export function settled(fn, wait) {
   let timer;
   return (...args) => {
@@ -62,19 +63,19 @@ export function settled(fn, wait) {
   };
 }
 
-/** `fn`, called at most once a frame. */
+/** Throttle: `fn` is called at most once per animation frame. */
 export function eachFrame(fn) {
-  let asked = 0;
+  let requested = 0;
   return () => {
-    asked ||= requestAnimationFrame(() => {
-      asked = 0;
+    requested ||= requestAnimationFrame(() => {
+      requested = 0;
       fn();
     });
   };
 }
 
-/** Call `draw` when the room for a node has another width, until `signal` is aborted. While the pointer is held down in
-    the node, `draw` waits: what is dragged stays in hand. */
+/** Call `draw` whenever the width of a node changes, until `signal` aborts. While the pointer is held down inside the
+    node, `draw` is postponed so that a drag is not interrupted. */
 export function resized(node, draw, signal) {
   let [width, held] = [node.clientWidth, false];
   const follow = eachFrame(() => {
@@ -95,7 +96,7 @@ export function resized(node, draw, signal) {
   signal.addEventListener("abort", () => watch.disconnect());
 }
 
-/** From a text to its width in px, in the font of a node. */
+/** A function that measures the width of a text in px, in the font of a node. */
 export function ruler(node, font) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = `${font} ${getComputedStyle(node).fontFamily}`;

@@ -1,26 +1,26 @@
-// A lab as it stands, to take away: as a picture (PNG), drawn here, and as a page of its own (HTML), from Python.
+// Export a lab in its current state: as a picture (PNG), rendered here, or as a standalone page (HTML), from Python.
 
 import { el, svg } from "./dom.js";
 
 const PNG_SCALE = 2;
-const PNG_LONGEST = 16_000; // px: more than that along one side, and browsers refuse a canvas
+const PNG_LONGEST = 16_000; // px: browsers refuse a canvas with a longer side
 
-/** The text without what XML cannot hold: control characters and halves of surrogate pairs. */
+/** The text without characters that are invalid in XML: control characters and unpaired surrogates. */
 export const writable = (text) => text.replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "");
 
-/** What a picture of `width` × `height` px is magnified by: twice, unless it grows too long for a canvas. */
+/** The scale factor for a picture of `width` × `height` px: 2, or less if it would exceed the size of a canvas. */
 export const magnified = (width, height) => Math.min(PNG_SCALE, PNG_LONGEST / Math.max(width, height));
 
-/** The labs' own stylesheet; several labs on one page bring it several times. */
+/** The labs' own stylesheets, without the duplicates that several labs on one page have. */
 function styleOf(node) {
   const sheets = [...node.getRootNode().querySelectorAll("style")].map((sheet) => sheet.textContent);
   return [...new Set(sheets.filter((text) => text.includes(".plm-lab")))].join("\n");
 }
 
-/** Fonts that a drawing knows too: what a system calls its own font, an SVG does not. */
+/** Font names that also work inside an SVG image, where `system-ui` is not resolved. */
 export const drawable = (fonts) => fonts.replace(/\bsystem-ui\b/g, '"Segoe UI"');
 
-/** A copy of the lab that looks the same anywhere: what was typed is in it, and the colours of this page. */
+/** A self-contained copy of the lab: it includes the state of the inputs and the colours of this page. */
 function stillOf(node, style) {
   const copy = node.cloneNode(true);
   const both = (selector, each) => {
@@ -50,7 +50,7 @@ function stillOf(node, style) {
   return copy;
 }
 
-/** Widens the copy until nothing in it scrolls, and gives its size in px. */
+/** Widen the copy until nothing in it scrolls; returns its size in px. */
 function unrolled(copy, place) {
   Object.assign(copy.style, { position: "absolute", left: "0", top: "0", visibility: "hidden" });
   place.append(copy);
@@ -63,7 +63,7 @@ function unrolled(copy, place) {
   return { width, height };
 }
 
-/** The lab as a PNG, twice as fine as on the screen: its own nodes inside an SVG, drawn on a canvas. */
+/** The lab as a PNG at twice the screen resolution: its nodes inside an SVG, drawn on a canvas. */
 export async function pngOf(node) {
   const style = styleOf(node);
   const copy = stillOf(node, style);
@@ -91,45 +91,48 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-let pagesAsked = 0;
+let pagesRequested = 0;
 
-/** Python's page of the lab, in this page's theme; `waiting` is called when it takes long. */
+/** Request the lab's HTML page from Python, in this page's theme; `waiting` is called after two seconds. */
 function pageFromPython(model, node, waiting, signal) {
-  const id = `page-${Date.now()}-${pagesAsked++}`;
+  const id = `page-${Date.now()}-${pagesRequested++}`;
   const dark = node.closest("[data-jp-theme-light]")?.dataset.jpThemeLight === "false";
   return new Promise((done) => {
     const slow = setTimeout(waiting, 2_000);
-    const hear = (content) => {
+    const receive = (content) => {
       if (content.page !== id) return;
       clearTimeout(slow);
-      model.off("msg:custom", hear);
+      model.off("msg:custom", receive);
       done(new Blob([content.html], { type: "text/html" }));
     };
-    model.on("msg:custom", hear);
-    signal.addEventListener("abort", () => model.off("msg:custom", hear));
+    model.on("msg:custom", receive);
+    signal.addEventListener("abort", () => model.off("msg:custom", receive));
     model.send({ page: id, theme: dark ? "dark" : "light" });
   });
 }
 
-/** The two quiet buttons in a lab's frame, and the line that says what went wrong. `lab()` is the lab's node. */
+/** The two export buttons in a lab's frame, and the line for their error messages. `lab()` is the lab's node. */
 export function saveButtons(model, lab, signal) {
-  const said = el("span", { role: "status" });
+  const status = el("span", { role: "status" });
   const offer = (kind, what, make, instead) => {
     const press = async () => {
-      said.textContent = "";
+      status.textContent = "";
       try {
         download(await make(), `${model.get("file_name")}.${kind}`);
-        said.textContent = "";
+        status.textContent = "";
       } catch (error) {
-        said.textContent = `This browser could not make ${what} (${error.message}). ${instead}`;
+        status.textContent = `This browser could not create ${what} (${error.message}). ${instead}`;
       }
     };
     return el("button", { type: "button", title: `save this lab as ${what}`, "aria-label": `save this lab as ${what}`,
       on: { click: press } }, kind.toUpperCase());
   };
-  const waiting = () => { said.textContent = "Python is busy or gone; the page is saved as soon as it answers."; };
+  const waiting = () => {
+    status.textContent = "The kernel is busy or not running; the page is saved as soon as it responds.";
+  };
   const page = () => pageFromPython(model, lab(), waiting, signal);
   return el("div", { class: "export", role: "group", "aria-label": "save this lab" },
-    said, offer("png", "a picture", () => pngOf(lab()), "Lab.picture() in Python makes it too."),
-    ...(model.get("alone") ? [] : [offer("html", "a page that needs no notebook", page, "Lab.html() makes it too.")]));
+    status, offer("png", "a picture", () => pngOf(lab()), "Use Lab.picture() in Python instead."),
+    ...(model.get("alone") ? []
+      : [offer("html", "a page that needs no notebook", page, "Use Lab.html() in Python instead.")]));
 }

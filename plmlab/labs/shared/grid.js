@@ -1,14 +1,14 @@
-// A matrix of cells, one row a query and one column a key, that mouse and keyboard walk alike.
+// A matrix of cells, one row per query and one column per key, with mouse and keyboard navigation.
 
 import { clamp, el, svg } from "./dom.js";
 
 const GAP = 2;
 
 /**
- * Where everything stands: `words` are the widths of the tokens in px, `label` that of the widest label,
- * `room` the width at hand. Words stand upright while they fit, beside the notes or above them; else they
- * turn and the columns share what there is; where they stand dense, only each fifth number is written. There are as
- * many `rows` as columns, unless fewer are given.
+ * The layout in px, from the widths of the tokens (`words`), the width of the widest `label` and the available `room`.
+ * Column headings are horizontal if they fit, with the notes at the side or below; otherwise they are rotated and the
+ * columns share the room. In a dense layout only every fifth index is written. By default there are as many `rows` as
+ * columns.
  */
 export function layout(words, label, room, side = 248, rows = words.length) {
   const upright = words.map((w) => clamp(Math.ceil(w) + 11, 32, 112));
@@ -29,7 +29,7 @@ function place(columns, rows, height, rest) {
   return { ...rest, columns, rows, x, height, width: x.at(-1), tall: height * rows };
 }
 
-/** The SVG path of some cells, [[query, key], …], as rounded boxes `inset` px inside their place. */
+/** The SVG path of cells [[query, key], …] as rounded boxes, inset by `inset` px. */
 export function boxes(cells, at, inset = 0) {
   const edge = GAP / 2 + inset;
   const round = clamp(at.height / 6, 1.5, 5);
@@ -44,7 +44,7 @@ export function boxes(cells, at, inset = 0) {
   return path;
 }
 
-/** Dots in the middle of some cells. */
+/** The SVG path of dots in the centres of cells. */
 export function dots(cells, at) {
   const r = clamp(at.height / 9, 1.6, 3);
   return cells.map(([q, k]) => {
@@ -60,7 +60,7 @@ export function cellAt(px, py, at) {
   return q < 0 || q >= at.rows || k < 0 ? null : { q, k };
 }
 
-/** Where a key leads from a cell of a grid of `rows` × `columns`, or null if it leads nowhere. */
+/** The cell that a keyboard key moves to in a grid of `rows` × `columns`, or null for any other key. */
 export function step(key, { q, k }, rows, columns, control = false) {
   const [low, last] = [rows - 1, columns - 1];
   const to = {
@@ -73,11 +73,11 @@ export function step(key, { q, k }, rows, columns, control = false) {
 let patterns = 0;
 
 /**
- * The matrix. `paint(layers)` draws cells, a list a layer; `point(cell, said)` moves the crosshair;
- * `onCell(cell)` hears where the reader goes, `onAct(cell)` what the reader clicks. At `seam`, a position, both axes go over
- * from one text to another. `label` is its name for a screen reader.
+ * The matrix. `paint(layers)` draws cells, one list per layer; `point(cell, text)` moves the crosshair and sets its
+ * label; `onCell(cell)` is called when the crosshair should move, `onAct(cell)` on a click or Enter. `seam` is the
+ * position at which both axes pass from one text to the next. `label` is the accessible name.
  */
-export function matrix({ at, onCell, onAct, rows, seam = 0, label = "who may look at whom" }) {
+export function matrix({ at, onCell, onAct, rows, seam = 0, label = "attention mask" }) {
   const [queries, keys] = [at.rows, at.columns.length].map((count) => [...Array(count).keys()]);
   const hatch = `plm-hatch-${patterns++}`;
   const layers = svg("g");
@@ -96,14 +96,14 @@ export function matrix({ at, onCell, onAct, rows, seam = 0, label = "who may loo
       "aria-colcount": keys.length, style: `width:${at.width}px;height:${at.tall}px` }, canvas, line);
   let now = { q: 0, k: 0 };
 
-  const point = (cell, said) => {
+  const point = (cell, text) => {
     now = cell;
     const { q, k } = cell;
     row.setAttribute("d", boxes(keys.filter((i) => i !== k).map((i) => [q, i]), at, 1));
     column.setAttribute("d", boxes(queries.filter((i) => i !== q).map((i) => [i, k]), at, 1));
     cross.style.cssText = `left:${at.x[k]}px;top:${q * at.height}px;` +
       `width:${at.columns[k]}px;height:${at.height}px`;
-    cross.setAttribute("aria-label", said);
+    cross.setAttribute("aria-label", text);
     cross.setAttribute("aria-colindex", k + 1);
     line.setAttribute("aria-rowindex", q + 1);
     rows?.(cell);
@@ -140,12 +140,12 @@ export function matrix({ at, onCell, onAct, rows, seam = 0, label = "who may loo
   return { node, paint, point };
 }
 
-/** A row of a table: its name, and a cell a column. */
+/** A row of a table: its name, and one cell per column. */
 export const tableRow = (name, cells, extra = "") => el("div", { class: `row ${extra}`, role: "group", "aria-label": name },
   el("div", { class: "name" }, name), ...cells);
 
-/** A matrix with the names of its `queries` beside it and the rows `head` above it; where the crosshair stands, they
-    are marked. `table` holds all; the rest is as `matrix` has it. */
+/** A matrix with the names of its `queries` at the left and the rows `head` above; those of the cell under the
+    crosshair are highlighted. `table` is the whole; the other parameters and members are those of `matrix`. */
 export function labelled({ at, head, queries, ...rest }) {
   const names = queries.map((text, i) => el("div", { class: "query-name", "data-position": i, style: `height:${at.height}px` },
     el("bdi", {}, text)));

@@ -1,8 +1,8 @@
-// A heat map on a canvas, which mouse and keyboard walk alike, and the colours of its scales.
+// A heat map on a canvas, with mouse and keyboard navigation, and its colour scales.
 
 import { clamp, el } from "./dom.js";
 
-// Cividis (Nuñez et al. 2018), evenly spaced: the same for the colour-blind.
+// Cividis (Nuñez et al. 2018), evenly spaced: looks the same to colour-blind readers.
 const CIVIDIS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55",
   "#fee838"];
 
@@ -24,7 +24,7 @@ export function ramp(stops) {
   return bytes;
 }
 
-/** The stops of a scale: from nothing to much; or from minus to plus, in the colours of this page's theme. */
+/** The stops of a sequential colour scale, and of a diverging one in the colours of this page's theme. */
 export const sequential = () => CIVIDIS;
 export function diverging(node) {
   const style = getComputedStyle(node);
@@ -32,7 +32,7 @@ export function diverging(node) {
     .map((name) => style.getPropertyValue(name).trim());
 }
 
-/** The pixels of `count` values, `value(i)` each: the ramp's first colour at `low` or below, its last at `high`. */
+/** The RGBA bytes of `count` values `value(i)`: the ramp's first colour at `low` or below, its last at `high`. */
 export function pixels(count, value, low, high, colours) {
   const bytes = new Uint8ClampedArray(4 * count);
   const cells = new Uint32Array(bytes.buffer);
@@ -42,7 +42,7 @@ export function pixels(count, value, low, high, colours) {
   return bytes;
 }
 
-/** Where a key leads from a cell of `rows` × `columns`, or null if it leads nowhere; a page is ten rows. */
+/** The cell that a keyboard key moves to among `rows` × `columns`, or null for any other key; a page is ten rows. */
 export function walk(key, { row, column }, rows, columns, control = false) {
   const to = {
     ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1], ArrowUp: [row - 1, column],
@@ -52,7 +52,7 @@ export function walk(key, { row, column }, rows, columns, control = false) {
   return to ? { row: clamp(to[0], 0, rows - 1), column: clamp(to[1], 0, columns - 1) } : null;
 }
 
-/** The colours of a scale with what its ends and its middle stand for. */
+/** A colour bar with its title and tick labels. */
 export function scaleBar(stops, marks, title) {
   return el("div", { class: "scale-bar" }, el("span", {}, title),
     el("i", { style: `background:linear-gradient(90deg, ${stops.join(", ")})`, "aria-hidden": "true" }),
@@ -60,8 +60,8 @@ export function scaleBar(stops, marks, title) {
 }
 
 /**
- * The map. `paint(bytes)` colours it, four bytes a cell, row by row; `point(cell, said)` moves the crosshair;
- * `onCell(cell)` hears where the reader goes.
+ * The heat map. `paint(bytes)` colours it, four bytes per cell, row by row; `point(cell, text)` moves the crosshair and
+ * sets its label; `onCell(cell)` is called when the crosshair moves.
  */
 export function heatMap({ rows, columns, width, height, label, onCell }) {
   const fine = Math.max(1, globalThis.devicePixelRatio ?? 1);
@@ -86,14 +86,14 @@ export function heatMap({ rows, columns, width, height, label, onCell }) {
     context.imageSmoothingEnabled = tall * fine < 1 || wide * fine < 1;
     context.drawImage(small, 0, 0, canvas.width, canvas.height);
   };
-  const point = (cell, said) => {
+  const point = (cell, text) => {
     now = cell;
     const [w, h] = [Math.max(wide, 7), Math.max(tall, 7)];
     const [x, y] = [(cell.column + 0.5) * wide, (cell.row + 0.5) * tall];
     cross.style.cssText = `left:${x - w / 2}px;top:${y - h / 2}px;width:${w}px;height:${h}px`;
     down.style.left = `${x - 0.5}px`;
     across.style.top = `${y - 0.5}px`;
-    cross.setAttribute("aria-label", said);
+    cross.setAttribute("aria-label", text);
     cross.setAttribute("aria-colindex", cell.column + 1);
     line.setAttribute("aria-rowindex", cell.row + 1);
   };

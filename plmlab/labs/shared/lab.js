@@ -1,4 +1,4 @@
-// What every lab is made of: its frame, and how it talks to Python.
+// The parts common to all labs: the frame, and the communication with Python.
 
 import { el, settled } from "./dom.js";
 import { saveButtons } from "./export.js";
@@ -7,13 +7,13 @@ const set = (model, traits) => {
   for (const [name, value] of Object.entries(traits)) model.set(name, value);
 };
 
-/** Set traits together, so that Python sees them in one message. */
+/** Set traits and send them to Python in one message. */
 export function tell(model, traits) {
   set(model, traits);
   model.save_changes();
 }
 
-/** A way to set traits here at once, of which Python hears when they have not moved for a moment. */
+/** A function that sets traits immediately in JavaScript and sends them to Python after a short pause (debounced). */
 export function setter(model) {
   const save = settled(() => model.save_changes(), 150);
   return (traits) => {
@@ -22,7 +22,7 @@ export function setter(model) {
   };
 }
 
-/** Calls `handler` when any of the traits changes, until `signal` aborts. */
+/** Call `handler` when any of the traits changes, until `signal` aborts. */
 export function observe(model, names, handler, signal) {
   for (const name of names) {
     model.on(`change:${name}`, handler);
@@ -30,8 +30,8 @@ export function observe(model, names, handler, signal) {
   }
 }
 
-/** The lab's frame: title, lead, the buttons that save it, a live region for the message, and the body that goes
-    stale with an error. */
+/** The lab's frame: title, lead, export buttons, a live region for the message, and the body, which is greyed out
+    after an error. */
 function frame(model, root, { title, lead, signal }) {
   const message = el("p", { class: "message", role: "status", "aria-live": "polite" });
   const head = el("header", {}, saveButtons(model, () => node, signal),
@@ -47,14 +47,14 @@ function frame(model, root, { title, lead, signal }) {
   observe(model, ["message", "stale"], show, signal);
   show();
   if (model.get("alone") && Object.keys(model.get("state") ?? {}).length) {
-    controls.append(el("p", { class: "alone" }, "A saved page: open the notebook to change what is read."));
+    controls.append(el("p", { class: "alone" }, "This is a saved page: open the notebook to change the input."));
   }
   root.replaceChildren(node);
   return { node, controls, body };
 }
 
-/** A lab as anywidget asks for one. `begin({ model, signal, parts })` fills the frame and draws; `signal` aborts when
-    the lab is taken away. */
+/** A lab as an anywidget module. `begin({ model, signal, parts })` fills the frame and draws; `signal` aborts when the
+    lab is removed. */
 export const lab = ({ title, lead }, begin) => ({
   render({ model, el: root }) {
     const life = new AbortController();
@@ -64,29 +64,29 @@ export const lab = ({ title, lead }, begin) => ({
   },
 });
 
-/** A guess to make before the answer is shown. `view.open` keeps what was opened, while the question, or `key`, stays;
-    an answer is text, or nodes. */
+/** A question to answer before the solution is shown. `view.open` keeps the solution open as long as the question, or
+    `key`, stays the same; an answer is text or nodes. */
 export function guess(view, question, answer, key = question) {
   const node = el("details", { class: "ask", open: view.open === key },
-    el("summary", {}, el("b", {}, "Predict, then look. "), question, el("span", {}, "Show the answer")),
+    el("summary", {}, el("b", {}, "Predict first. "), question, el("span", {}, "Show the answer")),
     el("p", {}, ...[answer].flat()));
   node.addEventListener("toggle", () => { view.open = node.open ? key : null; });
   return node;
 }
 
-/** The pieces of a template such as "{key} comes later", the two roles told apart: [{ text, role }]; `names` may hold
-    the number of `steps` besides. */
+/** Split a template such as "{key} comes later" into [{ text, role }], with the names of query and key filled in;
+    `names` may also have the number of `steps`. */
 export function fill(template, names) {
   return template
     .replaceAll("{steps}", names.steps)
     .split(/(\{query\}|\{key\})/)
-    .filter((piece) => piece !== "")
-    .map((piece) => {
-      const role = piece === "{query}" ? "query" : piece === "{key}" ? "key" : "";
-      return role ? { text: names[role], role } : { text: piece, role };
+    .filter((part) => part !== "")
+    .map((part) => {
+      const role = part === "{query}" ? "query" : part === "{key}" ? "key" : "";
+      return role ? { text: names[role], role } : { text: part, role };
     });
 }
 
-/** Those pieces as nodes; each word keeps its own direction of writing. */
-export const written = (pieces) =>
-  pieces.map(({ text, role }) => (role ? el("bdi", { class: role }, text) : text));
+/** Those parts as nodes; each word keeps its own writing direction. */
+export const written = (parts) =>
+  parts.map(({ text, role }) => (role ? el("bdi", { class: role }, text) : text));

@@ -1,25 +1,25 @@
-// Line breaks in a field of one line, from which the browser drops them: the field shows ↵ and stands for the text.
+// Line breaks in a single-line input, where the browser would drop them: the field shows ↵ instead.
 
 const BREAK = "↵";
 
-/** A text as a field of one line shows it: as many characters, each line break visible. */
+/** A text as a single-line field shows it: the same number of characters, with visible line breaks. */
 export const inOneLine = (text) => text.replace(/[\n\r]/g, BREAK);
 
-/** The text that a field stands for after an edit, when it stood for `text` before and shows `value` now. What was
-    not edited is kept character by character; in what was typed, ↵ is a line break. */
+/** The text of a field after an edit, given the `text` before and the `value` displayed now. Unedited characters are
+    kept exactly; in the typed part, ↵ is a line break. */
 export function edited(text, value) {
   const was = inOneLine(text);
-  const most = Math.min(was.length, value.length);
+  const limit = Math.min(was.length, value.length);
   let start = 0;
-  while (start < most && was[start] === value[start]) start++;
+  while (start < limit && was[start] === value[start]) start++;
   let end = 0;
-  while (end < most - start && was.at(-1 - end) === value.at(-1 - end)) end++;
+  while (end < limit - start && was.at(-1 - end) === value.at(-1 - end)) end++;
   return text.slice(0, start) + value.slice(start, value.length - end).replaceAll(BREAK, "\n") +
     text.slice(text.length - end);
 }
 
-/** Give a field of one line the property `text`, to be read and set instead of `value`, and let it keep the line breaks
-    of what is pasted. */
+/** Add a property `text` to a single-line input, to be read and set instead of `value`, and preserve the line breaks of
+    pasted text. */
 export function keepLines(input) {
   let held = "";
   Object.defineProperty(input, "text", {

@@ -1,8 +1,8 @@
-// A mask as Python counts it: what decides each pair, how its cell is drawn, and why in words.
+// A mask computed by Python: the cause of each cell, how the cell is drawn, and the reason in words.
 
 import { fill } from "./lab.js";
 
-/** What decides a pair that was set by hand; else it is the number of a rule, minus where that forbids. */
+/** The cause of a cell that was edited by hand; otherwise the cause is a rule's number, negative if the rule blocks. */
 export const EDITED = 1000;
 const FILLS = 5;
 
@@ -10,7 +10,7 @@ const FILLS = 5;
 export const fillOf = (cause) =>
   cause < 0 ? "blocked" : cause === EDITED ? "by-hand" : `rule-${(cause - 1) % FILLS}`;
 
-/** The layers to paint: the cells of each fill, and a dot on each cell that was set by hand. */
+/** The layers to paint: the cells of each fill, and a dot on each cell that was edited by hand. */
 export function layersOf(rule_ids, count) {
   const layers = new Map();
   const touched = [];
@@ -25,7 +25,7 @@ export function layersOf(rule_ids, count) {
   return touched.length ? [...painted, { fill: "touched", cells: touched, dotted: true }] : painted;
 }
 
-/** The sentence on one pair, in pieces: which query, which key, may it look, and why. */
+/** The sentence about one (query, key) pair, in parts: whether the query can attend to the key, and why. */
 export function sentence(mask, cause, names, { q, k }, [open, closed]) {
   const verdict = cause > 0 ? open : closed;
   return fill(`{query} ${verdict} {key}: ${mask.sentences[cause]}`,

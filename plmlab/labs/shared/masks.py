@@ -1,4 +1,4 @@
-"""Masks for JavaScript: what decides each pair, and why."""
+"""Attention masks for JavaScript: the rule that decides each (query, key) pair, and the reason in words."""
 
 from typing import TypedDict
 
@@ -6,7 +6,7 @@ from plmlab.visibility import EDITED, Visibility
 
 
 class MaskState(TypedDict):
-    """One mask, as `mask_state` describes it."""
+    """One mask, as returned by `mask_state`."""
 
     title: str
     rules: list[str]
@@ -15,10 +15,10 @@ class MaskState(TypedDict):
 
 
 def mask_state(title: str, visible: Visibility) -> MaskState:
-    """One mask for JavaScript: what decides each pair, row by row, and the sentence behind each cause.
+    """Convert a mask for JavaScript.
 
-    ``rules`` are their names; ``rule_ids`` are those of `Visibility.rule_ids`, one after the other; ``sentences`` has a
-    sentence for each cause, with {query} and {key} still to be filled in.
+    ``rules`` are the names of its rules; ``rule_ids`` is the flattened `Visibility.rule_ids`, row by row; ``sentences``
+    has a template for each cause, with placeholders {query} and {key}.
     """
     rule_ids = visible.rule_ids().flatten().tolist()
     return {

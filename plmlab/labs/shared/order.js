@@ -1,17 +1,17 @@
-// An order that a reader makes: one of it moved to another place, by a hand or by a key.
+// Reordering a list by dragging or with the keyboard.
 
 import { clamp } from "./dom.js";
 
-/** px: what is pulled less far is a click. */
+/** px: a shorter movement counts as a click. */
 export const DRAGGED = 4;
 
-/** The order with what stands at one place of it moved to another. */
+/** The list with the element at index `from` moved to index `to`. */
 export function moved(order, from, to) {
   const others = order.filter((_, place) => place !== from);
   return [...others.slice(0, to), order[from], ...others.slice(to)];
 }
 
-/** Where a key leads from a place among `count`, or moves what stands there; null if nowhere. */
+/** The index among `count` that a keyboard key moves to from `place`, or null for any other key. */
 export function placeAfter(key, place, count) {
   const to = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? null : clamp(to, 0, count - 1);

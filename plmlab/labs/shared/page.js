@@ -1,4 +1,4 @@
-// Draws the lab on a page of its own, where no kernel answers: traits are kept here and go nowhere.
+// Draw the lab on a standalone page without a kernel: traits live in this page only.
 export default function drawAlone(lab) {
   const traits = { ...JSON.parse(document.getElementById("traits").textContent), alone: true };
   const handlers = new Map();

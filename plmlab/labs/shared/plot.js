@@ -1,11 +1,11 @@
-// Lines against axes with units.
+// Line plots: axes, ticks and paths.
 
 import { clamp, svg } from "./dom.js";
 import { short } from "./words.js";
 
 const MARGIN = { left: 46, right: 12, top: 22, bottom: 34 };
 
-/** Round numbers from `low` to `high`, about as many as asked for: steps of 1, 2 or 5 times a power of ten. */
+/** About `about` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power of ten. */
 export function roundNumbers(low, high, about) {
   const rough = (high - low) / Math.max(about, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -15,13 +15,13 @@ export function roundNumbers(low, high, about) {
   return Array.from({ length: count }, (_, i) => Number(((first + i) * size).toPrecision(12)));
 }
 
-/** From a value to a place in px. */
+/** A linear scale: maps a value between `low` and `high` to px between `from` and `to`. */
 export const linear = (low, high, from, to) => (value) => from + ((value - low) / (high - low || 1)) * (to - from);
 
-/** A number on an axis: from ten thousand on in thousands. */
+/** A tick label: thousands as "k" from ten thousand on. */
 export const tick = (value) => (Math.abs(value) >= 10_000 ? `${short(value / 1000)}k` : short(value));
 
-/** The path of a line through values that stand at 0, 1, 2, …; it keeps inside `low` and `high`. */
+/** The SVG path of a line through values at x = 0, 1, 2, …, clamped to `low` and `high`. */
 export function lineThrough(values, x, y, low, high) {
   let path = "";
   for (let i = 0; i < values.length; i++) {
@@ -30,7 +30,7 @@ export function lineThrough(values, x, y, low, high) {
   return path;
 }
 
-/** The path round what lies between two lines. */
+/** The SVG path of the area between two lines. */
 export function between(least, most, x, y, low, high) {
   const back = Array.from(most, (_, i) => most.length - 1 - i)
     .map((i) => `L${x(i).toFixed(1)} ${y(clamp(most[i], low, high)).toFixed(1)}`);
@@ -39,15 +39,15 @@ export function between(least, most, x, y, low, high) {
 
 const yNumbers = ({ low, high }, tall) => roundNumbers(low, high, tall / 26);
 
-/** Where a plot's field lies in px, and its two scales. `x` and `y` are { low, high, title }. Long numbers on the axis
-    take more room. */
+/** The plotting area in px and its two scales. `x` and `y` are { low, high, title }. The left margin fits the longest
+    tick label. */
 export function field({ width, height, x, y }) {
   const [right, top, bottom] = [width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
   const left = Math.max(MARGIN.left, ...yNumbers(y, bottom - top).map((value) => 9 + 7 * tick(value).length));
   return { left, right, top, bottom, x: linear(x.low, x.high, left, right), y: linear(y.low, y.high, bottom, top) };
 }
 
-/** A plot: axes with round numbers and titles, and between them what `marks` draws on the field. */
+/** A plot: axes with ticks and titles, and the elements that `marks` returns for the plotting area. */
 export function plot({ width, height, x, y, label }, marks) {
   const at = field({ width, height, x, y });
   const parts = yNumbers(y, at.bottom - at.top).flatMap((value) => [

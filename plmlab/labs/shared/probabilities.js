@@ -1,4 +1,4 @@
-// Parts of the Small World's lab that its views share: sentences as prose, beliefs as bars.
+// Parts shared by the views of the Small World Lab: sentences as running text, distributions as bars.
 
 import { el } from "./dom.js";
 import { number, percent, plural } from "./words.js";
@@ -10,7 +10,7 @@ export const KINDS = {
 
 const CLOSE = new Set([".", "?", "!", ","]);
 
-/** How rarely a sentence of so many nats comes: "one in 1,200". */
+/** The probability of a sentence with a surprisal of `nats`, as "one in 1,200". */
 export function rarity(nats) {
   const times = Math.exp(nats);
   if (times < 1e6) return `one in ${number(Math.round(times))}`;
@@ -18,26 +18,27 @@ export function rarity(nats) {
   return times < 1e15 ? `one in ${(times / size).toPrecision(2)} ${unit}` : `one in 10^${Math.round(nats / Math.LN10)}`;
 }
 
-/** The rows of a belief: [{ word, p, own }], the word that stands there in any case, likeliest first. */
+/** The rows of a distribution, [{ word, p, own }], most probable first; the actual `word` is always included. */
 export function rowsOf({ likeliest, own }, word) {
-  const rows = likeliest.map(([said, p]) => ({ word: said, p, own: said === word }));
+  const rows = likeliest.map(([candidate, p]) => ({ word: candidate, p, own: candidate === word }));
   if (word !== null && !rows.some((row) => row.own)) rows.push({ word, p: own, own: true });
   return rows;
 }
 
-/** Where words stand in prose: [{ words: [first, end), mention, space }], one piece a mention or other word. */
+/** Split words into running text: [{ text, mention, space }], one part per mention or other word; `space` is whether
+    a space precedes it. */
 export function pieces(words, mentions) {
-  const found = [];
+  const parts = [];
   for (let at = 0; at < words.length;) {
     const mention = mentions.find(({ start }) => start === at) ?? null;
     const end = mention ? mention.end : at + 1;
-    found.push({ text: words.slice(at, end).join(" "), mention, space: at > 0 && !CLOSE.has(words[at]) });
+    parts.push({ text: words.slice(at, end).join(" "), mention, space: at > 0 && !CLOSE.has(words[at]) });
     at = end;
   }
-  return found;
+  return parts;
 }
 
-/** A link that walks to an entity; on a saved page, where nobody answers, it only looks like one. */
+/** A link to an entity; on a saved page, which has no kernel, it is plain text in the style of a link. */
 export const link = (text, key, go, { kind = "link", title = null } = {}) => (go
   ? el("button", { type: "button", class: kind, title, on: { click: () => go(key) } }, text)
   : el("span", { class: kind }, text));
@@ -50,12 +51,12 @@ export const prose = ({ words, mentions }, go, here = "") =>
       ? link(text, mention.key, go, { title: `${mention.name}: ${KINDS[mention.kind]}` }) : text,
   ]);
 
-/** A belief as bars in a table, the word that stands there marked. */
+/** A distribution as a table with bars; the actual word is marked. */
 export function bars(title, belief, word, role) {
   const rows = rowsOf(belief, word);
   const rest = belief.choices - belief.likeliest.length - (rows.length > belief.likeliest.length ? 1 : 0);
-  const line = ({ word: said, p, own }) => el("tr", { class: own ? "own" : "" },
-    el("th", { scope: "row" }, el("bdi", {}, said), own ? el("span", { class: "mark" }, " ◂ it stands there") : ""),
+  const line = ({ word: candidate, p, own }) => el("tr", { class: own ? "own" : "" },
+    el("th", { scope: "row" }, el("bdi", {}, candidate), own ? el("span", { class: "mark" }, " ◂ actual word") : ""),
     el("td", { class: "track" }, el("i", { class: role, style: `width:${Math.max(p * 100, 0.4)}%` })),
     el("td", { class: "amount" }, percent(p)));
   return el("table", { class: "beliefs" }, el("caption", {}, title), el("tbody", {}, ...rows.map(line)),
@@ -63,7 +64,7 @@ export function bars(title, belief, word, role) {
       `and ${plural(rest, "other word")}`))) : "");
 }
 
-/** A fact in three parts, each end a link where it has an article. */
+/** A fact as a table row (subject, relation, object); entities that have an article are links. */
 function fact({ subject, relation, object }, go, here = "") {
   const end = ({ key, name, named }) => (named && key !== here ? link(name, key, go) : el("span", {}, name));
   return el("tr", {}, el("td", {}, end(subject)), el("td", { class: "relation" }, relation), el("td", {}, end(object)));

@@ -1,4 +1,4 @@
-"""What the Small World's lab shows of a typed sentence: its exact probability, word by word, and the best reader."""
+"""The exact probability of a typed sentence in the Small World, word by word, with the Bayes-optimal predictions."""
 
 from collections.abc import Mapping, Sequence
 from math import exp, isfinite, log
@@ -17,7 +17,7 @@ MARKS = ".?!,"
 
 
 class Believed(TypedDict):
-    """One reader's distribution at one position, as `belief` describes it."""
+    """A distribution over the word at one position, as returned by `belief`."""
 
     likeliest: list[list[Any]]
     own: float
@@ -25,7 +25,7 @@ class Believed(TypedDict):
 
 
 class Column(TypedDict):
-    """A word, its surprisal, and what two readers believe of its position."""
+    """A word, its surprisal, and the distributions at its position given the left context and given both sides."""
 
     word: str
     nats: float | None
@@ -34,7 +34,7 @@ class Column(TypedDict):
 
 
 class Gain(TypedDict):
-    """A word, and how much the right side helps with it."""
+    """A word, and how much the right context improves its prediction."""
 
     position: int
     word: str
@@ -51,7 +51,7 @@ class End(TypedDict):
 
 
 class Known(TypedDict):
-    """What is known of any sentence."""
+    """The entries that exist for every sentence."""
 
     words: list[Column]
     valid: bool
@@ -62,7 +62,7 @@ class Known(TypedDict):
 
 
 class ProbabilityState(Known, total=False):
-    """A sentence word by word, as `probability_state` describes it."""
+    """A sentence word by word, as returned by `probability_state`."""
 
     end: End
     nats: float
@@ -71,41 +71,41 @@ class ProbabilityState(Known, total=False):
 
 
 def words_of(text: str, world: World) -> list[str]:
-    """The words of a typed sentence as the world writes them: marks set apart, and no capital at the beginning, where
-    the sentence gets further without it."""
+    """Split a typed sentence into the world's words: punctuation separated, and the initial capital lowered if that
+    makes a longer prefix grammatical."""
     known, words = frozenset(world.vocabulary), list[str]()
     for typed in text.split():
         word = typed.rstrip(MARKS) if typed not in known else typed
         words += [word] if word else []
         words += typed[len(word):]
     lowered = [word[:1].lower() + word[1:] for word in words[:1]] + words[1:]
-    return max(words, lowered, key=lambda said: world.explain(said).prefix)
+    return max(words, lowered, key=lambda candidate: world.explain(candidate).prefix)
 
 
 def spelled(text: str, world: World) -> str:
-    """A typed text as the world writes: its words, a space between them."""
+    """Normalise a typed text to the world's spelling: its words, separated by spaces."""
     return " ".join(words_of(text, world))
 
 
 def likeliest(beliefs: Mapping[str, float], count: int = SHOWN) -> list[list[Any]]:
-    """The likeliest words of a distribution, ``count`` at most, as [word, probability], the likeliest first."""
+    """The ``count`` most probable words of a distribution as [word, probability], in descending order."""
     ranked = sorted(beliefs.items(), key=lambda item: (-item[1], item[0]))
     return [[word, p] for word, p in ranked[:count]]
 
 
 def belief(beliefs: Mapping[str, float], word: str) -> Believed:
-    """One reader's distribution at one position: the ``likeliest`` words, ``own``, the probability of ``word``, and
-    ``choices``, how many words are possible."""
+    """Summarise a distribution at one position: the ``likeliest`` words, ``own``, the probability of ``word``, and
+    ``choices``, the number of possible words."""
     return {"likeliest": likeliest(beliefs), "own": beliefs.get(word, 0.0), "choices": len(beliefs)}
 
 
 def probability_state(world: World, words: Sequence[str]) -> ProbabilityState:
-    """A sentence word by word, as a dict for JavaScript; surprisals in nats.
+    """Analyse a sentence word by word, as a dict for JavaScript; surprisals in nats.
 
-    Each word that still belongs to the grammar has its surprisal, and what a reader of what stands before it
-    expects (``left``). A word has what a reader of all other words believes (``both``) where these fit any
-    sentence. A sentence of the world has its sum in ``nats``, its ``perplexity``, and in ``gain`` the word that the
-    right side helps most with.
+    Each word of the grammatical prefix has its surprisal and the distribution given the words before it (``left``). A
+    word has the distribution given all other words (``both``) if these fit any sentence. A sentence of the world also
+    has its total ``nats``, its ``perplexity``, and in ``gain`` the word whose prediction the right context improves
+    most.
     """
     explained = world.explain(words)
     columns = [_column(world, words, place, explained.prefix) for place in range(len(words))]
@@ -133,7 +133,7 @@ def _column(world: World, words: Sequence[str], place: int, prefix: int) -> Colu
 
 
 def _gain(columns: Sequence[Column]) -> Gain:
-    """The word that the right side helps most with."""
+    """The word whose prediction the right context improves most."""
     shares = [(column["left"]["own"], column["both"]["own"]) for column in columns if column["left"] and column["both"]]
     gains = [log(both / left) for left, both in shares]
     place = max(range(len(gains)), key=gains.__getitem__)
@@ -142,14 +142,14 @@ def _gain(columns: Sequence[Column]) -> Gain:
 
 
 def presets(world: World) -> list[dict[str, str]]:
-    """Sentences to try, each a title and a text: one of the world's, and three that leave the
-    grammar in their own ways."""
-    said = list(_some(world))
-    texts = {"an ambiguous word": (" ".join(sentence.words) for sentence in said if ambiguous(sentence)),
-             "break the agreement": (disagreeing(world, sentence) for sentence in said),
-             "tell a lie": (untrue(world, sentence) for sentence in said), "an unknown word": ["the wombat sleeps ."]}
-    found = {title: next(filter(None, made), None) for title, made in texts.items()}
-    return [{"title": title, "text": text} for title, text in found.items() if text]
+    """Example sentences as title and text: one of the world's, and three that are not, each for a different reason."""
+    sample = list(_some(world))
+    texts = {"an ambiguous word": (" ".join(sentence.words) for sentence in sample if ambiguous(sentence)),
+             "break the agreement": (disagreeing(world, sentence) for sentence in sample),
+             "state something false": (untrue(world, sentence) for sentence in sample),
+             "an unknown word": ["the wombat sleeps ."]}
+    first = {title: next(filter(None, candidates), None) for title, candidates in texts.items()}
+    return [{"title": title, "text": text} for title, text in first.items() if text]
 
 
 def _some(world: World) -> list[Sentence]:
@@ -158,13 +158,13 @@ def _some(world: World) -> list[Sentence]:
 
 
 def ambiguous(sentence: Sentence) -> bool:
-    """Whether one of the first three words is a noun with several senses, and its cue has room to the right."""
+    """Whether one of the first three words is a noun with several senses, with enough right context to resolve it."""
     return any(sense and tag == "NOUN" for sense, tag in zip(sentence.senses[:3], sentence.tags, strict=False)) \
         and len(sentence.words) > 6
 
 
 def disagreeing(world: World, sentence: Sentence) -> str | None:
-    """The sentence with a verb in the wrong number, behind a noun that could mislead; None where it has none such."""
+    """The sentence with a verb in the wrong number after an attractor noun; None if it has no such verb."""
     for link in sentence.agreement:
         if not link.attractors or link.verb < link.subject:
             continue
@@ -184,8 +184,8 @@ def _forms(world: World, verb: str) -> list[str]:
 
 
 def untrue(world: World, sentence: Sentence) -> str | None:
-    """The sentence with another thing of the same kind in the place of the one that its fact speaks of; None where it
-    does not tell just one fact, or nothing else of that kind makes it untrue."""
+    """The sentence with the last entity replaced by another one of the same kind so that its fact is false; None if the
+    sentence does not state exactly one fact, or no replacement makes it false."""
     if len(sentence.facts) != 1 or len(sentence.mentions) < 2:
         return None
     start, end, key = sentence.mentions[-1]

@@ -1,4 +1,4 @@
-"""The base of the labs that read one typed sentence: how it is read, what there is to try, and marks on its words."""
+"""The base class of the labs about one typed sentence: tokenization, presets, and marks on its words."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,15 +20,15 @@ RIVER = "The bank of the river was covered with reeds."
 
 
 class SentenceLab(Lab):
-    """A lab of one typed sentence, whose words the reader marks.
+    """A lab about one typed sentence whose words the user can mark.
 
-    A subclass sets ``model`` (None for none), ``tokenizer`` and ``world`` (None for none) before its base begins,
-    reads with ``read``, and gives back the ids that its marks count in as ``_ids``, among what is ``kept``.
+    A subclass sets ``model`` (or None), ``tokenizer`` and ``world`` (or None) before it calls the constructor of this
+    class, encodes text with ``read``, and returns the ids that its marks refer to as ``_ids`` in `Computed.kept`.
 
     Attributes:
-        unit: what the tokens of a sentence are called.
-        typed: the special tokens that the reader may type, beside [UNK]; the lab sets all others.
-        advice: what to type in their place.
+        unit: the word for a token in messages.
+        typed: the special tokens that the user may type, besides [UNK]; the lab inserts all others.
+        advice: what to type instead of a special token.
     """
 
     unit: ClassVar[str] = "word"
@@ -48,39 +48,38 @@ class SentenceLab(Lab):
                          max_tokens=max_tokens)
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """How many of the typed ids are read: where all positions hold words, as many as the model has positions
-        for."""
+        """The maximum number of typed ids; by default, the number of positions of the model, at most ``max_tokens``."""
         return fitting(max_tokens, self.model)
 
     def read(self, text: str, max_tokens: int) -> tuple[list[int], str]:
-        """The ids of a typed sentence, spelled as the world writes and as many as there is room for; and what is to be
-        said of those left out and of those unknown. ValueError: it is empty, has a special token that the lab sets, or
-        there is no room."""
+        """Encode a typed sentence, in the world's spelling and truncated to the available room. Returns the ids and a
+        note on truncated and out-of-vocabulary tokens. Raises ValueError if the text is empty or has a special token
+        that the lab inserts, or if there is no room."""
         vocab = self.tokenizer.vocab
         typed = self.tokenizer.encode(text if self.world is None else spelled(text, self.world))
         room = self.room(typed, max_tokens)
         if room < 1:
-            raise ValueError(f"max_tokens is {max_tokens}: too few to draw a word; give at least "
+            raise ValueError(f"max_tokens is {max_tokens}: too small to draw a word, give at least "
                              f"{max_tokens + 1 - room}")
         if not typed:
             raise empty()
         may = {getattr(vocab, name) for name in ("unk", *self.typed)}
         for id in typed:
             if id in vocab.special and id not in may:
-                raise ValueError(f"{self._labels([id])[0]} stands in the text, and is set by the lab: {self.advice}. "
-                                 "What is drawn is from before.")
+                raise ValueError(f"the text contains {self._labels([id])[0]}, which the lab inserts itself: "
+                                 f"{self.advice}. The previous result is still shown.")
         ids = typed[:room]
         return ids, joined(left_out(len(typed) - room, room, self.unit), unknown(sum(id == vocab.unk for id in ids)))
 
     def place_of(self, word: str, text: str, max_tokens: int) -> int:
-        """Where a word that is to be hidden first stands in a text; a ValueError where it does not."""
+        """The index of the first occurrence of a word to be masked. Raises ValueError if it is not in the text."""
         tokens = self._labels(self.read(text, max_tokens)[0])
         if word not in tokens:
-            raise ValueError(f"{word!r:.60} is to be hidden, and is no token of the sentence: {' '.join(tokens)}")
+            raise ValueError(f"{word!r:.60} cannot be masked: it is not a token of the sentence: {' '.join(tokens)}")
         return tokens.index(word)
 
     def carried(self, ids: Sequence[int], places: Sequence[int]) -> list[int]:
-        """Where the words at some places of the sentence that is drawn stand in one that is read now."""
+        """Map indices of words in the sentence on the screen to their indices in a new sentence."""
         return carried(self._ids, ids, places)
 
     def _labels(self, ids: Sequence[int]) -> list[str]:
@@ -88,14 +87,14 @@ class SentenceLab(Lab):
 
 
 def beginning(text: str | None, presets: Sequence[Mapping[str, Any]], **unmarked: Any) -> dict[str, Any]:
-    """The traits that a lab begins with: a text with the traits of one that nobody has marked, or where no text is
-    given the first preset's, without its title."""
+    """Initial traits of a lab: the given text with the traits of an unmarked sentence, or, if no text is given, those
+    of the first preset without its title."""
     if text is None and presets:
         return {name: value for name, value in presets[0].items() if name != "title"}
     return {"text": RIVER if text is None else text, **unmarked}
 
 
 def fitting(room: int, *models: nn.Module | None) -> int:
-    """So many positions as all models have positions for; ``room`` at most."""
+    """The largest number of positions that all models support, at most ``room``."""
     known = [readable(model).max_positions for model in models if model is not None]
     return min([room, *(positions for positions in known if positions is not None)])

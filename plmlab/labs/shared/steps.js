@@ -1,4 +1,4 @@
-// How much of what was made step by step is shown: a slider, one step back or forward, and all.
+// A control for how many steps are shown: a slider, buttons for one step back or forward, and one for all.
 
 import { slider } from "./controls.js";
 import { clamp, el } from "./dom.js";
@@ -6,8 +6,8 @@ import { clamp, el } from "./dom.js";
 /** How many of `count` steps are shown; `steps` null is all. */
 export const shownOf = (steps, count) => (steps === null ? count : clamp(steps, 1, count));
 
-/** The bar; a step is called `unit`, and the keys [ and ] take one back and forward wherever the focus is in the `lab`.
-    `walk(steps)` hears how many are to be shown, null for all; `show(steps, count)` draws. */
+/** The bar. A step is called `unit`; the keys [ and ] go one step back and forward from anywhere in the `lab`.
+    `walk(steps)` is called with the number of steps to show, null for all; `show(steps, count)` updates the bar. */
 export function stepper({ unit, lab }, walk) {
   let [shown, all] = [1, 1];
   const button = (text, title, press) =>

@@ -1,4 +1,4 @@
-"""What tokens are called in a lab, whose they are, and where they stand after an edit."""
+"""Display names of tokens, a vocabulary check, and the indices of tokens after an edit."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -9,25 +9,25 @@ from plmlab.text.tokenizers import Tokenizer
 
 
 def names_of(tokens: Sequence[str]) -> list[str]:
-    """What the positions are called in a sentence: a token that stands in several positions is told by its position."""
+    """Unique display names for the positions of a sentence: a token that occurs several times gets its position."""
     return [t if tokens.count(t) == 1 else f"{t} (position {i})" for i, t in enumerate(tokens)]
 
 
 def labels(words: Words, ids: Sequence[int]) -> list[str]:
-    """Tokens of the vocabulary as they are shown; some models have more rows than their tokenizer has tokens."""
+    """Printable tokens of ids; some models have more embedding rows than their tokenizer has tokens."""
     tokenizer = as_ours(words)
     return [printable(tokenizer.tokens([i])[0]) if i < len(tokenizer) else f"(no token {i})" for i in ids]
 
 
 def checked_vocabulary(tokenizer: Tokenizer, size: int) -> int:
-    """How many tokens a model chooses among, its ``size``; a ValueError where the tokenizer has more."""
+    """Return the vocabulary ``size`` of a model. Raises ValueError if the tokenizer has more tokens."""
     if len(tokenizer) > size:
-        raise ValueError(f"the tokenizer has {len(tokenizer):,} tokens, and the model knows {size:,}: is it that of "
-                         "another model?")
+        raise ValueError(f"the tokenizer has {len(tokenizer):,} tokens, but the model's vocabulary has only {size:,}: "
+                         "does the tokenizer belong to another model?")
     return size
 
 
 def carried(old: Sequence[int], new: Sequence[int], places: Sequence[int]) -> list[int]:
-    """Where the tokens at some places of a text stand after it was edited; those that are gone are left out."""
+    """Map indices of tokens in the text before an edit to their indices after it; deleted tokens are left out."""
     blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
     return [place - a + b for place in places for a, b, size in blocks if a <= place < a + size]

@@ -1,13 +1,13 @@
-// How counts, names and figures stand in a sentence.
+// Formatting of counts, names and numbers in sentences.
 
 import { clamp } from "./dom.js";
 
 const format = new Intl.NumberFormat("en");
 
-/** A whole number, its thousands apart: 1,200. */
+/** An integer with thousands separators: 1,200. */
 export const number = (value) => format.format(value);
 
-/** So many of something: 1 word, 1,200 words. */
+/** A count with its noun: 1 word, 1,200 words. */
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
 /** “a”. */
@@ -20,7 +20,7 @@ export const listed = (parts) =>
 /** “a”, “b” and “c”. */
 export const listedInQuotes = (names) => listed(names.map(quoted));
 
-/** With a capital letter. */
+/** With an initial capital. */
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** 1st, 2nd, 3rd, 4th, … */
@@ -33,27 +33,27 @@ export function ordinal(place) {
 export const powerOfTen = (power) =>
   `10${power < 0 ? "⁻" : ""}${[...String(Math.abs(power))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
 
-/** A number in so many digits after the point, with a true minus; what rounds to 0 has none. */
+/** A number with `digits` decimals and a typographic minus; no sign if it rounds to 0. */
 export function decimal(value, digits = 2) {
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
   const text = Math.abs(value).toFixed(digits);
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
-/** The same with its sign: +0.42, −1.30; what rounds to 0 has none. */
+/** The same with a sign: +0.42, −1.30; none if it rounds to 0. */
 export const signed = (value) => (value >= 0.005 ? `+${decimal(value)}` : decimal(value));
 
-/** A number in as few digits as tell it, with a true minus. */
+/** A number with at most `digits` significant digits and a typographic minus. */
 export function short(value, digits = 3) {
   const size = Math.abs(value);
   const text = size >= 10 ** digits ? number(Math.round(size)) : String(Number(size.toPrecision(digits)));
   return value < 0 && size !== 0 ? `−${text}` : text;
 }
 
-/** A share in whole percents; never 0 % for what is not quite. */
+/** A proportion as a whole percentage; 0 % only if exact. */
 export const share = (part) => (part > 0 && part < 0.005 ? "< 1 %" : `${Math.round(100 * part)} %`);
 
-/** A probability as a reader likes it: 97.0 %, 3.1 %, 0.002 %; never 0 % or 100 % for what is not quite. */
+/** A probability as a percentage: 97.0 %, 3.1 %, 0.002 %; 0 % and 100 % only if exact. */
 export function percent(p) {
   if (p === 0 || p === 1) return `${100 * p} %`;
   if (p >= 0.9995) return "> 99.9 %";
@@ -61,5 +61,5 @@ export function percent(p) {
   return p < 1e-7 ? "< 0.00001 %" : `${(100 * p).toFixed(p >= 0.9 ? 1 : digits)} %`;
 }
 
-/** A probability as a glance takes it in: nothing finer than 0.1 %, and on one line. */
+/** A probability as a short percentage, at a resolution of 0.1 % and without line breaks. */
 export const shortPercent = (p) => (p > 0 && p < 0.001 ? "< 0.1 %" : percent(p)).replaceAll(" ", "\u00a0");

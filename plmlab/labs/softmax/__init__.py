@@ -1,1 +1,1 @@
-"""The Softmax Lab: scores become shares, at any temperature."""
+"""The Softmax Lab: scores and probabilities at any temperature."""

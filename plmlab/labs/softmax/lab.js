@@ -1,4 +1,4 @@
-// The Softmax Lab: e to each score ÷ T, its share of the sum, and what the temperature does to them.
+// The Softmax Lab: e to each score ÷ T, the normalised probabilities, and the effect of the temperature.
 
 import { slider } from "../shared/controls.js";
 import { el, resized } from "../shared/dom.js";
@@ -6,28 +6,30 @@ import { guess, lab, observe, setter } from "../shared/lab.js";
 import { chance, choices, entropyOf, softmax } from "../shared/softmax.js";
 import { short } from "../shared/words.js";
 
-const QUESTION = "Add 1 to all scores: what happens to the shares? And as the temperature goes to 0?";
-const ANSWER = "Nothing: e¹ stands above and below the line, and cancels. So only differences of scores count. Towards " +
-  "temperature 0 the highest score takes all, which is greedy decoding; as it rises, all shares become equal.";
+const QUESTION = "Add 1 to all scores: how do the probabilities change? And as the temperature goes to 0?";
+const ANSWER = "They do not change: the factor e¹ appears in numerator and denominator, and cancels. So only " +
+  "differences of scores matter. As the temperature goes to 0, the probability of the highest score goes to 1, which is greedy " +
+  "decoding; as it rises, the distribution becomes uniform.";
 const SIDE_BY_SIDE = 460;
 
-/** e to a power: as a number while it is one that can be read. */
+/** e to a power: as a number unless it is too large to read. */
 export const powerText = (power) => (power > 14 ? `e^${short(power)}` : short(Math.exp(power)));
 
-/** What the shares say, in a sentence: the two highest, and what their difference makes of them. */
+/** A sentence about the distribution: the ratio of the two highest probabilities, and the perplexity. */
 export function finding(scores, temperature) {
   const shares = softmax(scores.map(([, score]) => score / temperature));
   const order = scores.map((_, i) => i).sort((a, b) => scores[b][1] - scores[a][1] || a - b);
   const [[first, high], [second, low]] = [scores[order[0]], scores[order[1]]];
   const times = powerText((high - low) / temperature);
-  return `“${first}” has ${chance(shares[order[0]])}: ${times} times the share of “${second}”, which is e to the ` +
-    `(${short(high)} − ${short(low).replace(/^−.*/, "($&)")}) ÷ ${short(temperature)}. The whole is worth ` +
-    `${choices(entropyOf(shares))} equal choices.`;
+  return `“${first}” has probability ${chance(shares[order[0]])}: ${times} times that of “${second}”, which is e to ` +
+    `the (${short(high)} − ${short(low).replace(/^−.*/, "($&)")}) ÷ ${short(temperature)}. The perplexity is ` +
+    `${choices(entropyOf(shares))}, as for that many equally likely tokens.`;
 }
 
 export default lab({
-  title: "How do scores become shares?",
-  lead: "e to the power of each score, divided by the sum of all. Turn the temperature; then move a score.",
+  title: "How do scores become probabilities?",
+  lead: "Softmax: e to the power of each score, divided by the sum over all scores. Change the temperature; then " +
+    "move a score.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("softmax");
   const set = setter(model);
@@ -48,7 +50,7 @@ export default lab({
         (value) => move(i, value)).node;
       return { token, bar, power, share, cells: [input, power, el("span", { class: "track" }, bar), share] };
     });
-    const heads = ["score s", "e^(s ÷ T)", "share of the sum, from 0 to 1", ""];
+    const heads = ["score s", "e^(s ÷ T)", "probability, from 0 to 1", ""];
     rows.replaceChildren(...heads.map((name) => el("b", {}, name)), ...shown.flatMap(({ cells }) => cells));
   };
   const draw = () => {

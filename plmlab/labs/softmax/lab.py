@@ -1,4 +1,4 @@
-"""The Softmax Lab: how scores become shares, and what the temperature does to them."""
+"""The Softmax Lab: how scores become probabilities, and the effect of the temperature."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -18,12 +18,12 @@ MOST = 12
 
 
 class SoftmaxLab(Lab):
-    """A softmax whose scores and temperature are turned by hand: e to each score ÷ T, its share of the sum, and how
-    many equal choices the whole is worth. JavaScript computes all of it.
+    """A softmax with adjustable scores and temperature: e to the score ÷ T, the normalised probabilities, and their
+    perplexity. Everything is computed in JavaScript.
 
     Args:
-        scores: token → score (logit), from −10 to 10, to one decimal; two to twelve of them.
-        temperature: T, from 0.1 to 5, to one decimal.
+        scores: token → score (logit), from −10 to 10, with one decimal; two to twelve of them.
+        temperature: T, from 0.1 to 5, with one decimal.
     """
 
     title = "Softmax Lab"
@@ -40,12 +40,10 @@ class SoftmaxLab(Lab):
 
     @traitlets.validate("scores")
     def _check_scores(self, proposal: Any) -> Any:
-        """The scores of labels, to one decimal, as the sliders have them; a TraitError for those that no slider can
-        show."""
+        """Round the scores to one decimal, as the sliders do. Raises TraitError for scores that no slider can show."""
         value = proposal["value"]
         if not 2 <= len(value) <= MOST:
-            raise traitlets.TraitError(f"a softmax shares out among tokens: give 2 to {MOST} scores; {len(value)} were "
-                                       "given")
+            raise traitlets.TraitError(f"give 2 to {MOST} scores; {len(value)} were given")
         for token, score in value:
             if not (isfinite(score) and abs(score) <= HIGHEST):
                 raise traitlets.TraitError(f"scores must be from −{HIGHEST:.0f} to {HIGHEST:.0f}; {token!r} has "
@@ -54,18 +52,18 @@ class SoftmaxLab(Lab):
 
     @traitlets.validate("temperature")
     def _check_temperature(self, proposal: Any) -> Any:
-        """The temperature to one decimal; a TraitError for one that the slider cannot be set to."""
+        """Round the temperature to one decimal. Raises TraitError if it is out of the slider's range."""
         if not COOLEST <= proposal["value"] <= HOTTEST:
             raise traitlets.TraitError(f"the temperature must be from {COOLEST} to {HOTTEST}; {proposal['value']} was "
                                        "given")
         return round(proposal["value"], 1)
 
     def shares(self) -> dict[str, float]:
-        """The token’s label → its share, as the bars show it; they add up to 1."""
+        """Token → probability, as shown by the bars; they add up to 1."""
         logits = torch.tensor([score for _, score in self.scores], dtype=torch.float64)
-        chances = distribution(logits, self.temperature).tolist()
-        return dict(zip((token for token, _ in self.scores), chances, strict=True))
+        probabilities = distribution(logits, self.temperature).tolist()
+        return dict(zip((token for token, _ in self.scores), probabilities, strict=True))
 
     def summary(self) -> str:
-        """The temperature, and each token with its share."""
+        """The temperature, and each token with its probability."""
         return f"T = {self.temperature:g}: " + ", ".join(f"{token} {p:.2f}" for token, p in self.shares().items())

@@ -1,1 +1,1 @@
-"""The Vector Lab: words as points, their neighbours in the space itself, analogies, and both along training."""
+"""The Vector Lab: word vectors as points, nearest neighbours in the full space, and analogies, during training."""

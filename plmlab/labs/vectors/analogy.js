@@ -1,4 +1,4 @@
-// The analogy: its four boxes, the answers with and without the question's own words, and the two baselines.
+// The analogy: its four fields, the answers with and without the words of the question, and the two baselines.
 
 import { added, apart, best, nearness, rankOf } from "./maths.js";
 import { analogyFinding, winnerSaid } from "./told.js";
@@ -7,12 +7,11 @@ import { el } from "../shared/dom.js";
 import { guess } from "../shared/lab.js";
 import { decimal, number, quoted } from "../shared/words.js";
 
-const BOXES = [["a", "a: the word that is to b"], ["b", "b: as c is to the answer"], ["c", "c: the third word"],
-  ["d", "the true answer, if you know one"]];
+const BOXES = [["a", "word a"], ["b", "word b"], ["c", "word c"], ["d", "the correct answer (optional)"]];
 const SHOWN = 8;
 
-/** What an analogy of rows comes to at a snapshot: the answers with the question's words and without, the lengths of
-    the steps from a to b and to c, and the ranks of the true answer, or null. */
+/** The results of an analogy at a snapshot: the answers with and without the words of the question, the distances from
+    a to b and to c, and the ranks of the correct answer, or null. */
 export function answered(space, at, [a, b, c, d]) {
   const asked = [a, b, c];
   const scores = added(space, at, asked);
@@ -25,7 +24,7 @@ export function answered(space, at, [a, b, c, d]) {
   };
 }
 
-/** The boxes for the words; `choose(words)` hears of three words or four that all have vectors. */
+/** The fields for the words; `choose(words)` is called with three or four words once all of them have vectors. */
 export function analogyBoxes({ space, list, words, choose, complain }) {
   const now = { ...words() };
   const send = () => {
@@ -60,24 +59,24 @@ function answerList(words, answers) {
     const role = words.slice(0, 3).indexOf(word);
     return el("li", { class: [role >= 0 ? "own" : "", word === words[3] ? "true" : ""].join(" ") },
       el("bdi", {}, word), el("span", { class: "score" }, decimal(score)),
-      el("span", { class: "note" }, role >= 0 ? `a word of the question (${"abc"[role]}): usually left out`
-        : word === words[3] ? "the true answer" : ""));
+      el("span", { class: "note" }, role >= 0 ? `a word of the question (${"abc"[role]}), usually excluded`
+        : word === words[3] ? "the correct answer" : ""));
   }));
 }
 
-/** What is told of an analogy at a snapshot. `words` are those of the boxes, `rows` theirs, and `chart(rows, words)`
-    draws the ranks along training. */
+/** The panel about an analogy at a snapshot. `words` are those of the fields, `rows` their rows, and
+    `chart(rows, words)` draws the ranks during training. */
 export function analogyPanel({ space, at, words, rows, view, chart }) {
   if (!rows.length) {
-    return el("p", { class: "note" }, "Type three words, and the lab looks for the word that is to the third as the " +
-      "second is to the first: the one nearest to b − a + c.");
+    return el("p", { class: "note" }, "Type three words a, b and c: the lab finds the word that is to c as b is to " +
+      "a, the nearest one to b − a + c.");
   }
   const found = answered(space, at, rows);
   const [a, b, c, d] = words;
   const question = `Which word is nearest to ${quoted(b)} − ${quoted(a)} + ${quoted(c)}, ` +
-    "if the question's own words may win?";
+    "if the words of the question are allowed as answers?";
   const figures = d === undefined ? [] : [["b − a + c", found.ranks.added],
-    [`nearest to ${quoted(c)} alone`, found.ranks.c], [`nearest to ${quoted(b)} alone`, found.ranks.b]];
+    [`neighbour of ${quoted(c)} alone`, found.ranks.c], [`neighbour of ${quoted(b)} alone`, found.ranks.b]];
   const first = found.left.length ? quoted(found.left[0].word) : "no other word";
   const finding = d === undefined ? `Nearest to b − a + c: ${first}` : analogyFinding(words, found.ranks);
   const charted = d !== undefined && found.ranks.added !== null && space.last > 0;
@@ -86,10 +85,10 @@ export function analogyPanel({ space, at, words, rows, view, chart }) {
     el("div", { class: "halves" },
       el("div", {},
         ...(figures.length && found.ranks.added !== null ? [el("p", { class: "note" }, `Rank of ${quoted(d)} among ` +
-          `${number(space.count - new Set(rows.slice(0, 3)).size)} words, the question's own left out:`),
+          `${number(space.count - new Set(rows.slice(0, 3)).size)} words, excluding those of the question:`),
         el("dl", { class: "numbers" }, ...figures.map(([what, rank]) =>
           el("div", {}, el("dt", {}, what), el("dd", {}, number(rank)))))] : []),
-        el("p", { class: "note" }, "Without the question's own words: ",
+        el("p", { class: "note" }, "Excluding the words of the question: ",
           ...found.left.slice(0, 4).flatMap(({ word, score }, i) =>
             [i ? ", " : "", el("bdi", { class: i ? "" : "first" }, word), ` ${decimal(score)}`]), "."),
         guess(view, question, [winnerSaid(words, found.kept, found.left, found.steps),

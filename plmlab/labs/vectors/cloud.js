@@ -12,7 +12,7 @@ const ROOM_OF_A_NAME = 4_500; // px²
 const FONT = 12;
 const FAMILY = "system-ui, sans-serif";
 
-/** From the space of the picture to px and back: `view` is its middle, { x, y }, and px per unit. */
+/** The maps between picture coordinates and px: `view` is the centre, { x, y }, and the scale in px per unit. */
 export function lens({ x, y, scale }, width, height) {
   return {
     x: (value) => (value - x) * scale + width / 2, y: (value) => height / 2 - (value - y) * scale,
@@ -20,7 +20,7 @@ export function lens({ x, y, scale }, width, height) {
   };
 }
 
-/** The view that holds points, [x, y, …] a list, with `room` px round them. */
+/** The view that contains all points of the lists [x, y, …], with a margin of `room` px. */
 export function fitted(lists, width, height, room = 34) {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const xy of lists) {
@@ -33,7 +33,7 @@ export function fitted(lists, width, height, room = 34) {
   return { x: (left + right) / 2, y: (low + high) / 2, scale };
 }
 
-/** How large each word's point is: by the logarithm of its count. */
+/** The radius of each word's point, which grows with the logarithm of its count. */
 export function radii({ count, counts, groupOf }) {
   const most = Math.log1p(Math.max(1, ...(counts ?? [])));
   return Float32Array.from({ length: count }, (_, row) =>
@@ -41,11 +41,11 @@ export function radii({ count, counts, groupOf }) {
 }
 
 const shortened = (word) => {
-  const letters = [...word];
-  return letters.length > LETTERS ? `${letters.slice(0, LETTERS).join("")}…` : word;
+  const characters = [...word];
+  return characters.length > LETTERS ? `${characters.slice(0, LETTERS).join("")}…` : word;
 };
 
-/** A painter of one canvas. `paint(scene)` draws; a scene is { space, xy, view, zoom, size, seen, lit, chosen, near,
+/** The renderer of one canvas. `paint(scene)` draws; a scene is { space, xy, view, zoom, size, seen, lit, chosen, near,
     pointed, arrows, trails, colours, width, height }. */
 export function painter(canvas) {
   const context = canvas.getContext("2d");
@@ -190,23 +190,23 @@ export function painter(canvas) {
     if (arrows.answer >= 0) ringed(arrows.answer, px, colours["target-text"], 9, 3);
   }
 
-  /** The words in the order in which they get a name, the weightiest first. */
+  /** The words in the order in which they are labelled, most important first. */
   function* named({ space, chosen, near, pointed, arrows, lit, seen }) {
-    const told = new Set();
+    const done = new Set();
     const heavy = [pointed, chosen, ...(arrows ? [arrows.a, arrows.b, arrows.c, arrows.answer, arrows.d] : []), ...near];
     for (const row of heavy) {
-      if (row < 0 || told.has(row)) continue;
-      told.add(row);
+      if (row < 0 || done.has(row)) continue;
+      done.add(row);
       yield [row, row === chosen || row === pointed, true];
     }
     for (const row of lit ?? []) {
-      if (!told.has(row) && seen(row)) yield [row, true, true];
-      told.add(row);
+      if (!done.has(row) && seen(row)) yield [row, true, true];
+      done.add(row);
     }
     if (lit) return;
     for (let grouped = 1; grouped >= 0; grouped--) {
       for (let row = 0; row < space.count; row++) {
-        if (space.groupOf[row] >= 0 === Boolean(grouped) && !told.has(row) && seen(row)) yield [row, false, false];
+        if (space.groupOf[row] >= 0 === Boolean(grouped) && !done.has(row) && seen(row)) yield [row, false, false];
       }
     }
   }

@@ -1,4 +1,4 @@
-// The picture under the reader's hands: drag and zoom, point and choose, by mouse and by keyboard.
+// The interactive picture: drag and zoom, hover and select, by mouse and by keyboard.
 
 import { fitted, lens, painter } from "./cloud.js";
 import { palette } from "./marks.js";
@@ -11,9 +11,9 @@ const MOST = 60;
 const EDGE = 40;
 
 /**
- * The figure. `scene` is what `painter` draws, changed in place by its owner, who then calls `redraw`, or `moved` where
- * points stand elsewhere. `onPoint(row)` hears what the pointer or the arrow keys are on, −1 for nothing; `onChoose(row)`
- * what is clicked or entered.
+ * The figure. `scene` is the input of `painter`, modified in place by the caller, who then calls `redraw`, or `moved`
+ * if points have moved. `onPoint(row)` is called with the word under the pointer or the arrow keys, −1 for none;
+ * `onChoose(row)` on a click or Enter.
  */
 export function figureOf({ scene, width, height, onPoint, onChoose, over = [] }) {
   const fine = Math.max(1, globalThis.devicePixelRatio ?? 1);
@@ -23,7 +23,7 @@ export function figureOf({ scene, width, height, onPoint, onChoose, over = [] })
     "aria-roledescription": "word in the picture" });
   const colours = palette();
   const node = el("div", { class: "cloud", role: "group", style: `width:${width}px;height:${height}px`,
-    "aria-label": "the picture of the words: arrow keys go to the next word, Enter chooses it, plus and minus zoom" },
+    "aria-label": "the picture of the words: arrow keys go to the next word, Enter selects it, plus and minus zoom" },
   canvas, colours.node, ...over, cross);
   Object.assign(scene, { width, height, zoom: 1, view: { x: 0, y: 0, scale: 1 } });
   let [whole, paint, grid, gridFor] = [scene.view, null, null, null];
@@ -51,13 +51,13 @@ export function figureOf({ scene, width, height, onPoint, onChoose, over = [] })
     whole = fitted(lists, width, height);
     look(whole);
   };
-  /** Where the word stands that the keys are on. */
+  /** The location of the word that the keyboard is on. */
   const walked = () => {
     const at = lens(scene.view, width, height);
     const row = scene.pointed >= 0 ? scene.pointed : scene.chosen;
     return { row, x: at.x(scene.xy[2 * row]), y: at.y(scene.xy[2 * row + 1]) };
   };
-  /** Zoom, the place under (px, py) staying where it is; else the word that the keys are on, if it is in sight. */
+  /** Zoom around (px, py), or by default around the word that the keyboard is on if it is visible. */
   const zoom = (by, px, py) => {
     const at = lens(scene.view, width, height);
     if (px === undefined) {
@@ -72,7 +72,7 @@ export function figureOf({ scene, width, height, onPoint, onChoose, over = [] })
     const { x, y, scale } = scene.view;
     look({ x: x - dx / scale, y: y + dy / scale, scale });
   };
-  /** Moves the picture until a word is in sight. */
+  /** Pan until a word is visible. */
   const reveal = (row) => {
     const at = lens(scene.view, width, height);
     const [x, y] = [at.x(scene.xy[2 * row]), at.y(scene.xy[2 * row + 1])];

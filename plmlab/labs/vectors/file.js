@@ -1,36 +1,36 @@
-// The reader's own text on its way to Python: read here, and refused here where it is no text.
+// Upload of the user's own text: the file is read and validated here, and sent to Python.
 
 import { el } from "../shared/dom.js";
 import { number } from "../shared/words.js";
 
 const mega = (bytes) => (bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 });
 
-/** The text of a file's bytes, { text } or { error } in the reader's words. */
+/** Decode a file: { text }, or { error } with a message for the user. */
 export function readText(bytes, name, limit) {
   if (bytes.byteLength > limit) {
-    return { error: `“${name}” has ${mega(bytes.byteLength)} MB; ${mega(limit)} MB are read at most. Cut it, and try ` +
+    return { error: `“${name}” has ${mega(bytes.byteLength)} MB; the limit is ${mega(limit)} MB. Shorten it, and try ` +
       "again." };
   }
   if (!bytes.byteLength) return { error: `“${name}” is empty: there is nothing to train on.` };
   if (new Uint8Array(bytes).includes(0)) {
-    return { error: `“${name}” is not a text: it holds zero bytes, as pictures, archives and programs do.` };
+    return { error: `“${name}” is not a text file: it contains zero bytes, as images, archives and programs do.` };
   }
   try {
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return { error: `“${name}” is not written in UTF-8. Save a copy as UTF-8 in your editor, and try that.` };
+    return { error: `“${name}” is not encoded in UTF-8. Save a copy as UTF-8 in your editor, and try again.` };
   }
 }
 
-/** The part of the lab for a text of one's own. `ask(request)` tells Python; `answered()` hears that Python has done
-    with it, and `follow(own)` whether its vectors are shown. */
+/** The part of the lab for the user's own text. `ask(request)` sends a request to Python; call `answered()` when Python
+    has responded, and `follow(own)` with whether the vectors of that text are shown. */
 export function ownText({ limit, disabled, ask, signal }) {
-  const said = el("p", { class: "note said", role: "status", "aria-live": "polite" });
+  const status = el("p", { class: "note said", role: "status", "aria-live": "polite" });
   const clock = el("span", { class: "note", "aria-hidden": "true" });
-  const input = el("input", { type: "file", accept: ".txt,text/plain", "aria-label": "a text file of your own",
+  const input = el("input", { type: "file", accept: ".txt,text/plain", "aria-label": "your own text file",
     disabled });
   const back = el("button", { type: "button", hidden: true, disabled, on: { click: () => ask({ do: "back" }) } },
-    "back to the first vectors");
+    "back to the original vectors");
   let [timer, busy] = [0, false];
   const wait = (since) => {
     clearInterval(timer);
@@ -43,8 +43,8 @@ export function ownText({ limit, disabled, ask, signal }) {
     if (!file || disabled || busy) return;
     const content = file.size > limit ? { byteLength: file.size } : await file.arrayBuffer();
     const { text, error } = readText(content, file.name, limit);
-    said.textContent = error ? `${error} What is drawn is from before.` : `Python is training on “${file.name}”: ` +
-      `${number([...text].length)} characters. What is drawn is from before …`;
+    status.textContent = error ? `${error} The previous vectors are still shown.` : "Python is training on " +
+      `“${file.name}”: ${number([...text].length)} characters. The previous vectors are still shown …`;
     if (error) return;
     busy = true;
     input.disabled = true;
@@ -56,9 +56,9 @@ export function ownText({ limit, disabled, ask, signal }) {
     input.value = "";
   });
   const node = el("div", { class: "own-text" },
-    el("p", {}, el("b", {}, "A text of your own. "), "Choose a text file, or drop one here: UTF-8, at most " +
-      `${mega(limit)} MB; Chinese is read character by character. ` + "Python trains vectors on it, and the lab shows them."),
-    el("div", { class: "bar" }, input, back), el("div", {}, said, clock));
+    el("p", {}, el("b", {}, "Your own text. "), "Choose a text file, or drop one here: UTF-8, at most " +
+      `${mega(limit)} MB; Chinese is tokenized by character. Python trains vectors on it, and the lab shows them.`),
+    el("div", { class: "bar" }, input, back), el("div", {}, status, clock));
   for (const kind of ["dragover", "drop"]) {
     node.addEventListener(kind, (event) => {
       event.preventDefault();
@@ -76,6 +76,6 @@ export function ownText({ limit, disabled, ask, signal }) {
     wait(0);
     busy = false;
     input.disabled = disabled;
-    said.textContent = "";
+    status.textContent = "";
   } };
 }

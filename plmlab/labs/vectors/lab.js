@@ -1,4 +1,4 @@
-// The Vector Lab: a cloud of words, the neighbours of one, an analogy of three, and all of it along training.
+// The Vector Lab: a cloud of words, the neighbours of one, an analogy of three, and all of them during training.
 
 import { analogyBoxes, analogyPanel, answered } from "./analogy.js";
 import { radii } from "./cloud.js";
@@ -23,9 +23,9 @@ const SIDE = 312;
 const TRAITS = ["state", "axes", "word", "measure", "update", "analogy", "spotlight", "hidden"];
 
 export default lab({
-  title: "Which words lie near, and where does b − a + c lead?",
-  lead: "Each word is a vector. The picture shows two directions of it; neighbours and analogies are found in all of " +
-  "them.",
+  title: "Which words are near, and where does b − a + c lead?",
+  lead: "Each word is a vector. The picture is a projection onto two axes; neighbours and analogies are computed in " +
+  "all dimensions.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("vectors");
   const get = (name) => model.get(name);
@@ -43,7 +43,7 @@ export default lab({
   const own = train ? ownText({ limit, disabled: Boolean(get("alone")), signal,
     ask: (request) => tell(model, { request: { ...request, number: Date.now() } }) }) : null;
 
-  /** The controls, which hold the words that can be chosen. */
+  /** Build the controls, which depend on the vocabulary. */
   const turn = () => {
     const words = wordList(space.words);
     list.replaceWith(words);
@@ -52,8 +52,8 @@ export default lab({
     const word = wordBox({ ...shared, label: "a word", placeholder: "a word",
       choose: (row) => choose({ word: space.words[row] }) });
     const light = keepLines(el("input", { type: "text", class: "spotlight", dir: "auto", spellcheck: "false", autocomplete: "off",
-      "aria-label": "words of your own to put in the spotlight",
-      placeholder: "several words, with commas or spaces between" }));
+      "aria-label": "words to put in the spotlight",
+      placeholder: "several words, separated by commas or spaces" }));
     light.text = get("spotlight");
     light.addEventListener("input", settled(() => choose({ spotlight: light.text }), 200));
     boxes.replaceChildren(el("label", {}, "word", word.node), el("label", { class: "wide" }, "spotlight", light));
@@ -62,8 +62,8 @@ export default lab({
       suggest: () => firstAxes(get("analogy"), get("word"), now.near.map(({ row }) => space.words[row])) });
     axes.node.replaceWith(set.node);
     Object.assign(axes, set);
-    const asked = analogyBoxes({ ...shared, words: () => get("analogy"), choose: (analogy) => choose({ analogy }) });
-    Object.assign(now, { word, light, asked });
+    const question = analogyBoxes({ ...shared, words: () => get("analogy"), choose: (analogy) => choose({ analogy }) });
+    Object.assign(now, { word, light, asked: question });
   };
 
   const scene = { pointed: -1 };
@@ -71,15 +71,15 @@ export default lab({
     const { near, count } = now;
     const [measure, chosen] = [get("measure"), scene.chosen];
     const read = (of) => (space.counts ? space.counts[of] : null);
-    const told = row < 0 || row === chosen ? chosenSaid({ word: space.words[chosen], measure, count: space.count,
-      near: near.slice(0, 3).map((one) => ({ word: space.words[one.row], score: one.score })), width: space.width,
+    const text = row < 0 || row === chosen ? chosenSaid({ word: space.words[chosen], measure, count: space.count,
+      near: near.slice(0, 3).map((each) => ({ word: space.words[each.row], score: each.score })), width: space.width,
       size: space.length[at()][chosen], read: read(chosen) })
       : pointedSaid({ word: space.words[row], chosen: space.words[chosen], score: now.scores[row],
         rank: rankOf(now.scores, row, [chosen]), measure, read: read(row),
         seems: 1 + nearInPicture(coords[at()], chosen, count).indexOf(row),
         group: space.groups[space.groupOf[row]]?.name });
-    now.why.textContent = told;
-    now.figure.say(told);
+    now.why.textContent = text;
+    now.figure.say(text);
   };
   const point = (row) => {
     if (scene.pointed === row) return;
@@ -88,7 +88,7 @@ export default lab({
     say(row);
   };
 
-  /** Where the points stand at a time between two snapshots. */
+  /** Interpolate the points at a time between two snapshots. */
   const show = (time) => {
     const [from, part] = [Math.floor(time), time % 1];
     if (part < 1e-6) scene.xy = coords[from];
@@ -113,10 +113,10 @@ export default lab({
     now.scores = nearness(space, i, row, measure);
     now.near = neighbours(space, i, row, measure);
     now.count = space.count - 1;
-    scene.near = now.near.map((one) => one.row);
+    scene.near = now.near.map((each) => each.row);
     const inPicture = nearInPicture(coords[i], row, now.near.length);
-    const kept = inPicture.filter((one) => scene.near.includes(one)).length;
-    now.finding.textContent = pictureFinding(space.words[row], kept, now.near.length);
+    const preserved = inPicture.filter((other) => scene.near.includes(other)).length;
+    now.finding.textContent = pictureFinding(space.words[row], preserved, now.near.length);
     renew(now.side, neighbourPanel({ space, at: i, row, near: now.near, measure, onHover: point,
       before: i ? neighbours(space, i - 1, row, measure) : null,
       onWord: (other) => choose({ word: space.words[other] }), onMeasure: (value) => choose({ measure: value }) }));
@@ -127,7 +127,7 @@ export default lab({
     now.table.fill();
     show(time());
   };
-  /** The ranks along training, found and drawn once for a question. */
+  /** The ranks during training, computed and drawn once per question. */
   const chart = (asked, words) => {
     const key = [now.room, ...asked].join();
     if (now.chart?.key !== key || now.chart.space !== space) {
@@ -149,8 +149,8 @@ export default lab({
     now.figure.redraw();
   };
   const takeAxes = () => {
-    const made = picture(space, get("axes").map(rows));
-    coords = coordinates(space, made);
+    const projection = picture(space, get("axes").map(rows));
+    coords = coordinates(space, projection);
     now.mixed = null;
     axes.follow();
     const [x, y] = get("axes");
@@ -160,7 +160,7 @@ export default lab({
     now.ends.replaceChildren(...(x
       ? [end("left", "← ", x[0]), end("right", "→ ", x[1]), end("bottom", "↓ ", y[0]), end("top", "↑ ", y[1])]
       : [end("right", "→ ", held(0)), end("top", "↑ ", held(1))]));
-    now.axes.textContent = axesSaid({ pairs: get("axes"), shares, angle: between(made.directions),
+    now.axes.textContent = axesSaid({ pairs: get("axes"), shares, angle: between(projection.directions),
       snapshots: space.updates.length, sized: Boolean(space.counts) });
     scene.xy = coords[at()];
     const last = coords[space.last];
@@ -183,7 +183,7 @@ export default lab({
     now.figure.redraw();
   };
 
-  /** The frame of the body, and all that stands in it. */
+  /** Build and draw the body. */
   const draw = () => {
     const room = parts.body.clientWidth;
     const beside = room >= SIDE_BY_SIDE;
@@ -202,9 +202,9 @@ export default lab({
     const button = (title, label, press) =>
       el("button", { type: "button", title, "aria-label": title, on: { click: press } }, label);
     const zooms = el("div", { class: "zooms", role: "group", "aria-label": "zoom" },
-      button("closer", "+", () => figure.zoom(1.4)),
-      button("farther", "−", () => figure.zoom(1 / 1.4)),
-      button("the whole picture", "whole", () => figure.whole()));
+      button("zoom in", "+", () => figure.zoom(1.4)),
+      button("zoom out", "−", () => figure.zoom(1 / 1.4)),
+      button("show the whole picture", "all", () => figure.whole()));
     figure.node.append(zooms);
     Object.assign(now, { room, figure, scrub, ends, side: el("div"), analogy: el("div"), legend: el("div"),
       finding: el("h4", { class: "finding" }), axes: el("p", { class: "note", role: "status", "aria-live": "polite" }),

@@ -1,4 +1,4 @@
-"""The Vector Lab: words as points, their neighbours in the space itself, analogies, and both along training."""
+"""The Vector Lab: word vectors as points, nearest neighbours in the full space, and analogies, during training."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -26,30 +26,31 @@ PRESET = ("word", "analogy", "axes", "spotlight", "update", "measure")
 
 
 class VectorLab(Lab):
-    """A cloud of words. One is chosen: which ten lie nearest to it in the space itself, not in its picture? Three are
-    an analogy: which word is nearest to b − a + c, with and without the question's own words? Both are followed along
-    training. JavaScript computes all of it, so that the lab's page does too.
+    """Word vectors as a cloud of points, with the ten nearest neighbours of a selected word in the full space (not in
+    the picture), and an analogy: the word nearest to b − a + c, with and without the words of the question. Both are
+    tracked during training. JavaScript computes everything, so an exported page is fully interactive.
 
-    Vectors are sent as int16 with a step for each word: cosines in the page are off by less than 0.0003.
+    Vectors are sent as int16 with a scale per word; the error of a cosine in the page is below 0.0003.
 
     Args:
-        vectors: one set of vectors, or update of training → vectors, all of the same words. Snapshots of one run share
-            their space, so that nothing is aligned.
-        word: the word to begin with; the analogy's third, a group's first, or the first word of all if None.
-        analogy: ``(a, b, c)``, or ``(a, b, c, d)`` with the true answer, whose rank is then followed.
-        axes: two pairs of words, ``((from, to), (from, to))``: a word stands at the cosine of its vector with the
-            difference of the two, each taken at length 1. None: the two principal axes of the last snapshot's
-            vectors at length 1, for all snapshots.
-        groups: name → words, seven at most; each gets a colour and a mark.
-        counts: how often each word was read, in the order of the vectors; points are then sized by it.
-        twins: vectors of the same words from other seeds; each neighbour then says in how many of the seeds it is one.
-        presets: title → what to try: any of ``word``, ``analogy``, ``axes``, ``spotlight``, ``update``, ``measure``.
-        train: the reader's text → vectors by update; None: no text can be given.
-        traits: what the reader can set: ``update`` (the snapshot that is shown; the last if not given), ``measure``
-            (``"cosine"`` or ``"dot"``, for neighbours), ``spotlight`` (words that stand out, spaces or commas between).
+        vectors: one set of vectors, or training update → vectors, all of the same words. Snapshots of one run share
+            their space, so they are not aligned.
+        word: the initial word; if None, the third word of the analogy, the first of a group, or the first of all.
+        analogy: ``(a, b, c)``, or ``(a, b, c, d)`` with the correct answer, whose rank is then tracked.
+        axes: two pairs of words, ``((from, to), (from, to))``: the coordinates of a word are the cosines of its vector
+            with the differences of the two unit vectors. None: the two principal axes of the last snapshot's unit
+            vectors, used in all snapshots.
+        groups: name → words, at most seven; each gets a colour and a mark.
+        counts: word frequencies in the training text, in the order of the vectors; they set the size of the points.
+        twins: vectors of the same words from other seeds; the number of seeds that agree is shown with each neighbour.
+        presets: title → values for any of ``word``, ``analogy``, ``axes``, ``spotlight``, ``update``, ``measure``.
+        train: maps the user's text to vectors by update; if None, no text can be uploaded.
+        traits: initial values of other traits: ``update`` (the snapshot shown; by default the last), ``measure``
+            (``"cosine"`` or ``"dot"``, for neighbours), ``spotlight`` (words to highlight, separated by spaces or
+            commas).
 
     Raises:
-        TypeError, ValueError, TraitError: for what cannot be drawn, in the reader's words.
+        TypeError, ValueError, TraitError: for invalid input, with a message for the user.
     """
 
     title = "Vector Lab"
@@ -74,22 +75,22 @@ class VectorLab(Lab):
                  train: Train | None = None, **traits: Any) -> None:
         self.snapshots = self.first = snapshots(vectors)
         if train is not None and not callable(train):
-            raise TypeError(f"train is a function from a text to vectors by update; {train!r:.60} was given")
+            raise TypeError(f"train must be a function from a text to vectors by update; {train!r:.60} was given")
         self.train = train
         last = self.vectors
         rows = groups_of(groups or {}, last)
         self._beside: Beside = {
-            "groups": [{"name": name, "rows": found} for name, found in rows.items()],
+            "groups": [{"name": name, "rows": members} for name, members in rows.items()],
             "counts": counts_of(counts, last),
             "twins": [nearest(twin, last.words) for twin in twins_of(twins, last)],
         }
-        asked = analogy_of(analogy or (), last)
+        question = analogy_of(analogy or (), last)
         if word is None:
-            word = asked[2] if asked else next((last.words[found[0]] for found in rows.values() if found),
-                                               last.words[0])
-        tried = [{"title": title, **self._preset(title, preset)} for title, preset in (presets or {}).items()]
-        super().__init__(word=word, analogy=asked, axes=axes_of(axes or (), last),
-                         menu={"presets": tried, "train": train is not None, "limit": LIMIT},
+            word = question[2] if question else next(
+                (last.words[members[0]] for members in rows.values() if members), last.words[0])
+        checked = [{"title": title, **self._preset(title, preset)} for title, preset in (presets or {}).items()]
+        super().__init__(word=word, analogy=question, axes=axes_of(axes or (), last),
+                         menu={"presets": checked, "train": train is not None, "limit": LIMIT},
                          **{"update": max(self.snapshots)} | traits)
 
     @property
@@ -99,7 +100,7 @@ class VectorLab(Lab):
 
     @property
     def shown(self) -> WordVectors:
-        """The vectors of the snapshot that is shown."""
+        """The vectors of the current snapshot."""
         return self.snapshots[self.update]
 
     def _preset(self, title: str, preset: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +112,7 @@ class VectorLab(Lab):
             raise ValueError(f"the preset {title!r:.60}: {error}") from None
 
     def _checked(self, name: str, value: Any) -> Any:
-        """What a trait, or a preset, is set to; a ValueError for what cannot be shown."""
+        """Validate the value of a trait or preset. Raises ValueError if it cannot be shown."""
         if name == "word":
             return known([value], self.vectors, "word")[0]
         if name == "analogy":
@@ -119,55 +120,55 @@ class VectorLab(Lab):
         if name == "axes":
             return axes_of(value or (), self.vectors)
         if name == "update" and value not in self.snapshots:
-            raise ValueError(f"there is no snapshot of update {value}; there are "
+            raise ValueError(f"there is no snapshot of update {value}; there are snapshots of "
                              f"{', '.join(f'{update:,}' for update in self.snapshots)}")
         if name == "measure" and value not in MEASURES:
-            raise ValueError(f"measure is one of {', '.join(MEASURES)}; {value!r:.60} was given")
+            raise ValueError(f"measure must be one of {', '.join(MEASURES)}; {value!r:.60} was given")
         return value
 
     @traitlets.validate("word", "analogy", "axes", "update", "measure")
     def _check(self, proposal: Any) -> Any:
-        """A TraitError, in the reader's words, for what cannot be shown."""
+        """Validate a trait. Raises TraitError, with a message for the user, if the value cannot be shown."""
         try:
             return self._checked(proposal["trait"].name, proposal["value"])
         except ValueError as error:
             raise traitlets.TraitError(str(error)) from None
 
     def compute(self, change: Change) -> Computed:
-        """The state of the first vectors, or of those that came of the reader's text; where none came, the message says
-        why, and what stood stands. A request is heard once, and its text not kept."""
+        """The state of the original vectors, or of vectors trained on the user's text; if training fails, the message
+        gives the reason and the previous state stays. A request is handled once, and its text is not stored."""
         kind = self.request.get("do")
         if kind in (None, "back"):
             return self._showing(self.first, self._beside, note="")
         name = str(self.request.get("name") or "your text")
         try:
-            found = self._trained(kind, name)
+            result = self._trained(kind, name)
         except ValueError as error:
             return Computed({"request": {}, "stale": True,
-                             "message": f"{str(error).rstrip('.')}. What is drawn is from before."})
+                             "message": f"{str(error).rstrip('.')}. The previous vectors are still shown."})
         except Exception as error:
-            return Computed({"request": {}, "stale": True, "message": f"Training on “{name}” went wrong "
-                             f"({type(error).__name__}: {error}). What is drawn is from before."})
-        last = next(reversed(found.values()))
-        note = (f"These are the vectors of “{name}”: {len(last):,} words × {last.matrix.shape[1]} numbers"
-                + (f", {len(found)} snapshots." if len(found) > 1 else "."))
-        return self._showing(found, {"groups": [], "counts": None, "twins": []}, note=note)
+            return Computed({"request": {}, "stale": True, "message": f"Training on “{name}” failed "
+                             f"({type(error).__name__}: {error}). The previous vectors are still shown."})
+        last = next(reversed(result.values()))
+        note = (f"These are the vectors trained on “{name}”: {len(last):,} words × {last.matrix.shape[1]} dimensions"
+                + (f", {len(result)} snapshots." if len(result) > 1 else "."))
+        return self._showing(result, {"groups": [], "counts": None, "twins": []}, note=note)
 
     def _trained(self, kind: str, name: str) -> Snapshots:
         if kind != "train":
-            raise ValueError(f"{kind!r:.60} is asked for; this lab can train and go back.")
+            raise ValueError(f"unknown request {kind!r:.60}; this lab supports train and back.")
         if self.train is None:
-            raise ValueError("This lab was made without train, a function from a text to vectors: it cannot read "
-                             "yours.")
+            raise ValueError("This lab was created without train, a function from a text to vectors, so it cannot "
+                             "train on your text.")
         return trained(self.train, str(self.request.get("text", "")), name)
 
     def _showing(self, found: Snapshots, beside: Beside, *, note: str) -> Computed:
-        """What follows from vectors: what they have of the word, the analogy and the axes that stood, stays."""
+        """The state for a set of vectors; the current word, analogy and axes are kept if they have vectors."""
         last = next(reversed(found.values()))
         fitted = principal(last.unit.detach())
         state: State = {
             "words": list(last.words), "width": last.matrix.shape[1], "updates": list(found),
-            **packed([one.matrix.detach() for one in found.values()]), **beside, "own": bool(note),
+            **packed([vectors.matrix.detach() for vectors in found.values()]), **beside, "own": bool(note),
             "principal": {"mean": fitted.mean.tolist(), "axes": fitted.axes.tolist(), "shares": fitted.shares},
         }
         traits: dict[str, Any] = {"state": state, "message": note, "request": {}}
@@ -182,8 +183,8 @@ class VectorLab(Lab):
         return Computed(traits, {"snapshots": found})
 
     def summary(self) -> str:
-        """How many words, and what lies nearest to the chosen one."""
-        near = ", ".join(one.word for one in self.shown.neighbours(self.word, 3, dot=self.measure == "dot"))
-        asked = f"; {' : '.join(self.analogy[:2])} :: {self.analogy[2]} : ?" if self.analogy else ""
-        return (f"{len(self.vectors):,} words × {self.vectors.matrix.shape[1]} numbers, update {self.update:,}; "
-                f"nearest to '{self.word}': {near}{asked}")
+        """The size of the vectors, and the nearest neighbours of the selected word."""
+        near = ", ".join(found.word for found in self.shown.neighbours(self.word, 3, dot=self.measure == "dot"))
+        question = f"; {' : '.join(self.analogy[:2])} :: {self.analogy[2]} : ?" if self.analogy else ""
+        return (f"{len(self.vectors):,} words × {self.vectors.matrix.shape[1]} dimensions, update {self.update:,}; "
+                f"nearest to '{self.word}': {near}{question}")

@@ -1,9 +1,9 @@
-// Where names stand beside their points: the first come first, and no name covers another.
+// Placement of labels next to their points: in order of importance, without overlaps.
 
 const CELL = 64;
 
-/** The names that find a place, [{ …name, left, top }], at most `most`. `names` are { x, y, width, gap }, the weightiest
-    first, `width` in px, `gap` from the point; each is tried on the right, on the left, above and below. */
+/** The labels that fit, [{ …name, left, top }], at most `most`. `names` are { x, y, width, gap }, most important first,
+    `width` in px, `gap` the distance from the point; each is tried on the right, on the left, above and below. */
 export function placed(names, { width, height, line, most }) {
   const taken = new Map();
   const cells = (box, each) => {
@@ -17,9 +17,9 @@ export function placed(names, { width, height, line, most }) {
   const free = (box) => !cells(box, (cell) => taken.get(cell)?.some((other) =>
     box.left < other.left + other.width && other.left < box.left + box.width &&
     box.top < other.top + line && other.top < box.top + line));
-  const found = [];
+  const boxes = [];
   for (const name of names) {
-    if (found.length >= most) break;
+    if (boxes.length >= most) break;
     const { x, y, gap } = name;
     const [middle, half] = [y - line / 2, name.width / 2];
     for (const [left, top] of [[x + gap, middle], [x - gap - name.width, middle], [x - half, y - gap - line],
@@ -31,9 +31,9 @@ export function placed(names, { width, height, line, most }) {
         else taken.set(cell, [box]);
         return false;
       });
-      found.push(box);
+      boxes.push(box);
       break;
     }
   }
-  return found;
+  return boxes;
 }

@@ -1,4 +1,4 @@
-// The marks of groups, a colour and a form each (Okabe and Ito 2008), and the colours of the page's theme.
+// The marks of groups, each with a colour and a shape (Okabe and Ito 2008), and the colours of the page's theme.
 
 import { el, svg } from "../shared/dom.js";
 
@@ -11,7 +11,7 @@ const ring = (radii) => radii.map((r, i) => {
 const PLUS = [[-0.4, -1.1], [0.4, -1.1], [0.4, -0.4], [1.1, -0.4], [1.1, 0.4], [0.4, 0.4], [0.4, 1.1], [-0.4, 1.1],
   [-0.4, 0.4], [-1.1, 0.4], [-1.1, -0.4], [-0.4, -0.4]];
 
-/** A colour and a polygon round 0 each, about as large as a circle of radius 1. */
+/** A colour and a polygon around 0, about as large as a circle of radius 1. */
 export const MARKS = [
   { colour: "#0072b2", form: ring([1.3, 1.3, 1.3]) },
   { colour: "#d55e00", form: [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]] },
@@ -22,7 +22,7 @@ export const MARKS = [
   { colour: "#b8a800", form: turned(PLUS, Math.PI / 4) },
 ];
 
-/** The path of a polygon on a canvas. */
+/** Trace a polygon on a canvas. */
 export function trace(context, form, x, y, size) {
   context.moveTo(x + form[0][0] * size, y + form[0][1] * size);
   for (let i = 1; i < form.length; i++) context.lineTo(x + form[i][0] * size, y + form[i][1] * size);
@@ -44,7 +44,7 @@ const [DARK_INK, LIGHT_INK] = [[31, 35, 40], [255, 255, 255]];
 const parsed = (colour) => colour.match(/[\d.]+/g).slice(0, 3)
   .map((x) => Number(x) * (colour.startsWith("color(") ? 255 : 1));
 
-/** Neutrals on a paper, [red, green, blue]: an ink that can be read on it, and mixtures of the two. */
+/** Neutral colours for a background [red, green, blue]: a readable ink, and mixtures of both. */
 export function neutrals(paper) {
   const bright = 0.2126 * paper[0] + 0.7152 * paper[1] + 0.0722 * paper[2] > 128;
   const ink = bright ? DARK_INK : LIGHT_INK;
@@ -52,7 +52,7 @@ export function neutrals(paper) {
   return { ink: mixed(1), soft: mixed(0.72), line: mixed(0.16), paper: mixed(0) };
 }
 
-/** The colours of the theme, as a canvas takes them; `node` is kept in the page, and `read()` asks anew. */
+/** The colours of the theme for a canvas; `node` must stay in the page, and `read()` returns the current colours. */
 export function palette() {
   const probes = ROLES.map((role) => el("i", { style: `color:var(--${role})` }));
   const read = () => {

@@ -1,37 +1,37 @@
-// What is computed in the space itself, in all its numbers: neighbours, analogies, ranks; and what a picture keeps of it.
+// Computations in the full space (neighbours, analogies, ranks) and in the two-dimensional picture.
 
 /** The dot product of every word's unit vector with a vector, [word]. */
 export function along(unit, vector, count) {
   const width = vector.length;
-  const found = new Float32Array(count);
+  const products = new Float32Array(count);
   for (let row = 0, at = 0; row < count; row++, at += width) {
     let sum = 0;
     for (let j = 0; j < width; j++) sum += unit[at + j] * vector[j];
-    found[row] = sum;
+    products[row] = sum;
   }
-  return found;
+  return products;
 }
 
-/** A word's vector at length 1, in snapshot `at`. */
+/** A word's unit vector in snapshot `at`. */
 export const unitOf = ({ unit, width }, at, row) => unit[at].subarray(row * width, (row + 1) * width);
 
-/** A vector at length 1. */
+/** A vector normalised to length 1. */
 export function normalised(vector) {
   const size = Math.hypot(...vector) || 1;
   return Float64Array.from(vector, (x) => x / size);
 }
 
-/** How near all words are to a word: by cosine, or by the dot product of the vectors as they are. */
+/** The similarity of all words to a word: the cosine, or the dot product of the unnormalised vectors. */
 export function nearness(space, at, row, measure = "cosine") {
-  const found = along(space.unit[at], unitOf(space, at, row), space.count);
+  const scores = along(space.unit[at], unitOf(space, at, row), space.count);
   if (measure === "dot") {
     const size = space.length[at];
-    for (let i = 0; i < found.length; i++) found[i] *= size[i] * size[row];
+    for (let i = 0; i < scores.length; i++) scores[i] *= size[i] * size[row];
   }
-  return found;
+  return scores;
 }
 
-/** The rows with the highest scores, the highest first, [{ row, score }]; those `without` are left out. */
+/** The rows with the highest scores in descending order, [{ row, score }], excluding those in `without`. */
 export function best(scores, count, without = []) {
   const out = new Set(without);
   const found = [];
@@ -46,7 +46,7 @@ export function best(scores, count, without = []) {
   return found;
 }
 
-/** Which place a row has, from 1 on; null where it is left out itself. */
+/** The rank of a row, from 1; null if the row itself is excluded. */
 export function rankOf(scores, row, without = []) {
   if (without.includes(row)) return null;
   const ahead = (of) => scores[of] > scores[row];
@@ -58,13 +58,13 @@ export function rankOf(scores, row, without = []) {
 export const neighbours = (space, at, row, measure, count = 10) =>
   best(nearness(space, at, row, measure), count, [row]);
 
-/** b − a + c, each at length 1. */
+/** b − a + c for unit vectors. */
 export function target(space, at, [a, b, c]) {
   const [from, to, third] = [a, b, c].map((row) => unitOf(space, at, row));
   return Float64Array.from(to, (x, j) => x - from[j] + third[j]);
 }
 
-/** How far two words are apart, each at length 1. */
+/** The Euclidean distance of two words' unit vectors. */
 export function apart(space, at, one, other) {
   const [from, to] = [one, other].map((row) => unitOf(space, at, row));
   return Math.sqrt(from.reduce((sum, x, j) => sum + (x - to[j]) ** 2, 0));
@@ -74,7 +74,7 @@ export function apart(space, at, one, other) {
 export const added = (space, at, asked) =>
   along(space.unit[at], normalised(target(space, at, asked)), space.count);
 
-/** The rank of d in every snapshot, the question's own words left out: by 3CosAdd, nearest to c, and nearest to b. */
+/** The rank of d in every snapshot, excluding the words of the question: by 3CosAdd, by similarity to c, and to b. */
 export function ranks(space, [a, b, c, d]) {
   const asked = [a, b, c];
   return space.updates.map((_, at) => ({
@@ -84,14 +84,14 @@ export function ranks(space, [a, b, c, d]) {
   }));
 }
 
-/** The direction of an axis, of length 1: from one word to another in the last snapshot. */
+/** The unit direction of an axis from one word to another in the last snapshot. */
 export function direction(space, [from, to]) {
   const [start, end] = [from, to].map((row) => unitOf(space, space.last, row));
   return normalised(end.map((x, j) => x - start[j]));
 }
 
-/** The picture's axes: `pairs` of rows, or the principal axes; a word stands at its unit vector, less `mean`, along
-    each of the two `directions`. */
+/** The picture's axes: `pairs` of rows, or the principal axes; a word's coordinates are its unit vector minus `mean`,
+    projected onto the two `directions`. */
 export function picture(space, pairs) {
   if (pairs.length) {
     return { directions: pairs.map((pair) => direction(space, pair)), mean: new Float64Array(space.width) };
@@ -100,16 +100,16 @@ export function picture(space, pairs) {
     mean: Float64Array.from(space.principal.mean) };
 }
 
-/** Where all words stand in the picture in every snapshot, [snapshot] → [x, y, x, y, …]. */
+/** The coordinates of all words in the picture in every snapshot, [snapshot] → [x, y, x, y, …]. */
 export function coordinates(space, { directions, mean }) {
   const offset = directions.map((axis) => axis.reduce((sum, x, j) => sum + x * mean[j], 0));
   return space.unit.map((unit) => {
-    const found = new Float32Array(2 * space.count);
+    const xy = new Float32Array(2 * space.count);
     directions.forEach((axis, i) => {
       const places = along(unit, axis, space.count);
-      for (let row = 0; row < space.count; row++) found[2 * row + i] = places[row] - offset[i];
+      for (let row = 0; row < space.count; row++) xy[2 * row + i] = places[row] - offset[i];
     });
-    return found;
+    return xy;
   });
 }
 
@@ -120,10 +120,10 @@ export const between = ([one, other]) => one.reduce((sum, x, j) => sum + x * oth
 export function nearInPicture(xy, row, count = 10) {
   const scores = Float32Array.from({ length: xy.length / 2 }, (_, i) =>
     -Math.hypot(xy[2 * i] - xy[2 * row], xy[2 * i + 1] - xy[2 * row + 1]));
-  return best(scores, count, [row]).map((one) => one.row);
+  return best(scores, count, [row]).map((neighbour) => neighbour.row);
 }
 
-/** How many letters must be added, taken away, changed or swapped with the next (optimal string alignment). */
+/** The edit distance with insertions, deletions, substitutions and adjacent swaps (optimal string alignment). */
 export function edits(one, other) {
   let [before, last] = [[], Array.from({ length: other.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= one.length; i++) {
@@ -140,13 +140,13 @@ export function edits(one, other) {
   return last[other.length];
 }
 
-/** Words that are spelled nearly like a text: at most a third of its letters are otherwise. */
+/** Words with a spelling similar to a text: an edit distance of at most a third of its length. */
 export function spelledLike(text, words, count = 3) {
   const wanted = [...text.toLowerCase()].slice(0, 40);
   const most = Math.max(1, Math.floor(wanted.length / 3));
-  return words.map((word, row) => ({ word, row, letters: [...word.toLowerCase()] }))
-    .filter(({ letters }) => Math.abs(letters.length - wanted.length) <= most)
-    .map(({ word, row, letters }) => ({ word, row, off: edits(wanted, letters) }))
+  return words.map((word, row) => ({ word, row, characters: [...word.toLowerCase()] }))
+    .filter(({ characters }) => Math.abs(characters.length - wanted.length) <= most)
+    .map(({ word, row, characters }) => ({ word, row, off: edits(wanted, characters) }))
     .filter(({ off }) => off <= most)
     .sort((a, b) => a.off - b.off || a.row - b.row).slice(0, count).map(({ word }) => word);
 }

@@ -1,10 +1,10 @@
-// Word vectors that come from Python as bytes, at length 1 and with their lengths.
+// Decode the word vectors that Python sends as bytes into unit vectors and lengths.
 
 import { bytesOf } from "../shared/bytes.js";
 
 const NEAREST = 10;
 
-/** Every snapshot's vectors: `unit[i]` at length 1, [word, width], and `length[i]`, [word]; a vector of zeros stays one. */
+/** The vectors of every snapshot: unit vectors `unit[i]`, [word, width], and `length[i]`, [word]; zeros stay zeros. */
 function decoded({ numbers, steps }, snapshots, count, width) {
   const [sent, step] = [new Int16Array(bytesOf(numbers)), new Float32Array(bytesOf(steps))];
   const [unit, length] = [[], []];
@@ -24,7 +24,7 @@ function decoded({ numbers, steps }, snapshots, count, width) {
   return { unit, length };
 }
 
-/** Which ten were nearest to each word in another seed's vectors, by cosine and by dot product. */
+/** The ten nearest neighbours of each word in the vectors of another seed, by cosine and by dot product. */
 function twin(sent, count) {
   const rows = new Uint16Array(bytesOf(sent));
   const half = count * NEAREST;
@@ -32,7 +32,7 @@ function twin(sent, count) {
   return { cosine: of(0), dot: of(half) };
 }
 
-/** The state as it is computed with; `row` is word → row, `groupOf` row → group or −1, `last` the last snapshot. */
+/** The decoded state; `row` maps words to rows, `groupOf` rows to groups or −1, `last` is the last snapshot. */
 export function spaceOf(state) {
   const { words, width, updates, groups, counts, principal } = state;
   const count = words.length;

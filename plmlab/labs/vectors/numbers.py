@@ -1,4 +1,4 @@
-"""What a page is told of word vectors: the vectors as bytes, the axes that hold most of them, neighbours elsewhere."""
+"""Prepare word vectors for the page: quantised vectors, principal axes, and neighbours in other seeds."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,24 +11,25 @@ from plmlab.labs.vectors.state import Packed
 from plmlab.vectors import WordVectors
 
 STEPS = 32_767
-"""An int16 has so many steps on either side of 0."""
+"""Number of int16 steps on either side of 0."""
 NEIGHBOURS = 10
 
 
 def packed(matrices: Sequence[Float[Tensor, "word model"]]) -> Packed:
-    """Vectors as int16 (``numbers``, [snapshot, word, model]) and a float32 step for each row (``steps``,
-    [snapshot, word]), little-endian: a number is off by at most half a step, 1/65534 of the row's largest, and so a
-    cosine of d-dimensional vectors by at most √d/32767, 0.0003 for 100 numbers, and in practice by a tenth of that."""
-    found = torch.stack([matrix.double() for matrix in matrices])
-    steps = found.abs().amax(-1) / STEPS
+    """Quantise vectors to int16 (``numbers``, [snapshot, word, model]) with a float32 step per row (``steps``,
+    [snapshot, word]), little-endian. The error of an element is at most half a step, 1/65534 of the row's largest
+    absolute value; that of a cosine of d-dimensional vectors is at most √d/32767, or 0.0003 for d = 100, and in
+    practice a tenth of that."""
+    stacked = torch.stack([matrix.double() for matrix in matrices])
+    steps = stacked.abs().amax(-1) / STEPS
     rows = torch.where(steps > 0, steps, 1.0)
-    numbers = (found / rows[..., None]).round()
+    numbers = (stacked / rows[..., None]).round()
     return {"numbers": numbers.numpy().astype("<i2").tobytes(), "steps": steps.numpy().astype("<f4").tobytes()}
 
 
 class Principal(NamedTuple):
-    """The directions in which points spread most: their mean, orthonormal ``axes``, and the share of the variance that
-    each holds."""
+    """The principal components of points: their mean, orthonormal ``axes``, and the proportion of variance explained by
+    each."""
 
     mean: Float[Tensor, "model"]
     axes: Float[Tensor, "axis model"]
@@ -36,7 +37,7 @@ class Principal(NamedTuple):
 
 
 def principal(points: Float[Tensor, "word model"], count: int = 2) -> Principal:
-    """The first principal axes of points (主成分), each turned so that its largest number is positive."""
+    """The first principal axes of points (主成分), each with the sign that makes its largest element positive."""
     mean = points.double().mean(0)
     centred = points.double() - mean
     values, vectors = torch.linalg.eigh(centred.T @ centred)
@@ -48,8 +49,8 @@ def principal(points: Float[Tensor, "word model"], count: int = 2) -> Principal:
 
 
 def nearest(vectors: WordVectors, words: Sequence[str], count: int = NEIGHBOURS) -> bytes:
-    """The rows of each word's nearest among these words in other vectors, as uint16, [2, word, count]: by cosine, and
-    by dot product. Where there are fewer, a word stands for itself."""
+    """The nearest neighbours of each word among these words in other vectors, as uint16 rows [2, word, count]: by
+    cosine, and by dot product. If there are fewer, the word itself fills the remaining entries."""
     own = vectors.only(words)
     kinds = []
     for points in (own.unit, own.matrix):

@@ -1,7 +1,7 @@
-// Which word is under the pointer, and which comes next in a direction.
+// Find the word under the pointer, and the next word in a direction.
 
-/** A grid over points, so that few are looked at: `nearest(x, y, reach)` is the nearest row, or −1. `xy` holds x and y in
-    turn, and `seen(row)` says whether a point can be picked. */
+/** A spatial grid for fast lookup: `nearest(x, y, reach)` is the nearest row, or −1. `xy` alternates x and y, and
+    `seen(row)` tells whether a point can be picked. */
 export function gridOf(xy, seen = () => true) {
   const count = xy.length / 2;
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
@@ -21,35 +21,35 @@ export function gridOf(xy, seen = () => true) {
   const within = (from, to, low) => [Math.max(0, Math.floor((from - low) / size)),
     Math.min(side, Math.floor((to - low) / size))];
   return { nearest(x, y, reach) {
-    let [found, least] = [-1, reach * reach];
+    let [closest, least] = [-1, reach * reach];
     const [firstColumn, lastColumn] = within(x - reach, x + reach, left);
     const [firstRow, lastRow] = within(y - reach, y + reach, top);
     for (let row = firstRow; row <= lastRow; row++) {
       for (let column = firstColumn; column <= lastColumn; column++) {
         for (const i of cells.get(key(column, row)) ?? []) {
           const far = (xy[2 * i] - x) ** 2 + (xy[2 * i + 1] - y) ** 2;
-          if (far <= least && seen(i)) [found, least] = [i, far];
+          if (far <= least && seen(i)) [closest, least] = [i, far];
         }
       }
     }
-    return found;
+    return closest;
   } };
 }
 
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-/** The next word from a row on in the direction of an arrow key: the nearest in the quarter that the arrow points into,
-    what lies aside counted double; the row itself where there is none. */
+/** The next word from a row in the direction of an arrow key: the nearest one in that quadrant, with sideways distances
+    counted double; the row itself if there is none. */
 export function toward(xy, row, key, seen = () => true) {
   const [dx, dy] = WAYS[key];
-  let [found, least] = [row, Infinity];
+  let [closest, least] = [row, Infinity];
   for (let i = 0; i < xy.length / 2; i++) {
     if (i === row || !seen(i)) continue;
     const [x, y] = [xy[2 * i] - xy[2 * row], xy[2 * i + 1] - xy[2 * row + 1]];
     const [ahead, aside] = [x * dx + y * dy, Math.abs(x * dy - y * dx)];
     if (ahead <= 0 || aside > ahead) continue;
     const far = ahead + 2 * aside;
-    if (far < least) [found, least] = [i, far];
+    if (far < least) [closest, least] = [i, far];
   }
-  return found;
+  return closest;
 }

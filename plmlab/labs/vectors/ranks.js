@@ -1,4 +1,4 @@
-// The rank of the true answer along training: by 3CosAdd, and nearest to a word of the question alone.
+// The rank of the correct answer during training: by 3CosAdd, and by similarity to one word of the question alone.
 
 import { el, svg } from "../shared/dom.js";
 import { linear, tick } from "../shared/plot.js";
@@ -7,7 +7,7 @@ import { number, quoted } from "../shared/words.js";
 const MARGIN = { left: 44, right: 14, top: 24, bottom: 34 };
 const LINES = ["added", "c", "b"];
 
-/** The powers of ten, and their halves and fifths, up to a rank. */
+/** Tick values 1, 2 and 5 times powers of ten, up to a rank. */
 export const rankTicks = (worst) => [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000]
   .filter((rank, i) => rank <= worst && (worst < 60 || i % 3 === 0));
 
@@ -17,8 +17,8 @@ const dot = (name, x, y) => (name === "added" ? svg("circle", { class: name, cx:
 
 const titles = ([, b, c]) => ({ added: "b − a + c", c: `${quoted(c)} alone`, b: `${quoted(b)} alone` });
 
-/** The chart, its key, and a table of the same; `found` is a list of { added, c, b }, one a snapshot. `to(at)` marks the
-    snapshot that is shown. */
+/** The chart with its legend and a table; `found` is a list of { added, c, b }, one per snapshot. `to(at)` marks the
+    current snapshot. */
 export function rankChart({ space, words, found, width }) {
   const height = 190;
   const { updates } = space;
@@ -33,16 +33,16 @@ export function rankChart({ space, words, found, width }) {
     ...found.map((ranks, i) => dot(name, x(i), y(ranks[name])))]);
   const here = svg("path", { class: "now" });
   const drawing = svg("svg", { class: "plot-of", width, height, role: "img",
-    "aria-label": `the rank of ${words[3]} along training` },
+    "aria-label": `the rank of ${words[3]} during training` },
   ...rankTicks(worst).flatMap((rank) => [
     svg("path", { class: "rule", d: `M${MARGIN.left} ${y(rank)}H${width - MARGIN.right}` }),
     svg("text", { x: MARGIN.left - 7, y: y(rank) + 4, "text-anchor": "end" }, number(rank))]),
   ...updates.map((update, i) => ((updates.length - 1 - i) % every ? "" : svg("text", { x: x(i), y: height - 18,
     "text-anchor": i === updates.length - 1 ? "end" : "middle", dx: i === updates.length - 1 ? 12 : 0 }, tick(update))))
     .filter(Boolean),
-  svg("text", { x: 2, y: 12 }, "rank of the true answer (1 is best)"),
+  svg("text", { x: 2, y: 12 }, "rank of the correct answer (1 is best)"),
   svg("text", { x: (MARGIN.left + width) / 2, y: height - 3, "text-anchor": "middle" },
-    "update of training (one step a snapshot)"),
+    "training update (one step per snapshot)"),
   here, ...lines);
   const node = el("div", { class: "ranks" }, el("div", {}, drawing),
     el("p", { class: "keys" }, ...LINES.map((name) => el("span", {},

@@ -1,24 +1,24 @@
-// Time: a slider over the snapshots of training, and a button that plays them.
+// Training time: a slider over the snapshots, and a button that plays them.
 
 import { clamp, el } from "../shared/dom.js";
 import { number } from "../shared/words.js";
 
-const STEP = 450; // ms from a snapshot to the next when playing
-const GLIDE = 260; // ms for a move of the slider
+const STEP = 450; // ms per snapshot when playing
+const GLIDE = 260; // ms: duration of the transition after a move of the slider
 
 const still = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
 
-/** The slider. `show(time)` draws a time between snapshots, 0 … last, and `choose(at)` hears of each snapshot that is
-    reached; `extra` stands beside it. */
+/** The slider. `show(time)` draws a time between snapshots, 0 … last, and `choose(at)` is called for each snapshot
+    reached; `extra` nodes are appended. */
 export function scrubber({ updates, at, show, choose, signal, extra = [] }) {
   const last = updates.length - 1;
   let [time, goal, playing, frame, before] = [at, at, false, 0, 0];
-  const told = el("output", {}, number(updates[at]));
-  const input = el("input", { type: "range", min: 0, max: last, step: 1, "aria-label": "update of training" });
+  const output = el("output", {}, number(updates[at]));
+  const input = el("input", { type: "range", min: 0, max: last, step: 1, "aria-label": "training update" });
   const play = el("button", { type: "button", class: "play", on: { click: () => (playing ? stop() : start()) } },
     "▶ play");
   const name = () => {
-    told.textContent = number(updates[goal]);
+    output.textContent = number(updates[goal]);
     input.value = goal;
     input.setAttribute("aria-valuetext", `update ${number(updates[goal])}`);
     play.textContent = playing ? "■ stop" : "▶ play";
@@ -72,6 +72,6 @@ export function scrubber({ updates, at, show, choose, signal, extra = [] }) {
   signal.addEventListener("abort", () => cancelAnimationFrame(frame));
   name();
   const node = el("div", { class: "bar scrubber", role: "group", "aria-label": "training" }, play,
-    el("label", { class: "slider" }, el("span", {}, "update"), input, told), ...extra);
+    el("label", { class: "slider" }, el("span", {}, "update"), input, output), ...extra);
   return { node, to, playing: () => playing, time: () => time };
 }

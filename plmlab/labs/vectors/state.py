@@ -1,24 +1,24 @@
-"""The state of the Vector Lab, as JavaScript reads it."""
+"""The state of the Vector Lab, as passed to JavaScript."""
 
 from typing import Any, TypedDict
 
 
 class Group(TypedDict):
-    """Rows of words that belong together."""
+    """A named group of words, as rows."""
 
     name: str
     rows: list[int]
 
 
 class Packed(TypedDict):
-    """Vectors as `packed` has them."""
+    """Quantised vectors, as returned by `packed`."""
 
     numbers: bytes
     steps: bytes
 
 
 class Beside(TypedDict):
-    """What was given beside the vectors."""
+    """The optional data in addition to the vectors."""
 
     groups: list[Group]
     counts: Any
@@ -26,7 +26,7 @@ class Beside(TypedDict):
 
 
 class Axes(TypedDict):
-    """The directions in which the last snapshot spreads most."""
+    """The principal axes of the last snapshot."""
 
     mean: list[float]
     axes: list[list[float]]
@@ -34,7 +34,7 @@ class Axes(TypedDict):
 
 
 class State(Packed, Beside):
-    """What is drawn: ``updates`` are those of the snapshots; ``own``, whether these are of the reader's text."""
+    """The data drawn: ``updates`` are those of the snapshots; ``own`` tells whether they come from the user's text."""
 
     words: list[str]
     width: int

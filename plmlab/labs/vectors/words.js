@@ -1,4 +1,4 @@
-// Boxes for the reader's words: one that has a vector, or several to put in the spotlight.
+// Input fields for words: a single word with a vector, or several words to highlight.
 
 import { spelledLike } from "./maths.js";
 import { unknownSaid } from "./told.js";
@@ -6,18 +6,18 @@ import { el, settled } from "../shared/dom.js";
 
 let lists = 0;
 
-/** The words that a browser offers while one types; boxes name its id. */
+/** The vocabulary as a <datalist> for autocompletion; fields refer to its id. */
 export function wordList(words) {
   return el("datalist", { id: `plm-vectors-${lists++}` }, ...words.map((word) => el("option", { value: word })));
 }
 
-/** The row of a word as it was typed, or in small letters; undefined where it has no vector. */
+/** The row of a word as typed, or in lower case; undefined if it has no vector. */
 export const rowOf = ({ row }, text) => row.get(text) ?? row.get(text.toLowerCase());
 
 export const missingWord = ({ words }, text) => ({ text, like: spelledLike(text, words) });
 
-/** A box for one word. `choose(row)` hears of each word with a vector, `complain(text)` of one without, once it is
-    entered; `empty`, where given, hears that the box was cleared. */
+/** A field for one word. `choose(row)` is called for a word with a vector, `complain(text)` on entering a word without
+    one; `empty`, if given, is called when the field is cleared. */
 export function wordBox({ label, list, space, choose, complain, empty = null, kind = "word", placeholder = null }) {
   const input = el("input", { type: "text", class: kind, list, dir: "auto", spellcheck: "false", autocomplete: "off",
     "aria-label": label, placeholder });
@@ -46,10 +46,10 @@ export function wordBox({ label, list, space, choose, complain, empty = null, ki
   } };
 }
 
-/** The rows of the words in a text, and those without a vector; commas, or else spaces, stand between. */
+/** The rows of the words in a text, and the words without a vector; words are separated by commas or spaces. */
 export function spotlit(space, text) {
   const [found, missing] = [new Set(), new Map()];
-  for (const part of text.split(/[,，、;\n]+/).map((one) => one.trim()).filter(Boolean)) {
+  for (const part of text.split(/[,，、;\n]+/).map((item) => item.trim()).filter(Boolean)) {
     const whole = rowOf(space, part);
     if (whole !== undefined) found.add(whole);
     else {

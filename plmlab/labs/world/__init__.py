@@ -1,1 +1,1 @@
-"""Meet the Small World."""
+"""The Small World Lab: sentences, exact probabilities, entities and bridge questions of the Small World."""

@@ -1,11 +1,11 @@
-// The Small World's lab, third view: an entity's article with its links, and its facts.
+// The Small World Lab, third view: an entity's article with links, and its facts.
 
 import { select } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 import { observe } from "../shared/lab.js";
 import { KINDS, facts, prose } from "../shared/probabilities.js";
 
-/** The entities that a query finds: in the name, the kind, or both ("film harbor"); names that begin so first. */
+/** The entities that match a query by name, kind or both ("film harbor"), with prefix matches first. */
 export function found(entities, query) {
   const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = entities.filter(({ name, kind }) => {
@@ -19,7 +19,7 @@ export function found(entities, query) {
 /** The view: { node, draw(part) }. */
 export function entityView(model, { go, signal }) {
   const disabled = model.get("alone");
-  const query = el("input", { type: "text", "aria-label": "search an entity", placeholder: "search: a name, a kind",
+  const query = el("input", { type: "text", "aria-label": "search for an entity", placeholder: "search: a name, a kind",
     autocomplete: "off", spellcheck: "false" });
   const list = select({ label: "entities", size: 12, class: "entities", disabled }, go);
   const count = el("p", { class: "axes", role: "status" });
@@ -48,12 +48,12 @@ export function entityView(model, { go, signal }) {
       const heading = el("h4", { tabindex: "-1" }, part.name,
         el("span", {}, ` ${KINDS[part.kind]} · `, el("span", { lang: "zh" }, part.chinese)));
       page.replaceChildren(heading,
-        ...(part.held ? [el("p", { class: "axes" }, "Held out: training text never names it.")] : []),
+        ...(part.held ? [el("p", { class: "axes" }, "Held out: it does not occur in the training text.")] : []),
         el("p", { class: "text" }, ...part.sentences.flatMap((sentence, i) => [i ? " " : "",
           el("span", { class: part.gist.includes(i) ? "gist" : "" }, ...prose(sentence, go, part.key))])),
-        el("p", { class: "axes" }, el("span", { class: "gist" }, "Underlined"), ": the sentences that carry the gist."),
+        el("p", { class: "axes" }, el("span", { class: "gist" }, "Underlined"), ": the sentences with the article’s gist."),
         el("p", { class: "text", lang: "zh" }, part.sentences.map(({ chinese }) => chinese).join("")),
-        el("div", { class: "scroll" }, facts("what is known", part.facts, go, part.key)));
+        el("div", { class: "scroll" }, facts("facts", part.facts, go, part.key)));
       if (walked) heading.focus({ preventScroll: true });
     },
   };

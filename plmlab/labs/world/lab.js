@@ -1,4 +1,4 @@
-// The Small World's lab: four views behind tabs.
+// The Small World Lab: four views in tabs.
 
 import { select } from "../shared/controls.js";
 import { el, resized } from "../shared/dom.js";
@@ -16,7 +16,7 @@ const VIEWS = [
   { name: "question", title: "A bridge question", make: questionView },
 ];
 
-/** The tab that a key leads to from the one at `place`, or null. */
+/** The index of the tab that a keyboard key moves to from `place`, or null. */
 export function tabAfter(key, place, count) {
   const to = { ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? null : (to + count) % count;
@@ -55,13 +55,13 @@ function worldChoice(model, signal) {
   const note = el("span", { class: "axes", role: "status" });
   const choice = select({ label: "which world", disabled: model.get("alone"),
     options: model.get("menu").sizes.map((name) => [name, `the ${name} world`]) }, (size) => {
-    if (size === "full") note.textContent = "compiling: some seconds, once";
+    if (size === "full") note.textContent = "compiling: this takes a few seconds, once";
     tell(model, { size });
   });
   const follow = () => {
     const { name, words, entities, arcs } = model.get("state").world;
     choice.show(name);
-    note.textContent = `${number(words)} words, ${entities} named things, ` +
+    note.textContent = `${number(words)} words, ${entities} named entities, ` +
       `a grammar of ${number(arcs)} arcs`;
   };
   observe(model, ["state"], follow, signal);
@@ -71,8 +71,8 @@ function worldChoice(model, signal) {
 
 export default lab({
   title: "Meet the Small World",
-  lead: "A universe with its own people, films and cafés. It writes about them in English and Chinese, and since its " +
-  "grammar is ours, everything about its text is known exactly.",
+  lead: "A synthetic universe with its own people, films and cafés. It generates text about them in English and " +
+  "Chinese, and because we wrote its grammar, everything about the text is known exactly.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("world");
   if (!model.get("state").world) return;
@@ -83,9 +83,9 @@ export default lab({
   const draw = () => {
     const place = VIEWS.findIndex(({ name }) => name === model.get("view"));
     const part = model.get("state")[model.get("view")];
-    const said = JSON.stringify(part);
-    if (drawn[place] === said) return views[place].repaint?.();
-    drawn[place] = said;
+    const serialized = JSON.stringify(part);
+    if (drawn[place] === serialized) return views[place].repaint?.();
+    drawn[place] = serialized;
     views[place].draw(part);
   };
   parts.controls.prepend(worldChoice(model, signal), list);

@@ -1,4 +1,4 @@
-"""Meet the Small World: a universe that writes about itself, and knows the exact probability of all it says."""
+"""The Small World Lab: a synthetic universe that generates text about itself, with exact probabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, cast
@@ -17,20 +17,20 @@ from plmlab.world.questions.bank import Question
 
 SIZES: dict[str, Callable[[], World]] = {"small": world.small, "full": world.full}
 VIEWS = {"sentences": ("drawn",), "probability": ("text", "max_tokens"), "entity": ("entity",), "question": ("asked",)}
-"""Each view, and the traits that it is computed from (and the size of the world)."""
+"""The views, each with the traits that it depends on (in addition to the size of the world)."""
 
 
 class WorldLab(Lab):
-    """Four views of the Small World, behind tabs.
+    """Four views of the Small World, in tabs.
 
-    It writes sentences, with their gold labels on demand; tells the exact probability of any sentence that is typed,
-    or where it leaves the grammar, and what the best reader believes of a hidden word; shows an entity's article and
-    facts; and follows a bridge question hop by hop.
+    Generated sentences with their gold labels; the exact probability of any typed sentence, or the point where it
+    leaves the grammar, and the Bayes-optimal predictions for a masked word; the article and the facts of an entity; and
+    a bridge question, hop by hop.
 
     Args:
-        text: the sentence to begin with; one of the world's own if not given.
-        size: "small", or "full", which takes some seconds to compile.
-        view: the tab to begin with.
+        text: the initial sentence; one of the world's sentences if None.
+        size: "small", or "full", which takes a few seconds to compile.
+        view: the initial tab.
     """
 
     title = "Meet the Small World"
@@ -48,7 +48,7 @@ class WorldLab(Lab):
     def __init__(self, text: str | None = None, *, size: str = "small", view: str = "sentences",
                  max_tokens: int = 64) -> None:
         if view not in VIEWS:
-            raise ValueError(f"there is no view {view!r:.60}; there are {', '.join(VIEWS)}")
+            raise ValueError(f"there is no view {view!r:.60}; the views are {', '.join(VIEWS)}")
         self._size = size
         self._questions, begin = entered(find_world(size))
         if text is not None:
@@ -57,21 +57,22 @@ class WorldLab(Lab):
 
     @property
     def world(self) -> World:
-        """The Small World that is shown, of the chosen size."""
+        """The Small World of the selected size."""
         return find_world(self.size)
 
     def summary(self) -> str:
-        """The world's size, and what it says of the typed sentence: its log p in nats, or where it goes wrong."""
+        """The world's size, and the typed sentence with its log p in nats, or the reason why it is not grammatical."""
         shown = self.state.get("probability")
         if shown is None:
             return self.message
-        said = " ".join(column["word"] for column in shown["words"])
+        sentence = " ".join(column["word"] for column in shown["words"])
         verdict = f"log p = −{shown['nats']:.3f} nats" if shown["valid"] else shown["said"]
-        return f"the {self.state['world']['name']} world, {self.state['world']['words']:,} words; '{said}': {verdict}"
+        return (f"the {self.state['world']['name']} world, {self.state['world']['words']:,} words; "
+                f"'{sentence}': {verdict}")
 
     def compute(self, change: Change) -> Computed:
-        """The views that what changed belongs to, and in another world its own sentence, film and questions; what
-        cannot be shown leaves its view as it was."""
+        """Update the views that depend on the changed inputs; a new world also resets the sentence, the entity and the
+        questions. A view with an invalid input keeps its previous state."""
         shown = find_world(self.size)
         same = self.size == self._size
         questions, begin = (self._questions, {}) if same else entered(shown)
@@ -93,7 +94,7 @@ class WorldLab(Lab):
 
     def _made(self, view: str, shown: World, given: Mapping[str, Any],
               questions: Sequence[Question]) -> State:
-        """One view's part of the state, alone."""
+        """The part of the state for one view."""
         if view == "sentences":
             return {"sentences": sentences_state(shown, given["drawn"])}
         if view == "entity":
@@ -110,16 +111,15 @@ class WorldLab(Lab):
 
 
 def entered(shown: World) -> tuple[list[Question], dict[str, Any]]:
-    """The bridge questions of a world, and the traits to begin with in it: its sentences to try, its entities, a film,
-    its first question."""
-    entities, tried = directory(shown), presets(shown)
+    """The bridge questions of a world, and the initial traits: its presets and entities, a film, the first question."""
+    entities, examples = directory(shown), presets(shown)
     films = [entity["key"] for entity in entities if entity["kind"] == "film"]
-    return bridge_questions(shown), {"menu": {"sizes": list(SIZES), "entities": entities, "presets": tried},
-                                     "text": tried[0]["text"], "entity": films[0], "asked": 0}
+    return bridge_questions(shown), {"menu": {"sizes": list(SIZES), "entities": entities, "presets": examples},
+                                     "text": examples[0]["text"], "entity": films[0], "asked": 0}
 
 
 def find_world(size: str) -> World:
-    """The world of that size; a ValueError lists those that are there."""
+    """The world of the given size. Raises ValueError for an unknown size."""
     if size not in SIZES:
-        raise ValueError(f"there is no world {size!r:.60}; there are {', '.join(SIZES)}")
+        raise ValueError(f"there is no world {size!r:.60}; the sizes are {', '.join(SIZES)}")
     return SIZES[size]()

@@ -1,18 +1,18 @@
-// The Small World's lab, fourth view: a bridge question, followed hop by hop through its cognitive graph.
+// The Small World Lab, fourth view: a bridge question, hop by hop through its cognitive graph.
 
 import { radioGroup } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 import { tell } from "../shared/lab.js";
 import { KINDS, link, pieces, prose } from "../shared/probabilities.js";
 
-/** What a hop does, in words. */
+/** A hop in words. */
 export const hopText = ({ relation, backward, name }, from) =>
   (backward ? `whose ${relation} is ${from}? ${name}` : `${from}'s ${relation}: ${name}`);
 
-/** What is said after the last hop of the guess that was made. */
+/** The feedback on the user's guess after the last hop. */
 export function judged(guess, answer) {
   if (guess === null) return `The answer: ${answer}.`;
-  return guess === answer ? `The answer: ${answer}. You had it right.` : `The answer: ${answer}. You had said ${guess}.`;
+  return `The answer: ${answer}. ${guess === answer ? "Your guess was correct." :}`Your guess was ${guess}.`}`;
 }
 
 function chain(part, reached, go) {
@@ -47,9 +47,9 @@ export function questionView(model, { go }) {
     on: { click: () => tell(model, { asked: model.get("asked") + 1 }) } }, "another question");
   const guessing = ({ guesses }) => options.replaceChildren(radioGroup({
     label: "your guess", kind: "guesses", value: view.guess, lead: el("b", {}, "Guess first:"),
-    options: guesses.map((said) => [said, said]),
-  }, (said) => {
-    view.guess = said;
+    options: guesses.map((option) => [option, option]),
+  }, (option) => {
+    view.guess = option;
     paint();
   }).node);
   const paint = () => {
@@ -60,13 +60,13 @@ export function questionView(model, { go }) {
     read.replaceChildren(...part.hops.slice(0, view.reached).map((hop, i) => el("li", {},
       el("b", {}, hopText(hop, from(i))),
       el("p", {}, `sentence ${hop.place} of '${hop.article}': `, ...prose(hop.sentence, go)))));
-    next.textContent = view.reached ? "the next hop" : "take the first hop";
+    next.textContent = view.reached ? "the next hop" : "the first hop";
     next.disabled = done;
     again.disabled = !view.reached;
     for (const box of options.querySelectorAll("input")) box.disabled = done;
     end.textContent = done ? judged(view.guess, part.answer)
-      : `${part.hops.length - view.reached} of ${part.hops.length} hops to go. Each must be read before one knows where ` +
-        "to look for the next.";
+      : `${part.hops.length - view.reached} of ${part.hops.length} hops to go. Each hop has to be read before it is ` +
+        "clear where to look for the next.";
   };
   return {
     node: el("div", {}, words, chinese, options, graph, el("div", { class: "bar" }, next, again, other), end, read,
@@ -76,8 +76,8 @@ export function questionView(model, { go }) {
       if (view.number !== key) Object.assign(view, { number: key, reached: 1, guess: null });
       words.textContent = pieces(part.words, []).map(({ text, space }) => (space ? " " : "") + text).join("");
       chinese.textContent = part.chinese;
-      this.node.querySelector(".shelved").textContent = `On the table, shuffled: ${part.articles.join(" · ")}. ` +
-        `${part.needed} of them are needed; the others only look right.`;
+      this.node.querySelector(".shelved").textContent = `The context, shuffled: ${part.articles.join(" · ")}. ` +
+        `${part.needed} of these articles are needed; the others are distractors.`;
       guessing(part);
       paint();
     },

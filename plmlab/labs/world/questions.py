@@ -1,4 +1,4 @@
-"""What the Small World's lab shows of a bridge question: the hops of its cognitive graph, and answers to guess from."""
+"""A bridge question for the Small World Lab: the hops of its cognitive graph, and multiple-choice answers."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -22,14 +22,14 @@ def bridge_questions(world: World) -> list[Question]:
 
 
 def said(entity: Entity, world: World) -> str:
-    """How an answer names the entity: foods and products in the plural."""
+    """The name of an entity as an answer: foods and products are in the plural."""
     if entity.kind in PLURAL:
         return world.lexicon[entity.traits["word"]].forms["pl"]
     return entity.name
 
 
 def guesses(world: World, question: Question, number: int) -> list[str]:
-    """The answer to a question among others of its kind, in a random order that ``number`` decides."""
+    """Multiple-choice answers: the correct one and others of its kind, in a random order seeded by ``number``."""
     rng = Random(number)
     answer = world.facts[str(question.answer_entity)]
     others = [other for other in world.facts.kind(answer.kind) if other != answer]
@@ -38,12 +38,12 @@ def guesses(world: World, question: Question, number: int) -> list[str]:
 
 
 def question_state(world: World, questions: Sequence[Question], number: int) -> QuestionState:
-    """A question for JavaScript: its words, its articles, its graph hop by hop, each with the sentence where the hop is
-    read, and answers to guess from."""
+    """A question for JavaScript: its words, its articles, the hops of its graph, each with its supporting sentence, and
+    multiple-choice answers."""
     question = questions[number % len(questions)]
     hops = list[Hop]()
     for edge in question.graph.edges:
-        assert edge.clue is not None, "every hop of a bridge question is read in a sentence"
+        assert edge.clue is not None, "every hop of a bridge question has a supporting sentence"
         sentence = world.corpora.articles(question.split)[edge.clue.article].sentences[edge.clue.sentence]
         relation = edge.relation.removeprefix("~")
         hops.append({

@@ -1,4 +1,4 @@
-// The Small World's lab, first view: sentences that the world writes, with their gold labels on demand.
+// The Small World Lab, first view: generated sentences, with optional gold labels.
 
 import { checkbox } from "../shared/controls.js";
 import { el, svg } from "../shared/dom.js";
@@ -16,15 +16,15 @@ const LAYERS = [
   { name: "arcs", title: "agreement" }, { name: "chinese", title: "Chinese" }, { name: "facts", title: "facts" },
 ];
 
-/** What an agreement arc says: its ends, and what stands between them. */
+/** An agreement arc in words: its ends, their distance, and the attractors. */
 export function arcText({ subject, verb, number, attractors, distance }, words) {
   const form = number === "pl" ? "plural" : "singular";
   const between = distance === 0 ? "side by side" : `${plural(distance, "word")} between`;
-  const lure = attractors === 0 ? "" : `, ${plural(attractors, "noun")} of the other number`;
+  const lure = attractors === 0 ? "" : `, ${plural(attractors, "attractor")}`;
   return `${words[subject]} … ${words[verb]}: both ${form}; ${between}${lure}`;
 }
 
-/** The path of an arc over the words from x to y, `height` px high. */
+/** The SVG path of an arc over the words between two x coordinates, `height` px high. */
 export const arcPath = (from, to, height) =>
   `M${from} ${height}C${from} ${height * -0.15} ${to} ${height * -0.15} ${to} ${height}`;
 
@@ -70,11 +70,11 @@ export function sentencesView(model, { go }) {
     repaint();
   }).node;
   const more = el("button", { type: "button", disabled: model.get("alone"),
-    on: { click: () => tell(model, { drawn: model.get("drawn") + 1 }) } }, "write others");
+    on: { click: () => tell(model, { drawn: model.get("drawn") + 1 }) } }, "generate others");
   let lines = [];
   const repaint = () => { for (const line of lines) line.paint(); };
   const node = el("div", {}, el("div", { class: "bar quiet" }, more,
-    el("span", { class: "layers", role: "group", "aria-label": "what is known of each sentence" },
+    el("span", { class: "layers", role: "group", "aria-label": "labels of each sentence" },
       ...LAYERS.map(toggle))), list);
   choose();
   return {

@@ -1,4 +1,4 @@
-"""What the Small World's lab shows of sentences and of one article: words, gold labels, links."""
+"""Sentences and articles for the Small World Lab: words, gold labels, links."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -14,7 +14,7 @@ LOOKED_AT = 400
 
 
 def fact_state(triple: Triple, world: World) -> Fact:
-    """One fact as a dict for JavaScript: its relation's name and its two ends; ``named`` ends have an article."""
+    """One fact as a dict for JavaScript: subject, relation and object; ``named`` entities have an article."""
     def end(key: str) -> End:
         entity = world.facts[key]
         return {"key": key, "name": entity.name, "kind": entity.kind, "named": entity.named}
@@ -37,7 +37,8 @@ def sentence_state(sentence: Sentence, world: World) -> SentenceState:
 
 
 def telling_sentences(world: World, drawn: int) -> list[Sentence]:
-    """Sentences of one draw with something to show: a fact, an ambiguous word, a distant agreement, and a plain one."""
+    """Instructive sentences from one sample: one with a fact, an ambiguous word, a long-distance agreement, and a plain
+    one."""
     stream: Iterator[Sentence] = islice(world.sentences("train", seed=1 + drawn), LOOKED_AT)
     wanted = [
         lambda s: bool(s.facts) and len(s.mentions) > 0,
@@ -45,33 +46,33 @@ def telling_sentences(world: World, drawn: int) -> list[Sentence]:
         lambda s: any(link.attractors and link.distance > 2 for link in s.agreement),
         lambda s: not s.facts and not any(s.senses),
     ]
-    found: dict[int, Sentence] = {}
+    selected: dict[int, Sentence] = {}
     for sentence in stream:
-        for place, fits in enumerate(wanted):
-            if place not in found and fits(sentence):
-                found[place] = sentence
+        for index, fits in enumerate(wanted):
+            if index not in selected and fits(sentence):
+                selected[index] = sentence
                 break
-        if len(found) == len(wanted):
+        if len(selected) == len(wanted):
             break
-    return [found[place] for place in sorted(found)]
+    return [selected[index] for index in sorted(selected)]
 
 
 def sentences_state(world: World, drawn: int) -> list[SentenceState]:
-    """The sentences of one draw, each as a dict for JavaScript."""
+    """The sentences of one sample, each as a dict for JavaScript."""
     return [sentence_state(sentence, world) for sentence in telling_sentences(world, drawn)]
 
 
 def directory(world: World) -> list[dict[str, str]]:
-    """All entities that have an article, as key, name and kind, for the list to search in."""
+    """All entities that have an article, as key, name and kind; they fill the searchable list."""
     return [{"key": entity.key, "name": entity.name, "kind": entity.kind}
             for entity in world.facts.entities.values() if entity.named]
 
 
 def entity_state(world: World, key: str) -> Entity:
-    """An entity for JavaScript: its article, and the facts that have it at either end.
+    """An entity for JavaScript: its article, and the facts with it as subject or object.
 
     Raises:
-        ValueError: no such entity, or one without an article.
+        ValueError: if there is no such entity, or it has no article.
     """
     entity, article = world.facts[key], world.article(key)
     known = [triple for triple in world.facts.triples if key in (triple.subject, triple.object)]

@@ -1,4 +1,4 @@
-"""The state of the World Lab, as JavaScript reads it: a part for each view."""
+"""The state of the Small World Lab, as passed to JavaScript, with one part per view."""
 
 from typing import Any, TypedDict
 
@@ -6,7 +6,7 @@ from plmlab.labs.shared.probabilities import ProbabilityState
 
 
 class Named(TypedDict):
-    """A thing of the world."""
+    """An entity of the world."""
 
     key: str
     name: str
@@ -14,13 +14,13 @@ class Named(TypedDict):
 
 
 class End(Named):
-    """An end of a fact; whether it has an article (``named``)."""
+    """The subject or object of a fact; ``named`` tells whether it has an article."""
 
     named: bool
 
 
 class Fact(TypedDict):
-    """One fact: two things, and the name of their relation."""
+    """One fact: two entities, and the name of their relation."""
 
     subject: End
     relation: str
@@ -28,14 +28,14 @@ class Fact(TypedDict):
 
 
 class Mention(Named):
-    """Where a thing is named in a sentence."""
+    """A mention of an entity in a sentence."""
 
     start: int
     end: int
 
 
 class Agreement(TypedDict):
-    """A verb and its subject, and the nouns of the other number between them."""
+    """Subject–verb agreement: the positions of both, their distance, and the number of attractors between them."""
 
     subject: int
     verb: int
@@ -58,7 +58,7 @@ class Sentence(TypedDict):
 
 
 class Entity(Named):
-    """A thing with its article, and the facts that have it at either end; whether it is ``held`` out."""
+    """An entity with its article and its facts; ``held`` tells whether it is held out from training."""
 
     chinese: str
     sentences: list[Sentence]
@@ -68,7 +68,7 @@ class Entity(Named):
 
 
 class Hop(TypedDict):
-    """A hop of a question's graph, and the sentence where it is read."""
+    """A hop of a question's graph, with its supporting sentence."""
 
     source: str
     target: str
@@ -82,7 +82,7 @@ class Hop(TypedDict):
 
 
 class Question(TypedDict):
-    """A question hop by hop, and answers to guess from."""
+    """A question, its hops, and multiple-choice answers."""
 
     number: int
     count: int
@@ -98,7 +98,7 @@ class Question(TypedDict):
 
 
 class Size(TypedDict):
-    """Which world it is, and how large."""
+    """The name and the size of the world."""
 
     name: str
     words: int
@@ -107,7 +107,7 @@ class Size(TypedDict):
 
 
 class State(TypedDict, total=False):
-    """What is drawn: the views that were made, all after the first computing."""
+    """The data drawn: the views computed so far, which are all of them after the first computation."""
 
     sentences: list[Sentence]
     probability: ProbabilityState

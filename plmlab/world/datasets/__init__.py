@@ -1,1 +1,1 @@
-"""Training data made of a World: batches, labelled tasks, a tokenizer."""
+"""Datasets generated from a World: batches, labelled tasks, a tokenizer."""

@@ -1,4 +1,4 @@
-"""Word pairs that stand in one relation, for questions of the form a : b = c : ?, from a world's grammar and facts."""
+"""Word pairs of a relation, for analogy questions a : b = c : ?, from a world's grammar and facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
@@ -12,13 +12,13 @@ FORMS = {
     "noun: plural": ("NOUN", "sg", "pl"), "verb: third person": ("VERB", "base", "third"),
     "verb: past": ("VERB", "base", "past"),
 }
-"""Relation → the part of speech, and the two forms of a word."""
+"""Relation → the part of speech and the two word forms."""
 FACTS = {"town: its country": "in_country", "town: its river": "on_river"}
-"""Relation → the fact that it tells."""
+"""Relation → the name of the fact."""
 
 
 class Question(NamedTuple):
-    """``a`` is to ``b`` as ``c`` is to ``d``."""
+    """An analogy question: ``a`` is to ``b`` as ``c`` is to ``d``."""
 
     a: str
     b: str
@@ -27,17 +27,18 @@ class Question(NamedTuple):
 
 
 def related(world: World) -> dict[str, list[tuple[str, str]]]:
-    """Relation → its word pairs, in the order of the tables; only single, unambiguous words that the sentences say.
+    """Relation → its word pairs, in the order of the tables; only single, unambiguous words that occur in the
+    sentences.
 
-    A word stands once on the left of a relation. Pairs that look alike on both sides are left out.
+    A word is the first of at most one pair per relation. Pairs of two identical words are left out.
     """
-    said = set(world.automaton().vocabulary)
+    vocabulary = set(world.automaton().vocabulary)
     ambiguous = set(world.lexicon.ambiguous)
     names = {key: entity.words[-1] if entity.kind == "river" else " ".join(entity.words)
              for key, entity in world.facts.entities.items()}
 
     def kept(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-        found = {one: other for one, other in pairs if {one, other} <= said - ambiguous and one != other}
+        found = {one: other for one, other in pairs if {one, other} <= vocabulary - ambiguous and one != other}
         return list(found.items())
 
     found = {name: kept((word.forms[one], word.forms[other]) for word in world.lexicon
@@ -50,11 +51,11 @@ def related(world: World) -> dict[str, list[tuple[str, str]]]:
 
 
 def questions(pairs: Sequence[tuple[str, str]], *, most: int = 500, seed: int = 0) -> list[Question]:
-    """Every pair asked by every other of another answer, or ``most`` of these questions, drawn with a seed."""
+    """All ordered combinations of two pairs with four different words, or a random sample of ``most`` of them."""
     every = [Question(a, b, c, d) for (a, b), (c, d) in permutations(pairs, 2) if len({a, b, c, d}) == 4]
     return shuffled(Random(seed), every)[:most]
 
 
 def asked(relations: Mapping[str, Sequence[tuple[str, str]]], **choices: int) -> dict[str, list[Question]]:
-    """Relation → its questions."""
+    """Relation → its analogy questions."""
     return {name: questions(pairs, **choices) for name, pairs in relations.items()}

@@ -1,4 +1,4 @@
-"""The world as training data: sentences under an objective, and BERT's pairs of sentences; a batch for any step."""
+"""Batches of a world's text: sentences under an objective, and BERT's sentence pairs; available for any step."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -22,10 +22,10 @@ from plmlab.world.world import World
 def sentence_batches(world: World, split: str, tokenizer: Tokenizer,
                      objective: Callable[..., Example | BidirectionalExample],
                      batch: int, seed: int) -> ExampleBatches:
-    """Batches of ``batch`` new sentences of a split, each made an Example by ``objective``.
+    """Batches of ``batch`` new sentences of a split, each turned into an Example by ``objective``.
 
-    The tokenizer has one token a word (``build_world_tokenizer``), so that the world's floors are the floors of this
-    text. A text that is given the objective knows its words, and what it mentions.
+    The tokenizer has one token per word (``build_world_tokenizer``), so that the world's floors apply to this text. The
+    Text passed to the objective includes its words and its entity mentions.
     """
     def draw(rng: Random) -> list[Any]:
         sentences = list(islice(world.text(split, seed=int(rng.random() * 2**53)), batch))
@@ -42,24 +42,24 @@ def _named(world: World, split: str, words: Sequence[str]) -> tuple[tuple[int, i
 
 def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., AnyExample], batch: int,
                       seed: int) -> ExampleBatches:
-    """As `sentence_batches`, but half of the sentences, by chance, are in Chinese. None stands there in both languages:
-    what is a translation of what, this text does not tell; nor what a Chinese sentence mentions."""
+    """Like `sentence_batches`, but each sentence is in Chinese with probability ½. Each sampled sentence is in one
+    language only, so the data contain no translation pairs. Chinese sentences have no mentions."""
     def draw(rng: Random) -> list[Any]:
         sentences = islice(world.sentences(split, seed=int(rng.random() * 2**53)), batch)
-        said = [(one.chinese, None) if rng.random() < 0.5 else (one.words, one.named) for one in sentences]
+        chosen = [(one.chinese, None) if rng.random() < 0.5 else (one.words, one.named) for one in sentences]
         return [objective(of_sentence(row, *one), vocab=tokenizer.vocab, rng=rng)
-                for one, row in zip(said, rows(tokenizer, [words for words, _ in said]), strict=True)]
+                for one, row in zip(chosen, rows(tokenizer, [words for words, _ in chosen]), strict=True)]
 
     return ExampleBatches(draw, seed, tokenizer.vocab.need("pad"))
 
 
 def next_word_examples(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[Example]:
-    """Given sentences as Examples, each position to say the next word; the tokenizer has one token a word."""
+    """Given sentences as Examples of next-word prediction; the tokenizer has one token per word."""
     return [causal(row, vocab=tokenizer.vocab, rng=Random(0)) for row in rows(tokenizer, sentences)]
 
 
 def next_word_batch(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> Batch:
-    """The batch of given sentences, each position to say the next word."""
+    """The batch of given sentences for next-word prediction."""
     return Batch.of(next_word_examples(sentences, tokenizer), pad=tokenizer.vocab.need("pad"))
 
 
@@ -67,11 +67,11 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
                  objective: Callable[..., AnyExample] = next_sentence,
                  draw_pairs: Callable[[World, str, int], Iterator[NextSentence]] = World.next_sentences,
                  **choices: Any) -> ExampleBatches:
-    """Batches of pairs from articles, half torn from two texts (Devlin et al. 2019, §3.1).
+    """Batches of sentence pairs from articles, half of them from two different articles (Devlin et al. 2019, §3.1).
 
-    Each is made an Example by ``objective``, with its ``choices``: by ``next_sentence``, words are hidden, and the
-    label is whether B follows A. The tokenizer has one token a word (``build_world_tokenizer``).
-    ``draw_pairs(world, split, seed)`` yields the pairs: single sentences, unless they are `segment_pairs`.
+    Each pair is turned into an Example by ``objective``, with its ``choices``; ``next_sentence`` masks words and labels
+    whether B follows A. The tokenizer has one token per word (``build_world_tokenizer``). ``draw_pairs(world, split,
+    seed)`` yields the pairs: single sentences by default, or `segment_pairs`.
     """
     def draw(rng: Random) -> list[Any]:
         pairs = list(islice(draw_pairs(world, split, int(rng.random() * 2**53)), batch))
@@ -84,10 +84,10 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
 
 
 def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> ExampleBatches:
-    """Batches of pairs from articles, and behind them sentences of the grammar, each alone.
+    """Batches of sentence pairs from articles, followed by single sentences of the grammar.
 
-    Of a single sentence it is not asked whether another follows: where pairs have a label, its is IGNORE. The articles
-    tell facts only; a bank of a river stands in no article. Devlin et al. (2019) have pairs only.
+    A single sentence has no next-sentence label: where pairs have a label, its label is IGNORE. The articles state
+    facts only, so that a word such as the bank of a river occurs in no article. Devlin et al. (2019) use pairs only.
     """
     def draw(rng: Random) -> list[Any]:
         one, other = (cast(Sequence[Example], source.draw(rng)) for source in (pairs, sentences))

@@ -1,4 +1,4 @@
-"""Where a language model of the Small World falls short of the best possible reader: KL divergences, word by word."""
+"""KL divergence between a language model and the Bayes-optimal predictor of the Small World, per kind of word."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,20 +20,22 @@ CATEGORIES = ("agreement", "facts", "senses", "names", "the rest")
 
 @cache
 def test_set(world: World) -> list[Sentence]:
-    """Sentences of a world's plain test."""
+    """Sentences of a world's plain test set."""
     return list(islice(world.sentences("test", seed=3), SENTENCES))
 
 
 def unseen(world: World, sentences: Sequence[Sentence], drawn: int = 60_000) -> list[Sentence]:
-    """Each of the different sentences that does not stand in a sample of so many of the training text."""
+    """The distinct sentences that do not occur in a sample of ``drawn`` sentences of the training text."""
     read = {tuple(words) for words in islice(world.text("train", seed=17), drawn)}
     return list({one.words: one for one in sentences if one.words not in read}.values())
 
 
 def kinds(sentence: Sentence) -> list[str]:
-    """What a reader must know to say each of the words, and the end: the number of the subject, where the word is its
-    verb; a fact, where it is in a second name; which sense an ambiguous word has, from that word on; who there is,
-    where it is in a first name; or the rest."""
+    """The kind of each word and of the end: the knowledge needed to predict it.
+
+    "agreement": a verb after its subject; "facts": any name after the first, in a sentence that states a fact;
+    "senses": an ambiguous word and all words after it; "names": the first name; otherwise "the rest".
+    """
     found = ["the rest"] * (len(sentence.words) + 1)
     for start, end, _ in sentence.mentions[:1]:
         found[start:end] = ["names"] * (end - start)
@@ -50,15 +52,17 @@ def kinds(sentence: Sentence) -> list[str]:
 
 @cache
 def _next(best: BayesOptimalPredictor, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Which tokens may come after these words, and how likely each is, exactly."""
+    """The possible next tokens after these words, and their exact probabilities."""
     found = best.after(words)
     tokens = found.nonzero().flatten()
     return tokens, found[tokens]
 
 
 def gaps(model: nn.Module, best: BayesOptimalPredictor, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
-    """Kind → of each of its words in sentences of the best reader's world the divergence of the model's belief from the
-    exact one, in nats. Over all words, its mean is what the model's loss lies above the floor."""
+    """Kind → the KL divergence of the model's distribution from the exact one for each of its words, in nats.
+
+    The sentences must be from the predictor's world. The mean over all words is the model's loss above the floor.
+    """
     found = defaultdict(list)
     with torch.no_grad():
         beliefs = model(next_word_batch([one.words for one in sentences], best.tokenizer)).double().log_softmax(-1)

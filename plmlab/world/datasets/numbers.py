@@ -1,4 +1,4 @@
-"""Singular and plural: the words of a world that show a number, and their form in the other one."""
+"""Grammatical number: the words of a world that mark singular or plural, and their form in the opposite number."""
 
 from functools import cache
 from typing import NamedTuple
@@ -11,11 +11,11 @@ NUMBERS = ("sg", "pl")
 
 
 class NumberWords(NamedTuple):
-    """The words of a world by what they show of number, each list in the vocabulary's order.
+    """The words of a world by how they mark number, each list in the order of the vocabulary.
 
     Attributes:
-        singular, plural: what is a verb of one number in some reading, auxiliaries too.
-        others: nouns, words such as "this" and "their", and verbs whose present and past look alike.
+        singular, plural: words with a reading as a verb (or auxiliary) in this number.
+        others: nouns, words such as "this" and "their", and verbs whose present and past forms are identical.
     """
 
     singular: tuple[str, ...]
@@ -25,18 +25,19 @@ class NumberWords(NamedTuple):
 
 @cache
 def other_number(world: World) -> dict[str, str]:
-    """Each word that shows its subject's number, and its form in the other: verbs, and "this", "it", "its"."""
+    """Each word that agrees in number with its subject or antecedent → its form in the opposite number: verbs, and
+    "this", "it", "its"."""
     return _both_ways([*NUMBER_WORDS.values(), *_forms(world, "third", "base")])
 
 
 @cache
 def other_noun(world: World) -> dict[str, str]:
-    """Each common noun that has both numbers, and its form in the other."""
+    """Each common noun with both numbers → its form in the opposite number."""
     return _both_ways(_forms(world, "sg", "pl", tag="NOUN"))
 
 
 def number_words(world: World) -> NumberWords:
-    """Which words of the world show number. A word that is a noun too, such as "work", counts as a verb."""
+    """The words of the world that mark number. A word that is also a noun, such as "work", counts as a verb."""
     pairs = [NUMBER_WORDS[name] for name in AUXILIARIES]
     groups: dict[str, list[str]] = {"singular": [], "plural": [], "others": []}
     others = {word for name, pair in NUMBER_WORDS.items() if name not in AUXILIARIES for word in pair}
@@ -53,7 +54,7 @@ def number_words(world: World) -> NumberWords:
 
 
 def number_of_noun(world: World, word: str) -> str | None:
-    """"sg" or "pl", as the lexicon has the noun; None for what is no noun there, or one without numbers."""
+    """"sg" or "pl", as the lexicon lists the noun; None if it is not a noun or has no number."""
     forms = (form for reading, form in world.lexicon.readings.get(word, ()) if reading.tag == "NOUN")
     return next((form for form in forms if form in NUMBERS), None)
 

@@ -1,4 +1,4 @@
-"""Ambiguous words in sentences of the full world, with their senses: to learn from, and to be asked about."""
+"""Ambiguous words in sentences of the full world, with their senses: training and test data for a probe."""
 
 from collections import defaultdict
 from functools import cache
@@ -11,7 +11,7 @@ SENTENCES, EACH = 12_000, 30
 
 
 class Occurrence(NamedTuple):
-    """An ambiguous word in a sentence: its place, its sense, the pattern of the sentence, and the side of the cue."""
+    """An ambiguous word in a sentence: its index, its sense, the pattern of the sentence, and the side of the cue."""
 
     words: tuple[str, ...]
     place: int
@@ -27,10 +27,10 @@ class Occurrence(NamedTuple):
 
 @cache
 def occurrences() -> dict[str, list[Occurrence]]:
-    """Pattern → its sentences, each once, 30 at most; patterns in their order."""
+    """Pattern → its distinct sentences, 30 at most; patterns in alphabetical order."""
     found: dict[str, dict[tuple[str, ...], Occurrence]] = defaultdict(dict)
     for sentence in islice(full().sentences("train", seed=21), SENTENCES):
-        word, *rest = sentence.pattern.split(".")  # such a pattern is called word.sense.side and a number
+        word, *rest = sentence.pattern.split(".")  # such a pattern id is word.sense.side and a number
         sense = f"{word}.{rest[0]}"
         if len(rest) == 2 and sense in sentence.senses:
             row = Occurrence(sentence.words, sentence.senses.index(sense), sense, sentence.pattern, rest[1][:-1])
@@ -39,24 +39,26 @@ def occurrences() -> dict[str, list[Occurrence]]:
 
 
 def other_sentences() -> tuple[list[Occurrence], list[Occurrence]]:
-    """To learn from, and to be asked about: every second sentence of each pattern."""
+    """Training and test occurrences: the sentences of each pattern, alternately."""
     several = [rows for rows in occurrences().values() if len(rows) > 3]
     return [row for rows in several for row in rows[1::2]], [row for rows in several for row in rows[::2]]
 
 
 def other_patterns() -> list[tuple[list[Occurrence], list[Occurrence]]]:
-    """Twice, to learn from and to be asked about: of each sense that has several patterns one is asked about, whose cue
-    is not among those learned from."""
+    """Two splits into training and test occurrences.
+
+    One of the patterns of each sense that has several is in the test set, so that its cue does not occur in training.
+    """
     turns = []
     for turn in range(2):
-        known, asked = [], []
+        train, test = [], []
         by_sense: dict[str, list[list[Occurrence]]] = defaultdict(list)
         for rows in occurrences().values():
             by_sense[rows[0].sense].append(rows)
         for _, patterns in sorted(by_sense.items()):
-            kept = list(patterns)
-            if len(kept) > 1:
-                asked += kept.pop(turn)
-            known += [row for rows in kept for row in rows]
-        turns.append((known, asked))
+            remaining = list(patterns)
+            if len(remaining) > 1:
+                test += remaining.pop(turn)
+            train += [row for rows in remaining for row in rows]
+        turns.append((train, test))
     return turns

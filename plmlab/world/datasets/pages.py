@@ -1,4 +1,4 @@
-"""The world's articles as pages that a question is answered from."""
+"""The world's articles as pages for question answering."""
 
 from functools import cached_property
 
@@ -9,7 +9,7 @@ from plmlab.world.world import World
 
 
 class ArticlePages(TitledPages):
-    """The articles that a split is read in, each under its title ("Anna Bell")."""
+    """The articles that a split uses as context, each under its title ("Anna Bell")."""
 
     def __init__(self, world: World, split: str, tokenizer: Tokenizer) -> None:
         self.world = world
@@ -20,7 +20,7 @@ class ArticlePages(TitledPages):
 
     @cached_property
     def keys(self) -> dict[str, str]:
-        """A title → the key of its entity."""
+        """Title → the key of its entity."""
         return {" ".join(article.title): key for key, article in self._articles.items()}
 
     def title(self, key: str) -> str:

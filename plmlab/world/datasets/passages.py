@@ -1,5 +1,4 @@
-"""Passages (短文): several sentences of a world in a row, in English and in Chinese, with the words that translate each
-other."""
+"""Passages (短文): several sentences of a world in English and Chinese, with their word alignment."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Passage:
-    """Some ``sentences`` in a row, all their ``english`` and all their ``chinese``. ``partners`` are pairs of positions
-    (Chinese, English) whose words translate each other, for those words of which that is sure."""
+    """Several consecutive ``sentences``, all their ``english`` and all their ``chinese`` words. ``partners`` are pairs
+    of aligned positions (Chinese, English), for those words whose alignment is unambiguous."""
 
     sentences: tuple[Words, ...]
     english: Words
@@ -26,13 +25,13 @@ class Passage:
     partners: tuple[tuple[int, int], ...]
 
     def reversed(self) -> "Passage":
-        """The same with its English from the last word to the first (Sutskever et al. 2014, §3.3)."""
+        """The same passage with its English words in reverse order (Sutskever et al. 2014, §3.3)."""
         last = len(self.english) - 1
         return Passage(tuple(words[::-1] for words in self.sentences[::-1]), self.english[::-1], self.chinese,
                        tuple((one, last - other) for one, other in self.partners))
 
     def last_sentence_first(self) -> "Passage":
-        """The same with its English sentences from the last to the first, the words of each as they stand."""
+        """The same passage with its English sentences in reverse order, and the words of each in the original order."""
         ends = list(accumulate(map(len, self.sentences)))
         moved = [ends[-1] - end + position for end, words in zip(ends, self.sentences, strict=True)
                  for position in range(len(words))]
@@ -42,7 +41,7 @@ class Passage:
 
 
 def joined(sentences: list[Sentence], lexicon: Lexicon) -> Passage:
-    """The passage that some sentences make."""
+    """Concatenate sentences into a passage."""
     english: Words = ()
     chinese: Words = ()
     pairs: list[tuple[int, int]] = []
@@ -53,14 +52,16 @@ def joined(sentences: list[Sentence], lexicon: Lexicon) -> Passage:
 
 
 def passages(world: World, split: str, rng: Random, lengths: range = range(1, 61)) -> Iterator[Passage]:
-    """Passages of one length after another, without end: each length of ``lengths``, in English words, is as likely to
-    be aimed at, and the sentences, drawn alone, go on until the next would reach beyond it. ValueError for no
-    length."""
+    """Endless iterator over random passages.
+
+    The target length is uniform over ``lengths``, in English words; sentences are sampled independently and appended
+    until the next one would exceed it. Raises ValueError if ``lengths`` is empty.
+    """
     if not lengths:
-        raise ValueError(f"no length to aim at: {lengths} is empty")
-    told = world.sentences(split, seed=randint(rng, 2**31))
+        raise ValueError(f"no target length: lengths={lengths} is empty")
+    stream = world.sentences(split, seed=randint(rng, 2**31))
     while True:
-        aim, sentences = lengths[randint(rng, len(lengths))], [next(told)]
-        while (following := next(told)) and sum(len(one.words) for one in (*sentences, following)) <= aim:
+        aim, sentences = lengths[randint(rng, len(lengths))], [next(stream)]
+        while (following := next(stream)) and sum(len(one.words) for one in (*sentences, following)) <= aim:
             sentences.append(following)
         yield joined(sentences, world.lexicon)

@@ -1,7 +1,7 @@
-"""Long texts in which what was told is asked again: after how many words, is known for every question.
+"""Long texts that repeatedly query facts stated earlier, with a known distance for every question.
 
-A story asks once, at its end. Here deeds are told, a sentence each (recall_plots.tsv), or plots of the stories, and
-asked for again and again, between scenes in which nothing of it is said.
+A story has one question, at its end. Here single-sentence facts (recall_plots.tsv) or plots of the stories are stated
+and then queried again and again, between scenes that do not mention them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,12 +24,12 @@ class Recall:
 
     Attributes:
         plot: a row of recall_plots.tsv or story_plots.tsv.
-        told: the position where it was said last: of the full stop of the first sentence that the answer needs, or,
-            where it was asked before, of the answer's last word then.
+        told: the position of the last mention: the full stop of the first sentence that the answer needs, or, if it was
+            queried before, the last word of the previous answer.
         start: the position of the answer's first word.
         answer: its words.
-        options: what a reader may choose from who remembers nothing: with one thread of a plot all answers of that
-            kind, with several the answers of these threads. The right one is among them.
+        options: the candidates for a model without memory. With one thread per plot these are all answers of that kind;
+            with several, the answers of these threads. The correct answer is among them.
     """
 
     plot: str
@@ -40,7 +40,7 @@ class Recall:
 
     @property
     def distance(self) -> int:
-        """From ``told`` to ``start``, in positions."""
+        """The number of positions from ``told`` to ``start``."""
         return self.start - self.told
 
 
@@ -53,20 +53,21 @@ class RecallText:
 
 
 class RecallTexts:
-    """Writes such texts with the people, scenes and plots of a world's stories; all is training text.
+    """Generates such texts with the people, scenes and plots of a world's stories; all of it counts as training text.
 
     Args:
-        world: whose tables are used.
-        words: how long a text is; the last sentence is cut off there.
-        distances: how many words lie between what was told and the question, at least and at most; each number is aimed
-            at as often, and a question waits until what is being said has ended.
-        plots: rows of recall_plots.tsv or story_plots.tsv; None: all deeds of recall_plots.tsv.
-        threads: how many threads of each plot are told, 1 to 3. A story has three.
-        scenes: the chance that a scene follows, where something could be told. Where nothing is to be told or asked,
-            one always does.
+        world: the world whose tables are used.
+        words: the length of a text; the last sentence is truncated there.
+        distances: minimum and maximum number of words between a statement and its question. The target distance is
+            uniform over this range; a question waits for the end of the current sentences.
+        plots: rows of recall_plots.tsv or story_plots.tsv; None: all rows of recall_plots.tsv.
+        threads: the number of threads per plot, 1 to 3. A story has three.
+        scenes: the probability of inserting a scene before the next statement. If nothing is due to be stated or
+            queried, a scene always follows.
 
     Raises:
-        ValueError: no such plot, no such number of threads; a distance that no text of that length has.
+        ValueError: an unknown plot, an invalid number of threads, or a distance that does not fit into a text of this
+            length.
     """
 
     def __init__(self, world: World, words: int = 160, distances: tuple[int, int] = (1, 128),
@@ -78,27 +79,26 @@ class RecallTexts:
         if not chosen or not set(chosen) <= set(known):
             raise ValueError(f"plots={plots} was given; the plots are {', '.join(known)}")
         if threads not in range(1, THREADS + 1):
-            raise ValueError(f"threads={threads} was given; a plot has {THREADS} threads: give 1 to {THREADS}")
+            raise ValueError(f"threads={threads} was given; a plot has {THREADS} threads, so give 1 to {THREADS}")
         if not 0 < distances[0] <= distances[1] < words:
-            raise ValueError(f"distances={distances} in texts of {words} words: give at least 1, and less than the "
-                             "text has words")
+            raise ValueError(f"distances={distances} was given with words={words}; give 0 < minimum ≤ maximum < words")
         self.plots = [known[name] for name in chosen]
         self.words, self.distances, self.threads, self.scenes = words, distances, threads, scenes
 
     def draw(self, rng: Random) -> RecallText:
-        """One text."""
+        """Sample one text."""
         return _Writing(self, rng).text()
 
     def texts(self, seed: int = 0) -> Iterator[RecallText]:
-        """Texts without end; same seed, same texts."""
+        """Endless iterator over texts; the same seed gives the same texts."""
         rng = Random(f"recalls:{seed}")
         while True:
             yield self.draw(rng)
 
 
 class _Writing:
-    """One text in the making. ``waiting`` holds the threads that were told: (position from which on it is asked,
-    position where it was told, its number)."""
+    """State of one text during generation. ``waiting`` is a heap of the threads already stated: (earliest position of
+    the question, position of the statement, index of the thread)."""
 
     def __init__(self, how: RecallTexts, rng: Random) -> None:
         self.how, self.rng = how, rng
@@ -112,7 +112,7 @@ class _Writing:
         self.recalls: list[Recall] = []
 
     def text(self) -> RecallText:
-        """Sentence after sentence until the text is long enough."""
+        """Add sentences until the text is long enough."""
         whole = self.how.words
         while len(self.words) < whole:
             if self.told < len(self.threads) and self.rng.random() >= self.how.scenes:
@@ -125,7 +125,7 @@ class _Writing:
             recall for recall in self.recalls if recall.start + len(recall.answer) <= whole))
 
     def tell(self) -> None:
-        """Tell the next thread."""
+        """State the next thread."""
         first, *more = self.threads[self.told].told
         self.say(first)
         self.wait(len(self.words) - 1, self.told)
@@ -133,21 +133,21 @@ class _Writing:
         self.told += 1
 
     def wait(self, told: int, number: int) -> None:
-        """Ask for a thread some words after it was told."""
+        """Schedule the question about a thread."""
         least, most = self.how.distances
         heappush(self.waiting, (told + least + randint(self.rng, most - least + 1), told, number))
 
     def ask(self, told: int, number: int) -> None:
-        """Ask and answer."""
+        """Append a question and its answer."""
         thread = self.threads[number]
         self.say(thread.question)
-        rivals = tuple(other.answer.words for other in self.threads if other.plot == thread.plot)
+        candidates = tuple(other.answer.words for other in self.threads if other.plot == thread.plot)
         self.recalls.append(Recall(thread.plot.name, told, len(self.words), thread.answer.words,
-                                   thread.options if len(rivals) == 1 else rivals))
+                                   thread.options if len(candidates) == 1 else candidates))
         self.words += [*thread.answer.words, "."]
         self.wait(len(self.words) - 2, number)
 
     def say(self, *sentences: Sentence) -> None:
-        """Append the words of some sentences."""
+        """Append the words of these sentences."""
         for sentence in sentences:
             self.words += sentence.words

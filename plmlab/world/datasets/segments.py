@@ -1,4 +1,5 @@
-"""Pairs of segments, as BERT reads them: stretches of several sentences, of which the second follows or does not."""
+"""Pairs of segments as in BERT's pre-training: spans of several sentences, where the second does or does not follow the
+first."""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -10,29 +11,29 @@ from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.world import World
 
 FILLED = 8
-"""Once in so many times a pair is as long as may be, so that a model learns all of its positions."""
+"""One pair in this many is filled to the maximum length, so that all positions of a model are trained."""
 
 
 def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest: int, bilingual: bool = False,
                   ) -> Iterator[NextSentence]:
-    """Pairs of segments of articles, ``longest`` words in both together at most, without end (Devlin et al. 2019, §3.1
-    and A.2; "segment" is the word of Liu et al. 2019).
+    """Endless iterator over pairs of segments of articles with at most ``longest`` words in total (Devlin et al. 2019,
+    §3.1 and A.2; the term "segment" is from Liu et al. 2019).
 
-    An article is cut between two sentences. A segment is what stands before the cut, from any sentence on; half the
-    time the second is what follows it, up to any sentence; half the time it is any sentences of an article about
-    something else. Once in `FILLED` times other articles go on from there until ``longest`` is reached. Of what is too
-    long, the first segment loses its beginning until half of ``longest`` is left, then the second its end.
+    An article is cut between two sentences. The first segment runs from a random sentence to the cut; half the time the
+    second runs from the cut to a random sentence, half the time it is a random span of an article about another entity.
+    One pair in `FILLED` is extended by further articles until ``longest`` is reached. If a pair is too long, the first
+    segment is truncated at its beginning, down to half of ``longest``, then the second at its end.
 
-    It differs from the authors' code, where nine pairs of ten are filled up, and from one article: ours are short.
+    This differs from the authors' code, where nine pairs in ten are filled, and from a single article: ours are short.
 
     Raises:
-        PairError: articles about fewer than two entities, or none of two sentences; ``longest`` below 2.
+        PairError: articles about fewer than two entities, or no article with two sentences; ``longest`` below 2.
     """
     articles = [article for article in world.paired(split) if len(article.sentences) > 1]
     if len({article.entity for article in articles}) < 2:
-        raise PairError("segments of two articles need articles about two entities, of two sentences or more each")
+        raise PairError("negative pairs need articles about at least two entities, with two or more sentences each")
     if longest < 2:
-        raise PairError(f"longest is {longest}; two segments have two words or more")
+        raise PairError(f"longest={longest} is too small; two segments have at least two words")
     rng = Random(seed)
     while True:
         written = attrgetter("chinese" if bilingual and rng.random() < 0.5 else "words")

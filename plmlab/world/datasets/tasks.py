@@ -1,7 +1,8 @@
-"""Labelled tasks on the world's text, as GLUE, CoNLL and SQuAD are on real text: what a pretrained model is tuned on.
+"""Labelled downstream tasks on the world's text, analogous to GLUE, CoNLL and SQuAD: what a pretrained model is
+fine-tuned on.
 
-Is this sentence right (CoLA)? Do these two tell the same (MRPC)? Where in this text is the answer (SQuAD)? The fourth,
-names (CoNLL 2003), is every sentence's own: :attr:`plmlab.world.grammar.sentence.Sentence.bio`.
+Acceptability (CoLA), paraphrase (MRPC) and extractive QA (SQuAD). For the fourth task, NER (CoNLL 2003), every sentence
+has its own labels: :attr:`plmlab.world.grammar.sentence.Sentence.bio`.
 """
 
 from collections import defaultdict
@@ -23,20 +24,20 @@ Words = tuple[str, ...]
 Tellings = dict[Triple, dict[str, Words]]
 AUXILIARIES = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
 READ = 20_000
-"""So many sentences are read to find the ways in which facts are told."""
+"""Number of sentences searched for the different ways of stating a fact."""
 PASSAGE = 3
-"""Sentences of an article that a question is asked of."""
+"""Number of sentences of an article in the context of a question."""
 
 
 class Acceptability(NamedTuple):
-    """A sentence, and whether it is right: if not, its verb is of the wrong number."""
+    """A sentence, and whether it is acceptable; if not, its verb has the wrong number."""
 
     words: Words
     right: bool
 
 
 class Paraphrase(NamedTuple):
-    """Two sentences, each of which tells one fact, and whether it is the same."""
+    """Two sentences, each of which states one fact, and whether the fact is the same."""
 
     first: Words
     second: Words
@@ -44,7 +45,7 @@ class Paraphrase(NamedTuple):
 
 
 class ExtractiveQA(NamedTuple):
-    """A question, a text, and where the answer stands in it: ``text[start:end]``."""
+    """A question, a text, and the answer span: ``text[start:end]``."""
 
     question: Words
     text: Words
@@ -53,10 +54,10 @@ class ExtractiveQA(NamedTuple):
 
 
 def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator[Acceptability]:
-    """Sentences with a verb that agrees with a noun, without end; half of them spoilt.
+    """Endless iterator over sentences with a verb that agrees with a noun; half of them are corrupted.
 
-    Only of open patterns (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test" share none. The task
-    is that of CoLA (Warstadt et al. 2019).
+    Only sentences of open patterns (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test" are
+    disjoint. The task corresponds to CoLA (Warstadt et al. 2019).
     """
     rng = Random(f"judged:{seed}")
     for sentence in world.sentences(split, seed):
@@ -70,7 +71,7 @@ def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator
 
 
 def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
-    """The sentence with the verb in this position in the other number."""
+    """The sentence with the verb at this position changed to the opposite number."""
     word = sentence.words[verb]
     pairs = [pair for pair in AUXILIARIES if word in pair] or [
         (reading.forms["base"], reading.forms["third"]) for reading, form in world.lexicon.readings[word]
@@ -80,10 +81,10 @@ def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
 
 
 def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Paraphrase]:
-    """Pairs of sentences, without end: half tell one fact in two ways, half two facts that share something.
+    """Endless iterator over sentence pairs: half state one fact in two ways, half two related facts.
 
-    Two such facts share the relation half the time (another is said to be born there), and half the time the subject
-    (of whom something else is said). The task is that of MRPC (Dolan and Brockett 2005).
+    Two related facts share either the relation (another person was born there) or the subject (something else about
+    that person), each half the time. The task corresponds to MRPC (Dolan and Brockett 2005).
     """
     tellings, rng = told(world, split), Random(seed)
     ways = [list(how.values()) for how in tellings.values() if len(how) > 1]
@@ -100,7 +101,7 @@ def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Pa
 
 @cache
 def told(world: World, split: str) -> Tellings:
-    """Fact → pattern → the first sentence that tells it and nothing else (of ``READ`` sentences; no questions)."""
+    """Fact → pattern → the first sentence that states it and nothing else (among ``READ`` sentences; no questions)."""
     found: Tellings = defaultdict(dict)
     for sentence in islice(world.sentences(split, seed=0), READ):
         if len(sentence.facts) == 1 and "?" not in sentence.words:
@@ -109,7 +110,7 @@ def told(world: World, split: str) -> Tellings:
 
 
 def _strangers(side: str, tellings: Tellings) -> list[tuple[Triple, list[Triple]]]:
-    """Each fact with the others of the same subject, or of the same relation; no fact that has none."""
+    """Each fact with the other facts of the same subject or relation; facts without any are left out."""
     alike: dict[str, list[Triple]] = defaultdict(list)
     for fact in tellings:
         alike[getattr(fact, side)].append(fact)
@@ -119,15 +120,16 @@ def _strangers(side: str, tellings: Tellings) -> list[tuple[Triple, list[Triple]
 
 
 def _mean_the_same(fact: Triple, other: Triple) -> bool:
-    """Whether the facts are one, or mirror images: "A married B" and "B married A"."""
+    """Whether the facts are identical or mirror images: "A married B" and "B married A"."""
     return {fact.subject, fact.object} == {other.subject, other.object} and fact.relation == other.relation
 
 
 def extractive_qa(world: World, split: str = "train", seed: int = 0) -> Iterator[ExtractiveQA]:
-    """The one-hop questions of the split, in random order, each with three sentences of the article that answers.
+    """The one-hop questions of the split, in random order, each with three sentences of the article that contains the
+    answer.
 
-    The answer stands in the text exactly once, as a span (SQuAD, Rajpurkar et al. 2016); without that a question is
-    left out. Where the answering sentence stands among the three is drawn.
+    The answer occurs in the text exactly once, as a span (SQuAD, Rajpurkar et al. 2016); other questions are left out.
+    The index of the answering sentence among the three is random.
     """
     rng = Random(seed)
     for question in world.questions("one-hop", split, seed):
@@ -139,7 +141,7 @@ def extractive_qa(world: World, split: str = "train", seed: int = 0) -> Iterator
 
 
 def _passage(article: Article, question: Question, rng: Random) -> Words:
-    """Three sentences of an article (it has no fewer), the needed one among them."""
+    """Three sentences of an article (it has no fewer), including the one with the evidence."""
     needed = question.evidence[0].sentence
     first = min(max(0, needed - randint(rng, PASSAGE)), len(article.sentences) - PASSAGE)
     return tuple(word for sentence in article.sentences[first:first + PASSAGE] for word in sentence.words)

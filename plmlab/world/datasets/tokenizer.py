@@ -1,4 +1,4 @@
-"""The words of the world's texts, and a tokenizer with one token for each."""
+"""The vocabulary of the world's texts, and a tokenizer with one token per word."""
 
 from collections.abc import Collection, Sequence
 from functools import cache
@@ -15,21 +15,22 @@ from plmlab.world.world import World, full, small
 LANGUAGES = ("english", "chinese")
 STORY_TABLES = ("story_beats.tsv", "story_scenes.tsv", *PATTERN_TABLES)
 SPOKEN = "他 她 丈夫 妻子 兄弟 姐妹 和 、 这么"
-"""What Chinese templates write for pronouns, relatives and lists."""
+"""Words that Chinese templates use for pronouns, relatives and lists."""
 
 Words = tuple[set[str], set[str]]
 
 
 def build_world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
                     texts: Collection[str] = ("sentences", "articles", "questions")) -> Tokenizer:
-    """One token for each word of some texts of a world, in some languages ("stories" has many more words).
+    """A tokenizer with one token per word of the given texts of a world, in the given languages ("stories" has many
+    more words).
 
     Raises:
-        ValueError: no such language or text.
+        ValueError: an unknown language or text.
     """
-    for asked, known in ((languages, LANGUAGES), (texts, TEXTS)):
-        if isinstance(asked, str) or not asked or not set(asked) <= set(known):
-            raise ValueError(f"{asked!r:.60} was given; the choice is among {', '.join(known)}: give a list of some")
+    for given, known in ((languages, LANGUAGES), (texts, TEXTS)):
+        if isinstance(given, str) or not given or not set(given) <= set(known):
+            raise ValueError(f"{given!r:.60} was given; give a list with one or more of {', '.join(known)}")
     words: list[str] = []
     for text in TEXTS:
         if text in texts:
@@ -39,46 +40,46 @@ def build_world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
 
 
 def build_bilingual_tokenizer(world: World) -> Tokenizer:
-    """One token for each English word of a world, with the id that it has where there is no Chinese; and for each
+    """A tokenizer with one token per English word of a world, with the same ids as in the English tokenizer, and per
     Chinese word of its sentences and articles."""
-    told = build_world_tokenizer(world, ["chinese"], ["sentences", "articles"])
-    return word_tokenizer(name for tokens in (build_world_tokenizer(world, ["english"]), told)
+    chinese = build_world_tokenizer(world, ["chinese"], ["sentences", "articles"])
+    return word_tokenizer(name for tokens in (build_world_tokenizer(world, ["english"]), chinese)
                           for name in tokens.tokens(range(len(tokens))))
 
 
 @cache
 def world_tokenizer() -> Tokenizer:
-    """The tokenizer of the course's own checkpoints: one token for each English word of the full world."""
+    """The tokenizer of the bundled checkpoints: one token per English word of the full world."""
     return build_world_tokenizer(full(), ["english"])
 
 
 @cache
 def bilingual_tokenizer() -> Tokenizer:
-    """The tokenizer of the course's checkpoints that know Chinese too; `ids` are those of this tokenizer as well."""
+    """The tokenizer of the bundled bilingual checkpoints; `ids` are valid for this tokenizer as well."""
     return build_bilingual_tokenizer(full())
 
 
 @cache
 def small_world_tokenizer() -> Tokenizer:
-    """The tokenizer of what is trained on the small world's sentences: one token for each of their English words."""
+    """The tokenizer of models trained on the small world's sentences: one token per English word."""
     return build_world_tokenizer(small(), ["english"], ["sentences"])
 
 
 def ids(words: Sequence[str]) -> list[int]:
-    """The ids of some words of the full world, one token a word."""
+    """The ids of words of the full world, one token per word."""
     return world_tokenizer().encode(" ".join(words), plain=True)
 
 
 def sentence_words(world: World) -> Words:
-    """The English and the Chinese words of the sentence grammar, held-out words too."""
-    said: set[str] = set()
+    """The English and Chinese words of the sentence grammar, including held-out words."""
+    chinese: set[str] = set()
     for split in ("train", "facts", "entities", "combinations"):
-        said |= chinese_words(world.automaton(split), world.patterns, world.facts, world.lexicon)
-    return set(world.vocabulary), said
+        chinese |= chinese_words(world.automaton(split), world.patterns, world.facts, world.lexicon)
+    return set(world.vocabulary), chinese
 
 
 def article_words(world: World) -> Words:
-    """The English and the Chinese words of all articles: of the training corpus, and of those that tell every fact."""
+    """The English and Chinese words of all articles: of the training corpus, and of those that state every fact."""
     sentences = [sentence for split in ("train", "facts") for article in world.corpora.articles(split).values()
                  for sentence in article.sentences]
     return ({word for sentence in sentences for word in sentence.words},
@@ -86,35 +87,35 @@ def article_words(world: World) -> Words:
 
 
 def question_words(world: World) -> Words:
-    """The English and the Chinese words that questions are put in, those of yes and no, and every name."""
+    """The English and Chinese words of question wordings, of yes and no, and of all names."""
     wordings = [wording for shape in world.question_bank.shapes for wording in shape.wordings]
-    english, said = _names(world)
+    english, chinese = _names(world)
     english |= {word for wording in wordings for word in wording.english} | {*YES[0], *NO[0]}
     english |= {form for forms in GENDER_WORDS.values() for form in forms}
-    said |= {word for wording in wordings for word in wording.chinese} | {*YES[1], *NO[1], *SPOKEN.split()}
-    return _without_positions(english), _without_positions(said)
+    chinese |= {word for wording in wordings for word in wording.chinese} | {*YES[1], *NO[1], *SPOKEN.split()}
+    return _without_positions(english), _without_positions(chinese)
 
 
 def story_words(world: World) -> Words:
-    """The words that stories may use, English and Chinese: every form of every word of the lexicon, and every name."""
+    """The English and Chinese words that stories may use: every form of every word of the lexicon, and all names."""
     lexicon = wide_lexicon(world.folder)
-    english, said = _names(world)
+    english, chinese = _names(world)
     english |= {form for word in lexicon for form in word.forms.values()}
     for word in lexicon:
-        said |= {*word.chinese, *word.predicate, *([word.measure] if word.measure else [])}
+        chinese |= {*word.chinese, *word.predicate, *([word.measure] if word.measure else [])}
     for name in STORY_TABLES:
-        said |= {part for row in read_table(name, required=("chinese",), folder=world.folder)
+        chinese |= {part for row in read_table(name, required=("chinese",), folder=world.folder)
                  for part in row.words("chinese")}
-    said |= {word for pair in DETERMINERS.values() for word in pair} | set(SPOKEN.split())
-    said |= {part for _, noun in KIND_NOUNS.values() for part in noun.split()}
-    return english, _without_positions(said)
+    chinese |= {word for pair in DETERMINERS.values() for word in pair} | set(SPOKEN.split())
+    chinese |= {part for _, noun in KIND_NOUNS.values() for part in noun.split()}
+    return english, _without_positions(chinese)
 
 
 TEXTS = {"sentences": sentence_words, "articles": article_words, "questions": question_words, "stories": story_words}
 
 
 def _names(world: World) -> Words:
-    """The words of all entities, English and Chinese; of crafts, foods and the like in every form."""
+    """The English and Chinese words of all entities; for crafts, foods and the like, all forms."""
     entities = world.facts.entities.values()
     common = [world.lexicon[entity.traits["word"]] for entity in entities if "word" in entity.traits]
     return ({word for entity in entities for word in entity.words} | {f for w in common for f in w.forms.values()},

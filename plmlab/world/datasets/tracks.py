@@ -1,5 +1,4 @@
-"""What a reader's state must know, position by position: the number of the subject, being inside a name, how far the
-end is."""
+"""Gold labels for probing a state at each position: number of the subject, inside a name, distance to the end."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,17 +9,17 @@ from plmlab.world.world import World
 
 
 class Tracks(NamedTuple):
-    """A sentence with gold labels, one a position. Position t has read the first t words: position 0 none, the last
-    position all.
+    """A sentence with gold labels, one per position. Position t is the state after the first t words: 0 after none, the
+    last after all.
 
     Attributes:
-        words: the sentence's own.
-        number: of the first subject that was read and whose verb was not, "sg" or "pl"; None where there is none. The
-            last position of a subject is the one that must say the verb.
-        noun: of the common noun that was read last, "sg" or "pl"; None before the first. A reader who takes the
-            nearest noun for the subject goes by it.
-        inside: whether the word that was read last belongs to a name.
-        left: how many words are still to come.
+        words: the words of the sentence.
+        number: number ("sg" or "pl") of the first subject whose verb is still to come; None if there is none. The last
+            position with a subject's number is the one that has to predict the verb.
+        noun: number of the most recent common noun, "sg" or "pl"; None before the first. A model that takes the nearest
+            noun for the subject follows this label.
+        inside: whether the most recent word is part of a name.
+        left: the number of words still to come.
     """
 
     words: tuple[str, ...]
@@ -31,7 +30,8 @@ class Tracks(NamedTuple):
 
 
 def tracks(world: World, split: str = "train", seed: int = 0) -> Iterator[Tracks]:
-    """The sentences of a split with their labels, without end; the same sentences as :meth:`World.sentences` gives."""
+    """Endless iterator over the sentences of a split with their labels; the same sentences as
+    :meth:`World.sentences`."""
     for sentence in world.sentences(split, seed):
         yield tracks_of(world, sentence)
 

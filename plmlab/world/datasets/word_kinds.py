@@ -1,4 +1,4 @@
-"""What kind of thing each word of a world is, and sentences of its grammar without any kept apart."""
+"""The semantic kinds of a world's words, and sentences of its grammar without a held-out test set."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,12 @@ NAMED = ("town", "country", "river")
 
 
 def word_kinds(world: World) -> dict[str, frozenset[str]]:
-    """Word → its kinds, of all words that sentences say and whose kind is known: "craft sg" (a class of the lexicon and
-    a form), "given name", "family name", "town", "country", "river", "year". In alphabetical order."""
-    said = set(world.automaton().vocabulary)
+    """Word → its kinds, in alphabetical order; all words that occur in sentences and have a known kind.
+
+    A kind is "craft sg" (a class of the lexicon and a form), "given name", "family name", "town", "country", "river" or
+    "year".
+    """
+    vocabulary = set(world.automaton().vocabulary)
     found: dict[str, set[str]] = defaultdict(set)
     for word in world.lexicon:
         for form, surface in word.forms.items():
@@ -25,11 +28,11 @@ def word_kinds(world: World) -> dict[str, frozenset[str]]:
             found[entity.words[-1]].add(entity.kind)
         elif entity.kind == "year":
             found[entity.words[0]].add("year")
-    return {word: frozenset(kinds) for word, kinds in sorted(found.items()) if kinds and word in said}
+    return {word: frozenset(kinds) for word, kinds in sorted(found.items()) if kinds and word in vocabulary}
 
 
 def kind_groups(world: World, titles: Mapping[str, str]) -> dict[str, list[str]]:
-    """Title → the words of that kind, for title → kind; a word of several of these kinds stands with the first."""
+    """Title → the words of that kind, for title → kind; a word of several of these kinds belongs to the first."""
     kinds = word_kinds(world)
     first = {word: next((title for title, kind in titles.items() if kind in found), None)
              for word, found in kinds.items()}
@@ -37,8 +40,8 @@ def kind_groups(world: World, titles: Mapping[str, str]) -> dict[str, list[str]]
 
 
 def free_sentences(world: World, seed: int = 0) -> Iterator[list[str]]:
-    """Sentences of the training grammar as lists of words, without end, none kept apart for a test: the text that the
-    exact figures of the automaton are about."""
+    """Endless iterator over sentences of the training grammar as lists of words, with none held out for a test set: the
+    text that the automaton's exact probabilities describe."""
     automaton, rng = world.automaton(), Random(seed)
     while True:
         yield [arc.word for arc in automaton.walk(automaton.draw_start(rng), rng)]

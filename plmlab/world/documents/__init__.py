@@ -1,1 +1,1 @@
-"""Longer texts: articles, stories, pairs of sentences."""
+"""Longer texts: articles, stories, sentence pairs."""

@@ -1,4 +1,5 @@
-"""The rows that articles are written from: one sentence each, with the facts it states of the article's entity."""
+"""The rows from which articles are generated: one sentence each, with the facts it states about the article's
+entity."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ WHEN = ("first", "also", "last", "else", "gist")
 
 @dataclass(frozen=True)
 class ArticleRow:
-    """A sentence that articles may have, one row of article_sentences.tsv: e is the article's entity."""
+    """A possible sentence of an article, one row of article_sentences.tsv; the variable e is the article's entity."""
 
     kind: str
     topic: str
@@ -26,9 +27,9 @@ class ArticleRow:
     template: Template
     atoms: dict[str, list[Atom]]      # variable → the facts that tie it to e
 
-    def may_follow(self, said: int) -> bool:
-        """Whether it can come after ``said`` sentences of its topic."""
-        return "also" not in self.when if not said else "first" not in self.when
+    def may_follow(self, count: int) -> bool:
+        """Whether it can come after ``count`` sentences on its topic."""
+        return "also" not in self.when if not count else "first" not in self.when
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -37,22 +38,22 @@ class ArticleRow:
 
     @property
     def last(self) -> bool:
-        """Whether it is said only where it leaves nothing of its topic untold."""
+        """Whether it is used only if it completes its topic."""
         return "last" in self.when
 
     @property
     def otherwise(self) -> bool:
-        """Whether it is said only where no other row fits."""
+        """Whether it is used only if no other row fits."""
         return "else" in self.when
 
     @property
     def gist(self) -> bool:
-        """Whether it may stand in the gist of the article beside the sentence that defines the entity."""
+        """Whether it may join the sentence that defines the entity in the article's gist."""
         return "gist" in self.when
 
     @cached_property
     def opens_with_his(self) -> bool:
-        """Whether its first reference to a person is a possessive, which cannot be spelled out as a name."""
+        """Whether its first reference to a person is a possessive, which cannot be replaced by the name."""
         first = next((element for element in self.template.english
                       if (isinstance(element, Agreeing) and element.agrees == "e")
                       or (isinstance(element, Blank) and element.name == "e")), None)
@@ -61,11 +62,11 @@ class ArticleRow:
 
 def read_article_rows(lexicon: Lexicon, relations: dict[str, Relation],
                       folder: Path = TABLES) -> dict[str, dict[str, list[ArticleRow]]]:
-    """The rows of article_sentences.tsv: kind of entity → topic → rows.
+    """Read article_sentences.tsv: kind of entity → topic → rows.
 
     Raises:
-        TableError: a duplicate, an unknown word, kind or relation, a fact without the article's entity, rows of one
-            topic at two stages, a kind without a defining row; it names file and rows.
+        TableError: a duplicate, an unknown word, kind or relation, a fact that does not involve the article's entity,
+            rows of one topic at two stages, or a kind without a defining row; the message names file and rows.
     """
     table = read_table(TABLE, required=("id", "stage", "weight", "english", "chinese"), folder=folder)
     unique(table, "id")
@@ -74,40 +75,41 @@ def read_article_rows(lexicon: Lexicon, relations: dict[str, Relation],
         parsed = _parsed(row, lexicon, relations)
         group = found.setdefault(parsed.kind, {}).setdefault(parsed.topic, [])
         if group and group[0].stage != parsed.stage:
-            raise clash(f"the topic '{parsed.topic}' stands at two stages", group[0].template.row, row)
+            raise clash(f"the topic '{parsed.topic}' has two stages", group[0].template.row, row)
         for other in group:
             if other.template.row["english"] == row["english"]:
-                raise clash(f"'{row['english']}' stands twice in '{parsed.topic}'", other.template.row, row)
+                raise clash(f"'{row['english']}' occurs twice in '{parsed.topic}'", other.template.row, row)
         group.append(parsed)
     _check_gaps(found, relations)
     return found
 
 
 def _check_gaps(found: dict[str, dict[str, list[ArticleRow]]], relations: dict[str, Relation]) -> None:
-    """Every kind can be defined without a fact, and every fact told alone."""
+    """Check that every kind can be defined without a fact, and that every fact can be stated alone."""
     for kind in NAMED:
         if all(row.atoms for row in found.get(kind, {}).get("define", ())):
-            raise TableError(f"{TABLE} needs a row {kind}.define without facts, for entities of which nothing "
-                             "else may be told")
+            raise TableError(f"{TABLE} needs a row {kind}.define without facts, used where nothing else about an "
+                             "entity may be stated")
     for relation in relations.values():
         for kind in relation.subjects if not relation.derived else ():
             alone = [row for topic, rows in found[kind].items() if topic != "define" for row in rows
                      if row.states == (relation.name,) and "also" not in row.when]
             if not alone:
-                raise clash(f"{TABLE} has no row that tells {relation.name} of a {kind} alone", relation.row)
+                raise clash(f"{TABLE} has no row that states {relation.name} of a {kind} alone", relation.row)
 
 
 def _parsed(row: Row, lexicon: Lexicon, relations: dict[str, Relation]) -> ArticleRow:
     kind, _, rest = row["id"].partition(".")
     topic = rest.partition(".")[0]
     if kind not in NAMED or not topic:
-        raise clash(f"the id '{row['id']}' does not read like kind.topic.number; the kinds are {', '.join(NAMED)}", row)
+        raise clash(f"the id '{row['id']}' does not have the form kind.topic.number; the kinds are "
+                    f"{', '.join(NAMED)}", row)
     for column in ("stage", "weight"):
         if not row[column].isdigit() or int(row[column]) < 1:
-            raise clash(f"the {column} {row[column]!r} is no whole number above 0", row)
+            raise clash(f"the {column} {row[column]!r} is not a positive integer", row)
     for name in row.items("when"):
         if name not in WHEN:
-            raise clash(f"'{name}' in the column 'when'; these are known: {', '.join(WHEN)}", row)
+            raise clash(f"'{name}' in the column 'when' is unknown; the known values are  {', '.join(WHEN)}", row)
     template = parse_template(row["id"], row.words("english"), row.words("chinese"), row, lexicon, known=("e",))
     return ArticleRow(kind, topic, int(row["stage"]), int(row["weight"]), row.items("when"), template,
                       _atoms(row, kind, template, relations))
@@ -119,14 +121,14 @@ def _atoms(row: Row, kind: str, template: Template, relations: dict[str, Relatio
         atom = Atom(*match.groups())
         relation = relations.get(atom.relation)
         if relation is None or relation.derived:
-            raise clash(f"'{atom.relation}' is no base relation", row)
+            raise clash(f"'{atom.relation}' is not a base relation", row)
         if "e" not in atom.variables:
-            raise clash(f"{match[0]} does not speak of e, the article's entity", row)
+            raise clash(f"{match[0]} does not involve e, the article's entity", row)
         if kind not in (relation.subjects if atom.subject == "e" else relation.objects):
             raise clash(f"{match[0]}: {relation.name} leads from {'/'.join(relation.subjects)} to "
-                        f"{'/'.join(relation.objects)}, and e is a {kind}", relation.row, row)
+                        f"{'/'.join(relation.objects)}, but e is a {kind}", relation.row, row)
         atoms.setdefault(atom.other("e"), []).append(atom)
     loose = sorted(set(atoms) ^ (template.variables - {"e"}))
     if loose:
-        raise clash(f"the variables {', '.join(loose)} stand in the sentence or in the facts, but not in both", row)
+        raise clash(f"the variables {', '.join(loose)} occur in the sentence or in the facts, but not in both", row)
     return atoms

@@ -1,7 +1,7 @@
-"""Articles: what the world tells of one entity, as a person would write it.
+"""Articles: what is known about one entity, as a person would write it.
 
-An article is planned, and then written. The plan goes from topic to topic (birth before work, work before home), and
-takes for each topic one of the rows of article_sentences.tsv whose facts hold and have not been told yet.
+An article is planned first and then written out. The plan moves from topic to topic (birth before work, work before
+home) and for each topic selects rows of article_sentences.tsv whose facts hold and have not been stated yet.
 """
 
 from collections.abc import Iterator
@@ -21,40 +21,40 @@ from plmlab.world.grammar.splits import HeldOut, SplitError
 from plmlab.world.tables import TABLES
 
 LEAST, MOST = 4, 12      # sentences
-NAMES = 4                # of a list, at most
+NAMES = 4                # at most this many in one list
 
 
 @dataclass(frozen=True)
 class Article:
-    """What the world tells of one entity.
+    """The article about one entity.
 
     A sentence's ``mentions`` link names, pronouns and phrases such as "the town"; its ``facts`` are what it states (a
-    mirrored relation both ways). Its ``logprob`` is that of its row given the plan: log of the row's weight among
-    those that could tell something of the topic then. The order of the topics is part of the plan.
+    mirrored relation in both directions). Its ``logprob`` is that of its row given the plan: the log of the row's share
+    of the total weight of the rows applicable to the topic at that point. The order of the topics is part of the plan.
     """
 
     entity: str                          # its key, "person:Anna Bell"
     title: tuple[str, ...]               # its words
     sentences: tuple[Sentence, ...]      # 4 to 12
-    gist: tuple[int, ...]                # which sentences say what it is
+    gist: tuple[int, ...]                # the sentences that define the entity
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of all sentences, one after the other."""
+        """The words of all sentences, concatenated."""
         return tuple(word for sentence in self.sentences for word in sentence.words)
 
     @property
     def text(self) -> str:
-        """The words of all sentences, with spaces between them."""
+        """The words of all sentences, joined by spaces."""
         return " ".join(self.words)
 
     @cached_property
     def _told(self) -> dict[Triple, int]:
-        told: dict[Triple, int] = {}
+        first: dict[Triple, int] = {}
         for place, sentence in enumerate(self.sentences):
             for triple in sentence.facts:
-                told.setdefault(triple, place)
-        return told
+                first.setdefault(triple, place)
+        return first
 
     def telling(self, triple: Triple) -> int | None:
         """The index of the first sentence that states the fact; None if none does."""
@@ -63,7 +63,7 @@ class Article:
 
 @dataclass(frozen=True)
 class Planned:
-    """One sentence of a plan: its row, what the variables stand for, the facts it states, its log p in nats."""
+    """One planned sentence: its row, variable bindings, the facts it states, and its log-probability in nats."""
 
     row: ArticleRow
     bound: Bindings
@@ -71,16 +71,16 @@ class Planned:
     logprob: float
 
     def others(self, entity: Entity) -> list[Entity]:
-        """The named entities that it speaks of beside the article's own."""
+        """The named entities that it mentions besides the article's own."""
         things = [other for thing in self.bound.values() for other in (thing if isinstance(thing, tuple) else (thing,))]
         return [thing for thing in things if isinstance(thing, Entity) and thing.named and thing != entity]
 
 
 class Library:
-    """Writes the articles of one world; the same seed gives the same text.
+    """Generates the articles of one world; the same seed gives the same text.
 
     Raises:
-        TableError: the tables of articles have a gap or a clash; it names file and rows.
+        TableError: a table of articles is incomplete or inconsistent; the message names file and rows.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, seed: int, folder: Path = TABLES):
@@ -98,19 +98,19 @@ class Library:
         """The article of an entity.
 
         Args:
-            split: None tells every fact (the corpus for retrieval and questions); "train" nothing that is held out.
+            split: None states all facts (the corpus for retrieval and questions); "train" none that are held out.
 
         Raises:
-            FactError: an unknown entity, or one that has no article: a value, or held out of the split.
+            FactError: the entity is unknown or has no article (a value, or an entity held out of the split).
             SplitError: a split other than None and "train".
         """
         entity = self.facts[key]
         if split not in (None, "train"):
-            raise SplitError(f"articles come with split=None (all facts) or split='train', not {split!r:.60}")
+            raise SplitError(f"articles are available with split=None (all facts) or split='train', not {split!r:.60}")
         if not entity.named:
-            raise FactError(f"{key!r:.60} is a value and has no article; articles tell of {', '.join(NAMED)}")
+            raise FactError(f"{key!r:.60} is a value and has no article; articles are about {', '.join(NAMED)}")
         if split == "train" and key in self.held.entities:
-            raise FactError(f"{key!r:.60} is held out: training text has no article of it (split=None has)")
+            raise FactError(f"{key!r:.60} is held out: the training text has no article about it; use split=None")
         triples = [triple for triple in self.about.get(key, ())
                    if split is None or self.held.split_of(triple) == "train"]
         return Writer(entity, triples, self, train=split == "train").article()
@@ -123,7 +123,7 @@ class Library:
 
 
 class Writer:
-    """Plans and writes one article out of the triples that may be told."""
+    """Plans and writes one article from the triples that may be stated."""
 
     def __init__(self, entity: Entity, triples: list[Triple], library: Library, train: bool):
         self.entity = entity
@@ -135,7 +135,7 @@ class Writer:
         self.plan: list[Planned] = []
 
     def article(self) -> Article:
-        """The article, planned and then written; to be called once, for it uses up the triples."""
+        """The article, planned and then written; to be called once, because it consumes the triples."""
         topics = self.library.rows[self.entity.kind]
         by_stage: dict[int, list[str]] = {}
         for topic, rows in topics.items():
@@ -149,41 +149,42 @@ class Writer:
         return Article(self.entity.key, self.entity.words, tuple(self._written()), self._gist())
 
     def _tell(self, rows: list[ArticleRow]) -> None:
-        """Rows of one topic, until nothing of it is left to tell."""
-        said = 0
-        while fitting := self._fitting(rows, said):
+        """Add rows of one topic until none of its facts is left."""
+        count = 0
+        while fitting := self._fitting(rows, count):
             weighted = [option for option in fitting for _ in range(option[0].weight)]
             row, bound, facts = choice(self.rng, weighted)
             self.plan.append(Planned(row, bound, facts, log(row.weight / len(weighted))))
             for triple in facts:
                 self.untold.pop(triple, None)
-            said += 1
+            count += 1
             if row.topic == "define":
                 return
 
-    def _fitting(self, rows: list[ArticleRow], said: int) -> list[tuple[ArticleRow, Bindings, tuple[Triple, ...]]]:
-        """The rows that can be said now, with their bindings and facts."""
+    def _fitting(self, rows: list[ArticleRow], count: int) -> list[tuple[ArticleRow, Bindings, tuple[Triple, ...]]]:
+        """The rows applicable now, with their bindings and facts."""
         found = []
         for row in rows:
-            filled = self._filled(row) if row.may_follow(said) else None
+            filled = self._filled(row) if row.may_follow(count) else None
             if filled is not None and self._may_say(row, filled[0]):
                 found.append((row, *filled))
         relations = {triple.relation for _, _, facts in found for triple in facts}
         found = [(row, bound, facts) for row, bound, facts in found
                  if not row.last or relations == {triple.relation for triple in facts}]
         found = [option for option in found if not option[0].otherwise] or found
-        if said:
+        if count:
             found = [option for option in found if option[0] is not self.plan[-1].row] or found
         if self.plan and self._misread(self.plan[-1]):
             found = [option for option in found if not option[0].opens_with_his] or found
         return found
 
     def _may_say(self, row: ArticleRow, bound: Bindings) -> bool:
-        """Training text combines no words whose combination is held out."""
+        """Whether the row is allowed; training text contains no held-out combination of words."""
         return not (self.train and combines_held(row.template, bound, self.library.lexicon, self.library.held))
 
     def _filled(self, row: ArticleRow) -> tuple[Bindings, tuple[Triple, ...]] | None:
-        """What the row's variables stand for, and what it states; None where the facts do not carry it."""
+        """The bindings of the row's variables and the facts it states; None if the remaining facts do not support
+        it."""
         bound: Bindings = {"e": self.entity}
         for name, atoms in row.atoms.items():
             pools = [self._others(atom.relation, atom.subject == "e") for atom in atoms]
@@ -197,7 +198,7 @@ class Writer:
         return bound, tuple(self._stated(row, bound))
 
     def _others(self, relation: str, subject: bool) -> list[Entity]:
-        """Who stands at the other end of the untold facts of a relation."""
+        """The entities at the other end of the unstated facts of a relation."""
         key = self.entity.key
         return [self.facts[triple.object if subject else triple.subject] for triple in self.untold
                 if triple.relation == relation and (triple.subject if subject else triple.object) == key]
@@ -214,21 +215,21 @@ class Writer:
                         yield Triple(ends[1], atom.relation, ends[0])
 
     def _misread(self, before: Planned) -> bool:
-        """Whether a pronoun after this sentence could be taken for somebody else."""
+        """Whether a pronoun after this sentence could be misread as referring to another entity."""
         others = before.others(self.entity)
         if self.entity.kind == "person":
             return any(other.traits.get("gender") == self.entity.traits["gender"] for other in others)
         return any(other.kind != "person" for other in others)
 
     def _shorten(self) -> None:
-        """At most twelve sentences: the last ones go that do not have the entity as subject."""
+        """Cut the plan to at most twelve sentences by removing the last ones that do not have the entity as subject."""
         for planned in reversed(self.plan[1:]):
             own = any(triple.subject == self.entity.key for triple in planned.facts)
             if len(self.plan) > MOST and not own:
                 self.plan.remove(planned)
 
     def _colour(self, rows: list[ArticleRow]) -> None:
-        """Sentences without facts, at the end: as many as an article needs, and here and there one more."""
+        """Add sentences without facts at the end: enough to reach the minimum length, and occasionally one more."""
         rows = [row for row in rows if self._may_say(row, {"e": self.entity})]
         wanted = max(LEAST - len(self.plan), int(len(self.plan) < 8 and self.rng.random() < 0.4))
         for place, row in enumerate(shuffled(self.rng, rows)[:wanted]):
@@ -247,6 +248,6 @@ class Writer:
 
 
 def _share(names: int) -> int:
-    """How many of the names one list takes, so that no short list is left over."""
+    """The number of names in one list, so that no short list is left over."""
     lists = -(-names // NAMES)
     return -(-names // lists)

@@ -1,4 +1,4 @@
-"""Pairs: a sentence and its translation; two sentences that follow each other in an article, or do not."""
+"""Sentence pairs: a sentence and its translation; two sentences that are or are not consecutive in an article."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -14,11 +14,11 @@ Words = tuple[str, ...]
 
 
 class PairError(ValueError):
-    """Too few articles to draw pairs from."""
+    """Too few articles or sentences to draw pairs from."""
 
 
 class Translation(NamedTuple):
-    """One meaning in two languages, both as words."""
+    """A sentence in two languages, both as words."""
 
     english: Words
     chinese: Words
@@ -33,7 +33,7 @@ class NextSentence(NamedTuple):
 
 
 class SentenceOrder(NamedTuple):
-    """Two sentences that stand side by side in an article, and whether they stand in the article's order."""
+    """Two adjacent sentences of an article, and whether they are in the original order."""
 
     first: Words
     second: Words
@@ -47,9 +47,9 @@ def translations(sentences: Iterable[Sentence]) -> Iterator[Translation]:
 
 
 def partners(sentence: Sentence, lexicon: Lexicon) -> list[tuple[int, int]]:
-    """Which Chinese word translates which English one, as (its slot, the other's slot), from left to right in Chinese.
+    """Word alignment as pairs (Chinese position, English position), from left to right in Chinese.
 
-    Only words of the lexicon with a translation of one word, and only where neither could belong to another in the
+    It covers only words of the lexicon with a one-word translation, and only where the alignment is unique within the
     sentence.
     """
     return list(_partners(sentence.words, sentence.chinese, lexicon))
@@ -59,24 +59,24 @@ def partners(sentence: Sentence, lexicon: Lexicon) -> list[tuple[int, int]]:
 def _partners(english: Words, chinese: Words, lexicon: Lexicon) -> tuple[tuple[int, int], ...]:
     readings = [{word.chinese for word, _ in lexicon.readings.get(one, ()) if word.chinese} for one in english]
     found = []
-    for slot, said in enumerate(chinese):
-        sources = [i for i, translated in enumerate(readings) if (said,) in translated]
-        if len(sources) == 1 and chinese.count(said) == 1:
+    for slot, translation in enumerate(chinese):
+        sources = [i for i, translated in enumerate(readings) if (translation,) in translated]
+        if len(sources) == 1 and chinese.count(translation) == 1:
             found.append((slot, sources[0]))
     return tuple(found)
 
 
 def next_sentences(articles: Sequence[Article], rng: Random) -> Iterator[NextSentence]:
-    """Next-sentence prediction (Devlin et al. 2019, §3.1, task 2), without end.
+    """Endless iterator over pairs for next-sentence prediction (NSP; Devlin et al. 2019, §3.1, task 2).
 
-    Half the time the second sentence is the one that follows; half the time any sentence of another article.
+    Half the time the second sentence is the one that follows; half the time it is a random sentence of another article.
 
     Raises:
-        PairError: articles about fewer than two entities, or none of two sentences.
+        PairError: articles about fewer than two entities, or no article with two sentences.
     """
     entities = {article.entity for article in articles}
     if len(entities) < 2:
-        raise PairError(f"a sentence of another article needs articles about two entities; there are {len(entities)}")
+        raise PairError(f"negative pairs need articles about at least two entities; there are {len(entities)}")
     for home, first, following in _neighbours(articles, rng):
         is_next = rng.random() < 0.5
         second = following if is_next else choice(rng, _another(home, articles, rng).sentences)
@@ -84,17 +84,18 @@ def next_sentences(articles: Sequence[Article], rng: Random) -> Iterator[NextSen
 
 
 def _another(home: Article, articles: Sequence[Article], rng: Random) -> Article:
-    """An article about something else."""
+    """A random article about another entity."""
     while (found := choice(rng, articles)).entity == home.entity:
         pass
     return found
 
 
 def sentence_orders(articles: Sequence[Article], rng: Random) -> Iterator[SentenceOrder]:
-    """Sentence-order prediction (Lan et al. 2020, §3.1), without end: side by side, half the time swapped.
+    """Endless iterator over pairs for sentence-order prediction (SOP; Lan et al. 2020, §3.1): adjacent sentences,
+    swapped half the time.
 
     Raises:
-        PairError: no article of two sentences.
+        PairError: no article with two sentences.
     """
     for _, first, second in _neighbours(articles, rng):
         in_order = rng.random() < 0.5
@@ -103,10 +104,10 @@ def sentence_orders(articles: Sequence[Article], rng: Random) -> Iterator[Senten
 
 
 def _neighbours(articles: Sequence[Article], rng: Random) -> Iterator[tuple[Article, Sentence, Sentence]]:
-    """An article, and two sentences of it that stand side by side, without end."""
+    """Endless iterator over an article and two adjacent sentences of it."""
     pairs = [(article, place) for article in articles for place in range(len(article.sentences) - 1)]
     if not pairs:
-        raise PairError("there are no two sentences side by side: every article has fewer than 2")
+        raise PairError("there are no adjacent sentences: every article has fewer than 2")
     while True:
         article, place = choice(rng, pairs)
         yield article, article.sentences[place], article.sentences[place + 1]

@@ -1,4 +1,4 @@
-"""Plots: what is told early in a story and needed late, in three threads of which the question asks for one."""
+"""Plots: information given early in a story and needed late; three threads, one of which the question is about."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class Plot:
     """One row of story_plots.tsv with its beats."""
 
     name: str
-    own: tuple[Role, ...]                  # drawn anew for each thread
+    own: tuple[Role, ...]                  # drawn again for each thread
     shared: tuple[Role, ...]
-    late_for_all: bool                     # or for the thread that is asked for alone
-    uses: tuple[str, ...]                  # the steps that the answer needs
-    beats: dict[str, list[Template]]       # step → the ways to say it
+    late_for_all: bool                     # or only for the thread that the question is about
+    uses: tuple[str, ...]                  # the steps needed for the answer
+    beats: dict[str, list[Template]]       # step → its possible templates
     row: Row
 
 
@@ -42,8 +42,8 @@ class Beat:
 
 @dataclass(frozen=True)
 class Thread:
-    """One thread of a plot: its sentences, those that the answer needs, the question and the answer. ``options`` are
-    the answers that the question lets one expect before anything is told."""
+    """One thread of a plot: the sentences that the answer needs, the question and the answer. ``options`` are the
+    answers that are possible from the question alone."""
 
     plot: Plot
     told: tuple[Sentence, ...]
@@ -54,7 +54,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A plot with everything filled in."""
+    """A plot with all variables filled in."""
 
     plot: Plot
     beats: tuple[Beat, ...]
@@ -64,10 +64,11 @@ class Drawn:
 
 
 def read_plots(lexicon: Lexicon, folder: Path = TABLES, name: str = "story") -> list[Plot]:
-    """The plots of story_plots.tsv and story_beats.tsv, or of the two tables of another ``name``.
+    """Read the plots of story_plots.tsv and story_beats.tsv, or of the two tables of another ``name``.
 
     Raises:
-        TableError: a duplicate, an unknown plot, step, class or variable, a plot that lacks a step; it names the rows.
+        TableError: a duplicate, an unknown plot, step, class or variable, or a plot that lacks a step; the message
+            names the rows.
     """
     rows = read_table(f"{name}_plots.tsv", required=("plot", "own", "late", "uses"), folder=folder)
     unique(rows, "plot")
@@ -84,7 +85,7 @@ def _plot(row: Row, beats: list[Row], lexicon: Lexicon) -> Plot:
     own, shared = (tuple(parse_roles(row[column], row)) for column in ("own", "shared"))
     check_roles([*own, *shared], ("cast", "town"), lexicon, row)
     if row["late"] not in ("all", "one"):
-        raise clash(f"'{row['late']}' in the column late; write all or one", row)
+        raise clash(f"'{row['late']}' in the column late; it must be all or one", row)
     named = {role.name for role in (*own, *shared)}
     steps: dict[str, list[Template]] = {}
     for beat in beats:
@@ -108,31 +109,31 @@ def _beat(row: Row, lexicon: Lexicon) -> Template:
 
 
 def draw_plot(plot: Plot, cast: Cast, rng: Random) -> Drawn:
-    """A plot with its players drawn: three threads, each with its own, and a question about one of them.
+    """Sample the players of a plot: three threads, each with its own players, and a question about one of them.
 
-    The plot's words are added to ``cast.taken``, so that scenes leave them out.
+    The plot's words are added to ``cast.taken``, so that scenes do not use them.
 
     Raises:
-        TableError: the cast has not enough players.
+        TableError: the cast has too few players.
     """
     threads = _threads(plot, cast, rng)
-    asked = randint(rng, THREADS)
-    beats = [beat for step in TOLD for beat in _told(plot, step, threads, asked, cast, rng)]
+    queried = randint(rng, THREADS)
+    beats = [beat for step in TOLD for beat in _told(plot, step, threads, queried, cast, rng)]
     question, *_ = plot.beats["question"]
     answer, *_ = plot.beats["answer"]
     _take(threads, cast)
-    return Drawn(plot, tuple(beats), say(question, threads[asked], cast.lexicon),
-                 say(answer, threads[asked], cast.lexicon),
+    return Drawn(plot, tuple(beats), say(question, threads[queried], cast.lexicon),
+                 say(answer, threads[queried], cast.lexicon),
                  tuple(say(answer, bound, cast.lexicon).words for bound in threads))
 
 
 def draw_threads(plot: Plot, cast: Cast, rng: Random, count: int = THREADS) -> list[Thread]:
-    """Threads of a plot, each told from end to end and asked for.
+    """Sample threads of a plot, each with its sentences, question and answer.
 
     The plot's words are added to ``cast.taken``.
 
     Raises:
-        TableError: the cast has not enough players.
+        TableError: the cast has too few players.
     """
     threads = _threads(plot, cast, rng)[:count]
     drawn = [_thread(plot, bound, cast, rng) for bound in threads]
@@ -157,14 +158,14 @@ def _threads(plot: Plot, cast: Cast, rng: Random) -> list[Bindings]:
         drawn = (cast.fill(plot.own, rng, shared or {}, used) for _ in range(TRIES))
         bound = next((one for one in drawn if one is not None and _can_be_told(plot, one, cast)), None)
         if shared is None or bound is None:
-            raise clash(f"the plot '{plot.name}' finds no players for {THREADS} threads", plot.row)
+            raise clash(f"the plot '{plot.name}' has too few players for {THREADS} threads", plot.row)
         used += [bound[role.name] for role in plot.own]
         threads.append(bound)
     return threads
 
 
 def _open(templates: list[Template], bound: Bindings, cast: Cast) -> list[Template]:
-    """The templates that combine no words whose combination is held out."""
+    """The templates that contain no held-out combination of words."""
     return [template for template in templates if not combines_held(template, bound, cast.lexicon, cast.held)]
 
 
@@ -172,20 +173,20 @@ def _can_be_told(plot: Plot, bound: Bindings, cast: Cast) -> bool:
     return all(_open(templates, bound, cast) for templates in plot.beats.values())
 
 
-def _told(plot: Plot, step: str, threads: list[Bindings], asked: int, cast: Cast, rng: Random) -> Iterator[Beat]:
+def _told(plot: Plot, step: str, threads: list[Bindings], queried: int, cast: Cast, rng: Random) -> Iterator[Beat]:
     if step not in plot.beats:
         return
     for place, bound in enumerate(threads):
-        if step == "late" and place != asked and not plot.late_for_all:
+        if step == "late" and place != queried and not plot.late_for_all:
             continue
-        yield Beat(step, _said(plot, step, bound, cast, rng), place == asked and step in plot.uses)
+        yield Beat(step, _said(plot, step, bound, cast, rng), place == queried and step in plot.uses)
 
 
 def _said(plot: Plot, step: str, bound: Bindings, cast: Cast, rng: Random) -> Sentence:
     template = choice(rng, _open(plot.beats[step], bound, cast))
     filled = cast.fill(roles_of(template, bound), rng, bound)
     if filled is None:
-        raise TableError(f"nobody is left to play in '{template.id}' ({template.row.place})")
+        raise TableError(f"no player is left for '{template.id}' ({template.row.place})")
     return say(template, filled, cast.lexicon)
 
 

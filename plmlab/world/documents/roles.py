@@ -1,4 +1,4 @@
-"""Roles of scenes and plots, and who or what plays them."""
+"""Roles of scenes and plots, and the entities and words that play them."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -17,24 +17,24 @@ ROLE = re.compile(r"(\w+):([\w.,]+?)(?:~(\w+))?")
 
 @dataclass(frozen=True)
 class Role:
-    """A variable, and what may play it: kinds of entities, classes of words, or keys of words."""
+    """A variable, and what may play it: kinds of entities, word classes, or keys of words."""
 
     name: str
     domain: tuple[str, ...]
-    suits: str | None = None        # the noun's role that an adjective goes with
+    suits: str | None = None        # role of the noun that an adjective modifies
 
 
 @dataclass
 class Cast:
-    """Who and what takes part in one story."""
+    """The entities and words available to one story."""
 
-    entities: Mapping[str, Sequence[Entity]]       # "cast", "town", "book" … → who there is
+    entities: Mapping[str, Sequence[Entity]]       # "cast", "town", "book" … → the available entities
     lexicon: Lexicon
     held: HeldOut
-    taken: set[str] = field(default_factory=set)   # surface forms that belong to the plot
+    taken: set[str] = field(default_factory=set)   # surface forms reserved for the plot
 
     def pool(self, role: Role) -> list[Thing]:
-        """All that may play a role, what belongs to the plot left out."""
+        """All entities and words that may play a role, except those reserved for the plot."""
         found: list[Thing] = []
         for name in role.domain:
             if name in self.entities:
@@ -45,9 +45,9 @@ class Cast:
 
     def fill(self, roles: Sequence[Role], rng: Random, bound: Bindings,
              avoid: Collection[Thing] = ()) -> Bindings | None:
-        """The bindings with a player added for each role, all different; None where a role finds none.
+        """The bindings extended by a player for each role, all different; None if a role has no candidate.
 
-        ``avoid`` lists players that may not be taken.
+        ``avoid`` lists players that must not be chosen.
         """
         bound = dict(bound)
         for role in sorted(roles, key=lambda role: role.suits is not None):
@@ -66,29 +66,29 @@ class Cast:
 
 
 def words_of(name: str, lexicon: Lexicon) -> list[Word]:
-    """The words of a class, or the one word with this key."""
+    """The words of a class, or the single word with this key."""
     return [lexicon[name]] if name in lexicon else list(lexicon.classes.get(name, ()))
 
 
 def roles_of(template: Template, given: Collection[str] = ()) -> list[Role]:
-    """The roles that a template names with their domain, but for those that are given."""
+    """The roles that a template declares with a domain, except those already given."""
     return [Role(name, blank.domain, blank.suits) for name, blank in template.blanks.items()
             if blank.domain and name not in given]
 
 
 def parse_roles(text: str, row: Row) -> list[Role]:
-    """Roles written as ``o:trinket a:colour~o``; the TableError for another spelling names the row."""
+    """Parse roles written as ``o:trinket a:colour~o``; raises a TableError that names the row for any other format."""
     found = []
     for part in text.split():
         match = ROLE.fullmatch(part)
         if match is None:
-            raise clash(f"'{part}' is no role; roles read like o:trinket or a:colour~o", row)
+            raise clash(f"'{part}' is not a role; roles look like o:trinket or a:colour~o", row)
         found.append(Role(match[1], tuple(match[2].split(",")), match[3]))
     return found
 
 
 def check_roles(roles: Sequence[Role], kinds: Collection[str], lexicon: Lexicon, row: Row) -> None:
-    """Raise a TableError for a class or key that nothing has."""
+    """Raise a TableError for a class or key with no members."""
     for role in roles:
         for name in role.domain:
             if name not in kinds and not words_of(name, lexicon):

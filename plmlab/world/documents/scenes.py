@@ -24,21 +24,22 @@ TIMES = ("open", "intro", "close", *dict.fromkeys(DAY))
 ROLES = {"p": Role("p", ("cast",)), "q": Role("q", ("cast",)), "s": Role("s", ("cast",)), "k": Role("k", ("cafe",)),
          "t": Role("t", ("home",))}
 KINDS = ("cast", "town", "cafe", "home", "film", "book")
-ONCE = ("all", "x", "c")                  # bound by the story: everyone, the one who is introduced, and their craft
+ONCE = ("all", "x", "c")                  # bound by the story: all people, the person being introduced, and their craft
 ASIDES = ("scene.handle.5", "scene.place.1", "scene.place.3", "scene.family.1", "scene.family.3")      # patterns
 TRIES = 20
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A few sentences that belong together, for a time of the day or for the story's "open", "intro" or "close"."""
+    """A few related sentences with the time of day at which they can occur, or the story's "open", "intro" or
+    "close"."""
 
     time: str
     sentences: tuple[Template, ...]
 
     @cached_property
     def roles(self) -> list[Role]:
-        """The roles to be filled, once for the whole scene; those that the story itself binds are left out."""
+        """The roles to be filled, once for the whole scene; those bound by the story itself are left out."""
         found: dict[str, Role] = {}
         for template in self.sentences:
             for role in roles_of(template):
@@ -48,7 +49,7 @@ class Scene:
         return list(found.values())
 
     def uses(self, words: set[str]) -> bool:
-        """Whether one of these words stands in its English templates."""
+        """Whether one of these words occurs in its English templates."""
         return not self.words.isdisjoint(words)
 
     @cached_property
@@ -59,10 +60,11 @@ class Scene:
 
 
 def read_scenes(lexicon: Lexicon, folder: Path = TABLES) -> dict[str, list[Scene]]:
-    """The scenes of story_scenes.tsv: time → scenes.
+    """Read story_scenes.tsv: time → scenes.
 
     Raises:
-        TableError: a duplicate, an unknown time, class or variable, more sentences in one language than in the other.
+        TableError: a duplicate, an unknown time, class or variable, or a different number of sentences in the two
+            languages.
     """
     rows = read_table("story_scenes.tsv", required=("id", "time", "english", "chinese"), folder=folder)
     unique(rows, "id")
@@ -83,8 +85,8 @@ def _scene(row: Row, lexicon: Lexicon) -> Scene:
     if len(english) != len(chinese):
         raise clash(f"{len(english)} sentences in English and {len(chinese)} in Chinese", row)
     known = {match["name"] for match in SLOT.finditer(row["english"])}
-    templates = tuple(parse_template(row["id"], tuple(said.split()), tuple(told.split()), row, lexicon, known)
-                      for said, told in zip(english, chinese, strict=True))
+    templates = tuple(parse_template(row["id"], tuple(en.split()), tuple(zh.split()), row, lexicon, known)
+                      for en, zh in zip(english, chinese, strict=True))
     for template in templates:
         loose = template.variables - {role.name for part in templates for role in roles_of(part)} - {*ROLES, *ONCE}
         if loose:
@@ -94,8 +96,8 @@ def _scene(row: Row, lexicon: Lexicon) -> Scene:
 
 
 class Scenery:
-    """Draws scenes for one story; no scene comes again before its deck is through. Some have an aside, if there are
-    any."""
+    """Samples scenes for one story, without repetition until all scenes of a time have been used. Some scenes are
+    followed by an aside if ``asides`` is given."""
 
     def __init__(self, scenes: dict[str, list[Scene]], cast: Cast, asides: "Asides | None", rng: Random):
         self.scenes = {time: [scene for scene in group if not scene.uses(cast.taken)
@@ -106,7 +108,7 @@ class Scenery:
         self.decks: dict[str, list[Scene]] = {}
 
     def scene(self, time: str, **bound: Thing) -> list[Sentence]:
-        """The sentences of a scene of this time; ``bound`` gives players to some roles.
+        """The sentences of a random scene of this time; ``bound`` assigns players to some roles.
 
         Raises:
             TableError: no scene is left that avoids held-out combinations and the plot's words.
@@ -121,11 +123,11 @@ class Scenery:
             if filled is not None and not any(combines_held(template, filled, self.cast.lexicon, self.cast.held)
                                               for template in scene.sentences):
                 return [say(template, filled, self.cast.lexicon) for template in scene.sentences]
-        raise TableError(f"story_scenes.tsv has no scene for '{time}' that leaves out what is held out and what "
-                         f"belongs to the plot: {', '.join(sorted(self.cast.taken))}")
+        raise TableError(f"story_scenes.tsv has no scene for '{time}' without held-out combinations and without the "
+                         f"words of the plot: {', '.join(sorted(self.cast.taken))}")
 
     def days(self) -> Iterator[list[Sentence]]:
-        """Scene after scene, day after day, without end; the first day begins with its morning."""
+        """Endless iterator over scenes, day after day; the first day begins in the morning."""
         first = True
         while True:
             for time in DAY[first:]:
@@ -137,7 +139,7 @@ class Scenery:
 
 
 class Asides:
-    """Scene sentences of the training grammar, about nobody but the people of one story."""
+    """Scene sentences of the training grammar, restricted to the people of one story."""
 
     def __init__(self, patterns: list[Pattern], cast: Cast, facts: Facts, rng: Random):
         people = [entity for group in ("cast", "home", "cafe") for entity in cast.entities[group]]
@@ -148,7 +150,7 @@ class Asides:
         self.rng = rng
 
     def draw(self, taken: set[str]) -> list[Sentence]:
-        """One sentence without the plot's words; none where three draws bring only such ones."""
+        """One sentence without the plot's words; an empty list if three attempts fail."""
         for _ in range(3):
             start = choice(self.rng, self.automaton.starts)
             arcs = self.automaton.walk(start, self.rng)

@@ -1,4 +1,4 @@
-"""Stories of 500 to 4,000 words in which something told early is needed late."""
+"""Stories of 500 to 4,000 words in which information given early is needed late."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,21 +20,21 @@ from plmlab.world.lexicon import read_lexicon
 from plmlab.world.tables import TABLES
 
 PEOPLE = 4
-TO_INTRODUCE = 400                                   # words of the story for each introduction
-SHORTEST, LONGEST, ROOM = 500, 20_000, 60            # words; ROOM: between the least and the most, for the last scene
-WHERE = {"early": (0.0, 0.25), "middle": (0.4, 0.6), "late": (0.75, 1.0)}       # parts of the story's words
+TO_INTRODUCE = 400                                   # words of the story per introduction
+SHORTEST, LONGEST, ROOM = 500, 20_000, 60            # words; ROOM: minimum gap between both bounds
+WHERE = {"early": (0.0, 0.25), "middle": (0.4, 0.6), "late": (0.75, 1.0)}       # fractions of the story's words
 
 
 class StoryError(ValueError):
-    """A length that no story can have."""
+    """A length that no story can have, or too few people."""
 
 
 @dataclass(frozen=True)
 class Story:
     """A story with a question that its text answers.
 
-    The answer follows from the ``needed`` sentences, the first of which stands in the first quarter. Two more threads
-    are told in the same way: without the first needed sentence all ``options`` are equally likely. The sentences'
+    The answer follows from the ``needed`` sentences, the first of which is in the first quarter. Two more threads are
+    told in the same way: without the first needed sentence, all ``options`` are equally likely. The sentences'
     ``logprob`` is 0 (a story has no exact floor).
     """
 
@@ -43,27 +43,27 @@ class Story:
     characters: tuple[str, ...]              # keys of the people
     question: tuple[str, ...]
     answer: tuple[str, ...]
-    options: tuple[tuple[str, ...], ...]     # the answers that the threads would give; one of them is right
-    needed: tuple[int, ...]                  # the sentences that the answer needs
+    options: tuple[tuple[str, ...], ...]     # the answers of all threads; one of them is correct
+    needed: tuple[int, ...]                  # indices of the sentences needed for the answer
     question_chinese: tuple[str, ...]
     answer_chinese: tuple[str, ...]
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of all sentences, one after the other."""
+        """The words of all sentences, concatenated."""
         return tuple(word for sentence in self.sentences for word in sentence.words)
 
     @property
     def text(self) -> str:
-        """The words of all sentences, with spaces between them."""
+        """The words of all sentences, joined by spaces."""
         return " ".join(self.words)
 
 
 class Storyteller:
-    """Writes the stories of one world: training text, so nothing that is held out occurs.
+    """Generates the stories of one world. They count as training text, so nothing held out occurs in them.
 
     Raises:
-        TableError: the tables of stories have a gap or a clash; it names file and rows.
+        TableError: a table of stories is incomplete or inconsistent; the message names file and rows.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, folder: Path = TABLES):
@@ -75,15 +75,16 @@ class Storyteller:
         self.patterns: list[Pattern] = read_patterns(read_lexicon(folder), facts.relations, folder)
 
     def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
-        """Stories without end; ``words`` is the least and the most that each may have. Same seed, same stories.
+        """Endless iterator over stories; ``words`` is the minimum and maximum length. The same seed gives the same
+        stories.
 
         Raises:
             StoryError: impossible lengths.
         """
         least, most = words
         if least < SHORTEST or most > LONGEST or most - least < ROOM:
-            raise StoryError(f"words={words}: a story has between {SHORTEST} and {LONGEST:,} words, and the most must "
-                             f"be at least {ROOM} above the least, such as words=(500, 4000)")
+            raise StoryError(f"words={words}: a story has between {SHORTEST} and {LONGEST:,} words, and the maximum "
+                             f"must be at least {ROOM} above the minimum, such as words=(500, 4000)")
         return self._stories(Random(seed), least, most - ROOM)
 
     def _stories(self, rng: Random, least: int, most: int) -> Iterator[Story]:
@@ -96,17 +97,17 @@ class Storyteller:
                 yield self._arranged(drawn, people, scenery, least + randint(rng, most - least + 1), rng)
 
     def people(self, rng: Random) -> list[Entity]:
-        """Four people with four given names, none of them held out. StoryError where the world has too few."""
+        """Four people with different given names, none of them held out; raises StoryError if the world has too few."""
         chosen: dict[str, Entity] = {}
         for person in shuffled(rng, self.facts.kind("person")):
             if person.key not in self.held.entities and person.words[0] not in chosen:
                 chosen[person.words[0]] = person
             if len(chosen) == PEOPLE:
                 return list(chosen.values())
-        raise StoryError(f"a story needs {PEOPLE} people with different given names, and this world has {len(chosen)}")
+        raise StoryError(f"a story needs {PEOPLE} people with different given names, but this world has {len(chosen)}")
 
     def cast(self, people: list[Entity], rng: Random) -> Cast:
-        """These people by their given names, their town and café, and the towns, films and books they speak of."""
+        """These people by their given names, their town and café, and the towns, films and books they mention."""
         open_ones: dict[str, list[Entity]] = {
             kind: [entity for entity in self.facts.kind(kind) if entity.key not in self.held.entities]
             for kind in ("town", "cafe", "film", "book")}
@@ -125,22 +126,23 @@ class Storyteller:
         while left > 0:
             scenes.append(next(days))
             left -= _length(scenes[-1])
-        told = _with_beats([*scenes, close], drawn.beats, rng)
-        return Story(tuple(sentence for sentence, _ in told), drawn.plot.name, tuple(one.key for one in people),
+        arranged = _with_beats([*scenes, close], drawn.beats, rng)
+        return Story(tuple(sentence for sentence, _ in arranged), drawn.plot.name, tuple(one.key for one in people),
                      drawn.question.words, drawn.answer.words, drawn.options,
-                     tuple(place for place, (_, needed) in enumerate(told) if needed),
+                     tuple(place for place, (_, needed) in enumerate(arranged) if needed),
                      drawn.question.chinese, drawn.answer.chinese)
 
     def _introductions(self, people: list[Entity], scenery: Scenery) -> list[Sentence]:
-        """What they do, where training text may say it."""
-        said = []
+        """Sentences that introduce the people's crafts, if the training text may state them."""
+        sentences = []
         for person in people:
             craft = self.facts.object(person, "occupation")
             if craft is not None:
                 fact = Triple(person.key, "occupation", craft.key)
                 if self.held.split_of(fact) == "train":
-                    said += [replace(sentence, facts=(fact,)) for sentence in scenery.scene("intro", x=person, c=craft)]
-        return said
+                    scene = scenery.scene("intro", x=person, c=craft)
+                    sentences += [replace(sentence, facts=(fact,)) for sentence in scene]
+        return sentences
 
 
 def _length(sentences: list[Sentence]) -> int:
@@ -148,7 +150,7 @@ def _length(sentences: list[Sentence]) -> int:
 
 
 def _with_beats(scenes: list[list[Sentence]], beats: tuple[Beat, ...], rng: Random) -> list[tuple[Sentence, bool]]:
-    """The plot's sentences put between the scenes, each step in its part of the story."""
+    """The plot's sentences inserted between the scenes, each step in its part of the story."""
     ends = list(accumulate(_length(scene) for scene in scenes))
     total = ends[-1] + _length([beat.sentence for beat in beats])
     after: dict[int, list[Beat]] = {}
@@ -159,11 +161,11 @@ def _with_beats(scenes: list[list[Sentence]], beats: tuple[Beat, ...], rng: Rand
         inside = [place for place, end in enumerate(ends[:-1])
                   if first * total <= end + before and end + before + own <= last * total]
         for beat in shuffled(rng, step_beats):
-            apart = [place for place in inside if place not in after]
-            after.setdefault(choice(rng, apart or inside or [0]), []).append(beat)
+            free = [place for place in inside if place not in after]
+            after.setdefault(choice(rng, free or inside or [0]), []).append(beat)
         before += own
-    told: list[tuple[Sentence, bool]] = []
+    sentences: list[tuple[Sentence, bool]] = []
     for place, scene in enumerate(scenes):
-        told += [(sentence, False) for sentence in scene]
-        told += [(beat.sentence, beat.needed) for beat in after.get(place, ())]
-    return told
+        sentences += [(sentence, False) for sentence in scene]
+        sentences += [(beat.sentence, beat.needed) for beat in after.get(place, ())]
+    return sentences

@@ -1,7 +1,9 @@
-"""Templates of articles and stories: the pattern language, for text that is planned and not drawn from the grammar.
+"""Templates of articles and stories: the pattern language, for text that is planned instead of sampled from the
+grammar.
 
-Beside what patterns have (README.md of the tables), ``{r*:person}`` is a list (A , B and C), ``{he@e}`` a reference to
-e: he, she or it, or its name again where a pronoun could be misread; ``{the@e}`` is "the town", "the film", ….
+In addition to the syntax of patterns (README.md of the tables), ``{r*:person}`` is a list (A , B and C), ``{he@e}`` a
+reference to e: he, she or it, or its name again where a pronoun could be misread; ``{the@e}`` is "the town", "the
+film", ….
 """
 
 import re
@@ -38,19 +40,19 @@ SLOT = re.compile(r"\{(?P<article>an\+)?(?P<name>\w+)(?P<several>\*)?(:(?P<domai
 
 @dataclass(frozen=True)
 class Blank:
-    """A variable's place in a template."""
+    """A placeholder for a variable in a template."""
 
     name: str
-    domain: tuple[str, ...]      # kinds of entities or classes of words; empty where it stands again
+    domain: tuple[str, ...]      # kinds of entities or word classes; empty where the variable is repeated
     form: str
     several: bool                # a list of entities
     article: bool
-    suits: str | None            # the noun that an adjective or verb goes with
+    suits: str | None            # the noun that an adjective or verb combines with
 
 
 @dataclass(frozen=True)
 class Template:
-    """One sentence to be filled, in English and Chinese."""
+    """One sentence with placeholders, in English and Chinese."""
 
     id: str
     english: tuple[Literal | Agreeing | Blank, ...]
@@ -59,7 +61,7 @@ class Template:
 
     @cached_property
     def blanks(self) -> dict[str, Blank]:
-        """Variable → its first place."""
+        """Variable → its first placeholder."""
         found: dict[str, Blank] = {}
         for element in self.english:
             if isinstance(element, Blank):
@@ -68,7 +70,7 @@ class Template:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """The variables that must be bound before the sentence can be said."""
+        """The variables that must be bound before the sentence can be written."""
         return frozenset(self.referred | set(self.blanks))
 
     @cached_property
@@ -78,17 +80,17 @@ class Template:
 
     @cached_property
     def literals(self) -> list[Word]:
-        """The words that stand in it as they are."""
+        """Its literal words."""
         return [element.word for element in self.english if isinstance(element, Literal)]
 
 
 def parse_template(name: str, english: tuple[str, ...], chinese: tuple[str, ...], row: Row,
                    lexicon: Lexicon, known: Collection[str] = ()) -> Template:
-    """The template of one sentence of a row; ``known`` are variables that other sentences of the row bind.
+    """Parse the template of one sentence of a row; ``known`` are variables that other sentences of the row bind.
 
     Raises:
-        TableError: an unknown word, a slot that cannot be read, English that does not end like a sentence, a variable
-            that only the Chinese has; it names the row.
+        TableError: an unknown word, an invalid placeholder, English that does not end like a sentence, or a variable
+            that only the Chinese has; the message names the row.
     """
     template = Template(name, tuple(_element(text, row, lexicon) for text in english), chinese, row)
     if not english or english[-1] not in (".", "?", "!"):
@@ -105,11 +107,11 @@ def _element(text: str, row: Row, lexicon: Lexicon) -> Literal | Agreeing | Blan
         return literal(text, row, lexicon)
     match = SLOT.fullmatch(text)
     if match is None:
-        raise clash(f"'{text}' is no slot; slots read like {{t}}, {{r*:person}} or {{he@e}}", row)
+        raise clash(f"'{text}' is not a placeholder; placeholders look like {{t}}, {{r*:person}} or {{he@e}}", row)
     part = match.groupdict()
     if part["agrees"]:
         if part["name"] not in AGREEING:
-            raise clash(f"'{part['name']}' does not agree with anything; these do: {', '.join(AGREEING)}", row)
+            raise clash(f"'{part['name']}' is not a word that agrees; these are:  {', '.join(AGREEING)}", row)
         return Agreeing(part["name"], part["agrees"])
     return Blank(part["name"], tuple((part["domain"] or "").split(",")) if part["domain"] else (), part["form"] or "",
                  bool(part["several"]), bool(part["article"]), part["suits"])
@@ -128,7 +130,7 @@ def _extra(row: Row) -> Word:
 
 
 class Line:
-    """A sentence in the making: English with its labels, and Chinese."""
+    """A sentence under construction: English words with their labels, and Chinese words."""
 
     def __init__(self, lexicon: Lexicon, bound: Bindings, spelled: Collection[str]):
         self.lexicon = lexicon
@@ -141,19 +143,19 @@ class Line:
         self.names = frozenset(spelled)
 
     def add(self, surface: str, tag: str, word: Word | None = None) -> None:
-        """Appends one English word with its tag, and with the sense of ``word`` where the surface has several."""
+        """Append one English word with its tag, and with the sense of ``word`` if the surface form is ambiguous."""
         self.words.append(surface)
         self.tags.append(tag)
         self.senses.append(word.sense if word and surface in self.lexicon.ambiguous else None)
 
     def mention(self, entity: Entity, words: Collection[str], *tags: str) -> None:
-        """Appends words as a mention of the entity; the tags, one a word, are PROPN unless others are given."""
+        """Append words as a mention of the entity; the tags, one per word, default to PROPN."""
         self.mentions.append(Mention(len(self.words), len(self.words) + len(words), entity.key))
         for word, tag in zip(words, tags or ["PROPN"] * len(words), strict=True):
             self.add(word, tag)
 
     def say(self, element: Literal | Agreeing | Blank) -> None:
-        """Appends what an element of the English template says."""
+        """Append the words of an element of the English template."""
         if isinstance(element, Literal):
             self.add(element.surface, element.word.tag, element.word)
         elif isinstance(element, Agreeing):
@@ -209,24 +211,25 @@ class Line:
 
     def chinese(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """The Chinese words of a template, with its variables filled."""
-        said: list[str] = []
+        words: list[str] = []
         for part in parts:
             if part.startswith("{"):
                 name, _, form = part[1:-1].partition(".")
-                said += _chinese(self.bound[name], form, name in self.names, self.lexicon)
+                words += _chinese(self.bound[name], form, name in self.names, self.lexicon)
             else:
-                said.append(part)
-        return tuple(said)
+                words.append(part)
+        return tuple(words)
 
 
 def say(template: Template, bound: Bindings, lexicon: Lexicon, *, facts: tuple[Triple, ...] = (),
         logprob: float = 0.0, spelled: Collection[str] = ()) -> Sentence:
-    """The sentence of a filled template.
+    """Build the sentence of a filled template.
 
     Args:
-        facts: what it states.
+        facts: the facts it states.
         logprob: nats, given the plan.
-        spelled: variables whose first ``{he@…}`` or ``{him@…}`` is said by name (people) or as "the film" (things).
+        spelled: variables whose first ``{he@…}`` or ``{him@…}`` is replaced by the name (people) or "the film"
+            (things).
     """
     line = Line(lexicon, bound, spelled)
     for element in template.english:
@@ -236,7 +239,7 @@ def say(template: Template, bound: Bindings, lexicon: Lexicon, *, facts: tuple[T
 
 
 def combines_held(template: Template, bound: Bindings, lexicon: Lexicon, held: HeldOut) -> bool:
-    """Whether two words of the sentence are a combination that training text never has."""
+    """Whether two words of the sentence form a combination that is held out of the training text."""
     words = list(template.literals)
     kinds = [thing.kind for name, thing in bound.items() if name in template.referred and isinstance(thing, Entity)]
     keys = [f"{KIND_NOUNS[kind][0]}.noun" for kind in kinds if kind in KIND_NOUNS]
@@ -248,17 +251,17 @@ def combines_held(template: Template, bound: Bindings, lexicon: Lexicon, held: H
 
 
 def is_woman(thing: Thing) -> bool:
-    """Whether the thing is an entity with the gender "woman"."""
+    """Whether this is an entity with the gender "woman"."""
     return isinstance(thing, Entity) and thing.traits.get("gender") == "woman"
 
 
 def is_plural(thing: Thing) -> bool:
-    """Whether the thing is a list of two or more entities."""
+    """Whether this is a list of two or more entities."""
     return isinstance(thing, tuple) and len(thing) > 1
 
 
 def _word(thing: Thing, lexicon: Lexicon) -> Word:
-    """The lexicon's word, or that of a value such as craft:baker."""
+    """The lexicon entry of a word, or of a value such as craft:baker."""
     if isinstance(thing, Word):
         return thing
     assert isinstance(thing, Entity)

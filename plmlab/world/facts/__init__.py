@@ -1,1 +1,1 @@
-"""What is true in a world: its entities, their relations, and how both are drawn."""
+"""The facts of a world: its entities, their relations, and how both are sampled."""

@@ -1,4 +1,4 @@
-"""The facts of a world: its entities and triples, looked up from either end."""
+"""The facts of a world: its entities and triples, indexed by subject and by object."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,7 +14,8 @@ class Facts:
     """Entities and triples, with look-ups in both directions.
 
     Raises:
-        FactError: a triple with unknown ends, of the wrong kinds, or a second object of a functional relation.
+        FactError: a triple with an unknown entity or one of the wrong kind, or a second object of a functional
+            relation.
     """
 
     def __init__(self, relations: dict[str, Relation], entities: Iterable[Entity], triples: Iterable[Triple]):
@@ -39,19 +40,19 @@ class Facts:
         if target in known:
             return
         if relation.functional and known:
-            raise FactError(f"{triple}: {relation.name} has one object, and {known[0].key} stands already")
+            raise FactError(f"{triple}: {relation.name} has one object, and {known[0].key} is already given")
         self.triples.append(triple)
         known.append(target)
         self._subjects[target.key, relation.name].append(subject)
 
     def __getitem__(self, key: str) -> Entity:
-        """The entity with this key; FactError for an unknown one."""
+        """The entity with this key; raises FactError for an unknown one."""
         if key not in self.entities:
-            raise FactError(f"unknown entity {key!r:.60}; keys read like 'person:Anna Bell' or 'year:1952'")
+            raise FactError(f"unknown entity {key!r:.60}; keys look like 'person:Anna Bell' or 'year:1952'")
         return self.entities[key]
 
     def relation(self, name: str) -> Relation:
-        """The relation of this name.
+        """The relation with this name.
 
         Raises:
             FactError: an unknown relation.
@@ -61,34 +62,34 @@ class Facts:
         return self.relations[name]
 
     def named(self, name: str) -> list[Entity]:
-        """The named entities called ``name`` (Milton may be a town; people have two words)."""
+        """The named entities called ``name`` ("Milton" can be a town; people's names have two words)."""
         return [entity for entity in self.entities.values() if entity.named and entity.name == name]
 
     def kind(self, *kinds: str) -> list[Entity]:
-        """All entities of these kinds, kind by kind, each kind in the order it was drawn."""
+        """All entities of these kinds, kind by kind, each kind in the order in which it was drawn."""
         return [entity for kind in kinds for entity in self._kinds.get(kind, ())]
 
     def objects(self, subject: Entity, relation: str) -> list[Entity]:
-        """Every entity o for which relation(subject, o) is true; derived relations are computed."""
+        """All entities o for which relation(subject, o) is true; derived relations are computed."""
         rule = self.relation(relation)
         if rule.derived:
             return [other for other in self.kind(*rule.objects) if self.holds(subject, relation, other)]
         return self._objects.get((subject.key, relation), [])
 
     def object(self, subject: Entity, relation: str) -> Entity | None:
-        """The one object of a functional relation that is drawn, not derived; None where the subject has none."""
+        """The object of a functional, non-derived relation; None if the subject has none."""
         found = self._objects.get((subject.key, relation), [])
         return found[0] if found else None
 
     def subjects(self, relation: str, target: Entity) -> list[Entity]:
-        """Every entity s for which relation(s, target) is true; derived relations are computed."""
+        """All entities s for which relation(s, target) is true; derived relations are computed."""
         rule = self.relation(relation)
         if rule.derived:
             return [other for other in self.kind(*rule.subjects) if self.holds(other, relation, target)]
         return self._subjects.get((target.key, relation), [])
 
     def holds(self, subject: Entity, relation: str, target: Entity) -> bool:
-        """Whether relation(subject, target) is true; a derived relation compares what is known of both ends."""
+        """Whether relation(subject, target) is true; a derived relation compares the values of both entities."""
         rule = self.relation(relation)
         if rule.compared is None:
             return target in self._objects.get((subject.key, relation), [])

@@ -1,4 +1,4 @@
-"""Entities drawn from the tables of names: people in families, places, and names put together from parts."""
+"""Entities sampled from the tables of names: people in families, places, and names composed of parts."""
 
 from itertools import product
 from pathlib import Path
@@ -11,25 +11,25 @@ from plmlab.world.tables import TABLES, Row, TableError, read_table, unique
 
 
 def value(kind: str, surface: str, chinese: tuple[str, ...], **traits: str) -> Entity:
-    """A value as an entity of one word, ``surface``; its key reads like "year:1952"."""
+    """A value as an entity with the one-word name ``surface``; its key looks like "year:1952"."""
     return Entity(f"{kind}:{surface}", kind, (surface,), chinese, traits)
 
 
 def name(kind: str, words: tuple[str, ...], chinese: tuple[str, ...], **traits: str) -> Entity:
-    """A named entity; its key is made of its kind and its words, like "person:Anna Bell"."""
+    """A named entity; its key combines its kind and its words, like "person:Anna Bell"."""
     return Entity(f"{kind}:{' '.join(words)}", kind, words, chinese, traits)
 
 
 def draw_entities(counts: dict[str, int], years: range, lexicon: Lexicon, rng: Random,
                   folder: Path = TABLES) -> list[Entity]:
-    """The named entities that are drawn, and all values that facts may use.
+    """Sample the named entities, and list all values that facts may use.
 
     Args:
-        counts: kind → how many; a kind that is missing gets none.
+        counts: kind → number of entities; a missing kind gets none.
         years: the years of the world, which become values.
 
     Raises:
-        TableError: an unknown kind, or fewer names in the tables than are asked for.
+        TableError: an unknown kind, or fewer names in the tables than requested.
     """
     for kind in counts:
         if kind not in NAMED:
@@ -48,7 +48,7 @@ def draw_entities(counts: dict[str, int], years: range, lexicon: Lexicon, rng: R
 
 def _some(kind: str, pool: list[Entity], counts: dict[str, int], rng: Random) -> list[Entity]:
     if counts.get(kind, 0) > len(pool):
-        raise TableError(f"{counts[kind]} of kind '{kind}' are asked for, and the tables make {len(pool)}")
+        raise TableError(f"{counts[kind]} entities of kind '{kind}' are requested, but the tables yield {len(pool)}")
     return sample(rng, pool, counts.get(kind, 0))
 
 
@@ -63,10 +63,11 @@ def _places(folder: Path) -> dict[str, list[Entity]]:
 
 
 def draw_people(count: int, rng: Random, folder: Path = TABLES) -> list[Entity]:
-    """``count`` people in families of one to three, no two of one name; relatives share the trait 'family'.
+    """Sample ``count`` people in families of one to three, all with different names; relatives share the trait
+    'family'.
 
     Raises:
-        TableError: the names of people.tsv are too few.
+        TableError: people.tsv has too few names.
     """
     rows = read_table("people.tsv", required=("word", "role", "chinese"), folder=folder)
     unique(rows, "word")
@@ -74,7 +75,7 @@ def draw_people(count: int, rng: Random, folder: Path = TABLES) -> list[Entity]:
     given = [row for row in rows if row["role"] != "family"]
     surnames = shuffled(rng, [row for row in rows if row["role"] == "family"])
     if count > len(given) * len(surnames) // 4:
-        raise TableError(f"{count} people are asked for; the names of people.tsv are enough for "
+        raise TableError(f"{count} people are requested, but the names in people.tsv are enough for only "
                          f"{len(given) * len(surnames) // 4}")
     if count < 20:
         given, surnames = sample(rng, given, max(2, count - 2)), surnames[:max(2, count // 2)]

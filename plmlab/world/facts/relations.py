@@ -1,4 +1,4 @@
-"""Entities, relations and triples: what there is to know in the Small World."""
+"""Entities, relations and triples: the knowledge of the Small World."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ VALUES = ("year", "number", "craft", "instrument", "food", "pet", "product")
 
 @dataclass(frozen=True)
 class Entity:
-    """A thing of the world: a named one (a person, a town, …), or a value (a year, a craft, a food, …)."""
+    """A thing in the world: either named (a person, a town, …) or a value (a year, a craft, a food, …)."""
 
     key: str                           # "person:Anna Bell", "year:1952", "craft:baker"
     kind: str                          # one of NAMED or VALUES
@@ -21,17 +21,17 @@ class Entity:
 
     @property
     def named(self) -> bool:
-        """Whether it has a name of its own (and so is a mention in a sentence)."""
+        """Whether it has a name of its own (and so counts as a mention in a sentence)."""
         return self.kind in NAMED
 
     @property
     def name(self) -> str:
-        """Its words in one string, with spaces between them."""
+        """Its words joined by spaces."""
         return " ".join(self.words)
 
     @property
     def number(self) -> int:
-        """The size of a year or number, for comparisons; other entities have none (KeyError)."""
+        """The numeric value of a year or number, for comparisons; raises KeyError for other entities."""
         return int(self.traits["value"])
 
     def __hash__(self) -> int:
@@ -57,7 +57,7 @@ class Relation:
     name: str
     subjects: tuple[str, ...]          # kinds
     objects: tuple[str, ...]           # kinds
-    functional: bool                   # at most one object a subject
+    functional: bool                   # at most one object per subject
     mirrored: bool                     # (a, r, b) means (b, r, a)
     english: str
     chinese: str
@@ -67,15 +67,17 @@ class Relation:
 
     @property
     def derived(self) -> bool:
-        """Whether it is computed by comparing another relation of both ends (older_than: birth_year), not drawn."""
+        """Whether it is computed by comparing another relation of both entities (older_than: birth_year) rather than
+        sampled."""
         return self.compared is not None
 
 
 def read_relations(folder: Path = TABLES) -> dict[str, Relation]:
-    """The relations of relations.tsv: name → relation.
+    """Read relations.tsv: name → relation.
 
     Raises:
-        TableError: a duplicate, an unknown kind, or a derived relation over an unknown or many-valued one.
+        TableError: a duplicate, an unknown kind, or a derived relation whose base is unknown, derived or not
+            functional.
     """
     rows = read_table("relations.tsv", folder=folder,
                       required=("name", "subject", "object", "objects", "mirror", "english", "chinese"))
@@ -86,7 +88,7 @@ def read_relations(folder: Path = TABLES) -> dict[str, Relation]:
             continue
         base = relations.get(relation.compared)
         if base is None or base.derived or not base.functional:
-            raise clash(f"'{relation.name}' compares '{relation.compared}', which is no functional relation",
+            raise clash(f"'{relation.name}' compares '{relation.compared}', which is not a functional relation",
                         relation.row)
     return relations
 
@@ -97,6 +99,6 @@ def _relation(row: Row) -> Relation:
             raise clash(f"unknown kind '{kind}'; the kinds are {', '.join(NAMED + VALUES)}", row)
     compared, sign = row.words("rule") if row["rule"] else (None, None)
     if sign not in (None, "<", ">", "="):
-        raise clash(f"'{row['rule']}' is no rule; write RELATION < or > or =", row)
+        raise clash(f"'{row['rule']}' is not a rule; write RELATION followed by <, > or =", row)
     return Relation(row["name"], row.items("subject"), row.items("object"), row["objects"] == "one",
                     row["mirror"] == "yes", row["english"], row["chinese"], compared, sign, row)

@@ -1,4 +1,4 @@
-"""Who does what in a world: facts drawn so that they make sense together (children are younger than teachers)."""
+"""Sampling of a world's facts so that they are mutually consistent (children are younger than their teachers)."""
 
 from collections.abc import Iterable
 from random import Random
@@ -6,14 +6,15 @@ from random import Random
 from plmlab.draws import choice, randint, shuffled
 from plmlab.world.facts.relations import Entity, Triple
 
-LAST_BIRTH = 0.6      # people are born in this first part of the span of years
+LAST_BIRTH = 0.6      # people are born in this first fraction of the world's years
 
 
 class FactSampler:
-    """Draws the triples of a world, relation by relation.
+    """Samples the triples of a world, relation by relation.
 
-    ``entities`` are those of :func:`plmlab.world.facts.naming.draw_entities`. The order of the draws is fixed: the
-    same seed gives the same world. What the world has no entities for (a small one has no companies) is left out.
+    ``entities`` are those of :func:`plmlab.world.facts.naming.draw_entities`. The order of the draws is fixed, so the
+    same seed gives the same world. Facts for which the world has no entities are left out (a small world has no
+    companies).
     """
 
     def __init__(self, entities: Iterable[Entity], rng: Random):
@@ -28,31 +29,31 @@ class FactSampler:
         self.home: dict[Entity, Entity] = {}
 
     def all(self, kind: str) -> list[Entity]:
-        """All entities of a kind, in the order they were given; empty if the world has none."""
+        """All entities of a kind, in the order in which they were given; empty if the world has none."""
         return self._kinds.get(kind, [])
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Return True with this probability."""
         return self.rng.random() < probability
 
     def say(self, subject: Entity, relation: str, target: Entity) -> None:
-        """Adds the fact relation(subject, target) to ``triples``."""
+        """Add the fact relation(subject, target) to ``triples``."""
         self.triples.append(Triple(subject.key, relation, target.key))
 
     def say_some(self, subject: Entity, relation: str, pool: list[Entity], probability: float = 1.0) -> None:
-        """Adds, with this probability, a fact whose object is drawn from the pool (none from an empty pool)."""
+        """With this probability, add a fact whose object is drawn from the pool (none if the pool is empty)."""
         if pool and self.chance(probability):
             self.say(subject, relation, choice(self.rng, pool))
 
     def draw(self) -> list[Triple]:
-        """All triples of the world, part after part in a fixed order; to be called once."""
+        """Sample all triples of the world, in a fixed order; to be called once."""
         for part in (self.towns, self.families, self.crafts, self.homes, self.habits, self.teachers,
                      self.companies, self.cafes, self.books, self.films):
             part()
         return self.triples
 
     def towns(self) -> None:
-        """Every town has a country, a population and perhaps a river; a country's capital is its largest town."""
+        """Every town has a country, a population and possibly a river; a country's capital is its largest town."""
         countries = self.all("country")
         sizes = shuffled(self.rng, self.all("number"))
         largest: dict[Entity, tuple[int, Entity]] = {}
@@ -67,7 +68,8 @@ class FactSampler:
             self.say(country, "capital", town)
 
     def families(self) -> None:
-        """Everybody has a town and a year of birth; relatives are siblings, born in one town, some years apart."""
+        """Every person has a birthplace and a year of birth; relatives are siblings, born in the same town a few years
+        apart."""
         houses: dict[str, list[Entity]] = {}
         for person in self.all("person"):
             houses.setdefault(person.traits["family"], []).append(person)
@@ -85,9 +87,10 @@ class FactSampler:
                         self.say(person, "sibling_of", other)
 
     def crafts(self) -> None:
-        """Everybody has a craft.
+        """Every person has a craft.
 
-        As many are directors, writers and actors as films and books need, some are musicians; the rest have any other.
+        There are enough directors, writers and actors for the films and books, and some musicians; the others get any
+        other craft.
         """
         crafts = {craft.name: craft for craft in self.all("craft")}
         people = shuffled(self.rng, self.all("person"))
@@ -100,7 +103,7 @@ class FactSampler:
             self.say(person, "occupation", self.craft[person])
 
     def homes(self) -> None:
-        """Everybody has a home, and some are married. Couples live in one town; bride and groom ``match``."""
+        """Every person has a home, and some are married. Couples live in the same town and satisfy ``match``."""
         women = [person for person in self.all("person") if person.traits["gender"] == "woman"]
         men = shuffled(self.rng, [person for person in self.all("person") if person.traits["gender"] == "man"])
         for woman in women:
@@ -123,7 +126,7 @@ class FactSampler:
     def habits(self) -> None:
         """What people play, like and keep.
 
-        All musicians and a third of the others play an instrument, everybody likes a food, and half keep a pet.
+        All musicians and about a third of the others play an instrument, everyone likes a food, and half keep a pet.
         """
         for person in self.all("person"):
             musician = self.craft[person].name == "musician"
@@ -132,7 +135,7 @@ class FactSampler:
             self.say_some(person, "keeps", self.all("pet"), 0.5)
 
     def teachers(self) -> None:
-        """Most people have a teacher, where there is someone of their craft who is at least fifteen years older."""
+        """Most people have a teacher, if anyone with the same craft is at least fifteen years older."""
         for person in self.all("person"):
             elders = [other for other in self.all("person") if self.craft[other] == self.craft[person]
                       and self.year(other) + 15 <= self.year(person)]
@@ -143,30 +146,31 @@ class FactSampler:
         return self.years[self.birth[person]].number
 
     def later(self, earliest: int, latest: int) -> Entity:
-        """A year from ``earliest`` to ``latest``; the last of the world's years where it has none of these."""
+        """A random year between ``earliest`` and ``latest``; the last year of the world if it has none in this
+        range."""
         return choice(self.rng, [year for year in self.years if earliest <= year.number <= latest] or self.years[-1:])
 
     def of(self, *crafts: str) -> list[Entity]:
-        """The people of these crafts; everybody if there is none."""
+        """The people with these crafts; all people if there are none."""
         return [person for person in self.all("person") if self.craft[person].name in crafts] or self.all("person")
 
     def companies(self) -> None:
-        """Every company has a town, a founder, a year, and what it makes; many people work for one."""
+        """Every company has a town, a founder, a founding year and a product; many people work for a company."""
         founders = shuffled(self.rng, self.of("engineer", "carpenter", "mechanic", "tailor", "architect",
                                               "blacksmith", "scientist", "lawyer"))
         for place, company in enumerate(self.all("company")):
             founder = founders[place % len(founders)]
-            made = company.traits["makes"].split(",")
+            names = company.traits["makes"].split(",")
             self.say(company, "located_in", choice(self.rng, self.all("town")))
             self.say(company, "founded_by", founder)
             self.say(company, "founded_in", self.later(self.year(founder) + 22, self.year(founder) + 50))
-            self.say_some(company, "makes", [product for product in self.all("product") if product.name in made])
+            self.say_some(company, "makes", [product for product in self.all("product") if product.name in names])
         for person in self.all("person"):
             if self.craft[person].name not in ("director", "writer", "actor", "musician", "farmer"):
                 self.say_some(person, "works_for", self.all("company"), 0.6)
 
     def cafes(self) -> None:
-        """Every café has an owner, stands in the owner's home town, and serves a food."""
+        """Every café has an owner, is located in the owner's home town, and serves a food."""
         owners = shuffled(self.rng, self.of("baker", "chef", "waiter", "butcher", "fisherman", "gardener",
                                             "sailor", "potter", "painter"))
         for place, cafe in enumerate(self.all("cafe")):
@@ -176,7 +180,8 @@ class FactSampler:
             self.say_some(cafe, "serves", self.all("food"))
 
     def books(self) -> None:
-        """Every book has a writer and a year, in which the writer is 22 to 40 (the world's last if there is none)."""
+        """Every book has a writer and a year in which the writer is 22 to 40 years old (otherwise the world's last
+        year)."""
         writers = self.of("writer")
         for book in self.all("book"):
             writer = choice(self.rng, writers)
@@ -184,9 +189,9 @@ class FactSampler:
             self.say(book, "published_in", self.later(self.year(writer) + 22, self.year(writer) + 40))
 
     def films(self) -> None:
-        """Every film has a director, a year, a café, up to two actors, and perhaps an older book that it is based on.
+        """Every film has a director, a year, a café, up to two actors, and possibly an older book that it is based on.
 
-        No two films are shot at one café while there are enough of them.
+        No two films are shot at the same café as long as there are enough cafés.
         """
         cafes = shuffled(self.rng, self.all("cafe"))
         books = shuffled(self.rng, self.all("book"))

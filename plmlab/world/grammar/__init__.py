@@ -1,1 +1,1 @@
-"""How a world says what is true: patterns, their bindings, the compiled grammar, and what is held out."""
+"""The sentence grammar: patterns, variable bindings, the compiled automaton, and what is held out."""

@@ -1,4 +1,4 @@
-"""What the variables of a pattern may stand for, one after the other, so that every fact it states is true."""
+"""Variable bindings: the values that the variables of a pattern can take, chosen so that every stated fact is true."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -12,14 +12,14 @@ from plmlab.world.lexicon import Lexicon, Word, suits
 
 
 class Form(NamedTuple):
-    """What a variable of a word class stands for: a word in one of its forms."""
+    """Value of a word-class variable: a word in one of its forms."""
 
     word: Word
     form: str
 
     @property
     def surface(self) -> str:
-        """The word as it is written in this form."""
+        """The surface form of the word."""
         return self.word.forms[self.form]
 
 
@@ -28,7 +28,7 @@ Bindings = dict[str, Value]
 
 
 class PatternBindings:
-    """What the variables of one pattern may stand for in the text of one split."""
+    """The values that the variables of one pattern can take in the text of one split."""
 
     def __init__(self, pattern: Pattern, facts: Facts, lexicon: Lexicon, allowed: Allowed):
         self.pattern = pattern
@@ -39,7 +39,7 @@ class PatternBindings:
 
     @cached_property
     def candidates(self) -> dict[str, list[Value]]:
-        """Variable → all values that it ranges over before anything is bound."""
+        """Variable → all values in its domain before anything is bound."""
         return {name: self._candidates(name, slot) for name, slot in self.pattern.slots.items()}
 
     @cached_property
@@ -48,7 +48,7 @@ class PatternBindings:
 
     @cached_property
     def rivals(self) -> dict[str, list[str]]:
-        """Variable → the other variables that could stand for the same thing, and must not."""
+        """Variable → the other variables that could take the same value, and must not."""
         return {name: [other for other in self.pattern.slots if other != name and self._rivals(name, other)]
                 for name in self.pattern.slots}
 
@@ -63,7 +63,7 @@ class PatternBindings:
 
     @property
     def relevant(self) -> bool:
-        """Whether the pattern can say something that its split holds out (training text: always)."""
+        """Whether the pattern can express something held out for its split (always true for training text)."""
         has = {"facts": self._first_fact, "entities": self._first_entity, "combinations": self.pattern.pairs}
         return bool(has.get(self.allowed.split, True))
 
@@ -82,12 +82,14 @@ class PatternBindings:
         return any(thing(value) in mine for value in self.candidates[other])
 
     def features(self, position: int, bindings: Bindings) -> tuple:
-        """What of the bindings matters from element ``position`` on: bindings that are equal in this have one state."""
+        """The part of the bindings that matters from element ``position`` on; bindings with equal features share a
+        state."""
         needs = self._needed(position, frozenset(bindings))
         return tuple((name, self._feature(bindings[name], needs[name])) for name in sorted(needs))
 
     def _needed(self, position: int, bound: frozenset[str]) -> dict[str, str]:
-        """Bound variable → what of it is needed: 'all', 'number', 'gender', or the relation that is compared."""
+        """Bound variable → which of its features is needed: 'all', 'number', 'gender', or the relation that is
+        compared."""
         if (position, bound) not in self._needs:
             needs: dict[str, str] = {}
             for name, need in self._uses(position, bound):
@@ -126,7 +128,8 @@ class PatternBindings:
         return self.facts.object(value, need)
 
     def bind(self, name: str, bindings: Bindings) -> Iterator[Bindings]:
-        """The ways to bind a variable: each the whole bindings, with what follows; one way if it is bound already."""
+        """Iterate over the ways to bind a variable, each as the complete bindings including implied ones; just one if
+        it is already bound."""
         if name in bindings:
             yield bindings
             return
@@ -140,7 +143,8 @@ class PatternBindings:
                 yield bound
 
     def _narrowed(self, name: str, bindings: Bindings) -> list[Value]:
-        """The candidates that a fact about a bound variable leaves: a look-up before the checks."""
+        """The candidates compatible with a fact about a variable already bound; an index look-up before the full
+        checks."""
         for atom in self.pattern.facts:
             if self.facts.relation(atom.relation).derived or name not in atom.variables:
                 continue
@@ -152,7 +156,7 @@ class PatternBindings:
         return self.candidates[name]
 
     def _consequences(self, name: str, bindings: Bindings) -> Bindings | None:
-        """The bindings and those that follow (the one object of a functional relation); None where they clash."""
+        """The bindings extended by those they imply (the object of a functional relation); None if they conflict."""
         if not self._consistent(name, bindings):
             return None
         for atom in self.pattern.facts:
@@ -171,7 +175,7 @@ class PatternBindings:
         return bindings
 
     def _consistent(self, name: str, bindings: Bindings) -> bool:
-        """Whether the newly bound variable agrees with all others that are bound."""
+        """Whether the newly bound variable is compatible with all other bound variables."""
         value = thing(bindings[name])
         if any(rival in bindings and thing(bindings[rival]) == value for rival in self.rivals[name]):
             return False
@@ -194,9 +198,10 @@ class PatternBindings:
 
 
 def forms(word: Word, slot: Slot) -> list[str]:
-    """The forms of a word that a slot may show.
+    """The forms of a word that can fill a placeholder.
 
-    That is the slot's fixed form; third and base of a verb that agrees, base of any other; all forms of other words.
+    These are the placeholder's fixed form, if it has one; third person and base form for a verb that agrees; the base
+    form for any other verb; all forms for other words.
     """
     if slot.form:
         return [slot.form] if slot.form in word.forms else []
@@ -206,12 +211,12 @@ def forms(word: Word, slot: Slot) -> list[str]:
 
 
 def thing(value: Value) -> str:
-    """The key of an entity, or of a word in any form: what two rival variables must not share."""
+    """The key of an entity, or of a word regardless of its form; used to keep variables from taking the same value."""
     return value.key if isinstance(value, Entity) else value.word.key
 
 
 def plural(value: Value) -> bool:
-    """Whether the value is a word in the plural; an entity never is."""
+    """Whether the value is a word in the plural; False for every entity."""
     return isinstance(value, Form) and value.form == "pl"
 
 

@@ -1,4 +1,4 @@
-"""Exact figures of training text and of the plain test: the sum of the words' codes is followed as it grows."""
+"""Exact statistics of the training text and of the plain test, computed by tracking the sum of the words' codes."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ MASS, NATS, WORDS = range(3)
 
 @dataclass(frozen=True)
 class Parts:
-    """The figures of training text and of the plain test (:func:`plmlab.world.grammar.splits.is_test`).
+    """Statistics of the training text and of the plain test (:func:`plmlab.world.grammar.splits.is_test`).
 
-    The nats are those of a reader who knows the grammar and not the codes: −log p(sentence) under the grammar's own
-    distribution, in the mean over the sentences of the part.
+    The entropies are losses of a predictor that knows the grammar but not the codes: −log p(sentence) under the
+    grammar's own distribution, averaged over the sentences of each part.
     """
 
-    share: float          # of the grammar's text, what training leaves out
+    share: float          # proportion of the grammar's text that is left out of training
     train: Entropy
     test: Entropy
 
 
 def parts(automaton: Automaton, apart: Collection[str]) -> Parts:
-    """The exact figures of both parts, by one sweep over the automaton; ``apart`` holds the ids of the open patterns.
+    """Compute the exact statistics of both parts in one sweep; ``apart`` holds the ids of the open patterns.
 
     Raises:
-        ValueError: of some open pattern no sentence, or every one, belongs to the plain test.
+        ValueError: an open pattern has none or all of its sentences in the plain test.
     """
     figures = _sweep(automaton)
     total = sum(start.weight for start in automaton.starts)
@@ -42,7 +42,8 @@ def parts(automaton: Automaton, apart: Collection[str]) -> Parts:
             held = figures[start.state][:, 0]
             kept = whole - held
             if not 0 < held[MASS] < 1:
-                raise ValueError(f"the pattern {start.label} cannot be split: {held[MASS]:.0%} of it would be test")
+                raise ValueError(f"the pattern {start.label} cannot be split: {held[MASS]:.0%} of it would be in the "
+                                 "test set")
             share += p * held[MASS]
         for part, figure in ((train, kept), (test, held)):
             part += p * figure / figure[MASS]
@@ -51,7 +52,8 @@ def parts(automaton: Automaton, apart: Collection[str]) -> Parts:
 
 
 def _sweep(automaton: Automaton) -> np.ndarray:
-    """[state, figure, sum so far] → of the ways to the end that make the sum 0: mass, mass × nats, mass × words."""
+    """[state, statistic, sum so far] → over the paths to the end that bring the sum to 0: mass, mass × nats, mass ×
+    words."""
     sums = np.arange(MODULUS)
     ahead = {word: (sums + word_code(word)) % MODULUS for word in automaton.vocabulary}
     figures = np.zeros((automaton.states, 3, MODULUS))

@@ -1,4 +1,4 @@
-"""How a sentence reads in Chinese: the pattern's Chinese template, filled with what its variables stand for."""
+"""Chinese translations: the pattern's Chinese template, filled with the values of its variables."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,10 +16,10 @@ DETERMINERS = {"that": ("那", "那些"), "this": ("这", "这些"), "one": ("�
 def chinese(pattern: Pattern, bindings: Bindings, lexicon: Lexicon) -> tuple[str, ...]:
     """The segmented Chinese sentence.
 
-    A template's ``{n}`` is the word; ``{n.that}``, ``{n.this}`` and ``{n.one}`` are a determiner with the noun's
-    measure word (那 把, 那些), ``{n.m}`` the measure word alone, ``{a.pred}`` an adjective as predicate (很 旧),
-    ``{a.so}`` that predicate after 'why' (这么 旧), ``{s.he}`` a pronoun for a person (他, 她),
-    ``{s.spouse}`` husband or wife.
+    In a template, ``{n}`` is the word; ``{n.that}``, ``{n.this}`` and ``{n.one}`` are a determiner with the noun's
+    measure word (那 把, 那些), ``{n.m}`` is the measure word alone, ``{a.pred}`` an adjective as predicate (很 旧),
+    ``{a.so}`` that predicate after 'why' (这么 旧), ``{s.he}`` a pronoun for a person (他, 她), and ``{s.spouse}``
+    husband or wife.
     """
     words: list[str] = []
     for part in pattern.chinese:
@@ -50,14 +50,15 @@ def _said(value: Value, form: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _word(value: Value, lexicon: Lexicon) -> Word:
-    """The lexicon's word of a form, or of a value such as craft:baker."""
+    """The lexicon entry of a form, or of a value such as craft:baker."""
     return value.word if isinstance(value, Form) else lexicon[value.traits["word"]]
 
 
 def chinese_words(automaton: Automaton, patterns: Iterable[Pattern], facts: Facts, lexicon: Lexicon) -> set[str]:
-    """Every Chinese word of the sentences of one grammar.
+    """All Chinese words in the sentences of one grammar.
 
-    A Chinese template is filled slot by slot, so that it is enough to see each variable take each of its values once.
+    The placeholders of a Chinese template are filled independently, so it is enough to give each variable each of its
+    values once.
     """
     by_id = {pattern.id: pattern for pattern in patterns}
     found: set[str] = set()
@@ -74,7 +75,7 @@ def chinese_words(automaton: Automaton, patterns: Iterable[Pattern], facts: Fact
 
 def _values(automaton: Automaton, state: int, pattern: Pattern, facts: Facts,
             lexicon: Lexicon) -> dict[str, Sequence[Value]]:
-    """Variable → all that it stands for on the ways from a state."""
+    """Variable → all values it takes on the paths from a state."""
     seen: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
     reached, waiting = {state}, [state]
     while waiting:

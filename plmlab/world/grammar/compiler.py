@@ -1,4 +1,5 @@
-"""From patterns and facts to an automaton: every slot is a choice, and a state remembers only what still matters."""
+"""Compiles patterns and facts into an automaton: every placeholder is a choice, and a state keeps only what still
+matters."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,12 +14,12 @@ from plmlab.world.probability.automaton import Arc, Automaton, Builder, Start
 
 
 class Token(NamedTuple):
-    """What is known of one word of a sentence: the label of its arc."""
+    """Annotation of one word of a sentence: the label of its arc."""
 
     tag: str
     sense: str | None = None
     number: str | None = None        # of a noun: sg or pl
-    variable: str | None = None      # whose slot it fills
+    variable: str | None = None      # the variable that it realizes
     value: str | None = None         # the key of the entity, or of the word
     form: str | None = None
     mention: str | None = None       # of a name: its kind …
@@ -27,7 +28,7 @@ class Token(NamedTuple):
 
 
 class Filling(NamedTuple):
-    """One way to say an element of a pattern: its words, their labels, and what is bound then."""
+    """One realization of a pattern element: its words, their labels, and the resulting bindings."""
 
     words: tuple[str, ...]
     labels: tuple[Token, ...]
@@ -35,7 +36,7 @@ class Filling(NamedTuple):
 
 
 class Option(NamedTuple):
-    """One way to say an element of a pattern, and the state after it."""
+    """One realization of a pattern element, and the state after it."""
 
     words: tuple[str, ...]
     labels: tuple[Token, ...]
@@ -43,7 +44,7 @@ class Option(NamedTuple):
 
 
 def compile_grammar(patterns: list[Pattern], facts: Facts, lexicon: Lexicon, allowed: Allowed) -> Automaton:
-    """One automaton for the text of one split; a pattern that nothing fills is left out.
+    """Compile the automaton for the text of one split; a pattern that no binding satisfies is left out.
 
     Raises:
         ValueError: no pattern can be filled.
@@ -59,7 +60,7 @@ def compile_grammar(patterns: list[Pattern], facts: Facts, lexicon: Lexicon, all
 
 
 class PatternCompiler:
-    """The states of one pattern: ``state(i, bindings)`` says elements i, i+1, … given what is bound."""
+    """The states of one pattern: ``state(i, bindings)`` generates elements i, i+1, … given the bindings."""
 
     def __init__(self, choices: PatternBindings, builder: Builder):
         self.choices = choices
@@ -69,7 +70,7 @@ class PatternCompiler:
         self._known: dict[tuple, int | None] = {}
 
     def state(self, position: int, bindings: Bindings) -> int | None:
-        """The state before element ``position``; None where no sentence can be finished."""
+        """The state before element ``position``; None if no sentence can be completed from there."""
         key = (position, self.choices.features(position, bindings))
         if key not in self._known:
             self._known[key] = self._build(position, bindings)
@@ -86,7 +87,7 @@ class PatternCompiler:
         return self._tree(options, 0) if options else None
 
     def _tree(self, options: list[Option], depth: int) -> int:
-        """The options as a tree of arcs: what begins alike shares its beginning."""
+        """The options as a tree of arcs that share common prefixes."""
         groups: dict[tuple, list[Option]] = {}
         for option in options:
             ends = len(option.words) == depth + 1
@@ -116,7 +117,7 @@ class PatternCompiler:
         return word.sense if surface in self.lexicon.ambiguous else None
 
     def _said(self, slot: Slot, value: Value) -> tuple[tuple[str, ...], tuple[Token, ...]]:
-        """The words of a slot with their labels, the article in front."""
+        """The words that fill a placeholder, with their labels; the article comes first."""
         words, labels = self._entity(slot, value) if isinstance(value, Entity) \
             else self._word(slot, value, value.word.key)
         if slot.article:

@@ -1,4 +1,4 @@
-"""Where a sentence leaves the grammar, and what could have come there."""
+"""Explains where a word sequence leaves the grammar and which words could have come there."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,20 @@ from plmlab.world.probability.automaton import END, Automaton
 
 @dataclass(frozen=True)
 class Explanation:
-    """Whether the words are a sentence; if not, how many of them begin one, and what could come next."""
+    """Whether the words are a sentence; if not, the length of the longest valid prefix, and the words that could come
+    next."""
 
     words: tuple[str, ...]
     valid: bool
-    prefix: int                       # so many words begin some sentence of the grammar
-    expected: dict[str, float]        # what could come after them, likeliest first; END stands for the end
-    message: str                      # in the reader's words
+    prefix: int                       # length of the longest prefix that begins a sentence of the grammar
+    expected: dict[str, float]        # what could follow the prefix, most likely first; END is the end
+    message: str                      # for the user
 
 
 def explain(automaton: Automaton, words: Sequence[str], lexicon: Collection[str]) -> Explanation:
-    """How far the words follow the grammar, and what could come there.
+    """How far the words follow the grammar, and which words could come next.
 
-    ``lexicon`` holds all words of the world; the message tells a word out of place from an unknown one.
+    ``lexicon`` holds all words of the world; with it the message distinguishes a misplaced word from an unknown one.
     """
     states = automaton.initial()
     prefix = 0
@@ -41,10 +42,10 @@ def _message(words: Sequence[str], prefix: int, valid: bool, expected: dict[str,
     if valid:
         return "This is a sentence of the Small World."
     likely = ", ".join(f"'{word}'" for word in list(expected)[:5])
-    said = " ".join(words[:prefix])
+    begun = " ".join(words[:prefix])
     if prefix == len(words):
-        return f"So far so good, but no sentence ends after '{said}'. It could go on with {likely}."
+        return f"Correct so far, but no sentence ends after '{begun}'. It could continue with {likely}."
     word = words[prefix]
-    known = f"'{word}' cannot stand here" if word in lexicon else f"the Small World does not know the word '{word}'"
-    where = f"after '{said}'" if prefix else "at the beginning"
-    return f"Word {prefix + 1}: {known}. The grammar has {likely} {where}."
+    known = f"'{word}' cannot occur here" if word in lexicon else f"the Small World does not know the word '{word}'"
+    where = f"after '{begun}'" if prefix else "at the beginning"
+    return f"Word {prefix + 1}: {known}. The grammar allows {likely} {where}."

@@ -2,11 +2,11 @@
 
 The template language (data/world/README.md has it with examples)::
 
-    {s:person}  {c:craft}  {n:furniture}  {n:tool.pl}     a variable, what it ranges over, and its form
+    {s:person}  {c:craft}  {n:furniture}  {n:tool.pl}     a variable, its domain, and its form
     {v:act@n}   {is@n}   {his@s}                          agrees with n in number, or with s in gender
-    {a:quality~n}   {v:handle.past~o}                     goes with the noun n (the table's ``suits``)
-    {an+c:craft}    {n}                                   with its article; the same thing once more
-    word   work/VERB   bank/bank.river                    the word itself; its tag or sense where it has several
+    {a:quality~n}   {v:handle.past~o}                     selected to suit the noun n (the table's ``suits``)
+    {an+c:craft}    {n}                                   with its article; the same variable again
+    word   work/VERB   bank/bank.river                    a literal word; with a tag or sense if it is ambiguous
 """
 
 import re
@@ -30,7 +30,7 @@ CHINESE_FORMS = ("", "that", "this", "one", "m", "pred", "so", "he", "spouse")
 
 @dataclass(frozen=True)
 class Literal:
-    """A word that stands in the template itself."""
+    """A literal word of the template."""
 
     surface: str
     word: Word
@@ -47,10 +47,11 @@ class Agreeing:
 
 @dataclass(frozen=True)
 class Slot:
-    """A variable's place in a template: what it ranges over, its form, what it agrees with, whether with an article."""
+    """A placeholder in a template: variable, domain, form, the variable it agrees with, and whether it takes an
+    article."""
 
     name: str
-    domain: tuple[str, ...]       # kinds of entities or classes of words; empty where the variable stands again
+    domain: tuple[str, ...]       # kinds of entities or word classes; empty where the variable is repeated
     form: str
     agrees: str | None
     article: bool
@@ -94,7 +95,7 @@ class Pattern:
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
-        """Variable → its first slot, in the order of the English template."""
+        """Variable → its first placeholder, in the order of the English template."""
         found: dict[str, Slot] = {}
         for element in self.english:
             if isinstance(element, Slot):
@@ -103,7 +104,7 @@ class Pattern:
 
     @cached_property
     def entity_variables(self) -> frozenset[str]:
-        """The variables that stand for entities (named ones, and values that a fact speaks of)."""
+        """The variables that denote entities (named ones, and values that occur in a fact)."""
         in_facts = {name for atom in self.facts for name in atom.variables}
         return frozenset(name for name, slot in self.slots.items()
                          if name in in_facts or any(kind in NAMED for kind in slot.domain))
@@ -114,10 +115,10 @@ PATTERN_TABLES = ("pattern_facts.tsv", "pattern_agreement.tsv", "pattern_senses.
 
 
 def read_patterns(lexicon: Lexicon, relations: dict[str, Relation], folder: Path = TABLES) -> list[Pattern]:
-    """All patterns of the pattern tables, in order.
+    """Read all patterns of the pattern tables, in order.
 
     Raises:
-        TableError: a duplicate, an unknown word, class, relation or variable; it names file and row.
+        TableError: a duplicate, or an unknown word, class, relation or variable; the message names file and row.
     """
     rows = [row for name in PATTERN_TABLES
             for row in read_table(name, required=("id", "weight", "english", "chinese"), folder=folder)]
@@ -127,16 +128,16 @@ def read_patterns(lexicon: Lexicon, relations: dict[str, Relation], folder: Path
 
 
 def parse_pattern(row: Row, lexicon: Lexicon, relations: dict[str, Relation]) -> Pattern:
-    """The pattern of one row, checked.
+    """Parse and check the pattern of one row.
 
     Raises:
-        TableError: a slot, weight, word, class, relation or variable that cannot be; it names the row.
+        TableError: an invalid placeholder, weight, word, class, relation or variable; the message names the row.
     """
     pairs: list[tuple[str, str]] = []
     english = tuple(_element(text, row, lexicon, pairs) for text in row.words("english"))
     facts = tuple(Atom(*match.groups()) for match in ATOM.finditer(row.cells.get("facts", "")))
     if not row["weight"].isdigit() or int(row["weight"]) < 1:
-        raise clash(f"the weight {row['weight']!r} is no whole number above 0", row)
+        raise clash(f"the weight {row['weight']!r} is not a positive integer", row)
     pattern = Pattern(row["id"], int(row["weight"]), english, row.words("chinese"), facts, tuple(pairs), row)
     _check(pattern, relations)
     return pattern
@@ -147,11 +148,11 @@ def _element(text: str, row: Row, lexicon: Lexicon, pairs: list[tuple[str, str]]
         return _literal(text, row, lexicon)
     match = SLOT.fullmatch(text)
     if match is None:
-        raise clash(f"'{text}' is no slot; slots read like {{n:furniture.pl}} or {{v:act@n}}", row)
+        raise clash(f"'{text}' is not a placeholder; placeholders look like {{n:furniture.pl}} or {{v:act@n}}", row)
     part = match.groupdict()
     if part["agrees"] and not part["domain"]:
         if part["name"] not in NUMBER_WORDS | GENDER_WORDS:
-            raise clash(f"'{part['name']}' does not agree with anything; these do: "
+            raise clash(f"'{part['name']}' is not a word that agrees; these are:  "
                         f"{', '.join(NUMBER_WORDS | GENDER_WORDS)}", row)
         return Agreeing(part["name"], part["agrees"])
     if part["suits"]:
@@ -179,14 +180,14 @@ def _check(pattern: Pattern, relations: dict[str, Relation]) -> None:
     row, slots = pattern.row, pattern.slots
     for name, slot in slots.items():
         if not slot.domain:
-            raise clash(f"{{{name}}} stands again before it was introduced", row)
+            raise clash(f"{{{name}}} is repeated before it is introduced", row)
     mentioned = [name for pair in pattern.pairs for name in pair]
     mentioned += [name for atom in pattern.facts for name in atom.variables]
     mentioned += [element.agrees for element in pattern.english
                   if not isinstance(element, Literal) and element.agrees]
     for name in mentioned:
         if name not in slots:
-            raise clash(f"the variable '{name}' has no slot in the English sentence", row)
+            raise clash(f"the variable '{name}' has no placeholder in the English template", row)
     for atom in pattern.facts:
         relation = relations.get(atom.relation)
         if relation is None:
@@ -200,4 +201,4 @@ def _check(pattern: Pattern, relations: dict[str, Relation]) -> None:
         if text.startswith("{"):
             name, _, form = text[1:-1].partition(".")
             if name not in slots or form not in CHINESE_FORMS:
-                raise clash(f"'{text}' in the Chinese sentence: no such variable or form", row)
+                raise clash(f"'{text}' in the Chinese template: no such variable or form", row)

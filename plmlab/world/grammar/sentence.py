@@ -1,4 +1,4 @@
-"""A sentence of the Small World with everything that is known about it."""
+"""A sentence of the Small World with all its gold annotations."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from plmlab.world.probability.automaton import Path
 
 
 class Mention(NamedTuple):
-    """Where a named entity is mentioned: words[start:end]; ``entity`` is its key."""
+    """A mention of a named entity: words[start:end]; ``entity`` is its key."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class Mention(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """A verb and the noun whose number it shows: their slots, and how many nouns of the other number are between."""
+    """A verb and the noun it agrees with: their indices, and the number of attractors between them."""
 
     subject: int
     verb: int
@@ -32,7 +32,7 @@ class Agreement(NamedTuple):
 
     @property
     def distance(self) -> int:
-        """How many words stand between them."""
+        """The number of words between them."""
         return abs(self.verb - self.subject) - 1
 
 
@@ -42,27 +42,27 @@ class Sentence:
 
     words: tuple[str, ...]
     tags: tuple[str, ...]                     # universal parts of speech
-    senses: tuple[str | None, ...]            # "bank.river" for words that have several
+    senses: tuple[str | None, ...]            # "bank.river" for ambiguous words
     mentions: tuple[Mention, ...]
     agreement: tuple[Agreement, ...]
-    facts: tuple[Triple, ...]                 # what it states, derived facts too
+    facts: tuple[Triple, ...]                 # the facts it states, including derived ones
     pattern: str
     logprob: float                            # nats, given the facts
-    chinese: tuple[str, ...]                  # its counterpart, segmented
+    chinese: tuple[str, ...]                  # its translation, segmented
 
     @property
     def text(self) -> str:
-        """The words with spaces between them."""
+        """The words joined by spaces."""
         return " ".join(self.words)
 
     @property
     def named(self) -> tuple[tuple[int, int], ...]:
-        """Where it mentions an entity: words[start:end]."""
+        """The spans of its entity mentions: words[start:end]."""
         return tuple((start, end) for start, end, _ in self.mentions)
 
     @cached_property
     def bio(self) -> tuple[str, ...]:
-        """The named entities as BIO tags, one a word: B-person, I-person, …, O."""
+        """The named entities as BIO tags, one per word: B-person, I-person, …, O."""
         tags = ["O"] * len(self.words)
         for start, end, entity in self.mentions:
             kind = entity.split(":")[0]
@@ -71,7 +71,7 @@ class Sentence:
 
 
 class Annotator:
-    """Turns derivations through the grammar's automaton into sentences with gold labels."""
+    """Turns derivations of the grammar's automaton into sentences with gold labels."""
 
     def __init__(self, patterns: list[Pattern], facts: Facts, lexicon: Lexicon):
         self.patterns = {pattern.id: pattern for pattern in patterns}
@@ -79,7 +79,7 @@ class Annotator:
         self.lexicon = lexicon
 
     def sentence(self, path: Path, logprob: float) -> Sentence:
-        """The sentence of a derivation; ``logprob``, in nats, is kept with it."""
+        """The sentence of a derivation, together with its log-probability ``logprob`` in nats."""
         pattern = self.patterns[str(path.label)]
         tokens = [arc.label for arc in path.arcs]
         bound = self._bindings(pattern, tokens)
@@ -94,7 +94,7 @@ class Annotator:
             pattern=pattern.id, logprob=logprob, chinese=chinese(pattern, bound, self.lexicon))
 
     def _bindings(self, pattern: Pattern, tokens: list[Token]) -> Bindings:
-        """What the variables stand for, read off the labels."""
+        """The values of the variables, recovered from the labels."""
         bound: Bindings = {}
         for token in tokens:
             if token.variable is None or token.value is None:

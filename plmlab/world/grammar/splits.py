@@ -1,4 +1,4 @@
-"""What is held out of training text: facts, entities, combinations of words, and free sentences."""
+"""What is held out of the training text: facts, entities, word combinations, and sentences of open patterns."""
 
 import hashlib
 from collections import Counter
@@ -21,11 +21,11 @@ OPEN_FROM = 128
 
 
 class SplitError(ValueError):
-    """A split was asked for that does not exist."""
+    """The requested split does not exist."""
 
 
 def checked(split: str) -> str:
-    """The split itself, if it is one of ``SPLITS``.
+    """Return the split if it is one of ``SPLITS``.
 
     Raises:
         SplitError: an unknown split.
@@ -37,25 +37,27 @@ def checked(split: str) -> str:
 
 @cache
 def word_code(word: str) -> int:
-    """A number from 0 to 31 for every word, the same everywhere: its SHA-256's first byte, modulo ``MODULUS``."""
+    """A code from 0 to 31 for every word, identical on every machine: the first byte of its SHA-256, modulo
+    ``MODULUS``."""
     return hashlib.sha256(word.encode()).digest()[0] % MODULUS
 
 
 def is_test(words: Iterable[str]) -> bool:
     """Whether the codes of the words add up to a multiple of 32.
 
-    Of an *open* pattern (one that states no fact and has at least 128 sentences), these sentences are the plain
-    test, and training text leaves them out. The sentences of the other patterns stand in both: nobody can be asked
-    for a fact that was never told (that is the split "facts"). How often a pattern comes up is the same in both. The
-    sum is a finite automaton, so every figure of both parts stays exact. A reader who knows the grammar but not the
-    codes can do no better than the grammar's own distribution; that reader's loss is the floor. Knowing the codes
-    too would be worth at most −log(31/32), about 0.03 nats a sentence of training text.
+    For an *open* pattern (one that states no fact and has at least 128 sentences), these sentences form the plain test
+    and are left out of the training text. Sentences of the other patterns occur in both, because no model can be
+    expected to predict a fact that it was never given (that is the split "facts"). Each pattern is equally frequent in
+    both parts. The sum is a finite automaton, so every statistic of both parts stays exact. A predictor that knows the
+    grammar but not the codes cannot beat the grammar's own distribution; its loss is the floor. Knowing the codes as
+    well would gain at most −log(31/32), about 0.03 nats per sentence of training text.
     """
     return sum(map(word_code, words)) % MODULUS == 0
 
 
 def open_patterns(automaton: Automaton, patterns: Iterable[Pattern]) -> frozenset[str]:
-    """The ids of the patterns that state no fact and have at least 128 sentences: some are kept for the plain test."""
+    """The ids of the open patterns, which state no fact and have at least 128 sentences: some are reserved for the
+    plain test."""
     free = {pattern.id for pattern in patterns if not pattern.facts}
     return frozenset(start.label for start in automaton.starts
                      if start.label in free and automaton.counts[start.state] >= OPEN_FROM)
@@ -63,7 +65,8 @@ def open_patterns(automaton: Automaton, patterns: Iterable[Pattern]) -> frozense
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What training text never says: facts, entities (by key), and combinations (two keys: adjective or verb, noun)."""
+    """What the training text never states: facts, entities (by key), and combinations (adjective or verb, noun; two
+    keys)."""
 
     facts: frozenset[Triple]
     entities: frozenset[str]                        # keys
@@ -77,14 +80,14 @@ class HeldOut:
 
 
 def draw_held_out(facts: Facts, lexicon: Lexicon, shares: dict[str, float], rng: Random) -> HeldOut:
-    """Draws what is held out; ``shares`` has a share between 0 and 1 for 'facts', 'entities' and 'combinations'."""
+    """Sample what is held out; ``shares`` gives a proportion (0 to 1) for 'facts', 'entities' and 'combinations'."""
     entities = _entities(facts, shares["entities"], rng)
     return HeldOut(_facts(facts, entities, shares["facts"], rng), entities,
                    _combinations(lexicon, shares["combinations"], rng))
 
 
 def _entities(facts: Facts, share: float, rng: Random) -> frozenset[str]:
-    """A share of every kind, as long as each word of the name stands in a name that is not held out."""
+    """A proportion of every kind, provided that each word of the name also occurs in a name that is not held out."""
     uses = Counter(word for entity in facts.entities.values() if entity.named for word in set(entity.words))
     held: set[str] = set()
     for kind in HELD_KINDS:
@@ -98,7 +101,7 @@ def _entities(facts: Facts, share: float, rng: Random) -> frozenset[str]:
 
 
 def _facts(facts: Facts, entities: frozenset[str], share: float, rng: Random) -> frozenset[Triple]:
-    """A share of every relation; a mirrored fact goes both ways."""
+    """A proportion of every relation; a mirrored fact is held out in both directions."""
     held: set[Triple] = set()
     for name, relation in facts.relations.items():
         triples = [triple for triple in facts.triples if triple.relation == name
@@ -111,7 +114,7 @@ def _facts(facts: Facts, entities: frozenset[str], share: float, rng: Random) ->
 
 
 def _combinations(lexicon: Lexicon, share: float, rng: Random) -> frozenset[tuple[str, str]]:
-    """Pairs of an adjective or verb and a noun that it suits; each word keeps most of its partners."""
+    """Pairs of an adjective or verb and a suitable noun; each word keeps at least two thirds of its combinations."""
     in_use = [word for word in lexicon if word.classes]
     pairs = [(word, noun) for word in in_use if word.suits for noun in in_use if suits(word, noun)]
     partners = Counter(word for pair in pairs for word in pair)
@@ -128,10 +131,10 @@ def _combinations(lexicon: Lexicon, share: float, rng: Random) -> frozenset[tupl
 
 
 class Allowed:
-    """What the text of one split may say.
+    """What the text of one split may state.
 
-    Training text says nothing that is held out. In the other splits a pattern's *first* fact, entity or
-    combination is held out, and the rest of the sentence is as in training (entities: any fact about them).
+    Training text states nothing that is held out. In the other splits a pattern's *first* fact, entity or combination
+    is held out, and the rest of the sentence is as in training (for "entities": any fact about them).
     """
 
     def __init__(self, held: HeldOut, split: str):
@@ -139,17 +142,17 @@ class Allowed:
         self.split = checked(split)
 
     def entity(self, entity: Entity, first: bool) -> bool:
-        """Whether the text may name the entity: one held out only as the pattern's ``first``, in the split "entities".
+        """Whether the text may name the entity.
 
-        There the first must be held out.
+        A held-out entity is allowed (and then required) only as the pattern's ``first`` in the split "entities".
         """
         held = entity.key in self.held.entities
         return held if self.split == "entities" and first else not held
 
     def fact(self, triple: Triple, first: bool) -> bool:
-        """Whether the text may state the fact: one held out only as the pattern's ``first``, in the split "facts".
+        """Whether the text may state the fact.
 
-        There the first must be held out.
+        A held-out fact is allowed (and then required) only as the pattern's ``first`` in the split "facts".
         """
         if self.split == "entities":
             return triple not in self.held.facts
@@ -157,9 +160,9 @@ class Allowed:
         return held if self.split == "facts" and first else not held
 
     def combination(self, word: Word, noun: Word, first: bool) -> bool:
-        """Whether a word may go with a noun: a held-out pair only as the pattern's ``first``, in "combinations".
+        """Whether a word may be combined with a noun.
 
-        There the first must be held out.
+        A held-out pair is allowed (and then required) only as the pattern's ``first`` in the split "combinations".
         """
         held = (word.key, noun.key) in self.held.combinations
         return held if self.split == "combinations" and first else not held

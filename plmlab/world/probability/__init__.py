@@ -1,1 +1,1 @@
-"""Exact probabilities: the automaton, its ambiguity, posteriors of hidden words, floors."""
+"""Exact probabilities: the automaton, its ambiguity check, posteriors over masked words, and entropy floors."""

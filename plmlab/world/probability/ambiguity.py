@@ -1,4 +1,4 @@
-"""The proof that no sentence has two derivations: the automaton's product with itself."""
+"""Proof that no sentence has two derivations, by the product of the automaton with itself."""
 
 from collections import defaultdict
 from functools import cached_property
@@ -9,11 +9,11 @@ Pair = tuple[int, int]
 
 
 class SelfProduct:
-    """Two readers of one automaton read the same words; they must never part and both reach the end.
+    """Product of an automaton with itself: two copies process the same words.
 
-    A pair of different states is *parted*: two different derivations have read the same words. Every state reaches
-    the end, so the grammar is ambiguous exactly if two parted readers come together again, or two arcs (or starts)
-    differ in nothing but what they say of the word.
+    A pair of different states is *parted*: two different derivations generate the same words. Every state reaches the
+    end, so the grammar is ambiguous if and only if two parted copies reach the same state again, or two arcs (or
+    starts) differ only in their labels.
     """
 
     def __init__(self, automaton: Automaton):
@@ -22,7 +22,7 @@ class SelfProduct:
 
     @cached_property
     def by_word(self) -> list[dict[str, list[Arc]]]:
-        """State → word → its arcs that read it."""
+        """State → word → its arcs with this word."""
         table: list[dict[str, list[Arc]]] = []
         for arcs in self.automaton.arcs:
             words: dict[str, list[Arc]] = defaultdict(list)
@@ -32,7 +32,7 @@ class SelfProduct:
         return table
 
     def clash(self) -> tuple[Path, Path] | None:
-        """Two derivations of one sentence, or None: the grammar is unambiguous."""
+        """Two derivations of the same sentence, or None if the grammar is unambiguous."""
         words = self._meeting()
         if words is None:
             return None
@@ -41,7 +41,7 @@ class SelfProduct:
 
     @property
     def pairs(self) -> int:
-        """How many parted pairs were reached: the size of the proof."""
+        """The number of parted pairs that were reached: the size of the proof."""
         return len(self._came)
 
     def _meeting(self) -> list[str] | None:
@@ -82,7 +82,7 @@ class SelfProduct:
             stack.append(pair)
 
     def _trace(self, pair: Pair) -> list[str]:
-        """Words that lead both readers to this pair."""
+        """Words that lead both copies to this pair."""
         words: list[str] = []
         source: Pair | None = pair
         while source is not None and source[0] != source[1]:
@@ -92,7 +92,7 @@ class SelfProduct:
 
     @cached_property
     def _from(self) -> dict[int, tuple[int | None, str]]:
-        """Each state that a start leads to → the state and the word that lead there."""
+        """Each reachable state → the state and the word that lead there."""
         came: dict[int, tuple[int | None, str]] = {start.state: (None, "") for start in self.automaton.starts}
         stack = list(came)
         while stack:

@@ -1,4 +1,4 @@
-"""An acyclic weighted automaton over words: the sentence grammar, compiled; every figure of it is exact."""
+"""An acyclic weighted automaton over words: the compiled sentence grammar, with exact probabilities."""
 
 import math
 from bisect import bisect_right
@@ -16,7 +16,8 @@ FINAL = 0
 
 
 class Arc(NamedTuple):
-    """One step: the word it reads, what is known of that word, the state it leads to, its weight in its own state."""
+    """One transition: its word, the annotation of that word, the target state, and its weight among the arcs of its
+    state."""
 
     word: str
     label: Any
@@ -25,7 +26,7 @@ class Arc(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A way to begin: what is known of the whole sentence (its pattern), the first state, the weight."""
+    """A start state: the annotation of the whole sentence (its pattern), the state, and its weight."""
 
     label: Any
     state: int
@@ -33,7 +34,7 @@ class Start(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A derivation: the label it began with, and its arcs."""
+    """A derivation: the label of its start, and its arcs."""
 
     label: Any
     arcs: tuple[Arc, ...]
@@ -41,26 +42,27 @@ class Path(NamedTuple):
 
 @dataclass(frozen=True)
 class Entropy:
-    """The entropy of a distribution over sentences, in nats, and the mean number of tokens: words and the end."""
+    """The entropy of a distribution over sentences, in nats, and the mean number of tokens (words and the end)."""
 
     sentence: float       # −E log p(sentence)
     tokens: float         # the expected number of predictions: words and the end of the sentence
 
     @property
     def token(self) -> float:
-        """Nats a prediction: no reader's mean loss on this text is lower."""
+        """Nats per prediction: the lowest possible mean loss on this text."""
         return self.sentence / self.tokens
 
 
 class Builder:
-    """Builds an automaton backwards: a state is its arcs, so states that go on alike are one state."""
+    """Builds an automaton backwards: a state is identified by its arcs, so states with the same continuations are
+    merged."""
 
     def __init__(self) -> None:
         self.arcs: list[tuple[Arc, ...]] = [()]
         self._states: dict[tuple[Arc, ...], int] = {(): FINAL}
 
     def state(self, arcs: Iterable[Arc]) -> int:
-        """The state with these arcs; their weights are divided by what they have in common."""
+        """The state with these arcs; their weights are divided by their greatest common divisor."""
         arcs = tuple(arcs)
         common = math.gcd(*(arc.weight for arc in arcs))
         if common > 1:
@@ -72,22 +74,22 @@ class Builder:
         return found
 
     def automaton(self, starts: Iterable[Start]) -> "Automaton":
-        """The automaton of the states that were built, with these starts.
+        """The automaton of the states built so far, with these starts.
 
         Raises:
-            ValueError: no starts.
+            ValueError: ``starts`` is empty.
         """
         return Automaton(list(starts), self.arcs)
 
 
 class Automaton:
-    """An acyclic weighted automaton: states 0 (the end), 1, 2, …; every arc leads to a state with a lower number.
+    """An acyclic weighted automaton: states 0 (the end), 1, 2, …; every arc leads to a state with a lower index.
 
-    An arc's probability is its weight divided by the weights of its state's arcs together: whole numbers, so that
-    sampling does the same arithmetic on every machine. Several arcs of a state may read one word.
+    The probability of an arc is its weight divided by the total weight of its state's arcs. Weights are integers, so
+    that sampling does the same arithmetic on every machine. Several arcs of a state may have the same word.
 
     Raises:
-        ValueError: no starts.
+        ValueError: ``starts`` is empty.
     """
 
     def __init__(self, starts: list[Start], arcs: list[tuple[Arc, ...]]):
@@ -111,11 +113,11 @@ class Automaton:
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """All words that arcs read, sorted."""
+        """All words on the arcs, sorted."""
         return sorted({arc.word for state in self.arcs for arc in state})
 
     def reading(self, state: int, word: str | None) -> Sequence[Arc]:
-        """The arcs of the state that read ``word``, in their order; all of them where it is None."""
+        """The arcs of the state with this ``word``, in their order; all arcs if it is None."""
         return self.arcs[state] if word is None else self._by_word(state).get(word, ())
 
     def _sorted_by_word(self, state: int) -> dict[str, list[Arc]]:
@@ -136,7 +138,7 @@ class Automaton:
         return found
 
     def advance(self, states: dict[int, float], word: str | None) -> dict[int, float]:
-        """One step forward: state → its mass after reading ``word``, or any word where it is None."""
+        """One forward step: state → its mass after ``word``, or after any word if it is None."""
         found: dict[int, float] = {}
         for state, mass in states.items():
             total = self.totals[state]
@@ -145,7 +147,7 @@ class Automaton:
         return found
 
     def read(self, words: Sequence[str]) -> dict[int, float]:
-        """State → probability of saying ``words`` and being there."""
+        """State → probability of generating ``words`` and being in this state."""
         refuse_string(words, "words")
         states = self.initial()
         for word in words:
@@ -153,12 +155,12 @@ class Automaton:
         return states
 
     def logprob(self, words: Sequence[str]) -> float:
-        """The natural logarithm of the sentence's probability, its end included; −inf outside the grammar."""
+        """Log-probability of the sentence in nats, its end included; −inf outside the grammar."""
         mass = self.read(words).get(FINAL, 0.0)
         return math.log(mass) if mass > 0 else -math.inf
 
     def path_logprob(self, path: Path) -> float:
-        """The log-probability of a derivation, in nats: its sentence's too, where the grammar is unambiguous."""
+        """Log-probability of a derivation, in nats; also that of its sentence if the grammar is unambiguous."""
         start = self._labelled[path.label]
         state, nats = start.state, math.log(start.weight / self._start_total)
         for arc in path.arcs:
@@ -168,11 +170,12 @@ class Automaton:
 
     @cached_property
     def _labelled(self) -> dict[Any, Start]:
-        """Label → the first start that bears it."""
+        """Label → the first start with this label."""
         return {start.label: start for start in reversed(self.starts)}
 
     def next_words(self, prefix: Sequence[str]) -> dict[str, float]:
-        """Word or END → its exact probability after ``prefix``, likeliest first; empty if no sentence begins so."""
+        """Word or END → its exact probability after ``prefix``, most likely first; empty if no sentence begins with
+        it."""
         states = self.read(prefix)
         mass = sum(states.values())
         found: dict[str, float] = {}
@@ -185,7 +188,8 @@ class Automaton:
 
     @cached_property
     def entropy(self) -> Entropy:
-        """The entropy, exact, by one sweep: of derivations, which is that of sentences where none is ambiguous."""
+        """The exact entropy over derivations, by one sweep; it equals that over sentences if the grammar is
+        unambiguous."""
         surprise, length = [0.0], [0.0]
         for state in range(1, self.states):
             total = self.totals[state]
@@ -216,7 +220,7 @@ class Automaton:
 
     @cached_property
     def longest(self) -> int:
-        """How many words the longest sentence has."""
+        """The number of words of the longest sentence."""
         found = [0]
         for state in self.arcs[1:]:
             found.append(1 + max(found[arc.target] for arc in state))
@@ -224,7 +228,7 @@ class Automaton:
 
     @cached_property
     def counts(self) -> list[int]:
-        """State → how many derivations lead from it to the end."""
+        """State → the number of derivations from it to the end."""
         found = [1]
         for state in self.arcs[1:]:
             found.append(sum(found[arc.target] for arc in state))
@@ -232,7 +236,7 @@ class Automaton:
 
     @cached_property
     def best_tails(self) -> list[float]:
-        """State → the probability of the likeliest derivation from it to the end."""
+        """State → the probability of the most likely derivation from it to the end."""
         found = [1.0]
         for arcs, total in zip(self.arcs[1:], self.totals[1:], strict=True):
             found.append(max(arc.weight * found[arc.target] for arc in arcs) / total)
@@ -244,12 +248,12 @@ class Automaton:
                 [list(accumulate(arc.weight for arc in state)) for state in self.arcs])
 
     def draw_start(self, rng: Random) -> Start:
-        """A way to begin, drawn by its weight."""
+        """Sample a start in proportion to its weight."""
         starts, _ = self._wheels
         return self.starts[bisect_right(starts, int(rng.random() * starts[-1]))]
 
     def walk(self, start: Start, rng: Random) -> list[Arc]:
-        """The arcs of a derivation from ``start`` to the end, drawn by its probability."""
+        """Sample a derivation from ``start`` to the end by its probability; returns its arcs."""
         draw, arcs, (_, wheels) = rng.random, self.arcs, self._wheels
         state, path = start.state, []
         while state:

@@ -1,4 +1,5 @@
-"""A world's sentences read from their end: which word stands before what has been read, exact (从右往左的概率)."""
+"""Right-to-left probabilities: the exact distribution of the word before a given suffix of the sentence
+(从右往左的概率)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +12,11 @@ START = "[START]"
 
 @dataclass(frozen=True)
 class Entries:
-    """How a sentence comes to stand in each state, in one list by state each.
+    """How states are entered; one list entry per state in each field.
 
-    ``visits``: word → how often a sentence says it and stands there then, expected; START where sentences begin there.
-    ``arcs``: word → the arcs that read it and lead there, each as the state that it leaves and its probability.
+    ``visits``: word → expected number of times that a sentence enters the state with this word; START for an initial
+    state. ``arcs``: word → the arcs with this word that lead to the state, each as its source state and its
+    probability.
     """
 
     visits: list[dict[str, float]]
@@ -22,12 +24,12 @@ class Entries:
 
 
 def previous_words(automaton: Automaton, suffix: Sequence[str]) -> dict[str, float]:
-    """Word or START → its exact probability of standing right before ``suffix``, which ends the sentence; likeliest
-    first; empty if no sentence ends so.
+    """Word or START → its exact probability of occurring right before ``suffix``, which ends the sentence.
 
-    The mirror of ``automaton.next_words``: what a reader from the right can know at best. The probability that
-    sentences say a word and enter a state (a sweep from the starts, kept for each automaton) times that of saying
-    ``suffix`` from there to the end (a sweep back).
+    Most likely first; empty if no sentence ends with the suffix. This mirrors ``automaton.next_words`` and is the
+    Bayes-optimal prediction of a right-to-left model. It multiplies the expected number of times that sentences enter a
+    state with a word (a forward sweep, cached per automaton) by the probability of generating ``suffix`` from there to
+    the end (a backward sweep).
     """
     entries = _entries(automaton)
     ends = {FINAL: 1.0}
@@ -49,7 +51,7 @@ _KEPT: WeakKeyDictionary[Automaton, Entries] = WeakKeyDictionary()
 
 
 def _entries(automaton: Automaton) -> Entries:
-    """One sweep over all arcs, from the highest state down; what was found is kept as long as the automaton is."""
+    """One sweep over all arcs, from the highest state down; the result is cached for the lifetime of the automaton."""
     if automaton in _KEPT:
         return _KEPT[automaton]
     found = Entries([{} for _ in range(automaton.states)], [{} for _ in range(automaton.states)])
@@ -59,8 +61,8 @@ def _entries(automaton: Automaton) -> Entries:
         visits = sum(found.visits[state].values())
         for arc in automaton.arcs[state]:
             step = arc.weight / automaton.totals[state]
-            said = found.visits[arc.target]
-            said[arc.word] = said.get(arc.word, 0.0) + visits * step
+            entering = found.visits[arc.target]
+            entering[arc.word] = entering.get(arc.word, 0.0) + visits * step
             found.arcs[arc.target].setdefault(arc.word, []).append((state, step))
     _KEPT[automaton] = found
     return found

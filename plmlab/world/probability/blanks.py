@@ -1,4 +1,4 @@
-"""Texts with blanks of unknown length, read by who knows the grammar: exact posteriors of what fills them (填空)."""
+"""Texts with blanks of unknown length: exact posteriors over their fillings, given the grammar (填空)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,70 +17,73 @@ BLANK = "[MASK]"
 
 Filling = tuple[str, ...]
 Lengths = tuple[int, ...]
-"""How many words each of some blanks holds, in the order of the text."""
+"""The number of words in each of several blanks, in the order of the text."""
 Span = tuple[int, int]
-"""Where a span begins in the sentence, and behind which word it ends, as in a slice."""
+"""A span of the sentence as (start, end), as in a slice."""
 Drawing = Callable[[int, Sequence[Span]], float]
-"""(number of words, spans in the order of the text) → the probability that an objective hides just these of so many."""
+"""(number of words, spans in the order of the text) → the probability that an objective masks exactly these spans."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blanks:
-    """A text in which each ``BLANK`` stands for one word or more, some of them perhaps filled.
+    """A text in which each ``BLANK`` stands for one or more words; some blanks may be filled.
 
-    A blank's number is its place among the text's blanks, counted from 0, and stays what it is when others are filled.
-    What is known is the words in sight and their order, not how many words a blank holds, and so not how many the
-    sentence has. Of all ways to fill the blanks so that a sentence comes out, each is as likely as its sentence. That
-    is what follows from the text alone; `DrawnBlanks` also weighs how likely a sentence is to be given such blanks.
+    Blanks are numbered from 0 in the order of the text, and keep their numbers when others are filled.
 
-    Every figure is a sum over the automaton (the forward and the backward masses, Baum et al. 1970), in which a blank
-    is all powers from the first of "any word" (finitely many: the automaton has no cycle). Where two fillings of all
-    blanks give one sentence ("[MASK] a [MASK]" of "b a c a d"), each counts.
+    What is known is the visible words and their order, but neither how many words a blank holds nor how long the
+    sentence is. The posterior over all fillings that complete a sentence is proportional to the probability of that
+    sentence. This is what follows from the text alone; `DrawnBlanks` also takes into account how likely a sentence is
+    to be given such blanks.
+
+    All probabilities are sums over the automaton (forward and backward masses, Baum et al. 1970), in which a blank is
+    the sum of all powers, from the first, of "any word" (finitely many, because the automaton has no cycle). If two
+    fillings of all blanks give the same sentence ("[MASK] a [MASK]" for "b a c a d"), each counts.
 
     Raises:
-        NotInGrammar: no sentence has the words in sight.
-        ValueError: a blank is filled that the text does not have, or with no word, or with a ``BLANK``.
+        NotInGrammar: no sentence has the visible words.
+        ValueError: a filled blank does not exist in the text, or its filling is empty or contains ``BLANK``.
     """
 
     automaton: Automaton
     text: Sequence[str]
     filled: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    _lengths_told: ClassVar[str] = "one word or more"
+    _lengths_told: ClassVar[str] = "one or more words"
 
     def __post_init__(self) -> None:
         for blank, words in self.filled.items():
             self._check(blank)
             if not words or BLANK in words:
-                raise ValueError(f"blank {blank} is filled with {' '.join(words)!r:.60}; a filling is one word or "
-                                 f"more, and no {BLANK}")
+                raise ValueError(f"blank {blank} is filled with {' '.join(words)!r:.60}; a filling is one or more "
+                                 f"words, none of them {BLANK}")
         if not self.mass:
-            raise NotInGrammar(f"no sentence of the grammar reads '{self}', with {self._lengths_told} for each {BLANK}")
+            raise NotInGrammar(f"no sentence of the grammar matches '{self}', with {self._lengths_told} for each "
+                               f"{BLANK}")
 
     def __str__(self) -> str:
-        """The text with what is filled in."""
+        """The text with its fillings."""
         return " ".join(word for number, run in enumerate(self._runs)
                         for word in (*(self.filled.get(number - 1, [BLANK]) if number else ()), *run))
 
     @cached_property
     def mass(self) -> float:
-        """The probability of the words in sight: that of all sentences which come of filling the blanks. One that does
-        in several ways counts as often, so that it may be above 1."""
+        """The probability of the visible words: the total over all sentences obtained by filling the blanks. A sentence
+        that is obtained in several ways is counted that often, so the total may exceed 1."""
         every = range(self.count)
         return float(sum(self._weight(lengths) * masses[FINAL] for lengths, masses in
                          self._swept(self._sweeps.forward, self._sweeps.initial, every).items()))
 
     @property
     def count(self) -> int:
-        """How many blanks the text has, filled ones too."""
+        """The number of blanks in the text, including filled ones."""
         return len(self._runs) - 1
 
     def fill(self, fillings: Mapping[int, Sequence[str]]) -> Self:
-        """The same with more blanks filled: number → its words. Errors as those of the class."""
+        """A copy with more blanks filled: number → its words. Raises the same errors as the class."""
         return replace(self, filled={**self.filled, **fillings})
 
     def posterior(self, fillings: Mapping[int, Sequence[str]]) -> float:
-        """The probability that these blanks hold just these words (number → words), given what is in sight and filled;
-        blanks that are not named may hold anything. 0 where no sentence comes of it; a ValueError as the class's."""
+        """The probability that these blanks hold exactly these words (number → words), given the visible words and
+        fillings. Other blanks may hold anything. 0 if no sentence results; raises ValueError as the class does."""
         for blank in fillings:
             self._check_open(blank)
         try:
@@ -89,16 +92,18 @@ class Blanks:
             return 0.0
 
     def next_words(self, blank: int, written: Sequence[str] = ()) -> dict[str, float]:
-        """Word or END → its exact probability of coming next in a blank that begins with ``written``, likeliest first.
+        """Word or END → its exact probability of coming next in a blank that begins with ``written``, most likely
+        first.
 
-        END ends the blank, and so can't come first. The chain rule over a filling's words and END gives ``posterior``.
+        END ends the blank, so it cannot come first. By the chain rule, the product over a filling's words and END gives
+        ``posterior``.
 
         Raises:
             NotInGrammar: no filling begins with ``written``.
-            ValueError: the text has no such blank, or it is filled.
+            ValueError: the text has no such blank, or the blank is filled.
         """
         before, behind = self._sides(blank)
-        said, ended = np.zeros(len(self._sweeps.words)), 0.0
+        word_masses, ended = np.zeros(len(self._sweeps.words)), 0.0
         for lengths, masses in before.items():
             masses = self._sweeps.forward.over(masses, written)
             if masses.any():
@@ -106,18 +111,18 @@ class Blanks:
                 rest = np.zeros_like(masses)
                 for ends in reversed(later):
                     rest = self._sweeps.backward.over_any(rest) + ends
-                said += self._sweeps.said_between(masses, rest)
+                word_masses += self._sweeps.said_between(masses, rest)
                 ended += float(masses @ now)
-        found = {word: mass for word, mass in zip((*self._sweeps.words, END), (*said.tolist(), ended), strict=True)
-                 if mass}
+        every = zip((*self._sweeps.words, END), (*word_masses.tolist(), ended), strict=True)
+        found = {word: mass for word, mass in every if mass}
         if not found:
             raise NotInGrammar(f"no filling of blank {blank} of '{self}' begins with {' '.join(written)!r:.60}")
         return _shares(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
 
     def lengths(self, blank: int) -> dict[int, float]:
-        """Number of words → the probability that the blank holds so many; those that are possible, in order.
+        """Number of words → the probability that the blank has this length; possible lengths only, in ascending order.
 
-        ValueError: the text has no such blank, or it is filled.
+        Raises ValueError if the text has no such blank or the blank is filled.
         """
         before, behind = self._sides(blank)
         found: dict[int, float] = defaultdict(float)
@@ -128,20 +133,20 @@ class Blanks:
         return _shares({length: mass for length, mass in sorted(found.items()) if mass})
 
     def likeliest(self, blank: int, count: int = 1) -> list[tuple[Filling, float]]:
-        """The ``count`` likeliest fillings of a blank, whatever other blanks hold, or all if there are fewer, the best
-        first: (words, their posterior probability).
+        """The ``count`` most likely fillings of a blank, marginalized over the other blanks, best first: (words,
+        posterior). Returns all fillings if there are fewer.
 
-        A search that goes on with the beginning that promises most (A*; Hart et al. 1968). A beginning stands in
-        several states; what it promises is, summed over them, the most that one filling can come to from each. No
-        filling is worth more than its beginning promised, so that none is missed, and a filling's figure is the sum of
-        all its derivations. Where the best way to go on differs between the states, the search looks at more. Fillings
-        that are as likely come in no fixed order.
+        Best-first search (A*; Hart et al. 1968) over prefixes of the filling. A prefix can be in several states; its
+        bound is the sum over these states of the highest probability that one continuation can reach from each. The
+        bound is never below the probability of a completed filling, so none is missed, and the probability of a filling
+        sums over all its derivations. The search expands more prefixes where the best continuation differs between the
+        states. Ties are returned in no fixed order.
 
         Raises:
-            ValueError: a count below 1, no such blank in the text, or it is filled.
+            ValueError: ``count`` is below 1, the text has no such blank, or the blank is filled.
         """
         if count < 1:
-            raise ValueError(f"count={count}: ask for 1 filling or more")
+            raise ValueError(f"count={count}; give 1 or more fillings")
         before, behind = self._sides(blank)
         ends = {lengths: self._ends(lengths, behind, 0) for lengths in before}
         promised = {lengths: self._promised(told) for lengths, told in ends.items()}
@@ -175,7 +180,7 @@ class Blanks:
 
     @cached_property
     def _runs(self) -> list[list[str]]:
-        """The words before the first blank, between two, and behind the last."""
+        """The words before the first blank, between two blanks, and after the last."""
         runs: list[list[str]] = [[]]
         for word in self.text:
             if word == BLANK:
@@ -189,7 +194,7 @@ class Blanks:
         return {}
 
     def _sides(self, blank: int) -> tuple[dict[Lengths, Masses], dict[Lengths, Masses]]:
-        """What can have been said up to a blank, and what can follow it; an error if it is not open."""
+        """Forward masses before a blank and backward masses after it; raises ValueError if the blank is not open."""
         self._check_open(blank)
         if blank not in self._kept:
             last = np.zeros_like(self._sweeps.initial)
@@ -200,7 +205,8 @@ class Blanks:
         return self._kept[blank]
 
     def _swept(self, sweep: Sweep, masses: Masses, blanks: Sequence[int]) -> dict[Lengths, Masses]:
-        """The masses behind these blanks and all words around them, taken apart by the blanks' lengths, as swept."""
+        """The masses after these blanks and all words around them, kept separately per blank lengths, in the direction
+        of the sweep."""
         runs = self._runs[::sweep.reads]
         ways: dict[Lengths, Masses] = {(): sweep.over(masses, runs[0])}
         for blank, run in zip(blanks, runs[1:], strict=False):
@@ -213,7 +219,7 @@ class Blanks:
         return ways
 
     def _through(self, sweep: Sweep, masses: Masses, blank: int) -> Iterator[tuple[int, Masses]]:
-        """Each length that a blank can have, and the masses behind it."""
+        """Each length that a blank can have, and the masses after it."""
         if blank in self.filled:
             words = self.filled[blank]
             yield len(words), sweep.over(masses, words)
@@ -224,7 +230,7 @@ class Blanks:
             yield length, masses
 
     def _ends(self, before: Lengths, behind: Mapping[Lengths, Masses], written: int) -> list[Masses]:
-        """For a blank of so many words as are written, of one more and so on: state → what can follow from there."""
+        """For a blank of ``written`` words, of one more, and so on: state → mass of what can follow from there."""
         found = []
         for length in range(written, self.automaton.longest + 1):
             ends = np.zeros_like(self._sweeps.initial)
@@ -235,46 +241,48 @@ class Blanks:
         return found
 
     def _promised(self, ends: Sequence[Masses]) -> list[Masses]:
-        """For 0, 1, 2, … words written: state → the most that one way to go on with the blank can be worth there."""
+        """For 0, 1, 2, … words written: state → upper bound on the mass that one continuation of the blank can reach
+        from there."""
         found = [ends[-1]]
         for here in reversed(ends[:-1]):
             found.append(np.maximum(here, self._sweeps.best_word(found[-1])))
         return found[::-1]
 
     def _apart(self, lengths: Lengths) -> Lengths:
-        """What must be known of the lengths of blanks."""
+        """The blank lengths by which the masses have to be kept separate."""
         return ()
 
     def _weight(self, lengths: Lengths) -> float:
-        """How much a way to fill the blanks with so many words counts, beside its sentence's probability."""
+        """The weight of filling the blanks with these numbers of words, in addition to the probability of the
+        sentence."""
         return 1.0
 
     def _check(self, blank: int) -> None:
         if blank not in range(self.count):
-            raise ValueError(f"blank {blank} is asked for; '{' '.join(self.text)}' has {self.count}, counted from 0")
+            raise ValueError(f"blank {blank} was given; '{' '.join(self.text)}' has {self.count}, counted from 0")
 
     def _check_open(self, blank: int) -> None:
         self._check(blank)
         if blank in self.filled:
-            raise ValueError(f"blank {blank} is asked for, but is filled with {' '.join(self.filled[blank])!r:.60}")
+            raise ValueError(f"blank {blank} was given, but is filled with {' '.join(self.filled[blank])!r:.60}")
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnBlanks(Blanks):
-    """Blanks whose reader also knows how they were drawn: ``drawing`` tells how likely these spans of words are to be
-    hidden in a sentence so long.
+    """Blanks that also take their sampling distribution into account.
 
-    Each way to fill the blanks is then as likely as its sentence times that, ``mass`` is the probability that an
-    Example shows this text, and no reader of such Examples predicts better. The cost grows with the number of lengths
-    that the other blanks can have together.
+    ``drawing`` gives the probability that these spans are masked in a sentence of this length. The posterior of a
+    filling is then proportional to the probability of its sentence times this probability, ``mass`` is the probability
+    that an Example has this text, and no predictor of such Examples can do better. The computation grows with the
+    number of joint lengths of the other blanks.
 
     Raises:
-        NotInGrammar: no sentence has the words in sight, with spans hidden that the drawing hides.
-        ValueError: as Blanks.
+        NotInGrammar: no sentence has the visible words with spans that the drawing can mask.
+        ValueError: as for Blanks.
     """
 
     drawing: Drawing = field(kw_only=True)
-    _lengths_told: ClassVar[str] = "as many words as the drawing hides"
+    _lengths_told: ClassVar[str] = "a number of words that the drawing masks"
 
     def _apart(self, lengths: Lengths) -> Lengths:
         return lengths

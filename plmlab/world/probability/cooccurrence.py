@@ -1,4 +1,4 @@
-"""How often two words stand near each other in a world's sentences: exact, from its automaton (共现)."""
+"""Exact co-occurrence counts of a world's sentences, computed from its automaton (共现)."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -10,29 +10,33 @@ from scipy import sparse
 from plmlab.world.probability.automaton import FINAL, Automaton
 
 Counts: TypeAlias = Float[np.ndarray, "word word"]
-"""[word, context]: the expected number of times a sentence, in double precision."""
+"""[word, context]: the expected number per sentence, in double precision."""
 
 
 def shrinking(window: int) -> list[float]:
-    """The chance that a pair 1, 2, … ``window`` words apart is read, where each place draws its own reach evenly from 1
-    to ``window`` (Mikolov et al. 2013a, §3.2). A ValueError for a window below 1."""
+    """Weights of word2vec's shrinking window (Mikolov et al. 2013a, §3.2).
+
+    Entry d − 1 is the probability that a pair at distance d is used when every center word samples its window size
+    uniformly from 1 to ``window``. Raises ValueError if the window is below 1.
+    """
     if window < 1:
-        raise ValueError(f"a window of {window} holds no neighbour; give 1 or more")
+        raise ValueError(f"window={window} holds no context word; give 1 or more")
     return [(window - distance + 1) / window for distance in range(1, window + 1)]
 
 
 def word_counts(automaton: Automaton, words: Sequence[str]) -> Float[np.ndarray, "word"]:
-    """The expected number of times that each word stands in a sentence; a ValueError where ``words`` lack one."""
+    """The expected number of occurrences of each word per sentence; raises ValueError if ``words`` lacks a word of the
+    grammar."""
     leads, _, _ = _steps(automaton, words)
     return np.asarray(leads.sum(axis=1)).ravel()
 
 
 def cooccurrence(automaton: Automaton, words: Sequence[str], weights: Sequence[float]) -> Counts:
-    """The expected number of pairs of a word and a context word a sentence, each pair that stands d apart counted
-    ``weights[d − 1]`` times, on both sides (``shrinking(window)`` is word2vec's).
+    """The expected number of (word, context word) pairs per sentence, weighted by distance.
 
-    Pairs do not reach over a sentence's end. ``words`` gives rows and columns; a ValueError where it lacks one that the
-    grammar says.
+    A pair at distance d counts ``weights[d − 1]``, on both sides (``shrinking(window)`` gives word2vec's weights).
+    Windows do not cross sentence boundaries. ``words`` gives the rows and columns; raises ValueError if it lacks a word
+    of the grammar.
     """
     leads, goes, says = _steps(automaton, words)
     ahead = np.zeros((len(words), len(words)))
@@ -43,11 +47,11 @@ def cooccurrence(automaton: Automaton, words: Sequence[str], weights: Sequence[f
 
 
 def _steps(automaton: Automaton, words: Sequence[str]) -> tuple[sparse.csr_array, ...]:
-    """Three matrices: [word, state], the chance to say the word and stand in the state then; [state, state], to go on
-    so in one step; [state, word], to say the word next."""
+    """Three matrices: [word, state], expected number of times that the word leads to the state; [state, state],
+    transition probabilities; [state, word], probabilities of the next word."""
     row = {word: i for i, word in enumerate(words)}
     if lacking := [word for word in automaton.vocabulary if word not in row]:
-        raise ValueError(f"{len(lacking):,} words of the grammar, such as {lacking[0]!r:.60}, have no row here")
+        raise ValueError(f"{len(lacking):,} words of the grammar, such as {lacking[0]!r:.60}, are missing from words")
     visits = np.zeros(automaton.states)
     for state, chance in automaton.initial().items():
         visits[state] += chance

@@ -1,7 +1,7 @@
-"""How likely GLM's objectives are to hide just these spans of so many words: what a blank's surroundings tell of it.
+"""The probability that GLM's objectives mask exactly given spans: what the context reveals about a blank.
 
-A `Drawing` each, for `plmlab.world.probability.blanks.DrawnBlanks`. They follow `plmlab.objectives.blanks` step by
-step.
+One `Drawing` per objective, for `plmlab.world.probability.blanks.DrawnBlanks`. They follow `plmlab.objectives.blanks`
+step by step.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from plmlab.world.probability.blanks import Span
 
 
 def blank_spans(count: int, spans: Sequence[Span], rate: float = 0.15) -> float:
-    """The probability that ``blank_infilling`` hides just these spans of ``count`` words, at this ``rate``.
+    """The probability that ``blank_infilling`` masks exactly these spans of ``count`` words, at this ``rate``.
 
-    Lengths come one after the other, until enough is hidden; they are shuffled; each has a place of its own among those
-    that leave a word between two. Summed over all spans it is 1.
+    Lengths are sampled one after the other until enough words are masked, then shuffled; each span is then placed at
+    random so that at least one word lies between two spans. The probabilities of all sets of spans sum to 1.
     """
     lengths = [stop - begin for begin, stop in spans]
     room = count - sum(lengths) - len(spans) + 2
@@ -31,7 +31,7 @@ def blank_spans(count: int, spans: Sequence[Span], rate: float = 0.15) -> float:
 
 
 def document_span(count: int, spans: Sequence[Span]) -> float:
-    """The probability that ``document_infilling`` hides just this one span of ``count`` words."""
+    """The probability that ``document_infilling`` masks exactly this one span of ``count`` words."""
     if len(spans) != 1:
         return 0.0
     [(begin, stop)] = spans
@@ -44,8 +44,8 @@ def document_span(count: int, spans: Sequence[Span]) -> float:
 
 @cache
 def _drawn_lengths(count: int, lengths: tuple[int, ...], rate: float) -> float:
-    """The probability that these lengths, sorted, are drawn and then stand in one given order: the mean over all orders
-    in which they can have been drawn."""
+    """The probability that these lengths, sorted, are sampled and end up in one given order: the mean over all orders
+    in which they can have been sampled."""
 
     @cache
     def drawn(left: tuple[int, ...]) -> float:

@@ -1,5 +1,5 @@
-"""The floor of any objective, read off its Examples: what can a target position know of the sentence, and what is
-asked?"""
+"""The floor (entropy lower bound) of any objective, computed from its Examples: the information available at each
+target."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -19,17 +19,18 @@ from plmlab.world.probability.readers import FIRST, PositionVocabulary, Question
 def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make: MakesExamples, rng: Random,
                   reader: Reader = length_known,
                   named: Callable[[Sequence[str]], Iterable[tuple[int, int]]] | None = None) -> Floor:
-    """The floor of the objective ``make(tokens, vocab=, rng=)``: each term exact, sentences and draws sampled.
+    """The floor of the objective ``make(tokens, vocab=, rng=)``: each term is exact; sentences and the objective's
+    draws are sampled.
 
-    A position knows what it may look at, and what those positions may look at, and so on. The reader is told which
-    words in sight are true; BERT leaves one asked word in ten in sight without saying so: counted here as seen, at 0
-    nats. What it knows of the sentence's length, the ``reader`` says. With ``length_known`` the figure is a floor for
-    all: nobody can know more. With [SEP] in sight, and [MASK] in every position that is asked for, it is reached. With
-    ``positions_known`` it is what the best reader pays that takes nothing from an Example but what stands there.
-    ``named`` tells where a sentence mentions an entity, to an objective that asks.
+    Information reaches a position along the attention mask, over any number of layers. All visible words are taken to
+    be true. BERT leaves one selected word in ten unchanged without marking it; it counts here as visible, with a loss
+    of 0. ``reader`` determines what is known about the sentence length. With ``length_known`` the value is a lower
+    bound for every model, and it is attained where [SEP] is visible and every target position shows [MASK]. With
+    ``positions_known`` it is the Bayes-optimal loss given only the tokens of the Example and their positions. ``named``
+    gives the entity mentions of a sentence, for objectives that need them.
 
     Raises:
-        FloorError: the objective asks for no token, or the reader finds no places in its Examples.
+        FloorError: the objective predicts no token, or the reader cannot derive positions from its Examples.
     """
     sums = []
     for words in sentences:
@@ -42,8 +43,7 @@ def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make
 
 
 def questions(example: Example | PairExample, vocab: PositionVocabulary) -> list[Question]:
-    """What an Example asks: for every position with a target, the target and the tokens that the position can know
-    of."""
+    """The prediction targets of an Example: each target, with the tokens that can be known at its position."""
     if isinstance(example, PairExample):
         shown = [*shown_tokens(example.source, vocab), *shown_tokens(example.target, vocab)]
         reach = known_positions(_both(example))[len(example.source.tokens):]
@@ -58,14 +58,14 @@ def questions(example: Example | PairExample, vocab: PositionVocabulary) -> list
 
 
 def shown_tokens(example: Example, vocab: PositionVocabulary) -> list[Seen]:
-    """The tokens of an Example with their places in the sentence; several may have one place, as MPNet's.
+    """The tokens of an Example with their places in the sentence; several may share one place, as in MPNet.
 
-    The place of the first word, 0, follows from any word, or from where the text ends if there is none. Positions
-    count the words of the sentence where every word then stands at its own place, [MASK] and decoys at the place of a
-    word, and other special tokens before all of these or behind. If not, no token has a place.
+    The place of the first word is 0; it is inferred from any word, or from the end of the text if there is none. The
+    position ids count the words of the sentence if every word is then at its own place, [MASK] and decoys at the place
+    of a word, and other special tokens before or after all of these. Otherwise no token has a place.
 
-    A [SEP] with words behind it is passed over in counting, and has the place of the next one: that a word follows is
-    all that it tells.
+    A [SEP] followed by words is skipped in counting and gets the place of the next word, because it reveals only that a
+    word follows.
     """
     outside = vocab.special - {vocab.mask}
     read = list(zip(example.tokens.tolist(), example.position_ids[0].tolist(), strict=True))
@@ -83,8 +83,8 @@ def shown_tokens(example: Example, vocab: PositionVocabulary) -> list[Seen]:
 
 
 def known_positions(sees: Bool[Tensor, "query key"]) -> Bool[Tensor, "query key"]:
-    """Row by row, the positions that a position can know of over any number of layers: the reflexive, transitive
-    closure."""
+    """Row by row, the positions from which information can reach a position over any number of layers: the reflexive,
+    transitive closure."""
     reach = sees | torch.eye(len(sees), dtype=torch.bool)
     while not torch.equal(further := _passed_on(reach, reach), reach):
         reach = further
@@ -92,7 +92,7 @@ def known_positions(sees: Bool[Tensor, "query key"]) -> Bool[Tensor, "query key"
 
 
 def _both(example: PairExample) -> Bool[Tensor, "query key"]:
-    """Who sees whom among the encoder's positions and the decoder's behind them."""
+    """Attention mask over the positions of the encoder followed by those of the decoder."""
     encoder, decoder = len(example.source.tokens), len(example.target.tokens)
     sees = torch.zeros(encoder + decoder, encoder + decoder, dtype=torch.bool)
     sees[:encoder, :encoder] = example.source.visible.dense()
@@ -102,5 +102,5 @@ def _both(example: PairExample) -> Bool[Tensor, "query key"]:
 
 
 def _passed_on(sees: Bool[Tensor, "query key"], reach: Bool[Tensor, "key other"]) -> Bool[Tensor, "query other"]:
-    """Whom one knows of through those one sees."""
+    """The positions reachable in one step followed by ``reach``."""
     return (sees.float() @ reach.float()) > 0

@@ -1,8 +1,10 @@
-"""What the best reader pays for blanks that are filled one after the other, word by word, each with its end (GLM).
+"""Bayes-optimal loss of autoregressive blank infilling (GLM): blanks are filled in turn, word by word, each up to its
+end.
 
-Part A shows the words around the blanks, and one [MASK] for each. Its positions count a blank as one, so that neither a
-blank's length nor the sentence's is told: that a blank is over is one of the things to be said. `visible_blanks` and
-`drawn_blanks` are readers as in `plmlab.world.probability.readers`, and can be given to ``world.floor``.
+Part A shows the context of the blanks, and one [MASK] for each blank. Its position ids count a blank as one, so they
+reveal neither the length of a blank nor that of the sentence: the end of a blank is one of the predictions.
+`visible_blanks` and `drawn_blanks` have the interface of `plmlab.world.probability.readers` and can be passed to
+``world.floor``.
 """
 
 from collections.abc import Sequence
@@ -18,14 +20,14 @@ Belief = dict[str, float]
 
 
 def part_a(words: Sequence[str], spans: Sequence[Span]) -> list[str]:
-    """The sentence with a BLANK for each span; the spans in the order of the text.
+    """The sentence with a BLANK for each span; the spans are in the order of the text.
 
-    ValueError: a span is empty, overlaps with another, reaches out of the sentence or is out of order.
+    Raises ValueError if a span is empty, overlaps with another, exceeds the sentence or is out of order.
     """
     ends = [0, *(place for span in spans for place in span), len(words)]
     if ends != sorted(ends) or any(begin == stop for begin, stop in spans):
         raise ValueError(f"spans are {list(spans)!s:.80}, and the sentence has {len(words)} words; give (begin, end) "
-                         "as in a slice, in the order of the text, none empty and none over another")
+                         "as in a slice, in the order of the text, none empty and none overlapping")
     text: list[str] = []
     behind = 0
     for begin, stop in spans:
@@ -36,39 +38,41 @@ def part_a(words: Sequence[str], spans: Sequence[Span]) -> list[str]:
 
 def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span], order: Sequence[int],
               drawing: Drawing | None = None) -> list[Belief]:
-    """The exact distribution of each token that is predicted, in the order in which that is done: for the first blank
-    of ``order``, then the next, each word and the end, given Part A and what is filled by then.
+    """The exact distribution of each predicted token, in the order of prediction.
 
-    ``drawing`` tells how likely it is that just these spans are hidden. With it the mean of −log p(what is said) is the
-    least that any reader of such Examples can reach. Without it the reader takes nothing from how blanks were drawn
-    (`Blanks`), and a model may come below: it learns that a blank of fifteen words is rare where spans are short.
+    For each blank in ``order``, the predictions are its words and its end, given Part A and everything filled so far.
+    ``drawing`` gives the probability that exactly these spans are masked. With it, the mean of −log p(target) is the
+    lowest loss that any model of such Examples can reach. Without it, nothing is inferred from how blanks were sampled
+    (`Blanks`), and a model may reach a lower loss: it can learn that a blank of fifteen words is rare if spans are
+    short.
 
     Raises:
-        NotInGrammar: ``words`` are no sentence.
-        ValueError: spans that are none, an order that does not name each once, or a drawing that hides no such spans.
+        NotInGrammar: ``words`` are not a sentence.
+        ValueError: the spans are invalid, the order does not contain each span once, or the drawing never masks these
+            spans.
     """
     if sorted(order) != list(range(len(spans))):
-        raise ValueError(f"order is {list(order)!s:.80}; give the numbers of the {len(spans)} spans, from 0 on, each "
-                         "once")
+        raise ValueError(f"order is {list(order)!s:.80}; give a permutation of the numbers 0 to {len(spans) - 1} of "
+                         "the spans")
     text = part_a(words, spans)
     if drawing is not None and not drawing(len(words), spans):
-        raise ValueError(f"the drawing never hides {list(spans)!s:.80} of {len(words)} words; give that of the "
-                         "objective which made the Example, with its choices")
+        raise ValueError(f"the drawing never masks {list(spans)!s:.80} of {len(words)} words; give the drawing of "
+                         "the objective that made the Example, with its choices")
     found: list[Belief] = []
     reader = Blanks(automaton, text) if drawing is None else DrawnBlanks(automaton, text, drawing=drawing)
     for blank in order:
-        said = words[slice(*spans[blank])]
-        found += [reader.next_words(blank, said[:place]) for place in range(len(said) + 1)]
-        reader = reader.fill({blank: said})
+        filling = words[slice(*spans[blank])]
+        found += [reader.next_words(blank, filling[:place]) for place in range(len(filling) + 1)]
+        reader = reader.fill({blank: filling})
     return found
 
 
 def visible_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
                    vocab: PositionVocabulary) -> float:
-    """−Σ log p(target | Part A, the blanks filled before, the words before it in its blank), in nats, ends included:
-    who takes nothing from how the blanks were drawn.
+    """−Σ log p(target | Part A, the blanks filled before, the words before it in its blank), in nats, ends included.
 
-    As ``positions_known``, it does not count: no model comes below ``drawn_blanks``, but one may below this.
+    Nothing is inferred from how the blanks were sampled. As with ``positions_known``, a model may therefore reach a
+    lower loss than this, but none is below ``drawn_blanks``.
 
     Raises:
         FloorError: the Examples do not fill blanks one after the other.
@@ -79,13 +83,15 @@ def visible_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Q
 
 def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Question], vocab: PositionVocabulary, *,
                  drawing: Drawing) -> float:
-    """As ``visible_blanks``, of the reader who also knows how likely it is that just these spans are hidden: the floor
-    for everybody, reached by who counts. ``partial(drawn_blanks, drawing=…)`` is a reader; the drawings are in
+    """Like ``visible_blanks``, but also using the probability that exactly these spans are masked: the floor for every
+    model.
+
+    ``partial(drawn_blanks, drawing=…)`` has the reader interface; the drawings are in
     `plmlab.world.probability.drawn_spans`.
 
     Raises:
         FloorError: the Examples do not fill blanks one after the other.
-        ValueError: the drawing never hides what an Example hides.
+        ValueError: the drawing never masks the spans of an Example.
     """
     spans, order = filled_in_order(words, asked, vocab)
     return _paid(words, spans, order, infilling(automaton, words, spans, order, drawing))
@@ -93,31 +99,30 @@ def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
 
 def filled_in_order(words: Sequence[str], asked: Sequence[Question],
                     vocab: PositionVocabulary) -> tuple[list[Span], list[int]]:
-    """The spans that an Example fills, in the order of the text, and in which order it fills them, by their numbers.
+    """The spans that an Example fills, in the order of the text, and the order in which it fills them (indices of
+    spans).
 
-    A blank is what is asked up to an end. Each of its words must know of all words outside of blanks, of those in
-    blanks filled before, and of those before it in its own, and of no others.
-
-    FloorError: what is asked, or known, is not that.
+    A blank is the run of targets up to an end. Each of its words must depend on all words outside the blanks, on those
+    in blanks filled before, on the preceding words of its own blank, and on no others. Raises FloorError otherwise.
     """
     filled: list[Span] = []
     known = set(range(len(words))) - {position for question in asked
                                       if (position := vocab.position(question.target)) is not None}
-    said: list[int] = []
+    current: list[int] = []
     for question in asked:
         seen = {position for token in question.tokens if (position := vocab.position(token)) is not None}
         position = vocab.position(question.target)
-        if seen != known or (position is None and (not said or question.target not in vocab.ends)):
+        if seen != known or (position is None and (not current or question.target not in vocab.ends)):
             raise _no_blanks()
         if position is None:
-            filled.append((said[0], said[-1] + 1))
-            said = []
+            filled.append((current[0], current[-1] + 1))
+            current = []
             continue
-        if said and position != said[-1] + 1:
+        if current and position != current[-1] + 1:
             raise _no_blanks()
-        said.append(position)
+        current.append(position)
         known.add(position)
-    if said:
+    if current:
         raise _no_blanks()
     spans = sorted(filled)
     return spans, [spans.index(span) for span in filled]
@@ -125,9 +130,9 @@ def filled_in_order(words: Sequence[str], asked: Sequence[Question],
 
 def _no_blanks() -> FloorError:
     return FloorError("these Examples do not fill blanks one after the other, each from its first word to its end, "
-                      "with all other words in sight; take the reader told_length")
+                      "with all other words visible; use the reader told_length")
 
 
 def _paid(words: Sequence[str], spans: Sequence[Span], order: Sequence[int], beliefs: Sequence[Belief]) -> float:
-    said = [token for blank in order for token in (*words[slice(*spans[blank])], END)]
-    return -fsum(log(belief[token]) for token, belief in zip(said, beliefs, strict=True))
+    targets = [token for blank in order for token in (*words[slice(*spans[blank])], END)]
+    return -fsum(log(belief[token]) for token, belief in zip(targets, beliefs, strict=True))

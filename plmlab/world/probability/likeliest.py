@@ -1,4 +1,4 @@
-"""The likeliest sentences of a grammar: exact, from its automaton (最可能的句子)."""
+"""The most likely sentences of a grammar, computed exactly from its automaton (最可能的句子)."""
 
 import math
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from plmlab.world.probability.posterior import NotInGrammar
 
 def likeliest(automaton: Automaton, prefix: Sequence[str] = (), count: int = 1,
               ) -> list[tuple[tuple[str, ...], float]]:
-    """The ``count`` likeliest sentences that begin with ``prefix``, or all if there are fewer, the best first: (all
-    words of the sentence, its log-probability in nats, the end included).
+    """The ``count`` most likely sentences that begin with ``prefix``, best first: (all words, log-probability in nats,
+    the end included). Returns all sentences if there are fewer.
 
-    A search that always goes on with the beginning that promises most. How much that is, is known: its own probability
-    times that of the likeliest way from its state to the end (``automaton.best_tails``, as in Viterbi 1967), so that
-    no step goes astray (A*; Hart et al. 1968). The likeliest derivation is the likeliest sentence only where no
-    sentence has two, as in the world (``World.prove_unambiguous``).
+    Best-first search (A*; Hart et al. 1968). The priority of a prefix is exact: its own probability times that of the
+    most likely continuation from its state to the end (``automaton.best_tails``, as in Viterbi 1967), so no expansion
+    is wasted. The most likely derivation is the most likely sentence only if no sentence has two derivations, as in the
+    world's grammars (``World.prove_unambiguous``).
 
     Raises:
         NotInGrammar: no sentence begins with ``prefix``.
-        ValueError: a count below 1.
+        ValueError: ``count`` is below 1.
     """
     if count < 1:
-        raise ValueError(f"count={count}: ask for 1 sentence or more")
+        raise ValueError(f"count={count}; give 1 or more sentences")
     tails = automaton.best_tails
     queue: list[tuple[float, tuple[str, ...], int, float]] = []
     for state, mass in automaton.read(prefix).items():

@@ -1,4 +1,4 @@
-"""The Bayes-optimal reader: exact probabilities of hidden words, by forward–backward over the automaton."""
+"""Bayes-optimal predictions: exact posteriors over masked words, by forward–backward over the automaton."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -13,19 +13,19 @@ class NotInGrammar(ValueError):
 
 
 def checked_positions(words: Sequence[str], hidden: Collection[int]) -> list[int]:
-    """The hidden positions in order; raises ValueError for a position outside the sentence."""
+    """The masked positions in ascending order; raises ValueError for a position outside the sentence."""
     positions = sorted(set(hidden))
     for position in positions:
         if not 0 <= position < len(words):
-            raise ValueError(f"position {position} is hidden, but the sentence has positions 0 to {len(words) - 1}")
+            raise ValueError(f"position {position} is masked, but the sentence has positions 0 to {len(words) - 1}")
     return positions
 
 
 def posterior(automaton: Automaton, words: Sequence[str], hidden: Collection[int]) -> list[dict[str, float]]:
-    """For each hidden position, in order, word → its probability given all visible words.
+    """For each masked position, in order, word → its posterior probability given all visible words.
 
-    The reader knows how long the sentence is, and sees the words at the positions that are not hidden; what ``words``
-    holds at hidden positions is not looked at. The distributions are marginals: each position's own.
+    The length of the sentence is known, and so are the words at the positions that are not masked; what ``words`` holds
+    at masked positions is ignored. The distributions are marginals, one per position.
 
     Raises:
         NotInGrammar: no sentence of this length has the visible words.
@@ -37,32 +37,31 @@ def posterior(automaton: Automaton, words: Sequence[str], hidden: Collection[int
 
 def posterior_open(automaton: Automaton, visible: Mapping[int, str], positions: Collection[int],
                    at_least: int = 0) -> list[dict[str, float]]:
-    """For each of the ``positions``, in order, word → its probability given the visible words, by a reader who does not
-    know where the sentence ends.
+    """For each of the ``positions``, in order, word → its posterior probability if the end of the sentence is unknown.
 
-    It knows the words at the ``visible`` positions, that the sentence has those positions, and that it has ``at_least``
-    so many words. Behind the last position that it knows of, every way to go on or to end counts. A position that is
-    asked there is one that the words before it reach: either a word stands in it or the sentence ends, and ``END`` has
-    its probability. ``at_least=position + 1`` says that it is a word. Of a prefix, the position behind it has
-    ``Automaton.next_words``. The distributions are marginals: each position's own.
+    What is known: the words at the ``visible`` positions, that these positions exist, and that the sentence has at
+    least ``at_least`` words. After the last known position, every continuation and every end is possible. A queried
+    position beyond it is conditioned on being reached: either it holds a word or the sentence ends there, and ``END``
+    has the probability of the latter. If ``at_least`` exceeds its index, it is known to be a word. For a prefix, the
+    distribution at the next position is ``Automaton.next_words``. The distributions are marginals, one per position.
 
     Raises:
-        NotInGrammar: no sentence with that many words has the visible ones, or none of them reaches a position.
-        ValueError: a position is below 0, or asked though it is visible.
+        NotInGrammar: no sentence with this many words has the visible ones, or none reaches a queried position.
+        ValueError: a position is negative, or queried although it is visible.
     """
-    asked = sorted(set(positions))
-    if low := [position for position in (*asked, *visible) if position < 0]:
+    queried = sorted(set(positions))
+    if low := [position for position in (*queried, *visible) if position < 0]:
         raise ValueError(f"position {low[0]} was given; the positions of a sentence count from 0")
-    if shown := [position for position in asked if position in visible]:
-        raise ValueError(f"position {shown[0]} is asked for, but its word is visible: '{visible[shown[0]]}'")
+    if clashing := [position for position in queried if position in visible]:
+        raise ValueError(f"position {clashing[0]} is queried, but its word is visible: '{visible[clashing[0]]}'")
     known = max(at_least, *(position + 1 for position in visible), 0)
-    template = [visible.get(position) for position in range(max(known, *asked, 0))]
+    template = [visible.get(position) for position in range(max(known, *queried, 0))]
     forward = _forward(automaton, template)
     if not forward[-1]:
-        raise NotInGrammar(f"no sentence of {len(template)} words or more begins {_written(template)}")
+        raise NotInGrammar(f"no sentence of {len(template)} words or more begins with {_written(template)}")
     backward = _backward(automaton, template[:known], forward, dict.fromkeys(forward[known], 1.0))
     found = []
-    for position in asked:
+    for position in queried:
         behind = backward[position
                           + 1] if position < known else dict.fromkeys(automaton.advance(forward[position], None), 1.0)
         masses = _masses(automaton, forward[position], behind)
@@ -73,7 +72,7 @@ def posterior_open(automaton: Automaton, visible: Mapping[int, str], positions: 
 
 
 def joint(automaton: Automaton, words: Sequence[str], hidden: Collection[int]) -> dict[tuple[str, ...], float]:
-    """The words at all hidden positions together → their probability given the visible words.
+    """The joint posterior over the words at all masked positions (a tuple) given the visible words.
 
     Raises:
         NotInGrammar: no sentence of this length has the visible words.
@@ -85,26 +84,26 @@ def joint(automaton: Automaton, words: Sequence[str], hidden: Collection[int]) -
     for place, word in enumerate(template):
         alive = backward[place + 1]
         following: dict[tuple[str, ...], Masses] = defaultdict(lambda: defaultdict(float))
-        for said, states in beams.items():
+        for fillings, states in beams.items():
             for state, mass in states.items():
                 for arc in automaton.reading(state, word):
                     if arc.target in alive:
-                        key = said if word is not None else (*said, arc.word)
+                        key = fillings if word is not None else (*fillings, arc.word)
                         following[key][arc.target] += mass * arc.weight / automaton.totals[state]
         beams = following
-    return _normalised({said: states.get(FINAL, 0.0) for said, states in beams.items()})
+    return _normalised({fillings: states.get(FINAL, 0.0) for fillings, states in beams.items()})
 
 
 def _sweeps(automaton: Automaton, template: Sequence[str | None]) -> tuple[list[Masses], list[Masses]]:
-    """The forward and the backward masses of a sentence that is as long as the template."""
+    """The forward and backward masses of a sentence of the template's length."""
     forward = _forward(automaton, template)
     if FINAL not in forward[-1]:
-        raise NotInGrammar(f"no sentence of {len(template)} words reads {_written(template)}")
+        raise NotInGrammar(f"no sentence of {len(template)} words matches {_written(template)}")
     return forward, _backward(automaton, template, forward, {FINAL: 1.0})
 
 
 def _forward(automaton: Automaton, template: Sequence[str | None]) -> list[Masses]:
-    """Before each position, and behind the last: state → the probability of having said what the template shows."""
+    """Before each position, and after the last: state → the probability of generating the template so far."""
     forward = [automaton.initial()]
     for word in template:
         forward.append(automaton.advance(forward[-1], word))
@@ -113,8 +112,7 @@ def _forward(automaton: Automaton, template: Sequence[str | None]) -> list[Masse
 
 def _backward(automaton: Automaton, template: Sequence[str | None], forward: Sequence[Masses],
               last: Masses) -> list[Masses]:
-    """What the states of ``forward`` have still to say, by probability, if those behind the last position have
-    ``last``."""
+    """Backward masses of the states of ``forward``, given those after the last position (``last``)."""
     backward = [last]
     for place in range(len(template) - 1, -1, -1):
         ahead, word, here = backward[0], template[place], {}
@@ -130,7 +128,7 @@ def _backward(automaton: Automaton, template: Sequence[str | None], forward: Seq
 
 
 def _masses(automaton: Automaton, before: Masses, behind: Masses) -> dict[str, float]:
-    """Word → the mass of the ways through it, between the states before its position and those behind."""
+    """Word → the total mass of the arcs with it, between the states before its position and those after it."""
     masses: dict[str, float] = defaultdict(float)
     for state, mass in before.items():
         for arc in automaton.arcs[state]:

@@ -1,4 +1,4 @@
-"""What the best reader can know of a sentence when an Example asks: its length too, or what is in sight alone."""
+"""Bayes-optimal losses of an Example under two assumptions: the sentence length is known, or only what is visible."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ DECOYS = 64
 
 
 class PositionVocabulary(Vocabulary):
-    """Every word of the sentence has an id of its own, so that an Example tells which position it shows or asks for.
+    """Vocabulary with one id per position of the sentence, so that an Example reveals which words it shows and targets.
 
-    The words that an objective may put in a position's place are decoys, which stand nowhere in the sentence.
+    Words that an objective may substitute are decoys, which do not occur in the sentence.
     """
 
     @classmethod
@@ -29,28 +29,28 @@ class PositionVocabulary(Vocabulary):
 
     @property
     def length(self) -> int:
-        """How many words the sentence has."""
+        """The number of words of the sentence."""
         return self.size - DECOYS - FIRST
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The ids that an objective may put in a position's place: the decoys."""
+        """The ids that an objective may substitute for a word: the decoys."""
         return tuple(range(self.size - DECOYS, self.size))
 
     @property
     def ends(self) -> frozenset[int]:
-        """The ids that stand for the end of the sentence: [END] and [SEP]."""
+        """The ids that mark the end of the sentence: [END] and [SEP]."""
         return frozenset({self.need("end"), self.need("sep")})
 
     def position(self, token: int) -> int | None:
-        """The position of the sentence that this id stands for; None for a special token or a decoy."""
+        """The sentence position that this id denotes; None for a special token or a decoy."""
         return token - FIRST if FIRST <= token < self.size - DECOYS else None
 
 
 class Seen(NamedTuple):
-    """A token that a position can know of, and its place: its position counted from the first word's, which is 0.
+    """A known token and its place in the sentence, where the first word has place 0.
 
-    None: the Example's positions do not count the words of the sentence.
+    ``place`` is None if the Example's position ids do not count the words of the sentence.
     """
 
     token: int
@@ -59,34 +59,34 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What one position of an Example must say, and all tokens that it can know of."""
+    """One target of an Example, and all tokens that can be known at its position."""
 
     known: frozenset[Seen]
     target: int
 
     @property
     def tokens(self) -> frozenset[int]:
-        """The tokens that the position can know of, without their places."""
+        """The known tokens, without their places."""
         return frozenset(seen.token for seen in self.known)
 
 
 def length_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
                  vocab: PositionVocabulary) -> float:
-    """−Σ log p(target | what its position knows, and the sentence's length), in nats: the best that anybody could do.
+    """−Σ log p(target | what is known at its position, and the sentence length), in nats: a lower bound for every
+    model.
 
-    Where the end is asked, and a position has seen nothing but the words before it, the length stays unknown: then the
-    terms of a sentence add up to −log p(sentence). Everywhere else the end, and any other special token, costs
-    nothing.
+    If the end is a target and only the words before a position are known there, the length stays unknown; the terms of
+    a sentence then add up to −log p(sentence). Everywhere else the end, and any other special token, has a loss of 0.
 
-    It is what GPT pays, and BERT and MPNet, which see [SEP]. XLNet may not see it, and can yet guess the length: where
-    one word in six is predicted, the number of words in sight goes with it; where all are, the places that come first
-    in the order do. So this is the floor for everybody. What a reader pays who does not guess, ``positions_known``
-    tells.
+    This is the optimal loss for GPT, and for BERT and MPNet, which see [SEP]. XLNet may not see it but can still infer
+    the length: if one word in six is predicted, from the number of visible words; if all are, from the positions that
+    come first in the factorization order. So this is the floor for every model. ``positions_known`` is the loss
+    without such inference.
     """
     begins, length = {vocab.need("start"), vocab.need("cls")}, len(words)
     asks_end = any(question.target in vocab.ends for question in asked)
     terms: list[float] = []
-    told: dict[frozenset[int], list[int]] = defaultdict(list)
+    with_length: dict[frozenset[int], list[int]] = defaultdict(list)
     for question in asked:
         seen = _words_seen(question, vocab)
         target = _position_asked(question, vocab)
@@ -97,39 +97,39 @@ def length_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
         if asks_end and only_before:
             terms.append(-log(automaton.next_words(words[:target])[(*words, END)[target]]))
         elif target < length:
-            told[seen].append(target)
-    return fsum(terms + [surprises(automaton, words, seen, positions) for seen, positions in told.items()])
+            with_length[seen].append(target)
+    return fsum(terms + [surprises(automaton, words, seen, positions) for seen, positions in with_length.items()])
 
 
 def positions_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
                       vocab: PositionVocabulary) -> float:
-    """−Σ log p(target | the words and the places that its position knows of), in nats: who is told nothing of the
-    length.
+    """−Σ log p(target | the words and places known at its position), in nats, with no information about the length.
 
-    A word in sight, or a [MASK], tells that the sentence has that position, and nothing of what follows; [SEP], [CLS]
-    or [END] behind the last word tells where the sentence ends. The position that is asked is a word; but where the
-    Example asks for the end too, it is a word or the end. Any other special token costs nothing.
+    A visible word or [MASK] shows that the sentence has this position, and nothing about what follows; [SEP], [CLS] or
+    [END] after the last word shows where the sentence ends. A target is a word, or, if the Example also predicts the
+    end, a word or the end. Any other special token has a loss of 0.
 
-    GPT pays −log p(sentence), its end included. BERT, which sees [SEP], pays what it would if it were told the length,
-    and so does MPNet where it sees [SEP]: with a [MASK] in every position that is predicted, nothing but the end can be
-    unknown to it. XLNet's query pays more, as long as neither [SEP] nor [CLS] comes before it in the order.
+    For GPT the value is −log p(sentence), its end included. For BERT, which sees [SEP], it equals the loss with known
+    length, and so it does for MPNet where it sees [SEP]: every predicted position shows a [MASK], so only the end can
+    be unknown. For XLNet's query stream it is higher while neither [SEP] nor [CLS] precedes the target in the order.
 
-    This reader does not count. From its places it takes that the sentence has them, and no more. Who weighs how likely
-    a sentence of each length is to show so many words, at just these places, pays less: no model comes below
-    ``length_known``, but one may come below this figure. A model that reads distances in place of positions, as XLNet
-    does, knows less of where it is than this reader.
+    Nothing is inferred from how many positions are visible, only that they exist. A model that weighs how likely a
+    sentence of each length is to show this many words at these places can reach a lower loss: no model is below
+    ``length_known``, but one may be below this value. A model with relative positions instead of absolute ones, such as
+    XLNet, knows less about its position than is assumed here.
 
     Raises:
-        FloorError: the Example's positions do not count the words of the sentence, as where one [MASK] hides several.
+        FloorError: the Example's position ids do not count the words of the sentence, as where one [MASK] hides
+            several.
     """
     hidden = 0 if any(question.target in vocab.ends for question in asked) else 1
-    told: dict[frozenset[int], list[int]] = defaultdict(list)
+    with_length: dict[frozenset[int], list[int]] = defaultdict(list)
     open_ended: dict[tuple[frozenset[int], int], list[int]] = defaultdict(list)
     for question in asked:
         places = [place for _, place in question.known if place is not None]
         if len(places) < len(question.known):
-            raise FloorError("the positions of these Examples do not count the words of the sentence one by one, and "
-                             "tell no places; take the reader told_length")
+            raise FloorError("the positions of these Examples do not count the words of the sentence one by one, so "
+                             "the places of the tokens are unknown; use the reader told_length")
         seen, target = _words_seen(question, vocab), _position_asked(question, vocab)
         if target is None or target in seen:
             continue
@@ -137,8 +137,8 @@ def positions_known(automaton: Automaton, words: Sequence[str], asked: Sequence[
             at_least = max([target + hidden, *(place + 1 for place in places)])
             open_ended[seen, at_least].append(target)
         elif target < len(words):
-            told[seen].append(target)
-    nats = [surprises(automaton, words, seen, positions) for seen, positions in told.items()]
+            with_length[seen].append(target)
+    nats = [surprises(automaton, words, seen, positions) for seen, positions in with_length.items()]
     for (seen, at_least), positions in open_ended.items():
         beliefs = posterior_open(automaton, {position: words[position] for position in seen}, positions, at_least)
         found = dict(zip(sorted(set(positions)), beliefs, strict=True))
@@ -147,11 +147,11 @@ def positions_known(automaton: Automaton, words: Sequence[str], asked: Sequence[
 
 
 def _words_seen(question: Question, vocab: PositionVocabulary) -> frozenset[int]:
-    """The positions of the sentence whose words are known."""
+    """The sentence positions whose words are known."""
     return frozenset(position for token in question.tokens if (position := vocab.position(token)) is not None)
 
 
 def _position_asked(question: Question, vocab: PositionVocabulary) -> int | None:
-    """The position of the sentence whose word is asked, the one behind the last for its end; None for what is
-    neither."""
+    """The sentence position of the target, or the one after the last word for the end; None for any other special
+    token."""
     return vocab.length if question.target in vocab.ends else vocab.position(question.target)

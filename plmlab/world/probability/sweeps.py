@@ -1,4 +1,4 @@
-"""Sweeps over all states of an automaton at once: its arcs as arrays, kept as long as it is (前向与后向)."""
+"""Forward and backward sweeps over all states of an automaton at once, with its arcs as cached arrays (前向与后向)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,27 +13,27 @@ from scipy import sparse
 from plmlab.world.probability.automaton import Automaton
 
 Masses: TypeAlias = Float[np.ndarray, " state"]
-"""By state, in double precision: the probability of having come there, or of what can be said from there on."""
+"""By state, in double precision: forward probability of reaching it, or backward probability of what follows."""
 Column: TypeAlias = Int[np.ndarray, " arc"]
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Masses moved one word on: forward, from the states that arcs leave to those that they enter, or backward."""
+    """Moves masses by one word: forward, from the source states of arcs to their targets, or backward."""
 
     matrix: sparse.csr_array
     leaves: Column
     enters: Column
     chances: Float[np.ndarray, " arc"]
     reading: dict[str, Int[np.ndarray, " _"]]
-    reads: int                      # 1 or −1: in which direction words are read
+    reads: int                      # 1 or −1: the direction of the sweep
 
     def over_any(self, masses: Masses) -> Masses:
-        """The masses behind one word more, whichever it is."""
+        """The masses after one more word, whichever it is."""
         return self.matrix @ masses
 
     def over(self, masses: Masses, words: Sequence[str]) -> Masses:
-        """The masses behind these words, which are given as they are written; zeros where none can be read so."""
+        """The masses after these words, given in text order; zeros if no path has them."""
         for word in words[::self.reads]:
             arcs = self.reading.get(word)
             if arcs is None:
@@ -44,7 +44,7 @@ class Sweep:
 
 
 class Sweeps:
-    """An automaton's arcs in arrays, in the order of the state that each leaves and then of its word.
+    """An automaton's arcs as arrays, ordered by source state and then by word.
 
     Attributes:
         initial: state → the probability of starting there.
@@ -68,17 +68,18 @@ class Sweeps:
         self.initial = np.zeros(automaton.states)
         for state, chance in automaton.initial().items():
             self.initial[state] = chance
-        # where the arcs of each (state, word) begin, and where among those each state's do
+        # start of the arcs of each (state, word), and of each state among these
         self._ways = np.flatnonzero(np.diff(source * len(self.words) + word, prepend=-1))
         self._states = np.flatnonzero(np.diff(source[self._ways], prepend=-1))
 
     def said_between(self, before: Masses, behind: Masses) -> Float[np.ndarray, " vocabulary"]:
-        """Word by word, in the order of ``words``: the mass of all arcs that read it, from ``before`` to ``behind``."""
+        """Per word, in the order of ``words``: the total mass of its arcs, between ``before`` and ``behind``."""
         through = before[self._source] * self._chances * behind[self._target]
         return np.bincount(self._word, through, len(self.words))
 
     def best_word(self, behind: Masses) -> Masses:
-        """State → the mass of its best word: of all arcs that read this word there together, to ``behind``."""
+        """State → the mass of its best word, summed over the arcs of the state with this word, given the masses
+        ``behind``."""
         by_word = np.add.reduceat(self._chances * behind[self._target], self._ways)
         found = np.zeros_like(behind)
         found[self._source[self._ways[self._states]]] = np.maximum.reduceat(by_word, self._states)
@@ -89,7 +90,7 @@ _KEPT: WeakKeyDictionary[Automaton, Sweeps] = WeakKeyDictionary()
 
 
 def sweeps_of(automaton: Automaton) -> Sweeps:
-    """The automaton's sweeps: made at the first call, in a second for the full world's 160,000 arcs."""
+    """The automaton's sweeps, built at the first call (about a second for the 160,000 arcs of the full world)."""
     if automaton not in _KEPT:
         _KEPT[automaton] = Sweeps(automaton)
     return _KEPT[automaton]

@@ -1,7 +1,7 @@
-"""What the best possible reader can know of one hidden word under each of UniLM's four masks.
+"""Bayes-optimal predictions of one masked word under each of UniLM's four attention masks.
 
-Who sees no end of the sentence takes from what it sees that the sentence has these positions, and no more. A network
-could guess a little better: a sentence that is cut at a random place is longer the further on the cut stands.
+Where the end of the sentence is not visible, the only inference is that the visible positions exist. A network could do
+slightly better: a sentence that is cut at a random place tends to be longer if the cut is further to the right.
 """
 
 from collections.abc import Sequence
@@ -10,28 +10,28 @@ from plmlab.world.probability.automaton import Automaton
 from plmlab.world.probability.posterior import NotInGrammar, posterior, posterior_open
 
 Belief = dict[str, float]
-"""Word → its probability in the gap."""
+"""Word → its probability at the masked position."""
 
 
 def both_directions(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """All other words are in sight, and where the sentence ends; NotInGrammar where these fit no sentence."""
+    """All other words and the end of the sentence are visible; raises NotInGrammar if they fit no sentence."""
     return posterior(automaton, words, [gap])[0]
 
 
 def left_to_right(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """The words before the gap are in sight, and that a word stands in it; NotInGrammar as above."""
+    """Only the words before the masked position are visible, and that it holds a word; raises NotInGrammar as above."""
     return posterior_open(automaton, dict(enumerate(words[:gap])), [gap], gap + 1)[0]
 
 
 def right_to_left(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """The words behind the gap are in sight, and the end; the gap's own position counts the words before it, so that
-    the length is known. NotInGrammar as above."""
+    """Only the words after the masked position and the end are visible. Its own position id counts the words before it,
+    so the length is known. Raises NotInGrammar as above."""
     return posterior(automaton, words, range(gap + 1))[gap]
 
 
 def sequence_to_sequence(automaton: Automaton, words: Sequence[str], gap: int, cut: int) -> Belief:
-    """The first ``cut`` words are the source. A gap in the target is told from all words before it; one in the source
-    from the other words of the source, and that a word at least follows them. NotInGrammar as above."""
+    """The first ``cut`` words are the source. A target word is predicted from all words before it; a source word from
+    the other words of the source and the fact that at least one word follows them. Raises NotInGrammar as above."""
     if gap >= cut:
         return left_to_right(automaton, words, gap)
     return posterior_open(automaton, {position: words[position] for position in range(cut) if position != gap}, [gap],
@@ -39,15 +39,14 @@ def sequence_to_sequence(automaton: Automaton, words: Sequence[str], gap: int, c
 
 
 def under_masks(automaton: Automaton, words: Sequence[str], gap: int, cut: int) -> dict[str, Belief | None]:
-    """The name of each mask → what the best possible reader believes stands at the place ``gap`` of ``words``, counted
-    from 0; None where no sentence has the words that this mask leaves in sight. What ``words`` holds there is not
-    looked at.
+    """The name of each mask → the Bayes-optimal distribution at position ``gap`` of ``words``, counted from 0.
 
-    ValueError: a gap that is no place of the sentence, or a ``cut`` that leaves no word to the target.
+    None if no sentence has the words that this mask leaves visible. The word at ``gap`` itself is ignored. Raises
+    ValueError if ``gap`` is outside the sentence or ``cut`` leaves no word to the target.
     """
     for name, value in (("gap", gap), ("cut", cut)):
         if value not in range(len(words)):
-            raise ValueError(f"{name} is {value}; a sentence of {len(words)} words takes one from 0 to "
+            raise ValueError(f"{name}={value} is outside the sentence; with {len(words)} words it must be from 0 to "
                              f"{len(words) - 1}")
     def source_and_target(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
         return sequence_to_sequence(automaton, words, gap, cut)

@@ -1,1 +1,1 @@
-"""Questions with their cognitive graphs, and clozes."""
+"""Questions with their cognitive graphs, and cloze statements."""

@@ -1,4 +1,4 @@
-"""Questions with everything that is known about them: answer, evidence, distractors, gold cognitive graph."""
+"""Questions with full annotation: answer, evidence, distractors, gold cognitive graph."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,51 +25,51 @@ YES, NO = (("yes",), ("是",)), (("no",), ("否",))
 
 
 class QuestionError(ValueError):
-    """No such kind of question, or none of it in this split."""
+    """The kind of question is unknown, or has no question in this split."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question. Its articles are those of ``world.article(key, question.corpus)``."""
+    """One question. The articles it refers to are ``world.article(key, question.corpus)``."""
 
     words: tuple[str, ...]
     chinese: tuple[str, ...]                # segmented
     kind: str                               # one-hop, bridge, comparison
-    form: str                               # the same, and of comparisons either-or or yes-no
-    shape: str                              # the row of question_shapes.tsv
+    form: str                               # as kind, but either-or or yes-no for comparisons
+    shape: str                              # name of the row of question_shapes.tsv
     split: str
-    corpus: str | None                      # which articles it is read in: "train", or None (all that is known)
-    hops: int                               # facts in a row, from an entity that the question names
-    answer: tuple[str, ...]                 # as the evidence says it ("apples"); yes or no
+    corpus: str | None                      # articles used as context: "train", or None (which state all facts)
+    hops: int                               # length of the chain of facts from an entity named in the question
+    answer: tuple[str, ...]                 # as worded in the evidence ("apples"); yes or no
     answer_chinese: tuple[str, ...]
     answer_entity: str | None               # its key; None for yes and no
     graph: CognitiveGraph
     evidence: tuple[Clue, ...]              # (key of the article, index of the sentence), in the order of the hops
-    needed: tuple[str, ...]                 # keys of the articles to be read, in the order of the hops
-    distractors: tuple[str, ...]            # keys of articles that look right, and say nothing that is needed
-    context: tuple[str, ...]                # both, shuffled
-    facts: tuple[Triple, ...]               # what must be known
+    needed: tuple[str, ...]                 # keys of the articles needed, in the order of the hops
+    distractors: tuple[str, ...]            # keys of plausible articles without any needed fact
+    context: tuple[str, ...]                # needed and distractors, shuffled
+    facts: tuple[Triple, ...]               # the facts needed for the answer
 
     @property
     def text(self) -> str:
-        """The English words with spaces between them."""
+        """The English words joined by spaces."""
         return " ".join(self.words)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A case as it will be asked: which chain is named first, and what the answer is."""
+    """A case in the form of its question: the order in which the chains are named, and the answer."""
 
     chains: Case
-    entity: Entity | None                   # the answer, if it is one
-    yes: bool | None = None                 # of yes-no questions
+    entity: Entity | None                   # the answer, if it is an entity
+    yes: bool | None = None                 # the answer of a yes-no question
 
 
 class QuestionBank:
-    """All questions of a world (:class:`plmlab.world.questions.chains.Cases` finds them), to be drawn by seed.
+    """All questions of a world (found by :class:`plmlab.world.questions.chains.Cases`), to be drawn with a seed.
 
     Raises:
-        TableError: the question tables have a gap or a clash; it names file and rows.
+        TableError: a question table is incomplete or inconsistent; the message names file and rows.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, lexicon: Lexicon, corpora: Corpora, folder: Path = TABLES):
@@ -81,8 +81,8 @@ class QuestionBank:
     def draw(self, kind: str, split: str, seed: int) -> Iterator[Question]:
         """The cases of the split, each once, in random order and wording; shapes are equally likely while they last.
 
-        Comparisons come in twins: of two questions in a row one is answered yes and one no, or in one the first
-        entity is the answer and in one the second. A case that finds no twin is not asked.
+        Comparisons come in balanced pairs: of two consecutive questions one is answered yes and one no, or in one the
+        first entity is the answer and in the other the second. A case without a counterpart is left out.
 
         Raises:
             QuestionError: an unknown kind, or one that has no question in the split.
@@ -95,7 +95,7 @@ class QuestionBank:
         piles = {shape: batches for shape, batches in piles.items() if batches}
         if not piles:
             raise QuestionError(f"this world has no {kind} question in the split {split!r:.60}"
-                                + ("; nothing is composed in one hop" if kind == "one-hop" else ""))
+                                + ("; a one-hop question composes no relations" if kind == "one-hop" else ""))
         return self._drawn(piles, split, rng)
 
     def _drawn(self, piles: dict[Shape, list[Sequence[Case]]], split: str, rng: Random) -> Iterator[Question]:
@@ -107,7 +107,7 @@ class QuestionBank:
                 del piles[shape]
 
     def _batches(self, shape: Shape, split: str, rng: Random) -> list[Sequence[Case]]:
-        """What is asked in a row: single cases, or twins that balance each other."""
+        """Groups of questions asked in a row: single cases, or pairs with balanced answers."""
         cases = shuffled(rng, self.cases.of(shape, split))
         if shape.sign is None:
             return [(case,) for case in cases]
@@ -123,7 +123,7 @@ class QuestionBank:
     def _question(self, shape: Shape, outcome: Outcome, split: str, rng: Random) -> Question:
         chains = outcome.chains
         wording = choice(rng, shape.wordings)
-        shelf = Random(randint(rng, 2**31))      # how many draws the articles take does not change the questions
+        shelf = Random(randint(rng, 2**31))      # a separate generator: draws for articles do not affect questions
         clues = [[clue for clue in self.cases.clues(chain, split) if clue] for chain in chains]
         facts = facts_of(chains)
         needed = _by_hop([[entity.key for entity in chain.entities[:-1]] for chain in chains])
@@ -148,7 +148,7 @@ class QuestionBank:
 
 
 def _outcome(shape: Shape, case: Case) -> Outcome:
-    """The case as it will be asked, the chain that is named first being its first."""
+    """The case in the form of its question; its first chain is named first."""
     if shape.sign is None:
         return Outcome(case, case[0].end)
     left, right = (chain.end for chain in case)
@@ -163,7 +163,7 @@ def _either_way(case: Case, rng: Random) -> Case:
 
 
 def _by_hop(rows: list[list]) -> list:
-    """What the chains hold, hop by hop, each thing once."""
+    """Merge the items of the chains hop by hop, without duplicates."""
     return list(dict.fromkeys(item for hop in zip(*rows, strict=True) for item in hop))
 
 
@@ -195,7 +195,7 @@ def _chinese(wording: Wording, shape: Shape, chains: tuple[Chain, ...]) -> tuple
 
 
 def _graph(shape: Shape, outcome: Outcome, clues: list[list[Clue]]) -> CognitiveGraph:
-    """Start nodes first, then hop by hop; a comparison's chains meet in its outcome."""
+    """Start nodes first, then hop by hop; the chains of a comparison meet in its outcome."""
     last = "answer" if shape.sign is None else "hop"
     roles = ["question"] + ["hop"] * (len(shape.steps) - 1) + [last]
     nodes = [[Node(entity.key, role, entity.key) for entity, role in zip(chain.entities, roles, strict=True)]

@@ -1,4 +1,5 @@
-"""Chains of facts that questions follow: found exhaustively, each hop with one way on, each put into its split."""
+"""Chains of facts behind the questions: enumerated exhaustively, each hop unambiguous, each chain assigned to a
+split."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,23 +19,23 @@ TEST_PART = 8
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A walk from a named entity along facts; at every hop there was one way on."""
+    """A path from a named entity along facts; every hop was the only one possible."""
 
-    entities: tuple[Entity, ...]          # the start, those between, the end
-    facts: tuple[Triple, ...]             # one a hop
+    entities: tuple[Entity, ...]          # the start, the intermediate ones, the end
+    facts: tuple[Triple, ...]             # one per hop
 
     @property
     def start(self) -> Entity:
-        """The named entity that the walk begins at."""
+        """The named entity at which the path begins."""
         return self.entities[0]
 
     @property
     def end(self) -> Entity:
-        """The entity that the last hop leads to."""
+        """The entity to which the last hop leads."""
         return self.entities[-1]
 
 
-Case = tuple[Chain, ...]      # what one question is about: a chain, or two that are compared (the winner of < > first)
+Case = tuple[Chain, ...]      # subject of one question: a chain, or two to be compared (the winner of < > first)
 
 
 def facts_of(case: Case) -> tuple[Triple, ...]:
@@ -43,43 +44,45 @@ def facts_of(case: Case) -> tuple[Triple, ...]:
 
 
 def walk(facts: Facts, start: Entity, shape: Shape) -> Chain | None:
-    """The chain from ``start``; None where a hop has no way on, several ways, or leads back to where it was."""
-    entities, told = [start], []
+    """The chain from ``start``; None if a hop has no or several continuations, or returns to an entity visited
+    before."""
+    entities, triples = [start], []
     for step in shape.steps:
         here = entities[-1]
         found = facts.subjects(step.relation, here) if step.backward else facts.objects(here, step.relation)
         if len(found) != 1 or found[0] in entities:
             return None
         ends = (found[0].key, here.key) if step.backward else (here.key, found[0].key)
-        told.append(Triple(ends[0], step.relation, ends[1]))
+        triples.append(Triple(ends[0], step.relation, ends[1]))
         entities.append(found[0])
-    return Chain(tuple(entities), tuple(told))
+    return Chain(tuple(entities), tuple(triples))
 
 
 def find_words(words: Sequence[str], wanted: Sequence[str]) -> int | None:
-    """Where some words stand first, side by side, among others; None where they do not."""
+    """The index of the first occurrence of a word sequence in another; None if it does not occur."""
     size = len(wanted)
     return next((at for at in range(len(words) - size + 1) if tuple(words[at:at + size]) == tuple(wanted)), None)
 
 
 def names(words: tuple[str, ...], entity: Entity) -> bool:
-    """Whether the words name the entity: all words of its name, side by side."""
+    """Whether the words name the entity: all words of its name, in sequence."""
     return find_words(words, entity.words) is not None
 
 
 @dataclass(frozen=True, eq=False)
 class Need:
-    """A fact that must be known, the same for both directions of a mirrored one."""
+    """A needed fact; both directions of a mirrored relation share one."""
 
-    held: str             # "train", or the split whose text alone may state it
-    code: int             # below TEST_PART, the same everywhere
+    held: str             # "train", or the only split whose text may state it
+    code: int             # below TEST_PART, identical on every machine
 
 
 class Parting:
-    """Which split a question belongs to, by the set of facts that it needs and nothing else.
+    """Assigns a question to a split, based only on the set of facts that it needs.
 
-    Whatever is asked over one set of facts, in whatever words and from whichever end, is in one split. The plain test
-    asks what training text tells and no training question asks: the sets whose codes add up to a multiple of 8.
+    All questions about the same set of facts are in the same split, whatever their wording and direction. The plain
+    test asks about facts that the training text states but no training question covers: the sets whose codes add up to
+    a multiple of 8.
     """
 
     def __init__(self, facts: Facts, held: HeldOut):
@@ -88,13 +91,14 @@ class Parting:
         self._needs: dict[Triple, Need] = {}
 
     def plain(self, fact: Triple) -> Triple:
-        """The fact itself; of a mirrored one always the same of its two directions."""
+        """The fact itself, or a fixed one of the two directions if its relation is mirrored."""
         if self.facts.relation(fact.relation).mirrored and fact.object < fact.subject:
             return Triple(fact.object, fact.relation, fact.subject)
         return fact
 
     def need(self, fact: Triple) -> Need:
-        """The fact as a need: the split that may state it, and its code. Both directions of a mirrored one share it."""
+        """The fact as a Need: the split that may state it, and its code. Both directions of a mirrored relation share
+        it."""
         plain = self.plain(fact)
         if plain not in self._needs:
             name = f"{plain.subject} {plain.relation} {plain.object}"
@@ -103,9 +107,9 @@ class Parting:
         return self._needs[plain]
 
     def split_of(self, needed: Iterable[Need], composes_held: bool = False) -> str | None:
-        """The split of what needs these facts; None where two different things are held out at once.
+        """The split of a question that needs these facts; None if facts of two different held-out splits are involved.
 
-        ``composes_held``: relations follow each other that training questions never compose ("combinations").
+        ``composes_held``: the chain composes relations that training questions never compose ("combinations").
         """
         needed = set(needed)
         held = {need.held for need in needed if need.held != "train"}
@@ -117,10 +121,10 @@ class Parting:
 
 
 class Cases:
-    """All that can be asked of a world, shape by shape.
+    """All questions that a world supports, shape by shape.
 
-    A question is asked only where every hop can be read in the article of the entity it starts from, and where
-    neither the bridge nor the answer is named by what the question is about ("The Road to Milton").
+    A question is included only if every hop is stated in the article of the entity it starts from, and if neither the
+    bridge nor the answer is revealed by a name in the question ("The Road to Milton").
     """
 
     def __init__(self, facts: Facts, held: HeldOut, shapes: list[Shape], corpora: Corpora):
@@ -133,7 +137,7 @@ class Cases:
         self._needs = cache(lambda chain: tuple(map(self.parting.need, chain.facts)))
 
     def of(self, shape: Shape, split: str) -> list[Case]:
-        """Every case of the shape that belongs to the split."""
+        """All cases of the shape that belong to the split."""
         return self._parts(shape).get(split, [])
 
     def _parted(self, shape: Shape) -> dict[str, list[Case]]:
@@ -146,7 +150,7 @@ class Cases:
         return parts
 
     def _clues(self, chain: Chain, split: str) -> tuple[Clue | None, ...]:
-        """For each hop the sentence in which it is read."""
+        """For each hop, the sentence that states it."""
         return tuple(self.corpora.clue(here.key, fact, split)
                      for here, fact in zip(chain.entities, chain.facts, strict=False))
 
@@ -163,7 +167,7 @@ class Cases:
 
 
 def _compared(chains: list[Chain], sign: str) -> Iterator[Case]:
-    """Every pair of chains; of < and > the one for which it holds comes first, and no two are equal."""
+    """Every pair of chains; for < and >, the one for which the comparison holds comes first, and ties are left out."""
     for one, other in combinations(chains, 2):
         if sign == "=":
             yield one, other

@@ -1,7 +1,7 @@
-"""Cloze statements: a sentence states a fact, and one salient span of it is hidden, as REALM is trained.
+"""Cloze statements: a sentence that states a fact, with one salient span masked, as in REALM's pre-training.
 
-Guu et al. 2020, section 3.4: the hidden span is a name or a date, which needs knowledge of the world; and the article
-from which a sentence was taken may not be retrieved for it.
+Guu et al. 2020, section 3.4: the masked span is a name or a date, so that filling it requires world knowledge; and the
+article from which a sentence was taken must not be retrieved for it.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,42 +25,42 @@ DATES = ("year", "number")
 
 
 class ClozeError(ValueError):
-    """No cloze statement in this split."""
+    """The split has no cloze statement."""
 
 
 @dataclass(frozen=True)
 class Cloze:
-    """A statement with a hidden span. Its articles are those of ``world.article(key, cloze.corpus)``."""
+    """A statement with a masked span. The articles it refers to are ``world.article(key, cloze.corpus)``."""
 
     words: tuple[str, ...]             # the whole sentence
-    span: tuple[int, int]              # what is hidden: words[start:end]
-    entity: str                        # the key of what stands there
-    fact: Triple                       # what must be known to fill it in; nothing else makes it true
-    articles: tuple[str, ...]          # the keys of all articles that state the fact, but for the source
-    source: Clue | None                # the article and sentence that it was taken from, not to be retrieved
+    span: tuple[int, int]              # the masked span: words[start:end]
+    entity: str                        # key of the masked entity
+    fact: Triple                       # the fact needed to fill it; no other filling makes it true
+    articles: tuple[str, ...]          # keys of all articles that state the fact, except the source
+    source: Clue | None                # the article and sentence it was taken from, not to be retrieved
     split: str
 
     @property
     def answer(self) -> tuple[str, ...]:
-        """The hidden words."""
+        """The masked words."""
         return self.words[self.span[0]:self.span[1]]
 
     @property
     def masked(self) -> tuple[str, ...]:
-        """The words with [MASK] in place of every hidden one."""
+        """The words with every word of the span replaced by [MASK]."""
         start, end = self.span
         return self.words[:start] + (MASK,) * (end - start) + self.words[end:]
 
     @property
     def corpus(self) -> str | None:
-        """Which articles it is to be filled in from: "train", or None (all that is known)."""
+        """The articles used as context: "train", or None (which state all facts)."""
         return corpus_of(self.split)
 
 
 class Clozes:
     """All cloze statements of a world: sentences of the grammar that state facts, and sentences of articles.
 
-    ``stated`` gives the sentences of the grammar of a split. They are looked through once.
+    ``stated`` yields the sentences of the grammar for a split. They are processed once.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, corpora: Corpora, stated: Callable[[str], Iterator[Sentence]]):
@@ -71,22 +71,22 @@ class Clozes:
         self._of = cache(self._found)
 
     def draw(self, split: str, seed: int) -> Iterator[Cloze]:
-        """Every statement of the split with every span that it may hide, each once, in random order.
+        """Every statement of the split with every possible masked span, each once, in random order.
 
         Raises:
-            ClozeError: nothing is asked in this split.
+            ClozeError: the split has no statement.
             SplitError: an unknown split.
         """
         found = self._of(checked(split))
         if not found:
             raise ClozeError(f"this world has no cloze statement in the split {split!r:.60}"
-                             + ("; a statement asks for one fact, and composes nothing"
+                             + ("; a statement needs one fact and composes no relations"
                                 if split == "combinations" else ""))
         return iter(shuffled(Random(seed), found))
 
     def _found(self, split: str) -> list[Cloze]:
-        told = [*((sentence, None) for sentence in self.stated(split)), *self._from_articles(split)]
-        return [cloze for sentence, source in told for cloze in self._hidden(sentence, source, split)]
+        candidates = [*((sentence, None) for sentence in self.stated(split)), *self._from_articles(split)]
+        return [cloze for sentence, source in candidates for cloze in self._hidden(sentence, source, split)]
 
     def _from_articles(self, split: str) -> Iterator[tuple[Sentence, Clue]]:
         for key, article in self.corpora.articles(split).items():
@@ -94,7 +94,7 @@ class Clozes:
                 yield sentence, Clue(key, place)
 
     def _hidden(self, sentence: Sentence, source: Clue | None, split: str) -> Iterator[Cloze]:
-        """The spans whose one fact belongs to the split, can be filled in one way, and is told in some article."""
+        """The spans whose only fact belongs to the split, has a unique filling, and is stated in some article."""
         spans = salient(sentence, self.facts)
         keys = [key for _, key in spans]
         for span, key in spans:
@@ -114,14 +114,14 @@ class Clozes:
                 yield Cloze(sentence.words, span, key, fact, tellers, source, split)
 
     def _one_way(self, fact: Triple, hidden: str) -> bool:
-        """Whether only the hidden thing makes the fact true."""
+        """Whether only the masked entity makes the fact true."""
         if hidden == fact.object:
             return len(self.facts.objects(self.facts[fact.subject], fact.relation)) == 1
         return len(self.facts.subjects(fact.relation, self.facts[fact.object])) == 1
 
 
 def salient(sentence: Sentence, facts: Facts) -> list[tuple[tuple[int, int], str]]:
-    """The names (no pronouns), years and numbers of a sentence: (start, end) and the entity's key."""
+    """The names (not pronouns), years and numbers of a sentence: (start, end) and the entity's key."""
     found = [((mention.start, mention.end), mention.entity) for mention in sentence.mentions
              if sentence.words[mention.start:mention.end] == facts[mention.entity].words]
     dates = {key: facts[key].words[0] for fact in sentence.facts for key in (fact.subject, fact.object)
@@ -131,7 +131,8 @@ def salient(sentence: Sentence, facts: Facts) -> list[tuple[tuple[int, int], str
 
 
 def statements(automaton: Automaton, patterns: list[Pattern], annotator: Annotator) -> Iterator[Sentence]:
-    """Every sentence of the grammar that states facts about all that it speaks of, computes none, and asks nothing."""
+    """Every sentence of the grammar that is not a question, states facts about everything it mentions, and no derived
+    facts."""
     derived = {name for name, relation in annotator.facts.relations.items() if relation.derived}
     stating = {pattern.id for pattern in patterns if "?" not in pattern.row.words("english")
                and not any(atom.relation in derived for atom in pattern.facts)

@@ -11,14 +11,14 @@ ANSWER = "answer"
 
 
 class Clue(NamedTuple):
-    """Where something was read: a sentence of an article."""
+    """The sentence of an article in which an entity was found."""
 
-    article: str          # the key of its entity
+    article: str          # key of the article's entity
     sentence: int
 
 
 class Node(NamedTuple):
-    """An entity on the way; or, of a comparison, its outcome."""
+    """An entity on the path, or the outcome of a comparison."""
 
     key: str              # the entity's key; ANSWER for the outcome of a comparison
     role: str             # question, hop or answer
@@ -26,23 +26,23 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A hop: from an entity to one that its article speaks of; or from what is compared to the outcome."""
+    """A hop from an entity to one that its article mentions, or from a compared entity to the outcome."""
 
     source: str
     target: str
-    relation: str         # "shot_at"; "~shot_at" from its object to its subject; <, > or = where two are compared
-    clue: Clue | None     # None where nothing is read, but compared
+    relation: str         # "shot_at"; "~shot_at" from its object to its subject; <, > or = for a comparison
+    clue: Clue | None     # None for a comparison
 
 
 @dataclass(frozen=True)
 class CognitiveGraph:
-    """Nodes and edges in the order in which they are found, the start nodes (named in the question) first."""
+    """Nodes and edges in the order of discovery; the start nodes (named in the question) come first."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
     def __getitem__(self, key: str) -> Node:
-        """The node with this key (an entity's, or ANSWER); StopIteration if the graph has none."""
+        """The node with this key (an entity's, or ANSWER); raises StopIteration if there is none."""
         return next(node for node in self.nodes if node.key == key)
 
     @property
@@ -52,16 +52,16 @@ class CognitiveGraph:
 
     @property
     def answer(self) -> Node:
-        """The node of the answer; of a comparison, its outcome."""
+        """The node of the answer, which is the outcome if the question is a comparison."""
         return next(node for node in self.nodes if node.role == "answer")
 
     def clues(self, key: str) -> tuple[Clue, ...]:
-        """The sentences in which a node was found, one a predecessor: CogQA's clues[x, G]."""
+        """The sentences in which a node was found, one per predecessor: CogQA's clues[x, G]."""
         return tuple(edge.clue for edge in self.edges if edge.target == key and edge.clue)
 
     @property
     def frontiers(self) -> tuple[tuple[Node, ...], ...]:
-        """What is new at each hop: the start nodes, those found from them, and so on to the answer."""
+        """The new nodes at each hop: the start nodes, those found from them, and so on to the answer."""
         found = [self.start]
         seen = {node.key for node in self.start}
         while True:
@@ -73,7 +73,7 @@ class CognitiveGraph:
             found.append(tuple(node for node in self.nodes if node.key in reached))
 
     def to_networkx(self) -> "networkx.DiGraph":
-        """The graph as a networkx.DiGraph over keys: nodes carry role and entity, edges relation and clue."""
+        """Convert to a networkx.DiGraph over keys: nodes carry role and entity, edges relation and clue."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -85,7 +85,7 @@ class CognitiveGraph:
 
 
 def joined(nodes: Iterable[Node], edges: Iterable[Edge]) -> CognitiveGraph:
-    """The graph of several chains; what they share (one town for both) is one node, and stands once."""
+    """Merge several chains into one graph; shared nodes and edges (one town for both) appear once."""
     by_key: dict[str, Node] = {}
     for node in nodes:
         by_key.setdefault(node.key, node)

@@ -1,4 +1,5 @@
-"""Which articles the questions and clozes of a split are read in, written once and looked up by entity or by fact."""
+"""The articles used as context by the questions and clozes of a split, generated once and indexed by entity and
+fact."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from plmlab.world.questions.cognitive_graph import Clue
 
 
 def corpus_of(split: str) -> str | None:
-    """The articles that a split is read in: "train", or None (every fact is told) for "facts" and "entities".
+    """The articles that a split uses: "train", or None (which state every fact) for "facts" and "entities".
 
     Raises:
         SplitError: an unknown split.
@@ -20,7 +21,7 @@ def corpus_of(split: str) -> str | None:
 
 
 class Corpora:
-    """The articles of a world, by the split that reads them."""
+    """The articles of a world, by the split that uses them."""
 
     def __init__(self, library: Library):
         self._library = library
@@ -28,17 +29,18 @@ class Corpora:
         self._tellers = cache(self._found_tellers)
 
     def articles(self, split: str) -> Mapping[str, Article]:
-        """The articles that the split is read in: an entity's key → its article."""
+        """The articles that the split uses: an entity's key → its article."""
         return self._articles(corpus_of(split))
 
     def clue(self, key: str, fact: Triple, split: str) -> Clue | None:
-        """Where the article of an entity states the fact; None if it does not, or there is no such article."""
+        """The sentence in which an entity's article states the fact; None if it does not, or if there is no such
+        article."""
         article = self.articles(split).get(key)
-        told = article.telling(fact) if article else None
-        return None if told is None else Clue(key, told)
+        index = article.telling(fact) if article else None
+        return None if index is None else Clue(key, index)
 
     def tellers(self, fact: Triple, split: str) -> tuple[str, ...]:
-        """The keys of all articles, of those that the split is read in, that state the fact."""
+        """The keys of all articles available to the split that state the fact."""
         return tuple(self._tellers(corpus_of(split)).get(fact, ()))
 
     def _written(self, corpus: str | None) -> dict[str, Article]:

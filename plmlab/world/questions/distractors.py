@@ -1,4 +1,4 @@
-"""Distractors: articles that look as if a question needed them, and say nothing of what it asks."""
+"""Distractors: articles that look relevant to a question but state none of the facts it needs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ from plmlab.world.facts.relations import Entity
 from plmlab.world.questions.corpora import Corpora, corpus_of
 
 COUNT = 8
-RARE = 12         # a word that so many names share, or more, makes none of them look alike
+RARE = 12         # a word shared by this many names or more does not make them similar
 
 
 class Distractors:
-    """Draws the distractors of questions: in turn one from each pool, until there are ``COUNT``.
+    """Samples the distractors of questions: one from each pool in turn, until there are ``COUNT``.
 
     Each needed article has three pools: articles whose name shares a word with it (The Silver Harbor, The Silver
-    Bridge), articles that mention it, and articles of its kind. The last pool is that of all articles.
+    Bridge), articles that mention it, and articles of the same kind. The last pool contains all articles.
     """
 
     def __init__(self, facts: Facts, corpora: Corpora):
@@ -30,7 +30,7 @@ class Distractors:
     def draw(self, chain: Iterable[Entity], needed: Sequence[str], split: str, rng: Random) -> tuple[str, ...]:
         """At most ``COUNT`` keys of articles, none of an entity of the chain.
 
-        The chain's own articles are barred, because facts are told in the articles of their ends.
+        The chain's own articles are excluded, because facts are stated in the articles of both of their entities.
         """
         barred = {entity.key for entity in chain}
         articles = self.corpora.articles(split)
@@ -52,7 +52,7 @@ class Distractors:
 
     @cached_property
     def namesakes(self) -> dict[str, list[str]]:
-        """A key → the keys of the named entities that share a rare word with its name."""
+        """Key → the keys of the named entities that share a rare word with its name."""
         sharing: dict[str, list[str]] = defaultdict(list)
         for entity in self.facts.entities.values():
             if entity.named:
@@ -67,9 +67,9 @@ class Distractors:
 
 
 def taken(rng: Random, keys: Iterable[str]) -> Iterator[str]:
-    """The keys as :func:`plmlab.draws.shuffled` orders them, last first.
+    """Iterate over the keys in the order of :func:`plmlab.draws.shuffled`, last first.
 
-    All draws are made at once; a key is put in its place when it is asked for. Of hundreds, a question takes a few.
+    All random numbers are drawn at once, but keys are swapped lazily, because a question takes only a few of hundreds.
     """
     order = list(keys)
     return _settled(order, [rng.random() for _ in order[1:]])
@@ -83,7 +83,7 @@ def _settled(order: list[str], draws: list[float]) -> Iterator[str]:
 
 
 def mentioning(articles: Mapping[str, Article]) -> dict[str, list[str]]:
-    """A key → the keys of the articles that mention its entity."""
+    """Key → the keys of the articles that mention its entity."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for key, article in articles.items():
         for sentence in article.sentences:

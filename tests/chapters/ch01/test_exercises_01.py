@@ -252,21 +252,21 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("01.1", lambda x, h, c, W, U, b: (2 + h, c), "lies beyond −1 and 1"),
     ("01.1", lambda x, h, c, W, U, b: (h.tanh(), 5 * c), "has grown by more than 1"),
-    ("01.1", lambda *args: right.lstm_step(*args)[0], "2 things were expected"),
+    ("01.1", lambda *args: right.lstm_step(*args)[0], "2 values were expected"),
     ("01.2", lambda x, h, W, U, b: 3 + h.abs(), "farther from 0 than the old state"),
-    ("01.2", lambda x, h, W, U, b: (gru_joined(x, h, W, U, b),), "expected was a tensor [1, 1]"),
+    ("01.2", lambda x, h, W, U, b: (gru_joined(x, h, W, U, b),), "expected a tensor [1, 1]"),
     ("01.3", lambda states, U: through_the_end(states, U), "nothing has moved yet: that is the identity"),
-    ("01.3", lambda states, U: right.through_time(states, U).norm(), "has the shape []; expected was [2, 2]"),
+    ("01.3", lambda states, U: right.through_time(states, U).norm(), "has the shape []; expected [2, 2]"),
     ("01.4", lambda gradients, most: tuple(3 * part for part in right.clip(gradients, most)), "still longer than"),
     ("01.4", lambda gradients, most: tuple(part.abs() / 30 for part in gradients), "yours is"),
     ("01.4", lambda gradients, most: tuple(part.flip(0) if part.ndim == 2 else part for part in
                                            right.clip(gradients, most)), "The direction has changed"),
     ("01.4", lambda gradients, most: torch.cat([part.flatten() for part in right.clip(gradients, most)]),
-     "2 things were expected"),
-    ("01.4", lambda gradients, most: (part for part in right.clip(gradients, most)), "2 things were expected"),
+     "2 values were expected"),
+    ("01.4", lambda gradients, most: (part for part in right.clip(gradients, most)), "2 values were expected"),
     ("01.5", lambda shown, lengths: shown[:, 0] / 2, "is none of its words' states"),
     ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths.flip(0) - 1], "none of its words' states"),
-    ("01.6", lambda steps, left: bias_by_math(steps, left) + 0.01, "Yours is 0.01, right is 0.0"),
+    ("01.6", lambda steps, left: bias_by_math(steps, left) + 0.01, "Yours is 0.01, expected 0.0"),
 ])
 def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -327,7 +327,7 @@ def clip_in_place(gradients, most):
     ("01.3", stepped(lambda so_far, h, U: torch.diag(1 - torch.tanh(h) ** 2) @ U @ so_far), "takes tanh once more"),
     ("01.4", lambda gradients, most: nn.utils.clip_grad_norm_(gradients, most), "his is what clip_grad_norm_ gives"),
     ("01.4", lambda gradients, most: [g.clip(-most, most) for g in gradients], "ach number is cut off at the limit"),
-    ("01.4", clip_in_place, "The answer is right, but `gradients` is changed in place"),
+    ("01.4", clip_in_place, "The answer is correct, but `gradients` is changed in place"),
     ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths], "ne step too far"),
     ("01.5", lambda shown, lengths: torch.index_select(shown, 1, lengths - 1), "each text has one step"),
     ("01.5", lambda shown, lengths: shown.gather(1, (lengths - 1).view(-1, 1, 1)).squeeze(1), "nly the first unit"),

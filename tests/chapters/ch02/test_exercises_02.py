@@ -360,7 +360,7 @@ def pmi_of(words, end):
     ("02.2", mean_of_first_positions, "s taken to stand behind the words", 2),
     ("02.3", lambda counts, power: counts * power / (counts * power).sum(), "counts * power is no power", 1),
     ("02.3", lambda counts, power: (counts / counts.sum()) ** power, "aised after they were made to add up to 1", 1),
-    ("02.3", noise_in_place, "The answer is right, but `counts` is changed in place", 1),
+    ("02.3", noise_in_place, "The answer is correct, but `counts` is changed in place", 1),
     ("02.4", lambda *args: F.binary_cross_entropy_with_logits(*training_rows(*args)), "ean over pairs and negatives",
      1),
     ("02.4", loss_of_sigmoids(torch.log), "log 0 is −∞", 6),
@@ -393,8 +393,8 @@ def test_what_no_mistake_names_is_told_by_what_must_hold(number: str, answer, wo
 
 @pytest.mark.parametrize(("number", "answer", "error", "words"), [
     ("02.1", lambda words, reach: torch.tensor([[words[j] for j in range(len(words)) if abs(i - j) <= reach[i]]
-                                                for i in range(len(words))] + [[0]]), "ValueError", "Print what goes"),
-    ("02.3", lambda counts, power: counts ** power / power.sum(), "AttributeError: 'float'", "Print type(…)"),
+                                                for i in range(len(words))] + [[0]]), "ValueError", "Print the inputs"),
+    ("02.3", lambda counts, power: counts ** power / power.sum(), "AttributeError: 'float'", "Print the type(…)"),
     ("02.6", lambda counts, k, power: counts.log() - torch.log(k), "TypeError: log()", "Print the arguments"),
 ])
 def test_what_cannot_run_is_shown_with_a_way_to_go_on(number: str, answer, error: str, words: str) -> None:

@@ -46,7 +46,7 @@ def test_a_mixture_is_at_least_as_near_as_either() -> None:
 
 
 def test_a_word_of_one_sense_is_told() -> None:
-    with pytest.raises(ValueError, match="'baker' has one sense"):
+    with pytest.raises(ValueError, match="'baker' has only one sense"):
         senses("baker", contexts())
 
 

@@ -136,7 +136,7 @@ def test_the_toys_of_the_docstrings_come_out() -> None:
 def test_a_little_model_refuses_what_cannot_win() -> None:
     model, end, _ = search.draw_models(torch.Generator())["three tokens at most"]
     for text in [(end,), (0, 0, 0), (0, 9)]:
-        with pytest.raises(search.CannotWin, match="finished or has an unknown token"):
+        with pytest.raises(search.CannotWin, match="finished or contains an unknown token"):
             model(text)
     assert model([]).shape == model(torch.tensor([0])).shape == (4,)
     best = max((text for text in model.rows if len(text) == 1), key=lambda text: model.logprob((*text, end)))
@@ -398,7 +398,7 @@ def all_texts(ask, end, length):
     ("03.2", lambda nats, text: nats.sum() / math.log(2) / len(bytes(text, "utf-8")), "for each byte"),
     ("03.3", table(never=torch.zeros_like), " first word that never comes has zeros"),
     ("03.3", table(lambda c, d: c - d), "taken from zeros too"),
-    ("03.3", taken_off_in_place, "The answer is right, but `counts` is changed in place"),
+    ("03.3", taken_off_in_place, "The answer is correct, but `counts` is changed in place"),
     ("03.4", each_row, "he best of each open text are taken"),
     ("03.4", one_a_row, "goes on with its best token only"),
     ("03.4", by_topk, "opk cannot give more"),
@@ -421,27 +421,27 @@ def test_a_slip_is_named(number: str, answer, words: str) -> None:
 def test_a_text_that_cannot_win_is_named_beside_the_one_that_beats_it(answer, words: str) -> None:
     told = repr(check("03.6", answer))
     assert words in told
-    assert "CannotWin: next_logprobs was asked about (" in told and ") is finished and has −" in told.replace("-", "−")
+    assert "CannotWin: next_logprobs was called with (" in told and ") is finished and has −" in told.replace("-", "−")
 
 
 # What no mistake names
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("03.1", lambda x, t: right.perplexity_of(x, t) + 1, "Yours is 5.0, right is 4.0"),
-    ("03.1", lambda x, t: F.cross_entropy(x.transpose(1, 2), t, reduction="none").exp(), "expected was a number"),
-    ("03.2", lambda nats, text: right.bits_per_character(nats, text) + 1, "Yours is 3.0, right is 2.0"),
-    ("03.2", lambda nats, text: nats / math.log(2) / len(text), "expected was a number"),
+    ("03.1", lambda x, t: right.perplexity_of(x, t) + 1, "Yours is 5.0, expected 4.0"),
+    ("03.1", lambda x, t: F.cross_entropy(x.transpose(1, 2), t, reduction="none").exp(), "expected a number"),
+    ("03.2", lambda nats, text: right.bits_per_character(nats, text) + 1, "Yours is 3.0, expected 2.0"),
+    ("03.2", lambda nats, text: nats / math.log(2) / len(text), "expected a number"),
     ("03.3", lambda *args: right.kneser_ney(*args) + 1, "chance lies beyond 0 and 1"),
     ("03.3", lambda *args: right.kneser_ney(*args).square(), "chances of a row do not add up to 1"),
-    ("03.3", lambda *args: right.kneser_ney(*args).tolist(), "expected was a tensor [2, 2]"),
-    ("03.4", lambda *args: [part.tolist() for part in search.beam_step(*args)], "expected was a tensor [2]"),
+    ("03.3", lambda *args: right.kneser_ney(*args).tolist(), "expected a tensor [2, 2]"),
+    ("03.4", lambda *args: [part.tolist() for part in search.beam_step(*args)], "expected a tensor [2]"),
     ("03.4", lambda *args: [part + 1 for part in search.beam_step(*args)], "sum is not the score of its row"),
     ("03.4", lambda *args: [part + 9 for part in search.beam_step(*args)], "row or a token is not there"),
-    ("03.4", lambda *args: [part[:1].repeat(len(part)) for part in search.beam_step(*args)], "yours is 0, right is 1"),
-    ("03.5", lambda *args: search.rank_by_length_penalty(*args)[0], "2 things were expected"),
+    ("03.4", lambda *args: [part[:1].repeat(len(part)) for part in search.beam_step(*args)], "yours is 0, expected 1"),
+    ("03.5", lambda *args: search.rank_by_length_penalty(*args)[0], "2 values were expected"),
     ("03.5", lambda *args: (0 * search.rank_by_length_penalty(*args)[0], args[0]), "does not name each text once"),
-    ("03.6", lambda *args: search.likeliest_text(*args)[0], "Part 1 of the output is 2; 2 things were expected"),
-    ("03.6", lambda *args: search.likeliest_text(*args)[1], "2 things were expected: ((2, 0), -1.0217)"),
+    ("03.6", lambda *args: search.likeliest_text(*args)[0], "Part 1 of the output is 2; 2 values were expected"),
+    ("03.6", lambda *args: search.likeliest_text(*args)[1], "2 values were expected: ((2, 0), -1.0217)"),
     ("03.6", lambda ask, end, length: ((end,), 0.0), "Part 1 of the output has 1 parts; 2 were expected: (2, 0)"),
 ])
 def test_what_no_mistake_names_is_said(number: str, answer, words: str) -> None:

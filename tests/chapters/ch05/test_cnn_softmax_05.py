@@ -61,7 +61,8 @@ def test_what_a_model_costs_by_hand() -> None:
     batch = sentence_batches(world.small(), "test", small_world_tokenizer(), bidirectional_lm, 6, 0)(0)
     with torch.no_grad():
         beliefs = model(batch).softmax(-1)  # type: ignore[arg-type]
-    vocabulary, others = small_world_tokenizer().tokens(list(range(len(small_world_tokenizer())))), near(world.small().vocabulary)
+    tokenizer, others = small_world_tokenizer(), near(world.small().vocabulary)
+    vocabulary = tokenizer.tokens(list(range(len(tokenizer))))
     lost: dict[str, list[float]] = {}
     taken = []
     for row, targets in enumerate(batch.targets.tolist()):

@@ -402,7 +402,7 @@ def before(fits=lambda s, suffix: s[len(s) - len(suffix):] == suffix, read=lambd
     ("05.2", largest_so_far, "he maximum starts at 0 before the bias"),
     ("05.2", by_a_view, "etters have been brought to"),
     ("05.2", without_the_last, "he last place is left out"),
-    ("05.2", bias_in_place, "The answer is right, but `bias` is changed in place"),
+    ("05.2", bias_in_place, "The answer is correct, but `bias` is changed in place"),
     ("05.3", same_function_twice, "reads [START] first and says [END] last"),
     ("05.3", by_roll_alone, "comes round the end"),
     ("05.3", not_turned, "he text is not turned round"),
@@ -431,12 +431,11 @@ def says_a_third(tokens, start, end):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("05.1", word_codes, "expected was a tensor [6]"),
-    ("05.1", lambda word, longest: right.set_spelling(word, longest).float(),
-     "holds float32 numbers; expected were int64"),
+    ("05.1", word_codes, "expected a tensor [6]"),
+    ("05.1", lambda word, longest: right.set_spelling(word, longest).float(), "has dtype float32; expected int64"),
     ("05.1", lambda word, longest: right.set_spelling(word, longest) + 1, "he first code is not 259"),
     ("05.1", spelt_as(codes_of, filler=260), "here is not one 260 with nothing but 261 behind it"),
-    ("05.2", lambda *args: right.found(*args) + 1, "At [0, 0]: yours is 7.0, right is 6.0"),
+    ("05.2", lambda *args: right.found(*args) + 1, "At [0, 0]: yours is 7.0, expected 6.0"),
     ("05.2", lambda *args: right.found(*args) - 50, "lies below 0"),
     ("05.3", lambda tokens, start, end: right.both_sides(tokens, start, end)[:2], "has 2 parts; 4 were expected"),
     ("05.3", says_a_third, "From the left, a position does not say what the next position reads"),

@@ -108,7 +108,7 @@ def test_it_is_torch_s_stacked_bidirectional_lstm() -> None:
 
 def test_no_state_goes_on() -> None:
     model = built(JoinedELMo)
-    with pytest.raises(ValueError, match="joined directions carry no states"):
+    with pytest.raises(ValueError, match="joined directions cannot carry states"):
         model.bilm.read(torch.zeros(1, 2, 32), torch.ones(1, 2, dtype=torch.bool), BiLMState())
 
 

@@ -60,11 +60,11 @@ def test_capitals_and_kinds_are_counted_by_hand() -> None:
 
 
 def test_other_names_are_told() -> None:
-    with pytest.raises(ValueError, match="a task is one of names, parts of speech, senses; 'sense' was given"):
+    with pytest.raises(ValueError, match="unknown task 'sense'; expected names, parts of speech or senses"):
         task_of("sense")
-    with pytest.raises(ValueError, match=r"a reader is one of word vectors, .*; 'bilm' was given"):
+    with pytest.raises(ValueError, match=r"unknown reader 'bilm'; expected one of word vectors, "):
         reader("bilm", "", 0)
-    with pytest.raises(ValueError, match="'CoVe' does not come with the course"):
+    with pytest.raises(ValueError, match="'CoVe' is not bundled with the course"):
         bundled("CoVe", "", 0)
 
 

@@ -78,7 +78,7 @@ def test_a_long_chain_is_as_long_as_asked_and_its_verb_agrees_with_the_first_nou
 
 @pytest.mark.parametrize("between", [0, 1, 2, 5])
 def test_a_chain_that_cannot_be_built_is_refused(between: int) -> None:
-    with pytest.raises(ValueError, match=f"cannot fill {between}"):
+    with pytest.raises(ValueError, match=f"between={between} is not a sum"):
         long_chains.chain(between, Random(0))
 
 

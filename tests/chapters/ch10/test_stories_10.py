@@ -127,7 +127,7 @@ def test_every_word_has_one_token(test_set: list[Story]) -> None:
                                   for text in recalling.texts("train")]
 
 
-def test_a_story_with_its_question_fits_into_the_long_memory_and_not_into_that_of_training(test_set: list[Story]) -> None:
+def test_a_story_with_its_question_fits_into_the_long_memory_but_not_that_of_training(test_set: list[Story]) -> None:
     lengths = [len(story.words) + len(story.question) + len(story.answer) for story in test_set]
     assert max(lengths) < stories.LONG and min(map(len, (story.words for story in test_set))) >= 500
     assert all(len(story.words) - sum(len(sentence.words) for sentence in story.sentences[:story.needed[0] + 1])

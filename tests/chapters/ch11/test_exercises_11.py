@@ -344,17 +344,17 @@ def cell(mask, row, column, value):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("11.1", order_other_than(lambda content, query: (query, content)), "right parts, but in the opposite order"),
+    ("11.1", order_other_than(lambda content, query: (query, content)), "correct parts, but in reverse order"),
     ("11.1", order_other_than(lambda content, query: (content, cell(query, 0, 0, True))), "query stream sees itself"),
     ("11.1", order_other_than(lambda content, query: (cell(content, -1, -1, False), query)), "does not see itself"),
     ("11.1", order_other_than(lambda content, query: (cell(content, 0, -1, True), query)), "differ elsewhere"),
     ("11.1", lambda order: (torch.ones(len(order), len(order)).bool(), ~torch.eye(len(order)).bool()),
      "wo positions see each other"),
     ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not see t positions"),
-    ("11.2", lambda *args: right.two_hidden_words(*args)[0], "4 things were expected"),
+    ("11.2", lambda *args: right.two_hidden_words(*args)[0], "4 values were expected"),
     ("11.2", lambda *args: (1.0, *right.two_hidden_words(*args)[1:]), "art 1 of the output, yours is 1.0"),
     ("11.2", lambda *args: (*right.two_hidden_words(*args)[:3], right.two_hidden_words(*args)[3][::-1]),
-     "art 1 of part 4 of the output, yours is 2, right is 1"),
+     "art 1 of part 4 of the output, yours is 2, expected 1"),
     ("11.3", lambda h, g, content, query: (
         (new := right.two_streams(h, g, content, query))[0], torch.where(query.any(1, keepdim=True), new[1], g)),
      "row that sees nothing is"),

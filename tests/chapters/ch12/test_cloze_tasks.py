@@ -43,7 +43,8 @@ def test_what_bert_reads_by_hand(name: str) -> None:
     parts = [*words[:first], "[SEP]", *([*words[first:], "[SEP]"] if name == "a pair" else [])]
     assert world_tokenizer().tokens(example.tokens.tolist()) == ["[CLS]", *parts]
     position = int(example.labels["position"])
-    assert world_tokenizer().tokens([int(example.tokens[position])]) == ["[MASK]"] and int(example.labels["class"]) == kind
+    assert world_tokenizer().tokens([int(example.tokens[position])]) == ["[MASK]"]
+    assert int(example.labels["class"]) == kind
     assert example.segments.tolist() == [0] * (first + 2) + [1] * (len(parts) - first - 1)
 
 

@@ -309,7 +309,7 @@ def test_a_slip_is_named(number: str, answer, words: str) -> None:
 
 def test_a_power_written_as_in_a_formula_is_told() -> None:
     told = repr(check("12.4", amounts(left=lambda n, p, k: n * (1 - p) ^ k)))
-    assert "^ is no power" in told
+    assert "^ is not exponentiation" in told
 
 
 # Wrong in other words
@@ -346,11 +346,11 @@ def kinds_other_than(change):
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, segments < 0)), "adding is seen, or sees something"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 0), False)), "no padding does not see itself"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 3)) if segments[0, 0] == 2 else masks),
-     "At [0, 0, 3]: yours is True, right is False"),
+     "At [0, 0, 3]: yours is True, expected False"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (-1, 0, -1), bool(segments[-1, -1] in (5, 0)))),
      "source sees its target"),
     ("12.3", lambda *args: right.log_probability(*args) + 0.1, "ours is"),
-    ("12.4", lambda *args: right.asked_and_never_asked(*args)[1], "2 things were expected"),
+    ("12.4", lambda *args: right.asked_and_never_asked(*args)[1], "2 values were expected"),
     ("12.4", lambda *args: (0.5, right.asked_and_never_asked(*args)[1]), "art 1 of the output, yours is 0.5"),
 ])
 def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:

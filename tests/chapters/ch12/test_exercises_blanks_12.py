@@ -311,7 +311,7 @@ def test_positions_that_do_not_grow_with_the_tokens_are_told() -> None:
         ids, position_ids = [*text, 5], [list(range(1, len(text) + 1)), [0] * len(text)]
         return logits(ids, position_ids)[-1].argmax()
     feedback = check("12.6", forgotten)
-    assert feedback.verdict == "error" and "two lists of positions as long" in repr(feedback)
+    assert feedback.verdict == "error" and "two lists of positions of the same length" in repr(feedback)
 
 
 def never_ending(logits, text, order):
@@ -341,10 +341,10 @@ def reading_nothing_new(logits, text, order):
 
 
 @pytest.mark.parametrize(("answer", "words"), [
-    (never_ending, "a position is 100: no text is so long here, and no blank. Is the last position asked"),
+    (never_ending, "a position is 100, but no text or blank here is so long. Is the prediction of the last token used"),
     (generated(table=lambda logits: logits.softmax(0)), "do softmax and argmax go over the vocabulary, the last axis"),
-    (the_largest_of_the_table, r"is read, and the vocabulary ends with 29. Is the likeliest taken from one row"),
-    (reading_nothing_new, "the model was asked 500 times, and no text takes so many. Does it read what it has said"),
+    (the_largest_of_the_table, r"was given, but the vocabulary ends with 29. Is the argmax taken over one row"),
+    (reading_nothing_new, "the model was called 500 times, more than any text needs. Is each predicted token"),
 ])
 def test_who_never_ends_is_told_so(answer, words: str) -> None:
     logits, text, order = case("12.6", 1)

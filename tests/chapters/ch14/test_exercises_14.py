@@ -363,16 +363,16 @@ def other(fn, change):
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("14.1", other(right.pointing_loss, lambda loss, *_: loss + 0.01), "less than that of the likeliest target, or"),
-    ("14.2", other(right.pointed_spans, lambda spans, *_: spans[:2]), "At [2]: yours is nothing, right is (1, 4)"),
-    ("14.2", other(right.pointed_spans, lambda spans, *_: torch.tensor(spans)), "is [[2, 4]]; expected was a list"),
+    ("14.2", other(right.pointed_spans, lambda spans, *_: spans[:2]), "At [2]: yours is nothing, expected (1, 4)"),
+    ("14.2", other(right.pointed_spans, lambda spans, *_: torch.tensor(spans)), "is [[2, 4]]; expected a list"),
     ("14.3", other(right.equal_shares, lambda shares, *_: shares + 0.01), "heard where no edge leads"),
     ("14.3", other(right.equal_shares, lambda shares, *_: 0.9 * shares), "somebody leads does not add up to 1"),
     ("14.3", other(right.equal_shares, lambda shares, *_: shares.T), "ours is transposed"),
     ("14.4", other(right.graph_round, lambda x, *_: x + 0.1), "node to which nobody leads is not σ(X W₂)"),
     ("14.4", other(right.graph_round, lambda x, _, heard, *__: x + 0.1 * heard.any(0)[:, None]), "At [1, 0]: yours"),
-    ("14.5", other(growth.grown_edges, lambda edges, *_: dict.fromkeys(edges)), "of type dict; expected was a list"),
-    ("14.5", other(growth.grown_edges, lambda edges, *_: [*edges, ("A", "A")]), "yours is (A, A), right is nothing"),
-    ("14.6", other(growth.joint_f1, lambda score, *_: 0.9 * score), "ours is 0.45, right is 0.5"),
+    ("14.5", other(growth.grown_edges, lambda edges, *_: dict.fromkeys(edges)), "of type dict; expected a list"),
+    ("14.5", other(growth.grown_edges, lambda edges, *_: [*edges, ("A", "A")]), "yours is (A, A), expected nothing"),
+    ("14.6", other(growth.joint_f1, lambda score, *_: 0.9 * score), "ours is 0.45, expected 0.5"),
 ])
 def test_what_is_wrong_is_said_of_an_answer_that_no_list_foresees(number: str, answer, words: str) -> None:
     feedback = check(number, answer)

@@ -135,5 +135,5 @@ def test_a_page_that_does_not_name_it() -> None:
     question = next(world.full().questions("bridge", "train", 5))
     edge = question.graph.edges[0]
     assert edge.clue
-    with pytest.raises(ValueError, match="'Nobody' does not stand in"):
+    with pytest.raises(ValueError, match="'Nobody' does not occur in the sentence"):
         gold_graphs.span_in(pages("train"), edge.clue, "Nobody")

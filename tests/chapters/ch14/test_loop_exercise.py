@@ -154,7 +154,7 @@ def test_who_asks_for_something_else_is_told(node, clues, words: str) -> None:
 def test_who_never_ends_is_told_so() -> None:
     read, named, _ = case("14.5", 3)
     frontier = [*named]
-    with pytest.raises(ValueError, match=f"asked {PATIENCE} times, .* only if a \\*new\\* edge leads to it"):
+    with pytest.raises(ValueError, match=f"called {PATIENCE} times, .* only if a \\*new\\* edge leads to it"):
         while frontier:
             frontier += [target for target, _ in read(frontier.pop(0), [])[0]]
     assert grown_edges(read, named, 9) == grown_edges(*case("14.5", 3))

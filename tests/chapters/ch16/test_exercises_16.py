@@ -332,8 +332,8 @@ def other(fn, change):
     ("16.1", other(right.log_chances, lambda logs, *_: logs + 0.1), "do not add up to 1"),
     ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls + 0.1), "does not add up to 0"),
     ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls.flip(1)), "is pushed down, or one that"),
-    ("16.5", other(retrieved, lambda best, *_: best[:1]), "yours is nothing, right is"),
-    ("16.6", other(answer_log_chance, lambda chance, *_: chance.clamp(min=-1e9)), "right is -inf"),
+    ("16.5", other(retrieved, lambda best, *_: best[:1]), "yours is nothing, expected"),
+    ("16.6", other(answer_log_chance, lambda chance, *_: chance.clamp(min=-1e9)), "expected -inf"),
 ])
 def test_what_must_hold_is_said_of_an_answer_that_no_list_foresees(number: str, answer, words: str) -> None:
     feedback = check(number, answer)

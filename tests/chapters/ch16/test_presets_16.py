@@ -45,5 +45,5 @@ def test_what_the_titles_say(lookup: RetrieveAndRead) -> None:
 
 
 def test_no_document_that_cannot_be_changed() -> None:
-    with pytest.raises(ValueError, match="no other answer can be put"):
+    with pytest.raises(ValueError, match="no other answer can be inserted"):
         presets.preset("", "Helen Kessler and William Kessler grew up in one family .", None)

@@ -68,7 +68,8 @@ def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
     again = looked_up(tiny(), Arm())
     for step in (4, 0, 3):
         assert torch.equal(again(step).readings.tokens, steps[step].readings.tokens)
-    assert batches.lesson.blocks == lesson(TEST_WORLDS[0]).blocks and again.lesson.blocks == lesson(TEST_WORLDS[1]).blocks
+    assert batches.lesson.blocks == lesson(TEST_WORLDS[0]).blocks
+    assert again.lesson.blocks == lesson(TEST_WORLDS[1]).blocks
 
 
 def test_a_stale_index_has_the_vectors_of_the_beginning() -> None:
