@@ -17,9 +17,9 @@ from torch import Tensor
 
 from plmlab.chapters.ch14 import one_pass
 from plmlab.chapters.ch14.answering import answered
-from plmlab.chapters.ch14.exam import questions
 from plmlab.chapters.ch14.gold_graphs import example
-from plmlab.chapters.ch14.training import KINDS, labelled, pages, pretrained
+from plmlab.chapters.ch14.test_set import questions
+from plmlab.chapters.ch14.training import KINDS, pages, pretrained, training_rows
 from plmlab.checkpoints import load
 from plmlab.hf import to_hf
 from plmlab.models.bert import BERT
@@ -34,7 +34,7 @@ QUESTIONS = 8
 def batch(vocab: Any, time: int) -> CognitiveBatch:
     """The nodes of some questions, the first of each kind."""
     rng = Random(0)
-    some = [labelled(kind)[number] for number, kind in enumerate((*KINDS, *KINDS)[:QUESTIONS])]
+    some = [training_rows(kind)[number] for number, kind in enumerate((*KINDS, *KINDS)[:QUESTIONS])]
     return CognitiveBatch.of([example(one, pages("train"), vocab, time, rng) for one in some], pad=vocab.need("pad"))
 
 

@@ -19,8 +19,8 @@ from torch.nn import functional as F
 
 from plmlab.decode import greedy
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.infilling import BlankInfiller
 from plmlab.models.glm import GLMConfig, GLMPretraining
+from plmlab.models.infilling import BlankInfiller
 from plmlab.objectives.blanks import blank_infilling, document_infilling, infilled
 from plmlab.text.vocabulary import Vocabulary
 

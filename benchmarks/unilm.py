@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from plmlab.decode import greedy
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import to_hf
-from plmlab.models.unilm import UniLMConfig, UniLMPretraining, UniLMDecoder, source_batch
+from plmlab.models.unilm import UniLMConfig, UniLMDecoder, UniLMPretraining, source_batch
 from plmlab.objectives import masked_seq2seq_target
 from plmlab.objectives.prefix import MASKS
 from plmlab.text.vocabulary import Vocabulary

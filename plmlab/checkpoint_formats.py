@@ -10,6 +10,8 @@ FORMAT = 3
 RENAMED = {"around_attention": "attention_residual", "around_cross_attention": "cross_attention_residual",
            "around_feed_forward": "feed_forward_residual", "finish": "final_norm"}
 """Components of weight names (between dots) in format 1 → current component."""
+RENAMED_IN_3 = {"bert": "encoder", "widen": "up", "narrow": "down"}
+"""The same for formats 1 and 2."""
 MOVED = {"gpt": "", "gpt2": "", "gpt-classifier": "gpt.", "gpt2-classifier": "gpt."}
 """Models of format 1 whose token and position embeddings moved into ``embeddings`` → prefix of their weight names."""
 KINDS = {"sentence": "sentence-classifier", "token": "token-classifier", "span": "span-classifier"}
@@ -20,7 +22,7 @@ HEADS = {
     "gpt-classifier": ("gpt-classifier", "gpt", "gpt"), "gpt2-classifier": ("gpt-classifier", "gpt2", "gpt"),
 }
 """Models of format 2 whose config held the fields of the inner model among its own → current type, type of the inner
-model, and its current attribute name; in format 2, encoders were named ``encoder``."""
+model, and its current attribute name; in format 2, encoders were named ``bert``."""
 OWN = ("model_type", "format", "sha256", "labels", "alpha", "extract", "auxiliary")
 """Fields of their configs that do not belong to the inner model."""
 

@@ -226,7 +226,7 @@ def compare(folder: Path) -> list[str]:
     listed = index().get(folder.name, {})
     missing = [f"{file} is missing" for file in listed if not (folder / file).is_file()]
     changed = [f"{file} has another hash" for file, expected in listed.items()
-             if (folder / file).is_file() and digest((folder / file).read_bytes()) != expected]
+               if (folder / file).is_file() and digest((folder / file).read_bytes()) != expected]
     return missing + changed
 
 

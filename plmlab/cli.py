@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(run=models)
 
     command = commands.add_parser("show", help="print the code of a model's forward pass on one page, with inherited "
-                                               "methods")
+                                  "methods")
     command.add_argument("model", nargs="?", metavar="MODEL",
                          help="xlnet, bert-pretraining …; without it, list the models")
     command.add_argument("--diff", metavar="OTHER", help="print only the differences from this model")
@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(run=minutes)
 
     command = commands.add_parser("recipe", help="compute a chapter's recorded results and write them to data/results; "
-                                                 "the same command continues an interrupted run")
+                                  "the same command continues an interrupted run")
     command.add_argument("chapter", nargs="?", metavar="NN",
                          help="chapter number, two digits; without it, list the recipes")
     command.set_defaults(run=recipe)
@@ -83,17 +83,17 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("pretrain", help="pretrain a model from scratch on a text",
                                   argument_default=argparse.SUPPRESS,
                                   description="The same command continues an interrupted run. Use --resume to train "
-                                              "for more steps, to change the output folder, or to train a finished "
-                                              "checkpoint further.")
+                                  "for more steps, to change the output folder, or to train a finished "
+                                  "checkpoint further.")
     command.add_argument("model", metavar="MODEL", nargs="?", help="gpt, gpt2, bert …; `plmlab models` lists them")
     command.add_argument("--corpus", help="world (the Small World), world-bilingual (English and Chinese), wikipedia "
-                                          "(the installed sample), a .txt or .jsonl file, or hub:NAME, a data set on "
-                                          "the Hugging Face Hub")
+                         "(the installed sample), a .txt or .jsonl file, or hub:NAME, a data set on "
+                         "the Hugging Face Hub")
     command.add_argument("--out", metavar="FOLDER", help="output folder of the checkpoint")
     command.add_argument("--resume", metavar="FOLDER",
                          help="folder of an interrupted run, to continue it, optionally with more --steps or another "
-                              "--out; or a checkpoint, to train it up to --steps in total (for --steps more, and on "
-                              "any text, if it has weights only)")
+                         "--out; or a checkpoint, to train it up to --steps in total (for --steps more, and on "
+                         "any text, if it has weights only)")
     for name, kind, text in PRETRAIN:
         command.add_argument(f"--{name}", type=kind, help=text)
     command.set_defaults(run=pretrain)

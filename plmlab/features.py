@@ -38,7 +38,7 @@ def _once(read: Read) -> Read:
         keys = [text[:, :length].numpy().tobytes() for text, length in zip(texts, lengths, strict=True)]
         if any(key not in cache for key in keys):
             cache.update((key, vectors[:length].clone())
-                        for key, vectors, length in zip(keys, read(batch), lengths, strict=True))
+                         for key, vectors, length in zip(keys, read(batch), lengths, strict=True))
         vectors = pad_sequence([cache[key].to(batch.tokens.device) for key in keys], batch_first=True)
         return nn.functional.pad(vectors, (0, 0, 0, batch.size[1] - vectors.shape[1]))
 

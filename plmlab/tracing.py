@@ -20,7 +20,7 @@ from plmlab.listing import SMALL_VOCAB
 from plmlab.models.registry import MODELS, ModelType, architecture_of, pretrainable
 from plmlab.text.vocabulary import Vocabulary
 
-ENTRANCES = ("forward", "summary", "loss")
+ENTRANCES = ("forward", "pooled_output", "loss")
 """The methods of a model that are called, if it has them."""
 PACKAGES = ("plmlab.models.", "plmlab.layers.")
 """Packages whose functions are shown."""

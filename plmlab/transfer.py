@@ -193,8 +193,8 @@ def fit_rows(model: nn.Module, examples: Sequence[Example], seed: int, *, steps:
 
 
 def fine_tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps: int, features: bool = False,
-         patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
-    """Fine-tune a copy of ``encoder``, or of another encoder with task heads, on the first ``count`` training rows.
+              patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
+    """Fine-tune a copy of ``bert``, or of another encoder with task heads, on the first ``count`` training rows.
 
     ``name`` is the task. Each update uses 32 rows. ``options`` are passed to `fit`.
     ``features``: freeze the pretrained weights and cache their outputs; only the head is trained, and the encoder's

@@ -100,8 +100,8 @@ class PairsRule(Rule):
 def _later(time: int) -> DirectionalRule:
     """A rule that blocks later keys."""
     all_true, zero = torch.ones(time, dtype=torch.bool), torch.zeros(time, dtype=torch.long)
-    return DirectionalRule("later positions", "", everyone, everyone, zero, zero + 1, side=1,
-                    unless="{key} comes later: attending to it would leak the answer.")
+    return DirectionalRule("what comes later", "", all_true, all_true, zero, zero + 1, side=1,
+                           unless="{key} comes later: attending to it would leak a target.")
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class Visibility:
     pattern: Pattern = "other"
 
     @classmethod
-    def full(cls, queries: int, keys: int | None = None, *, name: str = "full attention",
-             why: str = "nothing is blocked: {query} attends to its left and right context.") -> Self:
+    def full(cls, queries: int, keys: int | None = None, *, name: str = "bidirectional attention",
+             why: str = "attention is bidirectional: nothing is masked.") -> Self:
         """Full attention, as in BERT's encoder, or a decoder's cross-attention."""
         rule = Rule.between(name, why, torch.ones(queries, dtype=torch.bool),
                             torch.ones(queries if keys is None else keys, dtype=torch.bool))
@@ -131,10 +131,10 @@ class Visibility:
         """Causal mask: every position attends to itself and to earlier positions, as in GPT."""
         all_true, index = torch.ones(time, dtype=torch.bool), torch.arange(time)
         rule = Rule(
-            "itself and earlier positions",
-            "{key} is part of the context from which {query} predicts the next token.",
+            "left context",
+            "{key} is not after {query}, which predicts the next token.",
             all_true, all_true, index, index,
-            unless="{key} comes later: attending to it would leak the answer.",
+            unless="{key} comes later: attending to it would leak a target.",
         )
         return cls((rule,), pattern="causal")
 
@@ -143,11 +143,11 @@ class Visibility:
         """Context window of word2vec: every position sees the neighbours within its own window size, not itself."""
         all_true, index = torch.ones(len(reach), dtype=torch.bool), torch.arange(len(reach))
         before, after = (DirectionalRule(
-            f"in the window, {where}", f"{{key}} comes {where} {{query}}, at distance {{steps}}: within its window.",
+            f"in the window, {where}", f"{{key}} is {{steps}} {where} {{query}}, within its window.",
             all_true, all_true, reach + side * index, side * index, side=side,
-            unless=f"{{key}} comes {where} {{query}}, at distance {{steps}}: outside its window.",
+            unless=f"{{key}} is {{steps}} {where} {{query}}, outside its window.",
         ) for where, side in (("before", -1), ("after", 1)))
-        return cls((before, after), otherwise="{query} is the word to be predicted.")
+        return cls((before, after), otherwise="{query} is the target word itself.")
 
     @classmethod
     def segmented(cls, time: int, segment: int, memory: int) -> Self:
@@ -156,18 +156,18 @@ class Visibility:
         index = torch.arange(time)
         begins = index // segment * segment
         return cls((
-            RangeRule.of("same segment", "{key} is at or before {query} in the same segment.", begins, place),
-            RangeRule.of("memory", "{key} is in an earlier segment, and its state is in the memory.", begins - memory,
-                       begins - 1),
+            RangeRule.of("in its segment", "{key} is not after {query}, in the same segment.", begins, index),
+            RangeRule.of("in the memory", "{key} is in an earlier segment and still in the memory.", begins - memory,
+                         begins - 1),
             _later(time),
         ), otherwise="{key} is too far back: it is no longer in the memory of {query}.")
 
     @classmethod
     def last(cls, time: int, count: int) -> Self:
-        """Every position sees the last ``count`` positions, itself among them: the same length for all."""
-        place = torch.arange(time)
-        recent = RangeRule.of("last positions", "{key} is {steps} back: within the span.", place - count + 1, place)
-        return cls((recent, _later(time)), otherwise="{key} is too far back: outside the span.")
+        """Sliding window: every position attends to the last ``count`` positions, including itself."""
+        index = torch.arange(time)
+        return cls((RangeRule.of("among the last", "{key} is {steps} positions back.", index - count + 1, index),
+                    _later(time)), otherwise="{key} is too far back.")
 
     @property
     def shape(self) -> tuple[int, int]:

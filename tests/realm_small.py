@@ -21,7 +21,7 @@ WORDS = word_tokenizer(["ada", "bo", "cy", "dee", "was", "born", "in", "rome", "
                         "of", "red", "green", "paint", "and", "then"])
 VOCAB = WORDS.vocab
 SIZE = DualEncoderConfig(len(WORDS), time=32, layers=2, model=12, heads=3, inner=20, dropout=0.0, attention_dropout=0.0,
-                      width=5)
+                         width=5)
 BLOCKS = [
     Block("ada", 0, ("ada was born in rome",)),
     Block("ada", 1, ("ada saw the sea of oslo", "then ada saw paris")),
@@ -61,7 +61,7 @@ def same(ours: Tensor, theirs: Tensor, tolerance: float = 1e-10) -> None:
 
 def vector_by_theirs(embedder: DualEncoder, tokens: Sequence[int], segments: Sequence[int]) -> Tensor:
     """The vector of one text, by ``BertModel``'s pooled output, a linear layer and a norm written out."""
-    pooled = encoder(embedder.bert)(torch.tensor([tokens]), token_type_ids=torch.tensor([segments])).pooler_output[0]
+    pooled = encoder(embedder.encoder)(torch.tensor([tokens]), token_type_ids=torch.tensor([segments])).pooler_output[0]
     projected = embedder.projection.weight @ pooled + embedder.projection.bias
     spread = (projected - projected.mean()) / (projected.var(unbiased=False) + embedder.norm.eps).sqrt()
     return spread * embedder.norm.weight + embedder.norm.bias

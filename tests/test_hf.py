@@ -124,7 +124,7 @@ def test_heads_come_along_where_there_are_any(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "lacks", "becomes"), [
-    (BertForMaskedLM, "no bert.pooler and no next_sentence", BERTPretraining),
+    (BertForMaskedLM, "no encoder.pooler and no next_sentence", BERTPretraining),
     (lambda c: BertModel(c, add_pooling_layer=False), "no pooler", BERT),
 ])
 def test_what_the_weights_lack_is_zero_and_said(kind, lacks: str, becomes: type, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_what_the_weights_lack_is_zero_and_said(kind, lacks: str, becomes: type,
             model, _ = from_hf(source)
         assert type(model) is becomes
         torch.testing.assert_close(asked(model), asked(theirs), rtol=0, atol=1e-5)
-        encoder = model.bert if becomes is BERTPretraining else model
+        encoder = model.encoder if becomes is BERTPretraining else model
         assert not encoder.pooler.weight.any()
 
 

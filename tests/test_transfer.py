@@ -22,8 +22,10 @@ from plmlab.transfer import (
     fine_tune,
     read_by,
     score,
-    test_set,
     training_rows,
+)
+from plmlab.transfer import (
+    test_set as evaluation_set,
 )
 from plmlab.world import World
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
@@ -77,7 +79,7 @@ def knowing(name: str, encoder: BERT, wrong: bool = False) -> TaskHead:
 @pytest.mark.parametrize("name", NAMES)
 def test_who_knows_everything_is_always_right_and_who_errs_never(name: str, encoder: str, monkeypatch) -> None:
     """Sixty rows are enough to tell."""
-    monkeypatch.setattr("plmlab.transfer.test_set", lambda name: test_set(name)[:60])
+    monkeypatch.setattr("plmlab.transfer.test_set", lambda name: evaluation_set(name)[:60])
     assert score(knowing(name, ENCODERS[encoder]()), name) == 1
     assert score(knowing(name, ENCODERS[encoder](), wrong=True), name) < 0.02
 
@@ -88,13 +90,13 @@ def test_no_row_of_the_exam_is_learned_from(name: str, seed: int) -> None:
     def key(row: Any) -> tuple:
         return tuple(getattr(row, field) for field in ("question", "first", "second", "words") if hasattr(row, field))
 
-    assert len(test_set(name)) > 100 and len(training_rows(name, seed)) > 1000
-    assert not {key(row) for row in test_set(name)} & {key(row) for row in training_rows(name, seed)}
+    assert len(evaluation_set(name)) > 100 and len(training_rows(name, seed)) > 1000
+    assert not {key(row) for row in evaluation_set(name)} & {key(row) for row in training_rows(name, seed)}
 
 
 @pytest.mark.parametrize("seed", DRAWN)
 def test_names_of_the_exam_stand_in_no_training_text(full: World, seed: int) -> None:
-    held = [{mention.entity for mention in row.mentions} & full.held.entities for row in test_set("names")]
+    held = [{mention.entity for mention in row.mentions} & full.held.entities for row in evaluation_set("names")]
     assert all(held)
     assert not any({mention.entity for mention in row.mentions} & full.held.entities
                    for row in training_rows("names", seed))
@@ -102,18 +104,18 @@ def test_names_of_the_exam_stand_in_no_training_text(full: World, seed: int) -> 
 
 def test_tags_are_those_of_the_world(full: World) -> None:
     assert set(KINDS) == {entity.kind for entity in full.facts.entities.values() if entity.named}
-    batch = batch_of(TASKS["names"].example, rows := test_set("names")[:50])
+    batch = batch_of(TASKS["names"].example, rows := evaluation_set("names")[:50])
     for row, tags in zip(rows, batch.labels["tags"].tolist(), strict=True):
         assert [TAGS[tag] for tag in tags if tag != IGNORE] == list(row.bio)
 
 
 def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> None:
-    rows = test_set("an answer")[:20]
+    rows = evaluation_set("an answer")[:20]
     batch = batch_of(TASKS["an answer"].example, rows)
     for row, tokens, start, end in zip(rows, batch.tokens.tolist(), *map(torch.Tensor.tolist, (
             batch.labels["start"], batch.labels["end"])), strict=True):
         assert tokens[start:end + 1] == ids(row.text[row.start:row.end])
-    batch = batch_of(TASKS["a pair"].example, rows := test_set("a pair")[:20])
+    batch = batch_of(TASKS["a pair"].example, rows := evaluation_set("a pair")[:20])
     for row, tokens, segments in zip(rows, batch.tokens, batch.segments, strict=True):
         assert tokens[segments == 1].tolist()[:-1] == ids(row.second)
 
@@ -177,7 +179,7 @@ def test_development_rows_are_neither_of_the_exam_nor_learned_from(name: str) ->
 
     rows = {key(row) for row in development(name, 0)}
     assert len(development(name, 0)) == 200
-    assert not rows & {key(row) for row in [*test_set(name), *training_rows(name, 0)]}
+    assert not rows & {key(row) for row in [*evaluation_set(name), *training_rows(name, 0)]}
 
 
 def test_with_patience_the_best_weights_by_the_development_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_a_token_that_looks_like_a_placeholder() -> None:
 def test_full_and_causal() -> None:
     assert Visibility.full(2, 3).dense().all() and Visibility.full(2, 3).shape == (2, 3)
     assert torch.equal(Visibility.causal(5).dense(), torch.ones(5, 5, dtype=torch.bool).tril())
-    assert Visibility.causal(3).reason(0, 1, "abc").endswith("b comes later: attending to it would leak the answer.")
+    assert Visibility.causal(3).reason(0, 1, "abc").endswith("b comes later: attending to it would leak a target.")
 
 
 @pytest.mark.parametrize("cell", [(2, 0), (0, 3), (-1, 0)])

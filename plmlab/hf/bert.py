@@ -26,8 +26,8 @@ def encoder_links(size: BERTConfig) -> list[Link]:
             *affine(f"{ours}.attention.v", f"{theirs}.attention.self.value"),
             *affine(f"{ours}.attention.out", f"{theirs}.attention.output.dense"),
             *affine(f"{ours}.attention_residual.norm", f"{theirs}.attention.output.LayerNorm"),
-            *affine(f"{ours}.feed_forward.widen", f"{theirs}.intermediate.dense"),
-            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.output.dense"),
+            *affine(f"{ours}.feed_forward.up", f"{theirs}.intermediate.dense"),
+            *affine(f"{ours}.feed_forward.down", f"{theirs}.output.dense"),
             *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.output.LayerNorm"),
         ]
     return links
@@ -60,7 +60,7 @@ def their_size(ours: BERTConfig, **more: Any) -> "BertConfig":
 
 
 BERTS = Family(
-    BERT, BERTPretraining, ("BertModel", "BertForPreTraining"), "bert", our_size, their_size, encoder_links,
+    BERT, BERTPretraining, ("BertModel", "BertForPreTraining"), "encoder", our_size, their_size, encoder_links,
     pooler=affine("pooler", "bert.pooler.dense"),
     head=[
         *affine("transform", "cls.predictions.transform.dense"),

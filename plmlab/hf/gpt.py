@@ -25,8 +25,8 @@ def layer_links(layers: int) -> list[Link]:
         links += [
             *affine(f"{ours}.attention.out", f"{theirs}.attn.c_proj", CONV1D),
             *affine(f"{ours}.attention_residual.norm", f"{theirs}.ln_1"),
-            *affine(f"{ours}.feed_forward.widen", f"{theirs}.mlp.c_fc", CONV1D),
-            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.mlp.c_proj", CONV1D),
+            *affine(f"{ours}.feed_forward.up", f"{theirs}.mlp.c_fc", CONV1D),
+            *affine(f"{ours}.feed_forward.down", f"{theirs}.mlp.c_proj", CONV1D),
             *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.ln_2"),
         ]
     return links

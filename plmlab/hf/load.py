@@ -47,7 +47,7 @@ SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier
 MASKING = ".attn.masked_bias"
 """Not a weight: a buffer in old GPT-2 files, with the score of a masked key."""
 NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), a left-to-right language model; plmlab's GLM (2021) "
-                    "fills blanks, and transformers has no code for its weights. "}
+             "fills blanks, and transformers has no code for its weights. "}
 """Types of theirs that share a name with one of our models but are different models: an explanation for the error."""
 OFFLINE = ("Without a network you can use plmlab.hf.minilm(), a real BERT that is installed with the course, any "
            "folder with a saved model, and models that were downloaded before")

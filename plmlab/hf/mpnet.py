@@ -36,8 +36,8 @@ def encoder_links(size: MPNetConfig) -> list[Link]:
             *(link for name in "qkv" for link in affine(f"{ours}.attention.{name}", f"{theirs}.attention.attn.{name}")),
             *affine(f"{ours}.attention.out", f"{theirs}.attention.attn.o"),
             *affine(f"{ours}.attention_residual.norm", f"{theirs}.attention.LayerNorm"),
-            *affine(f"{ours}.feed_forward.widen", f"{theirs}.intermediate.dense"),
-            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.output.dense"),
+            *affine(f"{ours}.feed_forward.up", f"{theirs}.intermediate.dense"),
+            *affine(f"{ours}.feed_forward.down", f"{theirs}.output.dense"),
             *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.output.LayerNorm"),
         ]
     return links

@@ -34,8 +34,8 @@ def encoder_links(size: XLNetConfig) -> list[Link]:
             Link(f"{ours}.attention.segment_bias", f"{theirs}.rel_attn.r_s_bias"),
             Link(f"{ours}.attention.segments", f"{theirs}.rel_attn.seg_embed"),
             *affine(f"{ours}.attention_residual.norm", f"{theirs}.rel_attn.layer_norm"),
-            *affine(f"{ours}.feed_forward.widen", f"{theirs}.ff.layer_1"),
-            *affine(f"{ours}.feed_forward.narrow", f"{theirs}.ff.layer_2"),
+            *affine(f"{ours}.feed_forward.up", f"{theirs}.ff.layer_1"),
+            *affine(f"{ours}.feed_forward.down", f"{theirs}.ff.layer_2"),
             *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.ff.layer_norm"),
         ]
     return links

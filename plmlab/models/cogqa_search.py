@@ -188,7 +188,7 @@ class CogQASearch:
     def fit_to_length(self, node: str, clues: Sequence[Clue]) -> NodeInput:
         """System 1's input for a node: question, clues and page, truncated to the model's maximum length."""
         return fit_to_length(self.question, [self.pages.sentences(clue.title)[clue.sentence] for clue in clues],
-                      self.pages.sentences(node), self.model.encoder.config.time)
+                             self.pages.sentences(node), self.model.encoder.config.time)
 
     def _follow(self, graph: "networkx.DiGraph", node: str, visit: NodeReading) -> Iterator[str]:
         """Add the spans predicted at a node to the graph. Yields the nodes to read or reread next."""

@@ -92,10 +92,6 @@ class GPT(Stack):
         """Next-token logits at every position; with ``caches``, the batch continues the cached tokens."""
         return self.token_logits(self.hidden_states(batch, caches))
 
-    def hidden_states(self, batch: Batch, caches: list[Cache] | None = None) -> Float[Tensor, "batch time model"]:
-        """Final hidden states, one per position, after the final LayerNorm if the model has one."""
-        return self.continued(batch, caches)
-
     def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
         """Next-token logits from a hidden state: hW_eᵀ (2018, eq. 2)."""
         return F.linear(hidden, self.embeddings.token.weight)

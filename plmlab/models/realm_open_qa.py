@@ -80,7 +80,7 @@ class REALMForOpenQA(nn.Module):
         return with_pretrained(realm.embedder, with_pretrained(realm.reader.encoder, model, "reader"), "embedder")
 
     def retrieve(self, corpus: TextCorpus, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
-                  most: int = TOP) -> QuestionBatch:
+                 most: int = TOP) -> QuestionBatch:
         """Batch of questions with the top ``most`` documents of each, from the current question embedder and the
         document vectors of the ``corpus``. ``answers`` holds the correct answers of each question; none if omitted."""
         retriever, device = corpus.retriever, next(self.parameters()).device

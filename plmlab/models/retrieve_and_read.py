@@ -56,7 +56,7 @@ class RetrieveAndRead:
         """Training batch of queries with the documents ``found``, which may include `NULL`."""
         retriever, blocks = self.corpus.retriever, {NULL: NOTHING} | self.corpus.documents
         readings = [reader_input(queries[row].tokens, retriever.body(blocks[number]), vocab=retriever.vocab,
-                              rng=Random(0), hidden=queries[row].hidden) for row, number in found.pairs.tolist()]
+                                 rng=Random(0), hidden=queries[row].hidden) for row, number in found.pairs.tolist()]
         return RetrievedBatch.of([*map(retriever.query, queries)], found,
                                  [retriever.document(blocks[number]) for number in found.documents.tolist()], readings,
                                  pad=retriever.vocab.need("pad"))

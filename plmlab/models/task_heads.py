@@ -54,7 +54,7 @@ class TaskHead(nn.Module):
     def from_pretrained(cls, encoder: nn.Module, labels: int = 2) -> Self:
         """A new output layer on a copy of a pretrained encoder, such as ``pretrained.encoder``, which stays unchanged.
         Raises ValueError if the model is not an encoder."""
-        if not hasattr(encoder, "summary"):
+        if not hasattr(encoder, "pooled_output"):
             raise ValueError(f"{cls.__name__} needs an encoder with a pooled output, but {type(encoder).__name__} has "
                              "none; give an encoder without its pretraining head, such as ``pretrained.encoder``")
         return with_pretrained(encoder, cls(registered_base(cls).config(ModelSpec.of(encoder), labels)), "encoder")

@@ -30,7 +30,7 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
 UNILM_ENCODER = Architecture("encoder", cls_first, mlm_input,
-                       {name: partial(unmasked_input, mask) for name, mask in MASKS.items()})
+                             {name: partial(unmasked_input, mask) for name, mask in MASKS.items()})
 """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], with full attention as in BERT, or with another of the four masks."""
 
 

@@ -17,10 +17,9 @@ from plmlab.visibility import Visibility
     title="bidirectional language model (ELMo)",
     chinese="双向语言模型",
     paper="Peters et al. 2018, §3.1",
-    question="Together, the two directions see every word except the target. Does any position see both sides of a "
-             "word?",
-    answer="No. The forward model conditions on the left context, the backward model on the right context. Their "
-           "states are concatenated only after all predictions have been made; no prediction uses both sides.",
+    question="Together, the two halves see every word except the target. Does any position see both sides of a word?",
+    answer="No. A forward position sees the left context, a backward position the right context. The two are only "
+           "concatenated afterwards; no prediction uses both.",
 )
 def bidirectional_lm(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> BidirectionalExample:
     """A forward language model predicts the next token, a backward one the previous token, each from its own context.
@@ -43,5 +42,5 @@ def reversed_causal(time: int) -> Visibility:
     visible = Visibility.causal(time)
     [rule] = visible.rules
     return replace(visible, rules=(replace(
-        rule, why="{key} is part of the context from which {query} predicts the previous token.",
-        unless="{key} is further to the left and is read later: attending to it would leak the answer."),))
+        rule, why="{key} is not to the left of {query}, which predicts the previous token.",
+        unless="{key} is to the left of {query}: attending to it would leak a target."),))

@@ -35,18 +35,17 @@ ENDS = tuple(accumulate(MEAN ** length / factorial(length) for length in range(1
 """Cumulative (unnormalized) probabilities of the span lengths 1, 2, …."""
 TO_THE_END = 0.5
 """Probability that the span of a document extends to its end (from the authors' code; not in the paper)."""
-RATE = Choice("rate", "share of words to mask", 0.15, 0.05, 0.6, 0.05)
+RATE = Choice("rate", "proportion of words to mask", 0.15, 0.05, 0.6, 0.05)
 Span = tuple[int, int]
 """Start and end of a span in the text, as in a slice (the end is exclusive)."""
 
 
 @objective(
     title="blank infilling (GLM)", chinese="自回归填空", paper="Du et al. 2022, §2.1.1, fig. 2", choices=(RATE,),
-    question="Mask more words, until there are two blanks or more. What does the second blank see of the first, and "
-             "what does either know about its own length?",
-    answer="The second blank attends to the words of the first, whereas BERT predicts two masked tokens "
-           "independently. A blank does not know its length: one [MASK] stands for all of it, and the model has to "
-           "predict [END].",
+    question="Raise the rate until there are two or more blanks. What can the second attend to in the first, and what "
+             "does either know about its own length?",
+    answer="The second attends to the words of the first, whereas BERT predicts masked tokens independently. A blank "
+           "does not know its own length: one [MASK] stands for the whole span, and [END] has to be predicted.",
 )
 def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = 0.15,
                     spans: Sequence[Span] | None = None, order: Sequence[int] | None = None) -> Example:
@@ -66,10 +65,10 @@ def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
 
 
 @objective(
-    title="document-level blank infilling (GLM)", chinese="文档级填空", paper="Du et al. 2022, §2.1.2",
-    question="Draw again, until the blank reaches the end of the text. Which kind of model has this mask?",
+    title="blank infilling, a document (GLM)", chinese="文档级填空", paper="Du et al. 2022, §2.1.2",
+    question="Resample until the blank reaches the end of the text. Which model has this attention mask?",
     answer="A prefix language model: the text before the blank is encoded bidirectionally, and the rest is generated "
-           "from left to right. With nothing before the blank it is GPT's mask, plus one visible [MASK].",
+           "left to right. With nothing before the blank it is GPT's causal mask plus a visible [MASK].",
 )
 def document_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, span: Span | None = None) -> Example:
     """`blank_infilling` with a single span; its length is uniform between half of the text and all of it.
@@ -86,10 +85,10 @@ def document_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
 
 
 @objective(
-    title="sentence-level blank infilling (GLM)", chinese="句子级填空", paper="Du et al. 2022, §2.1.2",
-    question="Whole sentences are masked. What remains of a text that has only one sentence?",
-    answer="Only a [MASK]: the whole sentence is generated without any context. In a longer text the surrounding "
-           "sentences remain, and the model learns to generate one that fits between them.",
+    title="blank infilling, sentences (GLM)", chinese="句子级填空", paper="Du et al. 2022, §2.1.2",
+    question="Whole sentences are masked. What remains of a text that is a single sentence?",
+    answer="Only a [MASK]: the sentence is generated without any context. In a longer text the other sentences remain, "
+           "and the model learns to generate one that fits between them.",
 )
 def sentence_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = 0.15,
                        sentences: Sequence[int] | None = None, select: Sequence[int] | None = None,
@@ -157,7 +156,7 @@ def one_word_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Vocabul
         position_ids=torch.tensor([[*range(1, length + 1), *hidden], [0] * length + [1] * count]),
         segments=torch.zeros(length + count, dtype=torch.long),
         visible=replace(sequential, rules=sequential.rules[:2],
-                        otherwise="{key} is hidden from {query}: each blank is predicted independently."),
+                        otherwise="{query} does not attend to {key}: the blanks are predicted independently."),
         targets=torch.full((length + count,), IGNORE),
     )
     return example, list(range(length, length + count))
@@ -217,12 +216,11 @@ def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
     begins = [begin for begin, length in zip(accumulate(blanks, initial=read), blanks, strict=False)
               for _ in range(length)]
     return Visibility((
-        Rule.between("Part A", "{key} is in Part A, which every position can attend to.", everyone, in_a),
-        RangeRule.of("earlier in the same blank", "{key} is at or before {query} in its blank, which is filled from "
-                                                  "left "
-                   "to right.", torch.tensor([time] * read + begins), place),
-        Rule("blanks filled earlier", "the blank of {key} is filled before the blank of {query}.", in_b, in_b,
-             place, place, unless="{key} is generated after {query}: attending to it would leak the answer."),
+        Rule.between("Part A", "{key} is in Part A, which is visible to every position.", all_true, in_a),
+        RangeRule.of("before it in its blank", "{key} is generated before or at {query}: a blank is generated left "
+                     "to right.", torch.tensor([time] * read + begins), index),
+        Rule("blanks filled before", "the blank of {key} is filled before that of {query}.", in_b, in_b, index,
+             index, unless="{key} is generated after {query}: attending to it would leak a target."),
     ), otherwise="{query} is in Part A, which is encoded before any blank is filled.")
 
 

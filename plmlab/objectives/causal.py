@@ -16,7 +16,7 @@ from plmlab.visibility import Visibility
     title="causal language model (GPT)",
     chinese="因果语言模型",
     paper="Radford et al. 2018, eq. (1)",
-    question="The input at the first position is [START]. How many words does it see when it predicts the first word?",
+    question="The input at the first position is [START]. How many words are visible when it predicts the first word?",
     answer="None. It can only predict how likely each word is to begin a text.",
 )
 def causal(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
@@ -39,11 +39,10 @@ def causal(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     chinese="分段的因果语言模型",
     paper="Dai et al. 2019, §3.2",
     choices=(Choice("segment", "positions per segment", 4.0, 1.0, 64.0, 1.0),
-             Choice("memory", "memory length", 4.0, 0.0, 256.0, 1.0)),
-    question="Which position of a segment attends to the most keys, and which to the fewest?",
-    answer="The last position attends to the most: the whole segment and the whole memory. The first attends to the "
-           "fewest: itself and the same memory. In evaluation with a fixed attention length, all attend to the same "
-           "number of keys.",
+             Choice("memory", "positions in the memory", 4.0, 0.0, 256.0, 1.0)),
+    question="Which position of a segment has the longest context, and which has the shortest?",
+    answer="The last position has the longest: the whole segment and the whole memory. The first has the shortest: "
+           "itself and the whole memory. With same-length evaluation all contexts are equally long.",
 )
 def segmented(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, segment: float = 4.0, memory: float = 4.0,
               ) -> Example:

@@ -87,4 +87,4 @@ def fit_to_length(question: Sequence[int], clues: Sequence[Sequence[int]], sente
         fitting.append(tuple(clue))
     ends = accumulate(map(len, sentences))
     return NodeInput(tuple(question), tuple(fitting),
-                  tuple(tuple(text) for text, end in zip(sentences, ends, strict=True) if end <= room))
+                     tuple(tuple(text) for text, end in zip(sentences, ends, strict=True) if end <= room))

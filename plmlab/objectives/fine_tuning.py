@@ -20,7 +20,7 @@ from plmlab.text.vocabulary import Vocabulary
 
 
 def sequence_classification(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = (),
-               layout: Layout = cls_first) -> Example:
+                            layout: Layout = cls_first) -> Example:
     """Sequence (pair) classification with an encoder; label ``class`` (fig. 4 a, b)."""
     return replace(layout(tokens, pair, vocab), labels={"class": torch.tensor(kind)})
 
@@ -41,7 +41,7 @@ def token_classification(tokens: Sequence[int], tags: Sequence[int], *, vocab: V
 
 
 def span_qa(question: Sequence[int], text: Sequence[int], start: int | None, end: int | None = None, *,
-             vocab: Vocabulary, layout: Layout = cls_first) -> Example:
+            vocab: Vocabulary, layout: Layout = cls_first) -> Example:
     """Extractive question answering with an encoder; labels ``start`` and ``end`` (fig. 4 c).
 
     The answer is ``text[start:end]``; None if the text has no answer. The labels are positions in the whole input;

@@ -42,8 +42,8 @@ def always_mask_same_draws(token: int, vocab: Vocabulary, rng: Random) -> int:
     paper="Devlin et al. 2019, §3.1",
     choices=(Choice("rate", "proportion of tokens to predict", 0.15, 0.05, 0.6, 0.05),),
     question="Two tokens are to be predicted. Can one target position attend to the other?",
-    answer="Yes, every position attends to every other. But all it finds there is [MASK], so each token is predicted "
-           "without knowing the other: BERT's independence assumption.",
+    answer="Yes, attention is bidirectional. But all it finds there is [MASK], so the two tokens are predicted "
+           "independently: the independence assumption of BERT.",
 )
 def masked(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
@@ -79,7 +79,7 @@ def masked(
 
 
 def apply_masking(whole: Sequence[int], chosen: Sequence[int], *, vocab: Vocabulary, rng: Random,
-         corrupt: Corruption) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
+                  corrupt: Corruption) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
     """Corrupt the ``chosen`` positions. Returns the corrupted token ids and the targets, both [time]."""
     corrupted, targets = list(whole), [IGNORE] * len(whole)
     for t in chosen:

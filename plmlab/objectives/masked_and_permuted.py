@@ -19,12 +19,12 @@ from plmlab.visibility import Rule, Visibility
     title="masked and permuted language model (MPNet)",
     chinese="掩码与排列语言模型",
     paper="Song et al. 2020, §2.3, fig. 2",
-    choices=(Choice("rate", "share of positions to predict", 0.15, 0.05, 0.6, 0.05),),
-    question="Two words are predicted one after the other. What does the second see of the first, and what does the "
-             "first see of the second?",
-    answer="The second attends to the word that was predicted first. The first attends to a [MASK] at the position of "
-           "the second: it knows that a word is missing there, and therefore how long the sentence is. For each "
-           "position, every query sees either the word or its mask, never both.",
+    choices=(Choice("rate", "proportion of tokens to predict", 0.15, 0.05, 0.6, 0.05),),
+    question="Two words are predicted, one after the other. What can the second attend to at the position of the "
+             "first, and the first at that of the second?",
+    answer="The second attends to the first word. The first attends to a [MASK] at the position of the second, so that "
+           "it knows the length of the sentence. Each prediction sees every position exactly once: as the word, or as "
+           "its mask.",
 )
 def masked_and_permuted(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
@@ -79,26 +79,26 @@ def _streams(time: int, predict: Sequence[int]) -> tuple[Visibility, Visibility]
         _context(context | words | masks, context),
         _predicted_before(words, words, rank, rank),
         _later_masks(words, masks, rank + 1, rank),
-        Rule.between("masks", "{key} marks a position: {query} knows that a word is missing.", context | masks,
+        Rule.between("masks", "{key} marks the position of a masked word: {query} knows that there is one.",
                      context | masks, masks),
     )
-    query = (_given(masks, context), _said(masks, words, rank - 1, rank), _to_come(masks, masks, rank, rank))
-    return (Visibility(content, otherwise="{query} is not predicted and must not see a target: it sees the mask."),
-            Visibility(query, otherwise="only masks have a query stream: {query} has a content stream only."))
+    query = (_context(masks, context), _predicted_before(masks, words, rank - 1, rank),
+             _later_masks(masks, masks, rank, rank))
+    return (Visibility(content, otherwise="{query} is not predicted, so it attends to the mask and not to the target."),
+            Visibility(query, otherwise="only the masks predict a word: {query} is in the content stream only."))
 
 
 def _context(queries: Bool[Tensor, "time"], context: Bool[Tensor, "time"]) -> Rule:
-    return Rule.between("context", "{key} is not predicted, and is visible everywhere.", queries, context)
+    return Rule.between("context", "{key} is not predicted, and is visible to every position.", queries, context)
 
 
 def _predicted_before(queries: Bool[Tensor, "time"], words: Bool[Tensor, "time"], last: Int[Tensor, "time"],
-          rank: Int[Tensor, "time"]) -> Rule:
-    return Rule("predicted earlier", "{key} has been predicted by the step of {query}.", queries, words, last, rank,
-                unless="{key} has not been predicted by the step of {query}: its mask is visible instead.")
+                      rank: Int[Tensor, "time"]) -> Rule:
+    return Rule("predicted before", "{key} is known at the prediction step of {query}.", queries, words, last, rank,
+                unless="{key} is not known yet at the prediction step of {query}: its mask is visible instead.")
 
 
 def _later_masks(queries: Bool[Tensor, "time"], masks: Bool[Tensor, "time"], first: Int[Tensor, "time"],
-             rank: Int[Tensor, "time"]) -> Rule:
-    return Rule("masks of later targets", "{key} marks the position of a word that is still to be predicted.", queries,
-                masks, -first, -rank,
-                unless="the word of this {key} has been predicted: the word itself is visible instead.")
+                 rank: Int[Tensor, "time"]) -> Rule:
+    return Rule("masks of later words", "{key} marks the position of a word that is not predicted yet.", queries, masks,
+                -first, -rank, unless="the word of this {key} is already predicted: the word itself is visible.")

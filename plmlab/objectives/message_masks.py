@@ -26,13 +26,11 @@ def in_neighbours(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
     with an unknown end are ignored. ``rng`` is not used and there are no targets. Raises ValueError if there is no node
     or a node is repeated.
     """
-    position = {token: number for number, token in enumerate(tokens)}
-    if not tokens or len(position) < len(tokens):
-        raise ValueError(f"{len(tokens)} nodes were given, {len(position)} of them different; give one or more, each "
-                         f"once")
-    within = [(position[source], position[target]) for source, target in edges if source in position
-              and target in position]
-    rule = PairsRule.of("in-neighbours", "{query} was found on the page of {key}.", adjacency(within, len(position)).T)
+    index = {token: number for number, token in enumerate(tokens)}
+    if not tokens or len(index) < len(tokens):
+        raise ValueError(f"got {len(tokens)} nodes, {len(index)} of them distinct; give at least one, each once")
+    within = [(index[source], index[target]) for source, target in edges if source in index and target in index]
+    rule = PairsRule.of("in-neighbours", "{query} was found on the page of {key}.", adjacency(within, len(index)).T)
     ids = torch.tensor(tokens)
     return Example(ids, torch.arange(len(ids))[None], torch.zeros_like(ids), Visibility(
         (rule,), otherwise="{query} was not found on the page of {key}."), torch.full_like(ids, IGNORE))
@@ -42,7 +40,7 @@ def in_neighbours_and_self(tokens: Sequence[int], *, vocab: Vocabulary, rng: Ran
                          ) -> Example:
     """The authors' code, 2I + A: `in_neighbours` plus a self-loop at each node. The arguments are the same."""
     example = in_neighbours(tokens, vocab=vocab, rng=rng, edges=edges)
-    itself = PairsRule.of("self-loop", "2I + A: each node receives its own message, with twice the weight of "
-                       "each page on which it was found.",
-                       torch.eye(len(tokens), dtype=torch.bool))
+    itself = PairsRule.of("self-loop", "2I + A: a self-loop of weight 2; each page that the node was found on has weight "
+                          "1.",
+                          torch.eye(len(tokens), dtype=torch.bool))
     return replace(example, visible=replace(example.visible, rules=(*example.visible.rules, itself)))

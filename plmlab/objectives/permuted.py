@@ -14,8 +14,8 @@ from plmlab.objectives.registry import Choice, objective
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import Rule, Visibility
 
-PART = Choice("k", "K (one word in K is predicted)", 6.0, 1.0, 12.0, 0.5)
-LONGEST = Choice("longest", "maximum span length, in words", 5.0, 1.0, 5.0, 1.0)
+PART = Choice("k", "one word in k is predicted", 6.0, 1.0, 12.0, 0.5)
+LONGEST = Choice("longest", "maximum words per predicted span", 5.0, 1.0, 5.0, 1.0)
 
 
 @objective(
@@ -23,10 +23,10 @@ LONGEST = Choice("longest", "maximum span length, in words", 5.0, 1.0, 5.0, 1.0)
     chinese="排列语言模型",
     paper="Yang et al. 2019, eqs. (3)–(5), fig. 4",
     choices=(PART, LONGEST),
-    question="The target is the last word of the factorization order. Which words does its query stream attend to, "
-             "and does it know their positions?",
-    answer="All other words, left and right, each at its own position: the sentence itself is not shuffled. It also "
-           "knows its own position, but not its own word.",
+    question="The word that comes last in the factorization order is predicted. Which words can its query stream "
+             "attend to, and does it know their positions?",
+    answer="All others, on its left and on its right, each at its original position: the sentence is not shuffled. It "
+           "also knows its own position, but not its own word.",
 )
 def permuted(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), k: float = 6.0,
@@ -51,9 +51,9 @@ def permuted(
     chinese="只排列被预测的词",
     paper="the code of Yang et al. 2019",
     choices=(PART, LONGEST),
-    question="Of two context words, which one attends to the other?",
-    answer="Both do: words that are not predicted have no order among them. Only the targets, [SEP] and [CLS] are "
-           "ordered.",
+    question="Can one context word attend to another?",
+    answer="Yes, in both directions: the words that are not predicted are not ordered. Only the targets, [SEP] and "
+           "[CLS] have an order.",
 )
 def permuted_targets(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), k: float = 6.0,
@@ -198,25 +198,25 @@ def _example(text: Permutation) -> Example:
         tokens=torch.tensor(text.tokens),
         position_ids=torch.arange(time)[None],
         segments=torch.tensor(text.segments),
-        visible=_visible(drawn, 0, "{key} comes after {query} in the factorization order."),
+        visible=_visible(text, 0, "{key} comes later in the order than {query}."),
         targets=targets,
-        query_stream_mask=_visible(drawn, 1, "{key} does not come before {query} in the factorization order: attending "
-                                         "to it would leak this target or a later one."),
+        query_stream_mask=_visible(text, 1, "{key} does not come before {query} in the order: attending to it would "
+                                   "leak "
+                                   "this target or a later one."),
     )
 
 
-def _visible(drawn: Permutation, behind: int, unless: str) -> Visibility:
-    """Everybody sees the context, and of the rest what stands in the order ``behind`` places before itself, or more."""
-    everyone = torch.ones(len(drawn.tokens), dtype=torch.bool)
-    context = torch.zeros_like(everyone)
-    context[list(drawn.context)] = True
-    ordered = Rule("earlier in the factorization order",
-                   "{key} comes before {query} in the factorization order." if behind else
-                   "{key} comes before {query} in the factorization order, or is {query} itself.",
-                   everyone, ~context, drawn.rank - behind, drawn.rank, unless=unless)
-    if not drawn.context:
+def _visible(text: Permutation, gap: int, unless: str) -> Visibility:
+    """Mask: every position attends to the context and to positions at least ``gap`` ranks before its own."""
+    all_true = torch.ones(len(text.tokens), dtype=torch.bool)
+    context = torch.zeros_like(all_true)
+    context[list(text.context)] = True
+    ordered = Rule("before in the order", "{key} comes before {query} in the order." if gap else
+                   "{key} comes before {query} in the order, or is {query} itself.",
+                   all_true, ~context, text.rank - gap, text.rank, unless=unless)
+    if not text.context:
         return Visibility((ordered,))
-    return Visibility((Rule.between("context", "{key} is context: it is not predicted, and is visible everywhere.",
+    return Visibility((Rule.between("context", "{key} is context: not predicted, and visible to every position.",
                                     all_true, context), ordered))
 
 

@@ -38,10 +38,9 @@ PAPER = "Dong et al. 2019, §2.3, fig. 1"
 
 @objective(
     title="cloze, bidirectional (UniLM)", chinese="双向语言模型", paper=PAPER, choices=(RATE,),
-    question="What is different from BERT?",
-    answer="The attention mask is the same: every position attends to every other. What differs: with probability 1/5 "
-           "a bigram or a trigram is masked as a whole, and the segment embeddings, A and B, tell the network which of "
-           "the four masks is in use.",
+    question="What differs from BERT?",
+    answer="Not the attention mask, which is bidirectional. With probability 20 % two or three adjacent words are "
+           "masked together, and the segments, A and B, indicate which of the four masks is in use.",
 )
 def both_directions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                     rate: float = 0.15, select: Sequence[int] | None = None,
@@ -54,11 +53,11 @@ def both_directions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pa
 
 
 @objective(
-    title="cloze, left-to-right (UniLM)", chinese="从左到右语言模型", paper=PAPER, choices=(RATE,),
-    question="In GPT, a position predicts the next word. What does a position predict under this triangular mask, and "
-             "what does it see of itself?",
-    answer="It predicts its own word. It attends to itself, but its input there is [MASK]. So only masked positions "
-           "contribute to the loss, whereas GPT has a loss at every position.",
+    title="cloze, left to right (UniLM)", chinese="从左到右语言模型", paper=PAPER, choices=(RATE,),
+    question="In GPT every position predicts the next word. What does a position predict here, and what is its "
+             "own input?",
+    answer="Its own word; the input there is [MASK]. So only the masked positions have a loss, whereas GPT learns from "
+           "every position.",
 )
 def left_to_right(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
@@ -69,10 +68,10 @@ def left_to_right(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair
 
 
 @objective(
-    title="cloze, right-to-left (UniLM)", chinese="从右到左语言模型", paper=PAPER, choices=(RATE,),
-    question="Under the right-to-left mask, does a position know how long the text is?",
-    answer="Yes. It sees the end of the text, and its own position id gives the number of words before it, though "
-           "nothing else about them. Under the left-to-right mask, a position does not know where the text ends.",
+    title="cloze, right to left (UniLM)", chinese="从右到左语言模型", paper=PAPER, choices=(RATE,),
+    question="With right-to-left attention, does a position know the length of the text?",
+    answer="Yes: the end of the text is visible, and the position's own index gives the number of words before it. It "
+           "knows nothing else about those words. With left-to-right attention the end is unknown.",
 )
 def right_to_left(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
@@ -84,11 +83,11 @@ def right_to_left(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair
 
 @objective(
     title="cloze, sequence to sequence (UniLM)", chinese="序列到序列语言模型", paper=PAPER,
-    choices=(RATE, Choice("cut", "share of the text that is the source", 0.5, 0.0, 0.95, 0.05)),
-    question="Is this an encoder–decoder? Which block of the mask would be different in GPT?",
+    choices=(RATE, Choice("cut", "proportion that is the source", 0.5, 0.0, 0.95, 0.05)),
+    question="Is this an encoder–decoder? Which block of its mask differs from GPT's?",
     answer="It is one network with one set of weights. In the upper left block the source attends to itself "
-           "bidirectionally; in GPT that block would be triangular too. The rest is the same: the target attends to "
-           "the whole source and to its own earlier words.",
+           "bidirectionally; in GPT that block is causal too. The rest is the same: the target attends to all of the "
+           "source and to the earlier target positions.",
 )
 def prefix(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
            cut: float = 0.5, select: Sequence[int] | None = None,
@@ -117,20 +116,20 @@ SHARES = {"both directions": 1 / 3, "sequence to sequence": 1 / 3, "left to righ
 
 
 @objective(
-    title="cloze, mixture of the four masks (UniLM)", chinese="统一语言模型", paper=PAPER, choices=(RATE,),
-    question="Draw again a few times. How does the network know which mask is in use?",
-    answer="From the segment embeddings: A and B for the bidirectional mask, C for left-to-right, D for right-to-left, "
-           "E and F for source and target. And from which positions its attention can reach.",
+    title="cloze with a mask mixture (UniLM)", chinese="统一语言模型", paper=PAPER, choices=(RATE,),
+    question="Resample several times. How does the network know which mask is in use?",
+    answer="From the segments: A and B for the bidirectional mask, C for left-to-right, D for right-to-left, E and F "
+           "for source and target. It can also infer it from which positions are visible.",
 )
 def mask_mixture(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
-            shares: Mapping[str, float] = SHARES, corrupt: Corruption = bert_80_10_10) -> Example:
+                 shares: Mapping[str, float] = SHARES, corrupt: Corruption = bert_80_10_10) -> Example:
     """Sample one of the four objectives. A single text used as source and target is cut at a uniform position."""
     return _sampled(shares, rng)(tokens, vocab=vocab, rng=rng, pair=pair, rate=rate, corrupt=corrupt)
 
 
 def mask_mixture_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
-                 rate: float = 0.15, shares: Mapping[str, float] = SHARES,
-                 corrupt: Corruption = bert_80_10_10) -> Example:
+                      rate: float = 0.15, shares: Mapping[str, float] = SHARES,
+                      corrupt: Corruption = bert_80_10_10) -> Example:
     """A sentence pair under one of the four masks, with next-sentence prediction under the bidirectional mask (§2.3).
 
     The label ``next_sentence`` is that of `plmlab.objectives.next_sentence`, or IGNORE under the other three masks.
@@ -149,12 +148,12 @@ def mask_mixture_pair(first: Sequence[int], second: Sequence[int], follows: bool
     choices=(Choice("rate", "proportion of the target to predict", TARGET_RATE, 0.05, 1.0, 0.05),),
     question="How does the network learn to stop?",
     answer="The [SEP] after the target can be masked like any of its words. Predicting [SEP] at a [MASK] means that "
-           "the text ends there.",
+           "the target is complete.",
     texts=2,
 )
 def masked_seq2seq_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random,
-                  rate: float = TARGET_RATE, select: Sequence[int] | None = None,
-                  corrupt: Corruption = bert_80_10_10) -> Example:
+                          rate: float = TARGET_RATE, select: Sequence[int] | None = None,
+                          corrupt: Corruption = bert_80_10_10) -> Example:
     """`prefix` with masking in the target only, including its final [SEP].
 
     ``round(rate · length)`` target positions are masked, at least one, without bigrams or trigrams (as in the authors'
@@ -169,7 +168,7 @@ def masked_seq2seq_target(source: Sequence[int], target: Sequence[int], *, vocab
 
 
 def unmasked_input(make: Callable[..., Example], tokens: Sequence[int], second: Sequence[int] | None,
-               vocab: Vocabulary) -> Example:
+                   vocab: Vocabulary) -> Example:
     """Unmasked input for one or two texts under one of the four attention masks."""
     return make(tokens, pair=second or (), vocab=vocab, rng=Random(0), select=())
 
@@ -185,10 +184,10 @@ def source_and_target(source: int, target: int) -> Visibility:
     index, all_true = torch.arange(time), torch.ones(time, dtype=torch.bool)
     in_source, in_target = index < source, index >= source
     return Visibility((
-        Rule.between("the whole source", "{key} is in the source, which every position can attend to.", everyone, read),
-        Rule("earlier in the target", "{key} is at or before {query} in the target.", written, written,
-             place, place, unless="{key} comes after {query} in the target: attending to it would leak the answer."),
-    ), otherwise="{query} is in the source, which is encoded before any of the target is generated.")
+        Rule.between("all of the source", "{key} is in the source, visible to every position.", all_true, in_source),
+        Rule("earlier target positions", "{key} is not after {query} in the target.", in_target, in_target, index,
+             index, unless="{key} is generated after {query}: attending to it would leak a target."),
+    ), otherwise="{query} is in the source, which is encoded before the target is generated.")
 
 
 def _full(*lengths: int) -> Visibility:
@@ -197,15 +196,15 @@ def _full(*lengths: int) -> Visibility:
 
 def _left_to_right(time: int) -> Visibility:
     index, all_true = torch.arange(time), torch.ones(time, dtype=torch.bool)
-    rule = Rule("left context", "{key} is at or to the left of {query}.", everyone, everyone, place,
-                place, unless="{key} is to the right of {query}, and the mask is left-to-right.")
+    rule = Rule("left context", "{key} is not to the right of {query}.", all_true, all_true, index, index,
+                unless="{key} is to the right of {query}, and attention is left-to-right.")
     return Visibility((rule,), pattern="causal")
 
 
 def _right_to_left(time: int) -> Visibility:
     index, all_true = torch.arange(time), torch.ones(time, dtype=torch.bool)
-    rule = Rule("right context", "{key} is at or to the right of {query}.", everyone, everyone,
-                -place, -place, unless="{key} is to the left of {query}, and the mask is right-to-left.")
+    rule = Rule("right context", "{key} is not to the left of {query}.", all_true, all_true, -index, -index,
+                unless="{key} is to the left of {query}, and attention is right-to-left.")
     return Visibility((rule,))
 
 

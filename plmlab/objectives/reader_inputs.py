@@ -22,16 +22,16 @@ Ids = Sequence[int]
     title="masked span with a retrieved document (REALM)",
     chinese="检索增强的掩码语言模型",
     paper="Guu et al. 2020, §3.2–3.4",
-    choices=(Choice("longest", "maximum span length, in tokens", 3.0, 1.0, 6.0, 1.0),),
-    question="The document is the second text. Can its words attend to the masked positions of the first?",
-    answer="Yes: query and document form one sequence and attend to each other in every layer. So the document is "
-           "encoded again for each query. The retriever cannot do that: it encodes a document into one vector before "
-           "any query is known.",
+    choices=(Choice("longest", "maximum tokens of the masked span", 3.0, 1.0, 6.0, 1.0),),
+    question="The document is the second text. Can its words attend to the masks of the first?",
+    answer="Yes: statement and document form one sequence and attend to each other in every layer, so the document is "
+           "encoded again for each statement. The retriever cannot do that: it encodes each document as one vector "
+           "before it knows the query.",
     texts=2,
     second="the document",
 )
 def reader_input(tokens: Ids, document: Ids, *, vocab: Vocabulary, rng: Random, longest: float = 3.0,
-              hidden: Sequence[int] | None = None) -> Example:
+                 hidden: Sequence[int] | None = None) -> Example:
     """[CLS] x [SEP] z [SEP]: predict masked tokens of the statement x given the document z.
 
     ``hidden`` are the indices of the masked tokens in the statement; each is replaced by [MASK]. If not given, a span
@@ -69,5 +69,5 @@ def mask_positions(example: Example, hidden: Sequence[int], vocab: Vocabulary) -
                          "from 0")
     tokens, targets = apply_masking(example.tokens.tolist(), [index + 1 for index in hidden], vocab=vocab,
                                     rng=Random(0),
-                           corrupt=always_mask)
+                                    corrupt=always_mask)
     return replace(example, tokens=tokens, targets=targets)

@@ -38,7 +38,7 @@ class Objective:
     question: str = ""
     answer: str = ""
     texts: int = 1
-    second: str = "the decoder's text"
+    second: str = "the decoder's target"
 
 
 OBJECTIVES: dict[str, Objective] = {}

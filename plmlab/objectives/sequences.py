@@ -16,11 +16,11 @@ from plmlab.visibility import Visibility
     title="sequence to sequence (encoder–decoder)",
     chinese="序列到序列",
     paper="Vaswani et al. 2017, §3",
-    question="Can the encoder's last position attend to the decoder's first? And can the decoder's first position "
-             "attend to all of the encoder's?",
-    answer="No, and yes. The source is encoded before any word is generated, so no encoder position sees the "
-           "decoder's text. Each decoder position attends to the whole source, but only to the earlier part of its own "
-           "text: the block at the lower right is GPT's mask.",
+    question="Can the last encoder position attend to the first decoder position? And can the first decoder position "
+             "attend to all encoder positions?",
+    answer="No, and yes. The source is encoded before generation starts, so the encoder never attends to the decoder. "
+           "Each decoder position attends to the whole source, and to the decoder positions up to itself: the block at "
+           "the lower right is GPT's causal mask.",
     texts=2,
 )
 def sequence_to_sequence(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary,
@@ -35,5 +35,5 @@ def sequence_to_sequence(source: Sequence[int], target: Sequence[int], *, vocab:
                       torch.full_like(inputs, IGNORE))
     decoder = causal(target, vocab=vocab, rng=Random(0))
     return PairExample(encoder, decoder, Visibility.full(
-        len(writes.tokens), len(read), name="the whole source",
-        why="{key} is encoded before {query} is generated: the decoder can attend to the whole source."))
+        len(decoder.tokens), len(inputs), name="all of the source",
+        why="{key} is in the source: every decoder position attends to all of the source."))

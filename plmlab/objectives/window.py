@@ -16,10 +16,10 @@ from plmlab.visibility import Visibility
     title="context window (word2vec)",
     chinese="上下文窗口",
     paper="Mikolov et al. 2013a, §3",
-    choices=(Choice("window", "maximum window size", 5.0, 1.0, 10.0, 1.0),),
-    question="The maximum window size is 5. Why is the window often smaller?",
-    answer="For each position the window size is sampled uniformly from 1 to the maximum, so that nearby words are "
-           "used as context more often than distant ones.",
+    choices=(Choice("window", "maximum words on each side", 5.0, 1.0, 10.0, 1.0),),
+    question="The window is 5. Why is the context of a position often smaller?",
+    answer="A window size from 1 to the maximum is sampled for each position. So nearby words are used more often than "
+           "distant ones.",
 )
 def window(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, window: float = 5.0,
            reach: Sequence[int] | None = None) -> Example:

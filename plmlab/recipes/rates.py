@@ -68,7 +68,7 @@ def pilot_score(parts: Parts, score: Callable[..., float | None], seeds: Sequenc
 
 
 def tune_learning_rates(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int],
-               grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
+                        grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
     """Variant → its `tune_learning_rate` over pilot seeds. ``grids``: variant → its initial grid; all grids are
     evaluated in parallel before any is extended."""
     parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])
@@ -76,7 +76,7 @@ def tune_learning_rates(parts: Parts, score: Callable[..., float | None], seeds:
 
 
 def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
-               seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
+                       seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
     """Variant → its ``lr``; the ``rates`` tried, with their ``development`` score for the first seed; and the results
     at the best of them, with the spread over all seeds.
 

@@ -81,7 +81,7 @@ class HNSWIndex(DocumentIndex):
         if short.any():
             vectors = faiss.downcast_index(self._faiss.storage)
             scores[short], positions[short] = vectors.search(queries[short], most,
-                                                         params=faiss.SearchParameters(**living))
+                                                             params=faiss.SearchParameters(**living))
         return scores, np.where(positions < 0, -1, self._numbers[positions])
 
     def _positions(self) -> Numbers:

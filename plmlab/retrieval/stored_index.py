@@ -44,8 +44,8 @@ def save_index(folder: Folder, index: DocumentIndex, *, encoder: str) -> None:
         flush(draft / VECTORS)
         write(draft / DOCUMENTS, safetensors.numpy.save(documents))
         header = {"format": FORMAT, "kind": index.kind, "settings": index.settings, "encoder": encoder,
-                "next_number": index.next_number,
-                "sha256": {name: _digest(draft / name) for name in (VECTORS, DOCUMENTS)}}
+                  "next_number": index.next_number,
+                  "sha256": {name: _digest(draft / name) for name in (VECTORS, DOCUMENTS)}}
         write(draft / INDEX, (json.dumps(header, indent=2) + "\n").encode())
 
 

@@ -85,7 +85,7 @@ class CompiledLoss:
 
         from_compiler = isinstance(problem, TorchDynamoException | InductorError)
         if (self.compiled is None or isinstance(problem, torch.OutOfMemoryError) or (self.worked and not from_compiler)
-                or self.accelerator.num_processes > 1):
+            or self.accelerator.num_processes > 1):
             return False
         self.compiled, self.known = None, None
         lines = str(problem).strip().splitlines()

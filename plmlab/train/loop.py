@@ -240,7 +240,7 @@ class Run:
         self.history.seconds = time.monotonic() - self.clock
         try:
             self.states.save(State.of(self.step, self.model, self.update.optimizer, best, random, self.history,
-                                     self.settings))
+                                      self.settings))
         except OSError as problem:
             self.warn_save_failed(problem)
 

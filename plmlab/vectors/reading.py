@@ -92,7 +92,7 @@ def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> It
             return
     if rest.strip():
         raise layout.broken(done + 1, f"{shown(rest)} does not end in a line break: it may be truncated. {AGAIN}; if "
-                                      "it is complete, add a line break at its end")
+                            "it is complete, add a line break at its end")
     _all_there(done, wanted, layout)
 
 
@@ -130,7 +130,7 @@ def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> 
     _no_space_inside(last, rest, done, layout)
     if done < wanted and rest not in (b"", b"\n"):
         raise layout.broken(done + 1, f"it is truncated: expected a word, a space and {length:,} bytes of numbers, "
-                                      f"but only {len(rest):,} bytes are left. {AGAIN}")
+                            f"but only {len(rest):,} bytes are left. {AGAIN}")
     _all_there(done, wanted, layout)
 
 
@@ -177,7 +177,7 @@ def _all_there(done: int, wanted: int, layout: Layout) -> None:
     if layout.count is not None and done < wanted:
         those = f"; limit={done} reads those" if done else ""
         raise layout.broken(done + 1, f"it is missing: the header gives {_many(layout.count, 'word')}, but the file "
-                                      f"ends after {done:,}. {AGAIN}{those}")
+                            f"ends after {done:,}. {AGAIN}{those}")
 
 
 def _all_finite(block: Float32[np.ndarray, "word model"], done: int, layout: Layout) -> None:
@@ -185,7 +185,7 @@ def _all_finite(block: Float32[np.ndarray, "word model"], done: int, layout: Lay
     if not finite.all():
         row, column = np.argwhere(~finite)[0].tolist()
         raise layout.broken(done + row + 1, f"number {column + 1:,} is {block[row, column]} as a float32; every number "
-                                            "must be finite. Fix the row, or remove it")
+                            "must be finite. Fix the row, or remove it")
 
 
 def _ends_in_a_number(word: bytes) -> bool:
@@ -213,7 +213,7 @@ def _word(name: bytes, row: int, layout: Layout) -> str:
         raise layout.broken(row, "it has no word before its numbers. Fix the row, or remove it")
     if layout.binary and b"\n" in name:
         raise layout.broken(row, f"its word would be {shown(name)}, with a line break inside: the previous rows are "
-                                 f"not as long as the header implies. {AGAIN}")
+                            f"not as long as the header implies. {AGAIN}")
     try:
         return name.decode()
     except UnicodeDecodeError as error:
@@ -230,5 +230,5 @@ def _none_twice(words: list[str], layout: Layout) -> None:
         for row, word in enumerate(words, 1):
             if word in seen:
                 raise layout.broken(row, f"the word {word!r:.60} is already in row {seen[word]:,}; each word must "
-                                         "have one vector. Remove one of the two")
+                                    "have one vector. Remove one of the two")
             seen[word] = row

@@ -138,7 +138,7 @@ def test(run: Run) -> dict[str, Any]:
 STUDY = Study(name="noisy translation", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
               development=development, test=test, updates={(name,): UPDATES[name] for name in ARMS}, seeds=SEEDS,
               nothing=-log(len(tokenizer())), unequal="each is compared with itself, as training goes on, and with the "
-                                                     "others after the same number")
+              "others after the same number")
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
         results[name] = {
             "lost": arm.lost, "noise": arm.noise, "smoothing": arm.smoothing,
             "ideal": {str(count): seed_statistics({seed: learned_perfectly(arm, readers[arm.lost, count, seed])
-                                           for seed in study.seeds}) for count in lengths},
+                                                   for seed in study.seeds}) for count in lengths},
             "updates": {str(updates): seed_statistics(outcomes[name, updates].runs)
                         for updates in study.budgets((name,))}}
     lr, scores = rate

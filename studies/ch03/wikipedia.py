@@ -107,7 +107,7 @@ def test(run: Run) -> dict[str, Any]:
 STUDY = Study(name="wikipedia", arms={(dropout,): (3e-3, 1e-2) for dropout in (0.0, 0.3)}, build=build, train=train,
               development=development, test=test, updates={(0.0,): (2400,), (0.3,): (2400, 4800)}, pilots=(8,),
               nothing=-log(WORDS), unequal="2,400 updates read each sentence five times; with dropout one learns "
-                                           "slower, and may read them ten times")
+              "slower, and may read them ten times")
 
 
 def mixing(folder: str, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:

@@ -139,4 +139,4 @@ def measure(parts: Parts) -> dict[str, Any]:
         "combinations": of_arms(outcomes, "combinations"), "nouns": of_arms(alone),
         "baselines": {rival: {split: seed_statistics({seed: others[rival, seed, split] for seed in SEEDS})
                               for split in SPLITS}
-                   for rival in RIVALS}}
+                      for rival in RIVALS}}

@@ -130,4 +130,4 @@ def measure(parts: Parts) -> dict[str, Any]:
     return {name: {"aim": aim} | seed_statistics({
         seed: {figure: runs[folder, name, seed][figure] for figure in ("mistakes", "wrong")} for seed in SEEDS}) | {
         what: {history: over(name, what, history) for history in histories} for what, histories in HISTORIES.items()}
-        for name, aim in ASKED.items()}
+            for name, aim in ASKED.items()}

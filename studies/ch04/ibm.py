@@ -40,7 +40,7 @@ def counted(some: Sequence[Passage], rounds: int, pull: float = 0.0) -> Table:
                 for other, share in zip(source, shares, strict=True):
                     counts[other][word] += share / total
         table = {other: {word: count / sum(row.values()) for word, count in row.items()}
-                    for other, row in counts.items()}
+                 for other, row in counts.items()}
     assert table is not None
     return table
 

@@ -97,4 +97,4 @@ def measure(parts: Parts) -> dict[str, Any]:
         str(updates): seed_summary({seed: run["loss"] for seed, run in outcomes[name, updates].runs.items()})
         for updates in budgets(name)}, "history": {
         str(seed): run["history"] for seed, run in outcomes[name, UPDATES].runs.items()}}
-        for name, (lr, scores) in tuned.items()}
+            for name, (lr, scores) in tuned.items()}

@@ -104,8 +104,8 @@ def measure(parts: Parts) -> dict[str, Any]:
         "tags": {"by word or ending": tags_told(tag_probes.guess_tags(tag_probes.by_word_or_ending)),
                  "by word, endings and neighbours": tags_told(tag_probes.examined(tag_probes.by_neighbours))},
         "senses": {rule: senses_told(right) for rule, right in sense_probes.without_a_network().items()}},
-        "asked": {"labelled": len(known.words), "all": len(all_words.words),
-                  "several": sum(word in tag_probes.several() for word in several.words),
-                  "senses": len(sense_probes.asked(DECIDING["senses"])),
-                  "other patterns": len(sense_probes.asked("other patterns"))},
-        "read before": parts(read_before, [(SEEDS[0],)])[SEEDS[0],], "sentences": UPDATES * BATCH}
+            "asked": {"labelled": len(known.words), "all": len(all_words.words),
+                      "several": sum(word in tag_probes.several() for word in several.words),
+                      "senses": len(sense_probes.asked(DECIDING["senses"])),
+                      "other patterns": len(sense_probes.asked("other patterns"))},
+            "read before": parts(read_before, [(SEEDS[0],)])[SEEDS[0],], "sentences": UPDATES * BATCH}

@@ -65,7 +65,7 @@ def reached(folder: str, arm: str, task: str, lr: float, seed: int, budget: tupl
     bert: BERT = (smaller.build("BERT", seed).encoder if way == NOT_AT_ALL
                   else smaller.pretrained(folder, way, PILOTS.get(seed, seed)))
     model, history = fine_tune(encoder.over(bert) if encoder else bert, task, MOST, seed, lr=lr, steps=steps,
-                          patience=patience, features=features, show=False)
+                               patience=patience, features=features, show=False)
     assert history.best is not None
     return {"score": score(model, task), "development": history.best[1], "updates": history.best[0]}
 
@@ -80,7 +80,7 @@ def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
     """Pretrain and save all models; way → ``lr``, the ``rates`` tried, and ``loss``, ``words in sight`` (accuracy on
     visible words) and ``million`` words of training text, with spread."""
     found = tune_learning_rates(parts, smaller.rate_score, tuple(PILOTS),
-                       {(like,): smaller.RATES for like in smaller.LIKE.values()})
+                                {(like,): smaller.RATES for like in smaller.LIKE.values()})
     best = {way: found[like,] for way, like in smaller.LIKE.items()}
     runs = parts(smaller.pretrain, [(folder, way, best[way][0], seed) for way in best for seed in SEEDS])
     return {way: {"lr": lr, "rates": rates_tried(scores),

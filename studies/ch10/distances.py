@@ -63,7 +63,7 @@ def told(name: str, updates: int, found: Measured) -> Told:
     return {"lr": found.lr, "rates": rates_tried(found.scores), "like": LIKE.get(name, name), "updates": updates,
             "parameters": sum(weight.numel() for weight in new(name, 0).parameters()),
             **seed_statistics({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
-                       for seed, run in found.runs.items()}),
+                               for seed, run in found.runs.items()}),
             "history": {str(seed): run["history"] for seed, run in found.runs.items()}}
 
 

@@ -178,5 +178,5 @@ def measure(parts: Parts) -> dict[str, Any]:
                          for updates in BUDGETS for name in ARMS for seed in SEEDS])
     arms = {name: {"lr": lr, "rates": rates_tried(scores), "updates": {
         str(updates): seed_statistics({seed: runs[name, updates, lr, seed] for seed in SEEDS}) for updates in BUDGETS}}
-        for name, (lr, scores) in rates.items()}
+            for name, (lr, scores) in rates.items()}
     return {"arms": arms, "forgetting": best(KIND).together}

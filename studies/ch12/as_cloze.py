@@ -20,7 +20,7 @@ more than `MARGIN`; otherwise they are *not apart*. For each task, and for BERT 
 - *A cloze beats a head where labels are few*: holds if the cloze is above the head with 32 labels, fails if the head is
   above, otherwise does not show.
 - *The advantage goes as labels grow*: holds if they are not apart with 1,024, fails if the cloze is still above, and
-  *turns round* if the head is; not applicable if the cloze was not above with 32.
+  ``turns round`` if the head is; not applicable if the cloze was not above with 32.
 - *It is the words' meaning*, not only their format: holds if GLM's cloze is above the one with exchanged words, with
   32; fails if it is below, otherwise does not show. Exchanged words do not only lack the meaning, they mislead: the
   head gives a better estimate of the gain.
@@ -211,7 +211,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     return {
         "tasks": tasks, "frozen": {task: {str(labels): {arm: seed_statistics({
             seed: still[folder, arm, task, labels, seed] for seed in SEEDS}) for arm in heads} for labels in LABELS}
-            for task in TASKS},
+                                   for task in TASKS},
         "majority": {task: majority(task) for task in TASKS},
         "zero": {task: {arm: zero[folder, arm, task] for arm, how in ARMS.items() if how.says_words}
                  for task in TASKS},

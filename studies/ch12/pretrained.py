@@ -185,4 +185,4 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
         "lr": one.lr, "rates": rates_tried({rate: -score for rate, score in one.scores.items()}),
         "million": read[name,], "updates": updates, "loss": one.runs[SEED]["loss"],
         "parameters": sum(weight.numel() for weight in build(name, SEED).parameters())}
-        for (name, updates), one in found.items()}
+            for (name, updates), one in found.items()}

@@ -76,5 +76,5 @@ def measure(parts: Parts, updates: int) -> dict[str, Any]:
     table = parts(looked_up, [(count, seed) for count in TUNED for seed in SEEDS])
     return {"writing": {name: {"lr": lr, "rates": rates_tried(scores), "right": {str(count): seed_statistics({
         seed: wrote[folder, name, updates, count, lr, seed] for seed in SEEDS}) for count in TUNED}}
-        for name, (lr, scores) in best.items()},
-        "table": {str(count): seed_summary({seed: table[count, seed] for seed in SEEDS}) for count in TUNED}}
+                        for name, (lr, scores) in best.items()},
+            "table": {str(count): seed_summary({seed: table[count, seed] for seed in SEEDS}) for count in TUNED}}

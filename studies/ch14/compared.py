@@ -34,8 +34,8 @@ from typing import Any
 
 from plmlab.chapters.ch14.answering import GrownOutcome, answered
 from plmlab.chapters.ch14.compared import BOTH, GOLD, HOPPING, compared_questions, measured_by
-from plmlab.chapters.ch14.exam import new_compositions
 from plmlab.chapters.ch14.gold_graphs import gold_graph
+from plmlab.chapters.ch14.test_set import new_compositions
 from plmlab.chapters.ch14.training import development as shown_to_choose
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa import CogQA

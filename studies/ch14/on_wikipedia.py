@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from plmlab.chapters.ch14.answering import answered
-from plmlab.chapters.ch14.exam import SIZES, questions
+from plmlab.chapters.ch14.test_set import SIZES, questions
 from plmlab.chapters.ch14.training import pages
-from plmlab.chapters.ch14.wikipedia_exam import pieces
+from plmlab.chapters.ch14.wikipedia_questions import pieces
 from plmlab.recipes import Parts, device
 from plmlab.recipes.stored_models import keep, with_kept
 from studies.ch14.outcomes import told

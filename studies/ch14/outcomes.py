@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 
 from plmlab.chapters.ch14.answering import GrownOutcome, Outcome
-from plmlab.chapters.ch14.exam import SIZES, SPLITS, questions
+from plmlab.chapters.ch14.test_set import SIZES, SPLITS, questions
 from plmlab.world.questions.bank import Question
 
 

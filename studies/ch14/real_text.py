@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import torch
 
-from plmlab.chapters.ch14.wikipedia_exam import pieces
+from plmlab.chapters.ch14.wikipedia_questions import pieces
 from plmlab.hf import minilm
 from plmlab.models.bert import BERT
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA

@@ -10,6 +10,6 @@ from studies.ch14 import compared, on_wikipedia
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``compared``: the comparison in the world, by hops; ``from_pretrained Wikipedia``: the results of a real BERT on
+    """``compared``: the comparison in the world, by hops; ``on Wikipedia``: the results of a real BERT on
     real text."""
     return {"compared": compared.measure(parts), "on Wikipedia": on_wikipedia.measure(parts)}

@@ -5,8 +5,8 @@ states something else gives another answer. What is measured is how often, and w
 
 - *everywhere*: each block that states the fact is edited; only the retriever and the reader can fail.
 - *in one of several*: where more than one block states the fact, one is edited, and the documents disagree.
-- *by heart*: the same as *everywhere*, for a model that has memorized this world (`by_heart`), and for facts that it
-  was trained on. Fixed before: weights override documents if the old answer stays for more than 25 % of those that were
+- *by heart*: the same as *everywhere*, with a model that has memorized this world (`by_heart`), on facts that it was
+  trained on. Fixed before: weights override documents if the old answer stays for more than 25 % of those that were
   correct; they do not if it stays for less than 5 %.
 """
 

@@ -69,7 +69,7 @@ def test_each_cell_and_each_position_tell_why(show: Show) -> None:
     expect(page.locator(".position-said")).to_contain_text("Position 1 of the (position 1) is 1")
     page.keyboard.press("End")
     expect(page.locator(".why p").first).to_have_text(
-        "are cannot attend to cups: cups is generated after are: attending to it would leak the answer.")
+        "are cannot attend to cups: cups is generated after are: attending to it would leak a target.")
     row(page, "position 2").nth(9).hover()
     expect(page.locator(".position-said")).to_have_text(
         "Position 1 of are is 5: the position of its [MASK], the same for the whole blank that is filled 1st. "

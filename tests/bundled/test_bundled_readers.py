@@ -13,8 +13,8 @@ from plmlab.chapters.ch10 import bundled as remembering
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import said
 from plmlab.chapters.ch14.answering import answered
-from plmlab.chapters.ch14.exam import SPLITS, questions
 from plmlab.chapters.ch14.gold_graphs import example
+from plmlab.chapters.ch14.test_set import SPLITS, questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.chapters.ch16 import bundled as looking_up
 from plmlab.chapters.ch16.arms import FULL, among, each, outcomes

@@ -16,8 +16,10 @@ from plmlab.chapters.ch03.noisy_translation import (
     judged,
     likeliest,
     pairs,
-    test_set,
     tokenizer,
+)
+from plmlab.chapters.ch03.noisy_translation import (
+    test_set as evaluation_set,
 )
 from plmlab.chapters.ch04 import arms as passage_arms
 from plmlab.chapters.ch04 import bundled as passage_translators
@@ -31,7 +33,7 @@ LOST = ARMS[bundled.ARM].lost
 @pytest.mark.parametrize("name", [bundled.NAME])
 def test_the_translator_does_what_its_readme_tells(name: str) -> None:
     translator, own = load(name)
-    telegrams = test_set(LOST, LONGEST, SEEDS[0], SOURCES)
+    telegrams = evaluation_set(LOST, LONGEST, SEEDS[0], SOURCES)
     empty = judged(LOST, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
     right = judged(LOST, telegrams, beamed(translator, telegrams, 1))["right"]
     assert empty == pytest.approx(stated(name, "share whose likeliest translation is empty"), abs=0.04) and empty
@@ -43,7 +45,7 @@ def test_the_translator_does_what_its_readme_tells(name: str) -> None:
 def test_ten_telegrams_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
     translator, _ = load(name)
     with torch.no_grad():
-        same_ten(name, float(translator.loss(pairs(test_set(LOST, LONGEST, SEEDS[0], 10)))))
+        same_ten(name, float(translator.loss(pairs(evaluation_set(LOST, LONGEST, SEEDS[0], 10)))))
 
 
 @pytest.mark.parametrize("name", passage_translators.BUNDLED)

@@ -68,7 +68,7 @@ def test_three_steps_by_hand():
     (0.3) wins; 你看 counts 0.24 (nobody took 看) and 你吃 0.06 / e; 书 0.216 against 报 0.024. Group 3 pays for 我 and
     for 你, and takes 他 (0.2); 他看 0.12 / e = 0.044 and 他吃 0.08 / e = 0.029; 书 0.108 / e = 0.04, 报 0.012."""
     table = TableLM({"我吃饭": .30, "我看书": .20, "你看书": .216, "你看报": .024, "你吃饭": .06,
-                   "他看书": .108, "他看报": .012, "他吃饭": .08})
+                     "他看书": .108, "他看报": .012, "他吃饭": .08})
     asked = {"length": 4, "beam": 3, "groups": 3}
     prompt = torch.tensor([[0]])
     begun = UncachedLM(lambda texts: table.next_words(texts[:, 1:]))

@@ -77,7 +77,7 @@ def test_the_notes_example_needs_two_prefixes():
     """苹果 has 0.45; 大 has 0.55 and stays open, 苹 has 0.45 and cannot do better; after 大 nothing has so much."""
     table = TableLM({"我爱苹果": .45, "我爱大象": .10, "我爱大人": .08, "我爱大妈": .12, "我爱大便": .05, "我爱大军":
                      .05,
-                   "我爱大米": .08, "我爱大姐": .07})
+                     "我爱大米": .08, "我爱大姐": .07})
     found = exact_search(table, table.prompt("我爱"), table.vocab, length=5)
     assert ["".join(table.read(text.tokens)) for text in found.best] == ["苹果"]
     assert math.exp(found.best[0].logprob) == pytest.approx(.45) and found.visited == [1, 1]
@@ -106,7 +106,7 @@ def test_a_beams_text_survives_a_model_that_rounds_down_in_a_batch():
     """As if each batch of more than four lost a little: what the beam found may not vanish, nor stand there twice."""
     plain = whims(5, sharp=0.5)
     model = UncachedLM(lambda texts: plain.logits(texts).log_softmax(-1) - 1e-4 * (len(texts) > 4)
-                      * torch.eye(4, dtype=torch.float64)[texts[:, -1]])
+                       * torch.eye(4, dtype=torch.float64)[texts[:, -1]])
     prompt = torch.tensor([[1]])
     found = exact_search(model, prompt, SMALL, length=5, count=3)
     assert len({text.tokens for text in found.best}) == 3 and max(found.visited) > 4

@@ -167,7 +167,7 @@ def test_a_closed_cell_is_minus_infinity_in_every_head_of_every_layer(make) -> N
         torch.testing.assert_close(reading.vectors, now, **CLOSE)
         apart = 1 - F.cosine_similarity(was.double(), now.double(), dim=-1)
         assert lab.state["change"]["positions"] == pytest.approx(apart.tolist(), abs=1e-5)
-    causes = np.array(lab.state["mask"]["causes"]).reshape(time, time)
+    causes = np.array(lab.state["mask"]["rule_ids"]).reshape(time, time)
     assert causes[4, 2] == causes[3, 0] == -1000
     lab.closed = []
     assert torch.equal(weights_of(lab), before)
@@ -215,7 +215,7 @@ def test_models_of_transformers() -> None:
     says = seeded(GPT2LMHeadModel(GPT2Config(vocab_size=SIZE + 5, n_embd=8, n_layer=3, n_head=2, bos_token_id=5,
                                              eos_token_id=6)))
     lab = AttentionLab(says, WORDS, TEXT)
-    assert lab.state["mask"]["causes"][1] == -1
+    assert lab.state["mask"]["rule_ids"][1] == -1
     lab.off = [["self", 0, 0]]
     assert lab.state["change"]["kind"] == "next"
     with torch.no_grad():

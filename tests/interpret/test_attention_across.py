@@ -70,7 +70,7 @@ def test_bertviz_draws_the_cross_map_alone(kind: type[Seq2Seq]) -> None:
         assert (part["name"], part["left_text"], part["right_text"]) == ("Cross", TARGET_POSITIONS, SOURCE_POSITIONS)
         torch.testing.assert_close(torch.tensor(part["attn"])[0], found.weights[0], rtol=0, atol=0.00051)
         assert repr(draw(model, WORDS, "the man", SECOND)).endswith("3 tokens → 6 tokens>")
-        with pytest.raises(ValueError, match=r"heads \[1\] were asked for; this model has heads 0 … 0"):
+        with pytest.raises(ValueError, match=r"heads \[1\] were requested; this model has heads 0 … 0"):
             draw(model, WORDS, TEXT, SECOND, heads=[1])
     for draw in (head_view, model_view):
         with pytest.raises(ValueError, match="a Seq2Seq has no attention to show: its decoder receives only"):
@@ -183,7 +183,7 @@ def test_what_cannot_be_is_said_in_the_readers_words() -> None:
     assert lab.message == ("a Seq2Seq has no attention to show: its decoder receives only the encoder's "
                            "last state")
     lab = AttentionLab(made(AdditiveSeq2Seq), WORDS, TEXT)
-    assert "give the second" in lab.message
+    assert "as the second" in lab.message
     lab.second = SECOND
     assert (lab.message, lab.stale) == ("", False)
     lab.off = [["encoder", 0, 0]]

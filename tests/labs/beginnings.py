@@ -54,7 +54,7 @@ BEGINNINGS = {
                  'layer_models.lab(shares=[0.2, 0.5, 0.3], chosen=1, score="form", places=[0, 0])'],
     "MaskLab": ['MaskLab(words(), SENTENCES[12], "masked", seed=3)', f"MaskLab(words(), {PAIR})",
                 'MaskLab(words(), SENTENCES[12], "causal", network="recurrent")',
-                'MaskLab(words(*HOSTILE.values()), SENTENCES[12], "two_way")'],
+                'MaskLab(words(*HOSTILE.values()), SENTENCES[12], "bidirectional_lm")'],
     "MemoryLab": ["memory_models.lab()",
                   'memory_models.lab(cuts=[[0, 9]], without="unshifted", layer=1, head=1, key=8)'],
     "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],

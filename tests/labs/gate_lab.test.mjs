@@ -15,31 +15,31 @@ test("a score has two decimals, or as many as keep it from looking perfect", () 
 });
 
 test("a cell is told with the sum that made it", () => {
-  const said = told({ unit, position: 3, name: "keys", drawn: "memory", at, holds: [] });
+  const said = told({ unit, step: 3, name: "keys", drawn: "memory", at, holds: [] });
   assert.equal(said, "Layer 1, unit 17: its cell state is 0.50 after “keys”. It keeps 50 % of its previous state " +
     "0.80 (forget gate 0.50) and adds 25 % of the candidate 0.40 (input gate 0.25), i.e. 0.10. It outputs 90 % of " +
     "tanh c (output gate 0.90).");
-  const gate = told({ unit, position: 3, name: "keys", drawn: "forget", at, holds: [] });
+  const gate = told({ unit, step: 3, name: "keys", drawn: "forget", at, holds: [] });
   assert.match(gate, /^Layer 1, unit 17: its forget gate is 0\.50 after “keys”\..*which gives a cell state of 0\.50\./);
-  assert.match(told({ unit, position: 0, name: "a", drawn: "memory", at, holds: [] }), /It starts from 0 and adds/);
+  assert.match(told({ unit, step: 0, name: "a", drawn: "memory", at, holds: [] }), /It starts from 0 and adds/);
 });
 
 test("what the reader's word is keeps a piece of its own", () => {
-  const pieces = cellSaid({ unit, position: 1, name: "<b>", drawn: "memory", at, holds: [] });
+  const pieces = cellSaid({ unit, step: 1, name: "<b>", drawn: "memory", at, holds: [] });
   assert.deepEqual(pieces.filter(({ role }) => role), [{ text: "<b>", role: "word" }]);
 });
 
 test("what is held is told where it acts, and what would be without it", () => {
   const forget = { point: "forget", layer: 1, unit: 17, value: 0, start: 3 };
   const written = { point: "memory", layer: 1, unit: 17, value: 3, start: 3 };
-  const say = (position, holds, was) => told({ unit, position, name: "keys", drawn: "memory", at: { ...at, was }, holds });
+  const say = (step, holds, was) => told({ unit, step, name: "keys", drawn: "memory", at: { ...at, was }, holds });
   assert.match(say(3, [forget], 0.9),
     /forget gate 0\.50, clamped\).*Without clamping, its cell state would be 0\.90\.$/);
   assert.doesNotMatch(say(2, [forget], 0.5), /clamped|Without/);
   assert.match(say(3, [written]), /is 0\.50 \(clamped\) after “keys”\. This cell state was set/);
   assert.doesNotMatch(say(4, [written]), /set by hand/);
-  assert.deepEqual([2, 3, 4].map((position) => covers(forget, position)), [false, true, true]);
-  assert.deepEqual([2, 3, 4].map((position) => covers(written, position)), [false, true, false]);
+  assert.deepEqual([2, 3, 4].map((step) => covers(forget, step)), [false, true, true]);
+  assert.deepEqual([2, 3, 4].map((step) => covers(written, step)), [false, true, false]);
 });
 
 test("a hold more takes the place of one of the same gate, and of no other", () => {
@@ -61,7 +61,7 @@ test("holds in words", () => {
   assert.equal(text({ value: 1, start: 0 }), "layer 0, unit 2: forget gate open throughout");
   assert.equal(text({ value: 0.25, point: "input" }), "layer 0, unit 2: input gate at 0.25 from “keys” on");
   assert.equal(text({ point: "memory", value: -3 }), "layer 0, unit 2: cell state set to −3.00 after “keys”");
-  assert.equal(text({ start: 9 }), "layer 0, unit 2: forget gate closed from position 9 on");
+  assert.equal(text({ start: 9 }), "layer 0, unit 2: forget gate closed from step 9 on");
 });
 
 const figures = (best, untrained, shuffled, baseline) =>

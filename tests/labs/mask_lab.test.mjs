@@ -46,7 +46,7 @@ test("rules have fills of their own, and the legend names what is to be seen", (
   assert.deepEqual(legendOf(blanks.mask, all, ["word", "mask"]).map((l) => l.text),
     ["the text", "what was written", "blocked", "set by hand", "masked"]);
   const masked = fixtures.find((f) => f.name === "masked").mask;
-  assert.deepEqual(legendOf(masked, masked.rule_ids, ["word"]).map((l) => l.text), ["full attention"]);
+  assert.deepEqual(legendOf(masked, masked.rule_ids, ["word"]).map((l) => l.text), ["bidirectional attention"]);
 });
 
 test("the crosshair begins at a target", () => {

@@ -63,7 +63,7 @@ test("a word of the reader's stays a piece of its own", () => {
 test("beside a weight stands what its loss does", () => {
   assert.equal(text(weightSaid(state, 2, [[0, 0.25], [1, 0]], "head 3")), " Attention weight: 0.25 in " +
     "layer 0, 0.00 in layer 1 (head 3). Masking it out changes p(“crane”) from 0.93 to 0.90.");
-  assert.match(text(weightSaid(state, 4, [[0, 0.1]], "mean")), /Masking position_ids 3 to 4 \(as a group\) out .* 0\.20/);
+  assert.match(text(weightSaid(state, 4, [[0, 0.1]], "mean")), /Masking positions 3 to 4 \(as a group\) out .* 0\.20/);
   assert.deepEqual(weightSaid(state, 0, [[0, 0]], "mean"), []);
   assert.equal(effectOf(state, 6), undefined);
 });
@@ -101,7 +101,7 @@ test("the tally is told, and what is not counted is not", () => {
     "beyond it. Among 50 questions within one segment and with the fact in the memory, 45 are answered correctly, and 2 once every " +
     "occurrence of the word is masked out.");
   assert.match(tallySaid({ ...tally, cut: [45, 30, 50] }),
-    /Remembered position_ids that attended to the word also carry the information\.$/);
+    /Remembered positions that attended to the word also carry the information\.$/);
   assert.equal(tallySaid({}), "");
 });
 

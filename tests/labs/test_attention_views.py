@@ -228,7 +228,7 @@ def test_a_longer_text_can_be_asked_for() -> None:
 
 def test_a_model_stays_as_it_was() -> None:
     model = bert().train()
-    with pytest.raises(ValueError, match="position_ids"):
+    with pytest.raises(ValueError, match="positions"):
         head_view(model, WORDS, LONG)
     head_view(model, WORDS, TEXT)
     assert model.training and all(p.grad is None for p in model.parameters())

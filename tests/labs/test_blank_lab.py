@@ -94,7 +94,7 @@ def test_the_first_state_is_the_example() -> None:
     assert (made.text, made.spans, made.order, made.message) == (TEXT, SPANS, ORDER, "")
     state = made.state
     assert state["inputs"] == ["the", "[MASK]", "near", "the", "[MASK]", "lost", ".", "[START]", "chair", "are",
-                              "[START]", "cups"]
+                               "[START]", "cups"]
     assert state["position_ids"] == [[1, 2, 3, 4, 5, 6, 7, 5, 5, 5, 2, 2], [0] * 7 + [1, 2, 3, 1, 2]]
     assert state["targets"] == [None] * 7 + ["chair", "are", END, "cups", END]
     assert (state["names"][3], state["names"][10]) == ("the (position 4)", "[START] (Part B, 2nd)")
@@ -206,8 +206,9 @@ def test_spans_stay_with_their_words() -> None:
 
 @pytest.mark.parametrize("traits, told", [
     ({"text": "the [MASK] lost"}, r"the text contains [MASK]"),
-    ({"spans": [[1, 3], [2, 4]], "order": [0, 1]}, "none over another"), ({"spans": [[7, 9]], "order": [0]}, "has 8"),
-    ({"spans": [[1]], "order": [0]}, "give (begin, end)"), ({"order": [0, 0]}, "give the number of each once"),
+    ({"spans": [[1, 3], [2, 4]], "order": [0, 1]}, "not overlapping"),
+    ({"spans": [[7, 9]], "order": [0]}, "a text of 8 words"),
+    ({"spans": [[1]], "order": [0]}, "give (begin, end)"), ({"order": [0, 0]}, "exactly once"),
     ({"chosen": ["zebra"]}, "“zebra” is not a token"), ({"chosen": ["[PAD]"]}, "“[PAD]” is not a token"),
 ])
 def test_what_cannot_be_read_leaves_what_stood(traits: dict[str, Any], told: str) -> None:

@@ -80,5 +80,5 @@ def test_a_name_is_text_in_the_page() -> None:
 def test_the_mask_lab_has_its_own_objectives_as_before(graph: networkx.DiGraph) -> None:
     GraphMaskLab(graph)
     assert "in_neighbours" not in MaskLab.objectives and "graph" not in MaskLab.networks
-    with pytest.raises(ValueError, match="there is no objective 'causal'; choose one of found_from, found"):
+    with pytest.raises(ValueError, match="there is no objective 'causal'; choose one of in_neighbours, in"):
         GraphMaskLab(graph, "causal")

@@ -55,8 +55,8 @@ def test_each_cell_says_why_as_its_own_block_does(lab: MaskLab) -> None:
             for k, cause in enumerate(row):
                 said = visible.sentence(cause).replace("{query}", names[query + q]).replace("{key}", names[key + k])
                 assert whole.visible.reason(query + q, key + k, names).endswith(f": {said}")
-    assert "the source is encoded before" in whole.visible.reason(0, split, names)
-    assert "can attend to the whole source" in whole.visible.reason(split, 0, names)
+    assert "encoded before" in whole.visible.reason(0, split, names)
+    assert "attends to all of the source" in whole.visible.reason(split, 0, names)
 
 
 def test_what_no_rule_of_a_block_covers_keeps_its_own_sentence() -> None:
@@ -101,7 +101,7 @@ def test_a_long_pair_is_cut_where_it_is_longest(source: int, target: int) -> Non
     kept, positions = lab.state["split"] - 1, len(lab.state["tokens"])
     assert positions == min(64, source + target + 2)
     assert (kept, positions - kept - 2) == {(40, 40): (31, 31), (90, 3): (59, 3), (3, 90): (3, 59),
-                                        (31, 31): (31, 31), (32, 31): (31, 31)}[source, target]
+                                            (31, 31): (31, 31), (32, 31): (31, 31)}[source, target]
     assert ("left out" in lab.message) == (source + target > 62)
 
 
@@ -237,7 +237,7 @@ def test_a_second_stream_is_attention_s_alone(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_document_is_a_second_text_and_no_second_network() -> None:
-    lab = MaskLab(words(), "the baker told a story", "retrieved", second="the ferryman told a story",
+    lab = MaskLab(words(), "the baker told a story", "reader_input", second="the ferryman told a story",
                   choices={"longest": 1})
     state = lab.state
     assert state["second"] == "the document" and state["texts"] == 2 and state["headings"] == []

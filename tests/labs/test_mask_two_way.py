@@ -58,10 +58,11 @@ def test_two_causal_squares_and_nothing_between(lab: MaskLab) -> None:
 def test_what_is_closed_says_why(lab: MaskLab) -> None:
     left, right = "cat (forward)", "cat (backward)"
     for query, key in ((left, right), (right, left), ("[START]", "[END]"), ("[END]", "[START]")):
-        assert sentence(lab, query, key) == "the two directions share no state, so neither depends on what the other " \
-                                            "has read."
-    assert sentence(lab, right, "the (backward)").endswith("is read later: attending to it would leak the answer.")
-    assert sentence(lab, right, "sat (backward)").startswith("sat (backward) is part of the context")
+        assert sentence(lab, query, key) == "the two directions share no state, so neither depends on what the " \
+                                            "other has read."
+    assert sentence(lab, right, "the (backward)").endswith(
+        "is to the left of cat (backward): attending to it would leak a target.")
+    assert sentence(lab, right, "sat (backward)").startswith("sat (backward) is not to the left of")
 
 
 def test_a_word_that_stands_there_twice_is_told_by_its_side_and_position() -> None:

@@ -386,7 +386,7 @@ def test_what_cannot_be_done_is_told_and_what_stood_stands(change: dict, said: s
 @pytest.mark.parametrize(("made", "error", "said"), [
     (lambda: MemoryLab(GPT2(GPTConfig(len(WORDS), 32, 1, 4, 1)), WORDS, TEXT), ValueError,
      "with segment-level recurrence.*a GPT2 was given"),
-    (lambda: MemoryLab(nn.LSTM(2, 2), WORDS, TEXT), ValueError, "a LSTM was given"),
+    (lambda: MemoryLab(nn.LSTM(2, 2), WORDS, TEXT), ValueError, "an autoregressive language model"),
     (lambda: lab(layer=2), traitlets.TraitError, "layer is from 0 to 1, or -1; 2 was given"),
     (lambda: lab(head=3), traitlets.TraitError, "head is from 0 to 2, or -1; 3 was given"),
     (lambda: lab(click="shout"), traitlets.TraitError, "shout"),
@@ -399,8 +399,8 @@ def test_what_cannot_be_shown_is_refused(made: Callable[[], MemoryLab], error: t
 def test_reasons_are_those_of_the_mask() -> None:
     made = lab()
     why = [made.state["sentences"][str(cause)] for cause in made.state["rule_ids"]]
-    assert why[0].startswith("{key} is too far back") and why[OLDEST].endswith("is in the memory.")
-    assert why[ASKED] == "{key} is at or before {query} in the same segment." and "later" in why[ASKED + 1]
+    assert why[0].startswith("{key} is too far back") and why[OLDEST].endswith("still in the memory.")
+    assert why[ASKED] == "{key} is not after {query}, in the same segment." and "later" in why[ASKED + 1]
 
 
 def test_nothing_is_left_behind_in_the_model() -> None:

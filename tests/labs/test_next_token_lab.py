@@ -149,7 +149,7 @@ def test_an_empty_text_begins_at_the_start_token_or_says_that_there_is_none(lab:
 
 def test_what_cannot_be_asked_for_is_told(lab: NextTokenLab, model: GPT) -> None:
     for request, said in (({"do": "dance"}, "give take, greedy, sample or undo"),
-                       ({"do": "take", "token": 10**6}, "this model has tokens 0 … 705")):
+                          ({"do": "take", "token": 10**6}, "this model has tokens 0 … 705")):
         lab.request = request
         assert lab.stale and said in lab.message and lab.text == TEXT
     lab.max_tokens = 0

@@ -79,7 +79,8 @@ def test_the_maps_are_those_of_transformers(real: tuple) -> None:
 
 
 def test_the_default_head_looks_one_token_back_and_cannot_without_positions(real: tuple) -> None:
-    """Layer 0, head 2 of MiniLM, on any sentence; shuffled, it follows the positions and not the positions."""
+    """Layer 0, head 2 of MiniLM, on any sentence; shuffled, it follows the position ids, not the order of the
+    tokens."""
     for text in (TEXT, "She opened the letter, read it twice and burned it."):
         lab = PositionLab(*real, text)
         assert (lab.state["layer"], lab.state["head"]) == (0, 2)
@@ -163,7 +164,7 @@ def test_the_learned_table_is_the_models(real: tuple) -> None:
     read = size[:, None] * (low + step * packed)
     assert ((read - table).abs() <= size[:, None] * step * 0.51 + 1e-7).all()
     assert (read @ read.T - table @ table.T)[1:, 1:].abs().max() < 1e-3
-    assert (axis["title"], axis["position_ids"], len(lab.table)) == ("position", 512, 512 * 384)
+    assert (axis["title"], axis["positions"], len(lab.table)) == ("position", 512, 512 * 384)
     assert len(lab.table) <= 200_000
     assert len(json.dumps(lab.state)) < 20_000
 
@@ -252,7 +253,7 @@ def test_a_gpt_reads_from_left_to_right(words: Tokenizer) -> None:
     assert lab.state["tokens"][0] == "[START]"
     assert all(not reading.weights.triu(1).any() for reading in lab.variants)
     assert lab.variants[1].position_ids[0] == 0
-    assert [axis["position_ids"] for axis in lab.learned["axes"]] == [64]
+    assert [axis["positions"] for axis in lab.learned["axes"]] == [64]
 
 
 def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
@@ -261,7 +262,7 @@ def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
     model = GLM(GLMConfig(len(words), time=20, layers=2, model=24, heads=3, inner=32)).eval()
     lab = PositionLab(model, words, TEXT, seed=1, axis=1, kind="learned")
     assert lab.summary() == "learned positions of GLM, position in blank, 64 positions"
-    assert [(axis["title"], axis["position_ids"]) for axis in lab.learned["axes"]] == [
+    assert [(axis["title"], axis["positions"]) for axis in lab.learned["axes"]] == [
         ("position", 21), ("position in blank", 21)]
     tables = [model.embeddings.position.weight, model.embeddings.position_in_blank.weight]
     for i, (axis, table) in enumerate(zip(lab.learned["axes"], tables, strict=True)):

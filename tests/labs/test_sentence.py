@@ -53,7 +53,7 @@ def test_the_least_room_is_told(lab: SentenceLab) -> None:
 
 
 def test_without_a_world_or_a_text_the_river_is_read() -> None:
-    two, bert = permutation_models.random_model(), cloze_models.encoder()
+    two, bert = permutation_models.random_model(), cloze_models.bert()
     for made in (BlankLab(blank_models.random_model(), blank_models.WORDS), ClozeLab(bert, cloze_models.WORDS),
                  FourMasksLab(four_masks_models.random_model(), four_masks_models.WORDS),
                  PermutationLab(two, permutation_models.WORDS)):

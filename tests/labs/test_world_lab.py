@@ -88,7 +88,7 @@ def test_a_sentence_outside_the_grammar_is_told_where_and_what_else(lab: WorldLa
 
 
 @pytest.mark.parametrize("title, prefix", [
-    ("break the agreement", "cannot stand here"), ("state something false", "cannot stand"),
+    ("break the agreement", "cannot occur here"), ("state something false", "cannot occur"),
                                            ("an unknown word", "does not know the word")])
 @pytest.mark.parametrize("size", ["small", "full"])
 def test_each_preset_does_what_its_title_says(size: str, title: str, prefix: str) -> None:

@@ -126,7 +126,7 @@ both = pytest.mark.parametrize("kind", [NegativeSampling, NCE])
 def test_with_the_draws_given_it_is_the_sum_over_its_decisions(
         kind: type[NegativeSampling], monkeypatch: pytest.MonkeyPatch) -> None:
     draws = torch.tensor([[3, 3, 6, 1], [5, 2, 2, 2], [4, 3, 5, 6]])
-    monkeypatch.setattr(sampled_softmax, "DRAWN", 4)
+    monkeypatch.setattr(sampled_softmax, "SHARED_NEGATIVES", 4)
     monkeypatch.setattr(torch, "multinomial", lambda noise, count, replacement: draws.flatten())
     pairs, shares = Pairs(), F.one_hot(draws, VOCAB).double().mean(1)
     theirs = judged(pairs, kind, shares)

@@ -103,5 +103,5 @@ def test_graphs_side_by_side_do_not_meet(kind: type[CognitiveGNN]) -> None:
 
 def test_an_edge_counts_once_and_must_have_both_ends() -> None:
     assert adjacency([(0, 1), (0, 1)], 2).tolist() == [[False, True], [False, False]]
-    with pytest.raises(ValueError, match="from node 0 to node 2, and the nodes are 0 to 1"):
+    with pytest.raises(ValueError, match="from node 0 to node 2, but the nodes are 0 to 1"):
         adjacency([(0, 2)], 2)

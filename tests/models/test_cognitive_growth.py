@@ -145,7 +145,7 @@ def test_system_one_alone_takes_the_surest_span(surer: float, answer: str) -> No
 def test_two_are_compared_where_their_values_stand(kind: str, answers: tuple[str, str]) -> None:
     asked = growth(compared, "who is older Old Town or Dusk", kind)
     last = asked.finished()
-    assert asked.compared(last) == ("Old Town", "Adam")
+    assert asked.comparison_pair(last) == ("Old Town", "Adam")
     one, other = (last.visits[node].semantics for node in ("Old Town", "Adam"))
     predictor = asked.model.reasoner.either_or if kind == "either-or" else asked.model.reasoner.yes_no
     chance = predictor((one - other)[None]).sigmoid().item()

@@ -101,7 +101,7 @@ def test_both_systems_teach_the_encoder() -> None:
         assert model.encoder.embeddings.token.weight.grad is not None
         assert bool(model.encoder.layers[0].attention.q.weight.grad.any())
         assert all(parameter.grad is None or bool(parameter.grad.isfinite().all()) for parameter in model.parameters())
-        top = model.encoder.layers[2].feed_forward.narrow.weight.grad
+        top = model.encoder.layers[2].feed_forward.down.weight.grad
         assert (top is None or not top.any()) == (term == 2), "what a node is comes from below the last layer"
 
 

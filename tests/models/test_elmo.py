@@ -145,7 +145,7 @@ def small_elmo() -> tuple[ELMo, Tokenizer]:
 def two_way_batch(tokenizer: Tokenizer, texts: list[list[str]]) -> BidirectionalBatch:
     return BidirectionalBatch.of([bidirectional_lm(tokenizer.encode(" ".join(text), plain=True), vocab=tokenizer.vocab,
                                                    rng=Random(0))
-                           for text in texts], pad=tokenizer.vocab.need("pad"))
+                                  for text in texts], pad=tokenizer.vocab.need("pad"))
 
 
 @torch.no_grad()

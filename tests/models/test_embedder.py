@@ -95,7 +95,7 @@ def test_a_toy_inverse_cloze_task_is_learned() -> None:
     """The query is not in its block, so what is learned is what both speak of; the texts of the test are new ones."""
     torch.manual_seed(0)
     model = DualEncoder(DualEncoderConfig(90, time=24, layers=1, model=32, heads=2, inner=64, dropout=0.0,
-                                    attention_dropout=0.0, width=16))
+                                          attention_dropout=0.0, width=16))
     before = recall(model, range(1000, 1004))
     optimizer = torch.optim.AdamW(model.parameters(), 3e-3)
     for step in range(300):

@@ -157,10 +157,10 @@ def test_what_it_is_made_of() -> None:
     names = {name for name, _ in model.named_parameters()}
     assert {name for name in names if ".layers." not in name} == {
         "encoder.embeddings.token.weight", "encoder.embeddings.position.weight",
-        "bert.embeddings.position_in_blank.weight",
+        "encoder.embeddings.position_in_blank.weight",
         "encoder.final_norm.weight", "encoder.final_norm.bias"}
     for name, weight in model.named_parameters():
-        if name.endswith(("out.weight", "narrow.weight")):
+        if name.endswith(("out.weight", "down.weight")):
             assert weight.std().item() == pytest.approx(0.02 / 4, rel=0.05), name
         elif weight.dim() == 2:
             assert weight.std().item() == pytest.approx(0.02, rel=0.05), name

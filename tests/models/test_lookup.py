@@ -62,7 +62,7 @@ def test_its_answers_are_the_likeliest_with_each_document(model: REALM) -> None:
         best = set()
         for number in reading.numbers:
             batch = lookup.batch([query], Retrieved.of([[number]]))
-            logits = model(batch.readings)[0]
+            logits = model(batch.reader_inputs)[0]
             best.add(tuple(int(logits[place + 1].argmax()) for place in query.hidden))
         assert {*reading.answers} == best
 
@@ -152,7 +152,7 @@ def test_no_documents_at_all(model: REALM) -> None:
         assert reading.numbers == (NULL,) and reading.priors.tolist() == [1.0] and len(reading.answers) == 1
         assert float(reading.score_gradient()[0]) == pytest.approx(0, abs=1e-12)
         same(reading.marginals, lookup.read([query])[0].marginals)
-    with pytest.raises(ValueError, match="one document at least"):
+    with pytest.raises(ValueError, match="at least one document"):
         lookup.read(QUERIES, null=False)
     assert lookup.read([]) == [] and lookup.retrieve([]).lists() == []
 

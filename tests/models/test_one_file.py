@@ -90,7 +90,7 @@ def test_albert_is_that_of_transformers(lengths: list[int], files: dict) -> None
         *(link for own, other in (
             ("attention.q", "attention.query"), ("attention.k", "attention.key"), ("attention.v", "attention.value"),
             ("attention.out", "attention.dense"), ("attention_residual.norm", "attention.LayerNorm"),
-            ("feed_forward.up", "ffn"), ("feed_forward.narrow", "ffn_output"),
+            ("feed_forward.up", "ffn"), ("feed_forward.down", "ffn_output"),
             ("feed_forward_residual.norm", "full_layer_layer_norm"),
         ) for link in affine(f"encoder.layers.0.{own}", layer + other)),
         *affine("transform", "predictions.dense"), *affine("norm", "predictions.LayerNorm"),
@@ -122,13 +122,13 @@ def t5_links(layers: int) -> list[Link]:
     def sides() -> Iterator[tuple[str, str]]:
         for side, i in product(("encoder", "decoder"), range(layers)):
             parts = ["attention", "cross_attention", "feed_forward"] if side == "decoder" else ["attention",
-                                                                                               "feed_forward"]
+                                                                                                "feed_forward"]
             for number, part in enumerate(parts):
                 own, other = f"{side}.layers.{i}.{part}", f"{side}.block.{i}.layer.{number}"
                 yield f"{own}_residual.norm", f"{other}.layer_norm"
                 if part == "feed_forward":
-                    yield from ((f"{own}.widen", f"{other}.DenseReluDense.wi"),
-                                (f"{own}.narrow", f"{other}.DenseReluDense.wo"))
+                    yield from ((f"{own}.up", f"{other}.DenseReluDense.wi"),
+                                (f"{own}.down", f"{other}.DenseReluDense.wo"))
                 else:
                     name = "EncDecAttention" if part == "cross_attention" else "SelfAttention"
                     yield from ((f"{own}.{a}", f"{other}.{name}.{b}") for a, b in zip(
@@ -177,8 +177,8 @@ def bart_links(layers: int) -> list[Link]:
                 for a, b in (("q", "q_proj"), ("k", "k_proj"), ("v", "v_proj"), ("out", "out_proj")):
                     links += affine(f"{own}.{part}.{a}", f"{other}.{name}.{b}")
                 links += affine(f"{own}.{part}_residual.norm", f"{other}.{name}_layer_norm")
-            links += [*affine(f"{own}.feed_forward.widen", f"{other}.fc1"),
-                      *affine(f"{own}.feed_forward.narrow", f"{other}.fc2"),
+            links += [*affine(f"{own}.feed_forward.up", f"{other}.fc1"),
+                      *affine(f"{own}.feed_forward.down", f"{other}.fc2"),
                       *affine(f"{own}.feed_forward_residual.norm", f"{other}.final_layer_norm")]
     return links
 

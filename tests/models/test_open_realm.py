@@ -197,7 +197,7 @@ def test_looking_up() -> None:
     assert float(model.loss(model.retrieve(corpus, questions, most=2)).detach()) == 0
     more = model.retrieve(corpus, questions, most=50)
     assert more.retrieved.doc_mask.tolist() == [[True] * len(BLOCKS)] * 2
-    with pytest.raises(ValueError, match="one document at least"):
+    with pytest.raises(ValueError, match="at least one document"):
         model.retrieve(RetrieveAndRead.of(pretrained, WORDS).corpus, questions)
 
 

@@ -207,7 +207,7 @@ def test_both_parts_learn_from_the_loss() -> None:
     untaught = {name for name, weight in model.named_parameters() if weight.grad is None}
     assert untaught == {f"reader.{name}"
                         for name in ("encoder.pooler.weight", "encoder.pooler.bias", "next_sentence.weight",
-                                                      "next_sentence.bias")}
+                                     "next_sentence.bias")}
     assert all(bool(weight.grad.isfinite().all()) for weight in model.parameters() if weight.grad is not None)
     assert bool(model.embedder.projection.weight.grad.any() and model.reader.transform.weight.grad.any())
 

@@ -105,7 +105,7 @@ def test_what_is_saved_is_what_is_loaded(name: str, tmp_path: Path) -> None:
     assert words.encode(SOURCE) == WORDS.encode(SOURCE)
     with torch.no_grad():
         assert torch.equal(theirs(batch()), ours.eval()(batch()))
-    with pytest.raises(CheckpointError, match="and a 'transformer' is needed here"):
+    with pytest.raises(CheckpointError, match="but a 'transformer' model is needed here"):
         load(tmp_path / "kept", expect="transformer")
 
 
@@ -163,7 +163,7 @@ def test_a_mask_of_its_own_says_which_position_may_look_where(name: str) -> None
 
 def test_without_attention_there_is_none_to_draw() -> None:
     with pytest.raises(ValueError, match="a Seq2Seq has no attention to show: its decoder receives only the encoder's "
-                                         "last state"):
+                       "last state"):
         attention_maps(made("seq2seq"), WORDS, SOURCE, TARGET)
 
 

@@ -49,7 +49,7 @@ def batch(networks: tuple[DualEncoder, DualEncoder]) -> RetrievedBatch:
     """Two statements without a document in common, and two that share one."""
     reads, found = TextRetriever(WORDS, *networks), Retrieved.of([[0, 3], [2], [1, 4, 0], [4]])
     readings = [reader_input(QUERIES[row].tokens, reads.body(BLOCKS[number]), vocab=WORDS.vocab, rng=None,
-                          hidden=QUERIES[row].hidden) for row, number in found.pairs.tolist()]
+                             hidden=QUERIES[row].hidden) for row, number in found.pairs.tolist()]
     return RetrievedBatch.of([*map(reads.query, QUERIES)], found,
                              [reads.document(BLOCKS[number]) for number in found.documents.tolist()], readings,
                              pad=WORDS.vocab.need("pad"))

@@ -119,7 +119,7 @@ def test_with_the_full_softmax_it_is_a_loop_over_its_pairs(kind: type[Word2Vec])
 def test_with_the_same_draws_negative_sampling_is_one_too(kind: type[Word2Vec], monkeypatch) -> None:
     model, told = made(kind), texts()
     draws = torch.randint(FIRST, SIZE, (len(told), 7), generator=torch.Generator().manual_seed(5))
-    monkeypatch.setattr(sampled_softmax, "DRAWN", 7)
+    monkeypatch.setattr(sampled_softmax, "SHARED_NEGATIVES", 7)
     monkeypatch.setattr(torch, "multinomial", lambda noise, count, replacement: draws.flatten())
     same(model, model.loss(batch_of(told)), by_draws(model, pairs(kind, told), draws))
 
@@ -263,7 +263,7 @@ def test_two_texts_are_refused(name: str) -> None:
 @both
 def test_a_lab_that_asks_for_something_else_says_what(name: str) -> None:
     model, called = little(name), KINDS[name].__name__
-    with pytest.raises(ValueError, match=f"a {called} has no head that names hidden words; give a BERTPretraining"):
+    with pytest.raises(ValueError, match=f"a {called} has no masked-language-model head; give a BERTPretraining"):
         ClozeLab(model, WORDS, TEXT)
     for lab in (lambda: NextTokenLab(model, WORDS, TEXT), lambda: GateLab(model, WORDS, TEXT, world=world.small())):
         with pytest.raises(ValueError, match=f"needs an autoregressive language model: a GPT.*; got a {called}"):

@@ -122,9 +122,9 @@ def test_why_a_position_may_look() -> None:
     def why(query: str, key: str) -> str:
         return example.visible.reason(names.index(query), names.index(key), names)
 
-    assert why("x1", "M2") == "x1 can attend to M2: M2 is in Part A, which every position can attend to."
-    assert why("x6", "x5").startswith("x6 can attend to x5: x5 is at or before x6 in its blank, which is filled")
-    assert why("x3", "x6") == "x3 can attend to x6: the blank of x6 is filled before the blank of x3."
+    assert why("x1", "M2") == "x1 can attend to M2: M2 is in Part A, which is visible to every position."
+    assert why("x6", "x5").startswith("x6 can attend to x5: x5 is generated before or at x6: a blank is")
+    assert why("x3", "x6") == "x3 can attend to x6: the blank of x6 is filled before that of x3."
     assert why("x5", "x6").startswith("x5 cannot attend to x6: x6 is generated after x5")
     assert why("x6", "S2").startswith("x6 cannot attend to S2: S2 is generated after x6")
     assert why("M", "x3") == "M cannot attend to x3: M is in Part A, which is encoded before any blank is filled."
@@ -272,7 +272,7 @@ def test_hidden_words_are_asked_each_by_itself() -> None:
     assert example.position_ids.tolist() == [[1, 2, 3, 4, 5, 6, 7, 2, 3, 6], [0] * 7 + [1] * 3] and positions == [7, 8,
                                                                                                                   9]
     assert rows(example) == ["1111111000"] * 7 + ["1111111100", "1111111010", "1111111001"]
-    assert "each blank is predicted independently" in example.visible.reason(8, 7)
+    assert "the blanks are predicted independently" in example.visible.reason(8, 7)
     alone, [position] = one_word_blanks(TEXT, (), VOCAB, [3])
     usual = filled(TEXT, [(2, 3)])
     assert alone.tokens.equal(usual.tokens[:-1]) and alone.position_ids.equal(usual.position_ids[:,

@@ -42,7 +42,7 @@ def test_each_cell_says_why() -> None:
                       for make in (in_neighbours, in_neighbours_and_self))
     assert paper.reason(1, 0, words) == "Dusk can attend to Roma: Dusk was found on the page of Roma."
     assert paper.reason(0, 0, words) == "Roma cannot attend to Roma: Roma was not found on the page of Roma."
-    assert authors.reason(0, 0, words).startswith("Roma can attend to Roma: 2I + A: each node receives its own message")
+    assert authors.reason(0, 0, words).startswith("Roma can attend to Roma: 2I + A: a self-loop of weight 2")
     for query, key in product(range(3), repeat=2):
         if query != key:
             assert authors.reason(query, key, words) == paper.reason(query, key, words)

@@ -242,12 +242,10 @@ def test_what_mpnet_refuses(given: dict, said: str) -> None:
 def test_reasons_in_words() -> None:
     words = ["the", "cat", "sat", "down", "[SEP]", "[CLS]"]
     example = permuted(TEXT, vocab=VOCAB, rng=Random(0), order=[2, 1, 3, 0, 4, 5], predict=range(4))
-    assert example.visible.reason(1, 2, words) == "cat can attend to sat: sat comes before cat in the factorization " \
-                                                  "order, or is cat itself."
+    assert example.visible.reason(1, 2, words) == "cat can attend to sat: sat comes before cat in the order, or is " \
+                                                  "cat itself."
     assert "would leak this target" in example.query_stream_mask.reason(1, 1, words)
     trained = permuted_targets(TEXT, vocab=VOCAB, rng=Random(0), order=[4, 5, 0, 1, 2, 3], predict=[2])
-    assert trained.visible.reason(0, 1, words).endswith("cat is context: it is not predicted, and is visible "
-                                                        "everywhere.")
+    assert trained.visible.reason(0, 1, words).endswith("cat is context: not predicted, and visible to every position.")
     both = masked_and_permuted([11, 12], vocab=VOCAB, rng=Random(0), predict=[2, 1])
-    names = ["[CLS]", "a", "b", "[SEP]", "M(b)", "M(a)"]
-    assert "has not been predicted by the step of" in both.query_stream_mask.reason(4, 1, names)
+    assert "not known yet" in both.query_stream_mask.reason(4, 1, ["[CLS]", "a", "b", "[SEP]", "M(b)", "M(a)"])

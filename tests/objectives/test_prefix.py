@@ -244,7 +244,7 @@ def test_only_the_target_and_the_end_behind_it_are_hidden() -> None:
         positions = asked(example)
         assert len(positions) == 7, "seven in ten of nine words and their end"
         assert min(positions) >= begin and example.targets[positions].tolist() == [(*target, SEP)[position - begin]
-                                                                           for position in positions]
+                                                                                   for position in positions]
         assert example.tokens[:begin].tolist() == [CLS, *source, SEP]
         places.update(positions)
         ends += begin + len(target) in positions
@@ -281,12 +281,12 @@ def test_reasons_in_words() -> None:
     words = ["[CLS]", "a", "[SEP]", "b", "c", "[SEP]"]
     visible = prefix([11], pair=[12, 13], **NOTHING).visible
     assert visible.reason(0, 2, words).startswith("[CLS] can attend to [SEP]: [SEP] is in the source")
-    assert visible.reason(1, 3, words) == "a cannot attend to b: a is in the source, which is encoded before any of " \
-                                          "the target is generated."
-    assert "b is at or before c in the target" in visible.reason(4, 3, words)
-    assert "would leak the answer" in visible.reason(3, 4, words)
-    assert "to the right of" in left_to_right(TEXT, **NOTHING).visible.reason(1, 2)
-    assert "to the left of" in right_to_left(TEXT, **NOTHING).visible.reason(2, 1)
+    assert visible.reason(1, 3, words) == "a cannot attend to b: a is in the source, which is encoded before the " \
+                                          "target is generated."
+    assert "b is not after c in the target" in visible.reason(4, 3, words)
+    assert "would leak a target" in visible.reason(3, 4, words)
+    assert "is to the right of" in left_to_right(TEXT, **NOTHING).visible.reason(1, 2)
+    assert "is to the left of" in right_to_left(TEXT, **NOTHING).visible.reason(2, 1)
 
 
 @pytest.mark.parametrize("rate", [0.0, -0.1, 1.01])

@@ -98,7 +98,7 @@ def test_any_numbers_of_documents_and_of_hidden_tokens(seed: int) -> None:
 
 def test_moving_keeps_everything() -> None:
     moved = BATCH.to("meta")
-    for name in ("queries", "documents", "readings"):
+    for name in ("queries", "documents", "reader_inputs"):
         assert getattr(moved, name).tokens.device.type == "meta"
         assert getattr(moved, name).size == getattr(BATCH, name).size
     for tensor in (moved.retrieved.numbers, moved.retrieved.scores, moved.targets):

@@ -90,7 +90,7 @@ def test_the_tokens_that_were_given_are_left_alone() -> None:
 
 
 def test_the_mask_lab_may_draw_it() -> None:
-    assert OBJECTIVES["retrieved"].texts == 2
+    assert OBJECTIVES["reader_input"].texts == 2
     assert torch.equal(reader_input([50, 51], [60], vocab=VOCAB, rng=Random(4)).tokens,
                        reader_input([50, 51], [60], vocab=VOCAB, rng=Random(4)).tokens)
 

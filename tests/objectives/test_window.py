@@ -100,11 +100,11 @@ def test_what_is_no_window_is_refused(tokens: list[int], choices: dict, told: st
 def test_it_says_why() -> None:
     visible = window(TEXT, vocab=VOCAB, rng=Random(0), reach=[1, 2, 1, 3, 1]).visible
     for query, key, told in (
-            (1, 3, "cat can attend to a: a comes after cat, at distance 2: within its window."),
-            (3, 0, "a can attend to the: the comes before a, at distance 3: within its window."),
-            (0, 2, "the cannot attend to saw: saw comes after the, at distance 2: outside its window."),
-            (4, 1, "dog cannot attend to cat: cat comes before dog, at distance 3: outside its window."),
-            (2, 2, "saw cannot attend to saw: saw is the word to be predicted.")):
+            (1, 3, "cat can attend to a: a is 2 after cat, within its window."),
+            (3, 0, "a can attend to the: the is 3 before a, within its window."),
+            (0, 2, "the cannot attend to saw: saw is 2 after the, outside its window."),
+            (4, 1, "dog cannot attend to cat: cat is 3 before dog, outside its window."),
+            (2, 2, "saw cannot attend to saw: saw is the target word itself.")):
         assert visible.reason(query, key, NAMES) == told
     assert visible.edited(2, 2, True).dense()[2, 2], "a reader may open what the rules close"
 

@@ -62,7 +62,7 @@ def said_by_us(kind: type[Word2Vec], reach: int) -> np.ndarray:
 def test_the_same_words_say_the_same_words(shape: str, kind: type[Word2Vec], reach: int, monkeypatch) -> None:
     """With a window that does not shrink: skip-gram's pairs, and CBOW's means."""
     monkeypatch.setattr(torch, "multinomial", lambda noise, count, replacement: torch.full((count,), 9))
-    monkeypatch.setattr(sampled_softmax, "DRAWN", 1)
+    monkeypatch.setattr(sampled_softmax, "SHARED_NEGATIVES", 1)
     theirs, ours = said_by(shape, reach), said_by_us(kind, reach)
     distance = np.abs(np.subtract.outer(range(len(SENTENCE)), range(len(SENTENCE))))
     pairs = (distance > 0) & (distance <= reach)

@@ -188,11 +188,11 @@ def test_another_rate_of_dropout_before_the_output_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", [SentenceClassifier, TokenClassifier, SpanClassifier])
 def test_a_head_on_a_real_encoder_is_theirs_on_the_same(kind: type) -> None:
-    """``from_pretrained`` a converted encoder, and over to ``transformers``: its encoder says what the first one
+    """``from_pretrained`` with a converted encoder, and over to ``transformers``: its encoder says what the first one
     said."""
     encoder = shaken(BertModel(BertConfig(**SIZES[1])))
     bert = convert(encoder)
     assert isinstance(bert, BERT) and type(bert.config) is BERTConfig
     theirs = to_hf(kind.from_pretrained(bert))
     _, given = text(50, [17, 4, 11])
-    same(theirs.encoder(**given).last_hidden_state, encoder(**given).last_hidden_state)
+    same(theirs.bert(**given).last_hidden_state, encoder(**given).last_hidden_state)

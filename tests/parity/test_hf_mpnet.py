@@ -123,7 +123,7 @@ def test_a_roberta_is_given_positions_too(padding: int) -> None:
     batch, _ = text_of(30, [9, 9])
     batch.tokens.clamp_(min=6)
     model = HFModel(theirs)
-    assert model.position_ids == 20 - padding - 1
+    assert model.max_positions == 20 - padding - 1
     same(model(batch)[0], theirs(batch.tokens)[0])
 
 

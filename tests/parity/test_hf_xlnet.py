@@ -149,7 +149,7 @@ def test_what_has_no_pooler_gets_a_zero_one_and_says_so() -> None:
     theirs = shaken(XLNetForMultipleChoice(XLNetConfig(**SIZES[0])))
     with pytest.warns(UserWarning, match="without logits_proj"):
         ours = convert(theirs)
-    assert type(ours) is XLNet and torch.equal(ours.pooler.weight, theirs.sequence_summary.pooled_output.weight)
+    assert type(ours) is XLNet and torch.equal(ours.pooler.weight, theirs.sequence_summary.summary.weight)
 
 
 @pytest.mark.parametrize("settings", [

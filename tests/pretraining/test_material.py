@@ -27,7 +27,7 @@ from plmlab.world.grammar.splits import is_test
     ("other.jsonl", b'{"body": "a"}\n{"body": "b"}\n', "field 'text'; it has body. Give a file with its texts in"),
 ])
 def test_a_file_that_is_no_corpus_is_one_line_and_leaves_nothing(name: str, content: bytes, told: str, tmp_path: Path,
-                                                                capsys) -> None:
+                                                                 capsys) -> None:
     (tmp_path / name).write_bytes(content)
     said = refusal(capsys, "gpt2", "--corpus", str(tmp_path / name), *SMALL, "--out", str(tmp_path / "new"))
     assert told in said
@@ -126,7 +126,7 @@ def test_what_was_laid_down_is_found_again_and_what_was_damaged_is_laid_down_ane
 
 
 def test_tokens_that_the_disk_refuses_are_one_line_and_leave_nothing(corpus: Path, tmp_path: Path, monkeypatch,
-                                                                    capsys) -> None:
+                                                                     capsys) -> None:
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
     monkeypatch.setattr("os.fsync", full)

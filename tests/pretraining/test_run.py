@@ -42,7 +42,7 @@ def test_a_text_becomes_a_checkpoint(name: str, kind: str, corpus: Path, tmp_pat
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(name: str, corpus: Path, tmp_path: Path,
-                                                                  monkeypatch, capsys) -> None:
+                                                                   monkeypatch, capsys) -> None:
     plain = [name, "--corpus", str(corpus), *SIZE, "--steps", "15", "--save-every", "5"]
     broken = [*plain, "--out", str(tmp_path / "broken")]
     with monkeypatch.context() as patch:

@@ -64,7 +64,7 @@ def test_the_noise_is_that_of_the_words_read(name: str, corpus: Path, tmp_path: 
 
 @both
 def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(name: str, corpus: Path, tmp_path: Path,
-                                                                  monkeypatch, capsys) -> None:
+                                                                   monkeypatch, capsys) -> None:
     """Ctrl-C as the batch of step 8 is drawn for training, after all words were counted."""
     plain = [name, "--corpus", str(corpus), *SIZE, "--steps", "12", "--save-every", "4"]
     broken = [*plain, "--out", str(tmp_path / "broken")]
@@ -77,7 +77,7 @@ def test_an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been(name: str, co
 
 @both
 def test_on_the_world_nothing_is_compared_with_it(name: str, small_as_full: world.World, tmp_path: Path,
-                                                 capsys) -> None:
+                                                  capsys) -> None:
     out = tmp_path / "made"
     assert cli.main(["pretrain", name, "--corpus", "world", "--out", str(out), *SMALL, "--time", "32"]) == 0
     said, readme = capsys.readouterr().out, (out / "README.md").read_text(encoding="utf-8")

@@ -50,7 +50,7 @@ def test_probabilities_too_small_for_a_float_keep_their_logarithm() -> None:
     found = Retrieved(torch.tensor([[4, 7, -1]]), torch.tensor([[2000.0, 0.0, -torch.inf]]))
     assert found.logprobs().tolist() == [[0, -2000, -math.inf]] and found.probs().tolist() == [[1, 0, 0]]
     assert found.logprobs(2000.0)[0, :2].tolist() == pytest.approx([-math.log(1 + math.exp(-1)),
-                                                                     -1 - math.log(1 + math.exp(-1))])
+                                                                    -1 - math.log(1 + math.exp(-1))])
 
 
 @pytest.mark.parametrize("seed", range(10))

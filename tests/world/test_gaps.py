@@ -12,7 +12,8 @@ from plmlab import world
 from plmlab.example import Batch
 from plmlab.world import World
 from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
-from plmlab.world.datasets.gaps import CATEGORIES, category_means, gaps, kinds, test_set, unseen
+from plmlab.world.datasets.gaps import CATEGORIES, category_means, gaps, kinds, unseen
+from plmlab.world.datasets.gaps import test_set as evaluation_set
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.probability.automaton import END
 
@@ -41,12 +42,12 @@ def best() -> BayesOptimalPredictor:
 
 
 def test_the_best_reader_falls_short_of_nothing() -> None:
-    found = gaps(Believing(0.0), best(), test_set(world.full())[:8])
+    found = gaps(Believing(0.0), best(), evaluation_set(world.full())[:8])
     assert max(abs(gap) for told in found.values() for gap in told) < 1e-9
 
 
 def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
-    sentences = test_set(world.full())[:5]
+    sentences = evaluation_set(world.full())[:5]
     found = gaps(Believing(1.0), best(), sentences)
     entropies = [-sum(p * log(p) for p in world.full().next_words(one.words[:place], "test").values() if p)
                  for one in sentences for place in range(len(one.words) + 1)]
@@ -57,7 +58,7 @@ def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
 
 @pytest.mark.parametrize("size", [world.small, world.full])
 def test_every_kind_stands_where_it_is_said_to(size: Callable[[], World]) -> None:
-    for sentence in test_set(size()):
+    for sentence in evaluation_set(size()):
         found = kinds(sentence)
         assert len(found) == len(sentence.words) + 1 and set(found) <= set(CATEGORIES)
         verbs = {link.verb for link in sentence.agreement if link.subject < link.verb}
@@ -66,7 +67,7 @@ def test_every_kind_stands_where_it_is_said_to(size: Callable[[], World]) -> Non
         assert {place for place, kind in enumerate(found) if kind in ("names", "facts")} <= named
         if not sentence.facts:
             assert "facts" not in found
-    assert {kind for sentence in test_set(size()) for kind in kinds(sentence)} == set(CATEGORIES)
+    assert {kind for sentence in evaluation_set(size()) for kind in kinds(sentence)} == set(CATEGORIES)
 
 
 def test_means_weigh_every_word_alike() -> None:
@@ -75,7 +76,7 @@ def test_means_weigh_every_word_alike() -> None:
 
 
 def test_what_was_read_is_left_out_and_nothing_twice() -> None:
-    small, asked = world.small(), test_set(world.small())
+    small, asked = world.small(), evaluation_set(world.small())
     found = unseen(small, asked, drawn=5000)
     read = {tuple(words) for words in islice(small.text("train", seed=17), 5000)}
     assert 0 < len(found) < len({one.words for one in asked}) and not {one.words for one in found} & read

@@ -219,7 +219,7 @@ def test_what_cannot_be(small, grammar):
     blanks = Blanks(grammar, text)
     assert blanks.posterior({0: ["zebra"]}) == 0 == blanks.posterior({0: ["cup"], 1: ["near"]})
     with pytest.raises(NotInGrammar, match=r"no filling of blank 0 of 'the \[MASK\] near the \[MASK\] \.' begins with "
-                                           "'zebra'"):
+                       "'zebra'"):
         blanks.next_words(0, ["zebra"])
     with pytest.raises(NotInGrammar, match=r"matches 'the zebra near the \[MASK\] \.', with one or more words"):
         blanks.fill({0: ["zebra"]})

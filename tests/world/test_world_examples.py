@@ -166,7 +166,7 @@ def test_an_objective_without_targets_has_no_floor(small):
 
 
 def test_the_choices_of_an_objective_are_its_own(small):
-    with pytest.raises(ValueError, match="share of positions"):
+    with pytest.raises(ValueError, match="the proportion to predict"):
         small.floor(masked, rate=2.0)
 
 

@@ -150,8 +150,7 @@ EXERCISES = (
             "Four tokens that are equally likely have the chance 1/4 each. What is −log of that, and e to it? And if "
             "one text has 9 targets and another has 1, how much does each target count?",
             "Forget which text a position belongs to: lay all positions that count in one long row. Log-probabilities, "
-            "one of "
-            "each position, their mean, and e to minus it, in this order.",
+            "one of each position, their mean, and e to minus it, in this order.",
             "targets != -100 is a mask, and logits[mask] are [counted vocab]. .log_softmax(-1) keeps large logits "
             "finite. .gather(-1, ids[:, None]) takes a number of each row. Or torch.nn.functional.cross_entropy, which "
             "leaves −100 out by itself. .exp() is e to the power.",

@@ -146,8 +146,7 @@ def deep(
     counts: Callable[[tuple[int, ...], int], bool] = lambda text, end: True, least: float = -torch.inf,
 ) -> Callable[[Asked, int, int], Found]:
     """Depth-first search with a configurable flaw: the pruning test ``go`` (of the log-probabilities of the extended
-    text, of the text, and of the best so far), which finished texts count, and the initial best value ``least``.
-    """
+    text, of the text, and of the best so far), which finished texts count, and the initial best value ``least``. """
     def answer(next_logprobs: Asked, end: int, length: int) -> Found:
         best: Found = (), least
 
@@ -176,8 +175,7 @@ class LittleModel:
 
     A call with a text returns that row `[vocab]`. Raises CannotWin if the text is finished, or if it is less likely
     than a finished text that a previous call with a shorter text, not a prefix of this one, has revealed. This allows
-    depth-first and breadth-first search, with rows visited in any order.
-    """
+    depth-first and breadth-first search, with rows visited in any order. """
 
     rows: dict[tuple[int, ...], tuple[float, ...]]
     end: int

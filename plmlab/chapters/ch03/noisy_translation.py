@@ -118,7 +118,7 @@ def beamed(model: Transformer, telegrams: Sequence[Telegram], beam: int, alpha: 
         start = torch.full((len(sources.tokens), 1), tokenizer().vocab.need("start"))
         best += [texts[0]
                  for texts in beam_search(ConditionedDecoder(model, sources), start, tokenizer().vocab, length=LENGTH,
-                                                   beam=beam, alpha=alpha)]
+                                          beam=beam, alpha=alpha)]
     return best
 
 
@@ -128,8 +128,7 @@ def likeliest(model: Transformer, telegram: Telegram, *, empty: bool = True, lim
     start = torch.tensor([[tokenizer().vocab.need("start")]])
     try:
         ranked = exact_search(ConditionedDecoder(model, pairs([telegram]).source), start, tokenizer().vocab,
-                              length=LENGTH,
-                              count=1 if empty else 2, limit=limit).best
+                              length=LENGTH, count=1 if empty else 2, limit=limit).best
     except SearchTooWide:
         return None
     return next(text for text in ranked if empty or written(text))
@@ -149,8 +148,7 @@ def verdict(arms: dict[str, Any], name: str) -> str:
 
     It fails if the most likely text is empty for less than 10 % of the sources, or not more often than for one
     sentence, or if greedy search generates it too, or if "clean" prefers it for more than 1 %. It holds if a beam of 5
-    generates it for at most a third of those sources, and holds in part otherwise.
-    """
+    generates it for at most a third of those sources, and holds in part otherwise. """
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
         return arms[arm]["updates"][str(JUDGED)][str(count)][way]["empty"]["mean"]
 

@@ -2,8 +2,7 @@
 
 A text is one to four sentences of the small world, sampled independently. Its source is their Chinese, from which each
 word is dropped with probability ``lost``; its target is their English. Without word loss exactly one target is correct,
-because no two sentences have the same Chinese. With word loss several are, and more for longer texts.
-"""
+because no two sentences have the same Chinese. With word loss several are, and more for longer texts. """
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

@@ -77,7 +77,7 @@ def draw_memories(rng: Generator) -> Probes:
     state, memory, real = drawn(3, 5, range(5), range(3), range(4))
     return {
         "two positions": (torch.tensor([[1.0, 0.0]]), torch.tensor([[[0.0, 4.0], [log(3), 0.0]]]),
-                      torch.tensor([[True, True]])),
+                          torch.tensor([[True, True]])),
         "three texts, padding is not 0": drawn(4, 5, range(5), range(2), range(3)),
         "as many texts as positions and numbers": drawn(4, 4, range(3), range(4), range(1), range(2)),
         "padding before the text": drawn(3, 6, range(2, 6), range(6)),
@@ -135,10 +135,10 @@ def scheduled_inputs(
 
     A row of ``inputs`` is what it reads when all is right: [START], word 1, word 2, …, then ``pad`` up to the end.
     guesses[i, t] is what the model says in position t of text i, after it has read that position: its guess at the
-    word that position t + 1 reads. Give inputs in which each position reads either its right word or the guess of the
-    position before. draws[i, t] decides for position t: below ε, ``epsilon``, the right word stays, else it is the
-    guess. The first position and the padding stay as they are. For inputs [5, 7, 8], guesses [7, 9, 6], draws [0.9,
-    0.2, 0.8] and ε = 0.5, it is [5, 7, 9].
+    word that position t + 1 reads. Give inputs in which each position reads its right word or the guess of the position
+    before. draws[i, t] decides for position t: below ε, ``epsilon``, the right word stays, else it is the guess.
+    The first position and the padding stay as they are. For inputs [5, 7, 8], guesses [7, 9, 6], draws
+    [0.9, 0.2, 0.8] and ε = 0.5, it is [5, 7, 9].
     """
     before = torch.cat([inputs[:, :1], guesses[:, :-1]], 1)
     stays = (draws < epsilon) | (inputs == pad)

@@ -78,7 +78,7 @@ def both_sides(
 ) -> tuple[Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"]]:
     """What two language models read and say of one text: one from the left, and one from the right.
 
-    The first begins with [START], ``start``: it reads [START] x₁ … xₙ, one token a position. After each it says the
+    The first begins with [START], ``start``: it reads [START] x₁ … xₙ, one token per position. After each it says the
     token that comes next, so that it says x₁ … xₙ [END]. The second begins at the other side with [END], ``end``: it
     reads [END] xₙ … x₁. After each it says the token before, so that it says xₙ … x₁ [START]. Give four rows, in this
     order: what the first reads, what it says, what the second reads, what it says. For the text [7, 8, 9], start 5
@@ -106,11 +106,11 @@ def mix(
 ) -> Float[Tensor, "batch time width"]:
     """Make one vector a position of all layers of a model: γ Σⱼ sⱼ hⱼ with s = softmax(w) (Peters et al. 2018, eq. 1).
 
-    layers[j, i, t] is the vector that layer j has in position t of text i. A task learns one number w[j] for each
-    layer, and one number γ, ``gamma``, for all. A softmax turns the numbers w into shares that add up to 1. Each layer
-    is multiplied with its share, and all are added up. The sum is multiplied with γ. For w = [0, 1.1] the shares are
-    1/4 and 3/4; where one layer has 4 and the other has 8, γ = 2 gives 2 · (1 + 6) = 14. Numbers w in the hundreds must
-    do no harm.
+    layers[j, i, t] is the vector that layer j has in position t of text i. A task learns one number w[j] per layer,
+    and one number γ, ``gamma``, for all. A softmax turns the numbers w into shares that add up to 1. Each layer is
+    multiplied with its share, and all are added up. The sum is multiplied with γ. For w = [0, 1.1] the shares are 1/4
+    and 3/4; where one layer has 4 and the other has 8, γ = 2 gives 2 · (1 + 6) = 14. Numbers w in the hundreds
+    must do no harm.
     """
     return gamma * torch.einsum("l, lbtw -> btw", w.softmax(0), layers)
 

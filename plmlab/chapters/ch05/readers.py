@@ -31,7 +31,7 @@ def bundled(name: str, folder: str, seed: int) -> Reader:
 
 
 def of_bert() -> Reader:
-    """Reader for the bundled ``encoder-world``: the embeddings and every layer."""
+    """Reader for the bundled ``bert-world``: the embeddings and every layer."""
     model = load("bert-world")[0].encoder
 
     @torch.no_grad()

@@ -16,7 +16,7 @@ def attention_by_hand(
     """Attention of one head: softmax(QKᵀ/√d_k) V.
 
     Every query scores every key. The softmax turns the scores of a query into weights that add
-    up to 1. The output is the weighted mean of the values, one row a query. d_k is the width of
+    up to 1. The output is the weighted mean of the values, one row per query. d_k is the width of
     a key.
     """
     scores = q @ k.T / k.shape[-1] ** 0.5

@@ -82,7 +82,7 @@ def draw_batches(rng: Generator) -> Probes:
         "all logits far below 0": (*batch(2, 4, 3, 7)[:2], randn(7, generator=rng) - 150,
                                    torch.tensor([[-100, 6, 0, 3], [2, -100, -100, -100]])),
         "a single position": (randn(1, 1, 5, generator=rng), randn(4, 5, generator=rng), randn(4, generator=rng),
-                          torch.tensor([[3]])),
+                              torch.tensor([[3]])),
     }
 
 
@@ -96,7 +96,7 @@ def embed(
     first: list[int], second: list[int], cls: int, sep: int, E_token: Float[Tensor, "vocab model"],
     E_position: Float[Tensor, "longest model"], E_segment: Float[Tensor, "2 model"],
 ) -> Float[Tensor, "time model"]:
-    """The vectors that BERT starts with: [CLS] first [SEP] second [SEP], one row a position.
+    """The vectors that BERT starts with: [CLS] first [SEP] second [SEP], one row per position.
 
     A position's vector is the sum of three rows: of its token, of its position, and of its segment.
     Positions count from 0 to the end. The segment is 0 for [CLS], the first sentence and the
@@ -154,8 +154,7 @@ def draw_questions(rng: Generator) -> Probes:
         "all logits are negative":
             question([-50.0, -71, -66, -64.5, -69, -62, -63], [-50.0, -75, -70, -66, -67, -68, -61], 2, 3),
         "padding at the end": question([1.0, 0, 2, -1, 3, 0.5, -1e4, -1e4], [0.0, 4, 1, 2, -2, 2.5, -1e4, -1e4], 2, 2),
-        "twenty positions": (2 * randn(20, generator=rng), 2 * randn(20, generator=rng), 5, 4),
-    }
+        "twenty positions": (2 * randn(20, generator=rng), 2 * randn(20, generator=rng), 5, 4), }
 
 
 def filled_with_zero(start: Tensor, end: Tensor, first: int, longest: int) -> tuple[int, int]:
@@ -239,43 +238,35 @@ def draw_links(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "08.1", "eighty, ten, ten", corrupt, draw_texts,
-        mistakes={
-            "only positions that show [MASK] have a target; every selected position must say its token":
-                edit("~selected, -100", "~masked, -100"),
-            "the targets are what is shown, [MASK] and random words; asked is what stood there before":
-                edit("return shown, tokens", "return shown, shown"),
+        mistakes={"only positions that show [MASK] have a target; every selected position must say its token":
+                  edit("~selected, -100", "~masked, -100"),
+                  "the targets are what is shown, [MASK] and random words; asked is what stood there before":
+                  edit("return shown, tokens", "return shown, shown"),
             "positions that are not selected have the target 0; that is a token, and −100 is none": edit("-100", "0"),
-            "the dice are read at every position; only a selected one may change":
-                edit("selected & (dice < 0.8)", "dice < 0.8", "selected & ~masked", "~masked"),
-            "random words and kept tokens have changed places": edit("dice < 0.9", "dice >= 0.9"),
-            "no position keeps its token: from 0.9 on all show random words": edit(" & (dice < 0.9)", ""),
-            "random words overwrite [MASK]: they belong where the dice are from 0.8 to below 0.9, not below 0.8":
-                edit("& ~masked ", "", "tokens).masked_fill(masked, mask)", "tokens.masked_fill(masked, mask))"),
-            "where the dice show 0.8 exactly, [MASK] is shown; it needs dice below 0.8 (<, not <=)":
-                edit("dice < 0.8", "dice <= 0.8"),
-            "every selected position shows [MASK], whatever the dice": edit("selected & (dice < 0.8)", "selected"),
-        },
-        properties={
-            "a position that is not selected shows something else than its token":
-                lambda out, t, s, *_: torch.equal(out[0][~s], t[~s]),
+                  "the dice are read at every position; only a selected one may change":
+                  edit("selected & (dice < 0.8)", "dice < 0.8", "selected & ~masked", "~masked"),
+                  "random words and kept tokens have changed places": edit("dice < 0.9", "dice >= 0.9"),
+                  "no position keeps its token: from 0.9 on all show random words": edit(" & (dice < 0.9)", ""),
+                  "random words overwrite [MASK]: they belong where the dice are from 0.8 to below 0.9, not below 0.8":
+                  edit("& ~masked ", "", "tokens).masked_fill(masked, mask)", "tokens.masked_fill(masked, mask))"),
+                  "where the dice show 0.8 exactly, [MASK] is shown; it needs dice below 0.8 (<, not <=)":
+                  edit("dice < 0.8", "dice <= 0.8"),
+            "every selected position shows [MASK], whatever the dice": edit("selected & (dice < 0.8)", "selected"), },
+        properties={"a position that is not selected shows something else than its token":
+                    lambda out, t, s, *_: torch.equal(out[0][~s], t[~s]),
             "a position that is not selected has a target": lambda out, t, s, *_: bool((out[1][~s] == IGNORE).all()),
-            "a selected position has not its own token for a target": lambda out, t, s,
-            *_: torch.equal(out[1][s], t[s]),
-        },
-        hints=(
-            "Take one selected position whose dice show 0.95. What does it show, and what must it say? Could BERT "
-            "know, "
-            "when it sees that position, that it was selected?",
+                    "a selected position has not its own token for a target": lambda out, t, s,
+                    *_: torch.equal(out[1][s], t[s]), },
+        hints=("Take one selected position whose dice show 0.95. What does it show, and what must it say? Could BERT "
+               "know, when it sees that position, that it was selected?",
             "What is shown depends on the selection and on the dice; the targets depend on the selection alone. Make "
-            "one mask of positions for [MASK] and one for random words. Both lie inside `selected`.",
-            "torch.where(mask, this, that) chooses position by position, x.masked_fill(mask, number) writes one "
-            "number, & and "
-            "~ join and turn masks. None of them changes what it is given.",
+               "one mask of positions for [MASK] and one for random words. Both lie inside `selected`.",
+               "torch.where(mask, this, that) chooses position by position, x.masked_fill(mask, number) writes one "
+               "number, & and ~ join and turn masks. None of them changes what it is given.",
         ),
     ),
-    Exercise(
-        "08.2", "the loss of the masked positions", masked_loss, draw_batches,
-        mistakes={
+    Exercise("08.2", "the loss of the masked positions", masked_loss, draw_batches,
+             mistakes={
             "the mean divides by all positions, those without a target too": edit("mean()", "sum() / targets.numel()"),
             "the mean is taken text by text: a target of a text with few then counts more":
                 edit("-logprobs.gather(-1, targets[asked][:, None]).mean()",
@@ -296,17 +287,16 @@ EXERCISES = (
                 edit("logprobs =", "logits =", ".log_softmax(-1)", "\n    rest = logits - largest_from_zero(logits)"
                      "\n    logprobs = rest - rest.exp().sum(-1, keepdim=True).log()"),
         },
-        properties={
+             properties={
             "it is below the smallest loss of any target, or above the largest, so it is no mean of them":
                 lambda out, *args: within(out - (each := losses(*args)).min(), each.max() - each.min()),
         },
-        hints=(
+             hints=(
             "One text has one target, another has four. How many losses are there, and what does the mean divide by?",
             "First keep only the positions with a target, of all texts, in one long list. BERT's own code does so too: "
             "then most of the logits are never computed. From there on it is a cross-entropy.",
             "hidden[asked] with a mask [batch time] is [positions model], and targets[asked] is [positions]. "
-            ".log_softmax(-1), "
-            "then .gather(-1, ids[:, None]); or torch.nn.functional.cross_entropy(logits, ids).",
+            ".log_softmax(-1), then .gather(-1, ids[:, None]); or torch.nn.functional.cross_entropy(logits, ids).",
         ),
     ),
     Exercise(
@@ -331,10 +321,9 @@ EXERCISES = (
             "1e-5 is added to the variance, PyTorch's own choice; BERT's is 1e-12, and where vectors are small it "
             "shows": edit(", eps=1e-12", ""),
         },
-        properties={
-            "a position's vector has not the mean 0": lambda out, *_: bool((out.mean(-1).abs() < 1e-3).all()),
-            "a position's vector has not the variance 1":
-                lambda out, *_: bool(((out.var(-1, correction=0) - 1).abs() < 1e-2).all()),
+        properties={"a position's vector has not the mean 0": lambda out, *_: bool((out.mean(-1).abs() < 1e-3).all()),
+                    "a position's vector has not the variance 1":
+                    lambda out, *_: bool(((out.var(-1, correction=0) - 1).abs() < 1e-2).all()),
         },
         hints=(
             "Write the positions of a pair with two and three words in a row. Below each, write its position and its "
@@ -368,8 +357,7 @@ EXERCISES = (
         },
         hints=(
             "The largest start logit may stand behind the largest end logit. So what must be compared: positions, or "
-            "pairs "
-            "of positions?",
+            "pairs of positions?",
             "Go through all pairs that are allowed. For a start i, which is the last end that still makes at most "
             "`longest` tokens? A span from i to j has j − i + 1.",
             "Two loops, range(first, …) and range(i, min(i + longest, …)), and max(…, key=…). Or a table "
@@ -418,24 +406,23 @@ EXERCISES = (
     ),
     Exercise(
         "08.6", "a head and a relation", head_scores, draw_links,
-        mistakes={
-            "it asks which position looks most at `from`; weights[text, head, query, key] has the queries first":
-                edit("weights[text, :, query]", "weights[text, :, :, query]"),
+        mistakes={"it asks which position looks most at `from`; weights[text, head, query, key] has the queries first":
+                  edit("weights[text, :, query]", "weights[text, :, :, query]"),
             "the links are followed backwards, from `to` to `from`": edit("text, query, key in", "text, key, query in"),
-            "special tokens are not left out": edit(".masked_fill(special[text], -1)", ".clone()"),
-            "position `from` itself is not left out": edit("        row[:, query] = -1\n", ""),
-            "nothing is left out: neither special tokens nor position `from` itself":
-                edit(".masked_fill(special[text], -1)\n        row[:, query] = -1", ""),
+                  "special tokens are not left out": edit(".masked_fill(special[text], -1)", ".clone()"),
+                  "position `from` itself is not left out": edit("        row[:, query] = -1\n", ""),
+                  "nothing is left out: neither special tokens nor position `from` itself":
+                  edit(".masked_fill(special[text], -1)\n        row[:, query] = -1", ""),
             "special tokens are cut out of the row, and the positions behind them get other numbers: give them −1 "
-            "where "
+                  "where "
             "they stand": edit(".masked_fill(special[text], -1)", "", "row.argmax", "row[:, ~special[text]].argmax"),
-            "no head knows any link: is `special` turned round? True marks what is left out":
-                edit("special[text]", "~special[text]"),
-            "each text has its own share, and these are averaged; every link counts alike":
-                edit("return torch.stack(known).float()", "hits = torch.stack(known).float()\n    return torch.stack("
-                     "[hits[links[:, 0] == text].mean(0) for text in links[:, 0].unique()])"),
-            "this is the mean weight from `from` to `to`; asked is how often it is the largest":
-                edit("row.argmax(-1) == key", "row[:, key]"),
+                  "no head knows any link: is `special` turned round? True marks what is left out":
+                  edit("special[text]", "~special[text]"),
+                  "each text has its own share, and these are averaged; every link counts alike":
+                  edit("return torch.stack(known).float()", "hits = torch.stack(known).float()\n    return torch.stack("
+                       "[hits[links[:, 0] == text].mean(0) for text in links[:, 0].unique()])"),
+                  "this is the mean weight from `from` to `to`; asked is how often it is the largest":
+                  edit("row.argmax(-1) == key", "row[:, key]"),
         },
         properties={
             "a score is no share of the links, not so many of so many": lambda out, w, special, links: bool(

@@ -101,17 +101,17 @@ def relations() -> list[Relation]:
 def follower(bert: BERT, relation: Relation) -> Follower:
     """The head of a BERT that follows a relation best, with the scores of the simpler rules."""
     _, texts, links = relation
-    most_attended = most_attended(bert, texts, special())
-    chosen = share_found(most_attended, links[::2])
+    attended = most_attended(bert, texts, special())
+    chosen = share_found(attended, links[::2])
     layer, head = divmod(int(chosen.argmax()), chosen.shape[1])
     rest = links[1::2]
-    heads = share_found(most_attended, rest)
+    heads = share_found(attended, rest)
     others, (place, _) = bystanders(texts, rest, special()), Counter(link.source for link in links).most_common(1)[0]
     taken = {link.row for link in links if link.source == place}
     strangers = [link for link in bystanders(texts, links, special())
                  if link.source == place and link.row not in taken]
 
     def score(some: Sequence[Link]) -> float:
-        return share_found(most_attended, some)[layer, head].item() if some else nan
+        return share_found(attended, some)[layer, head].item() if some else nan
     return Follower(relation, layer, head, heads[layer, head].item(), score(others), place, len(strangers),
                     score(strangers), *offset_score(rest), *position_score(rest), heads)

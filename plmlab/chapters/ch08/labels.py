@@ -44,7 +44,7 @@ def reached(arm: str, task: str, labels: int, lr: float, seed: int) -> dict[str,
     """Result of one run: its test ``score``, the number of updates at its best weights, and its ``curve`` of
     development scores."""
     model, history = fine_tune(start(arm, seed), task, labels, seed, lr=lr, steps=STEPS, patience=PATIENCE,
-                          features=arm.startswith("frozen"), show=False)
+                               features=arm.startswith("frozen"), show=False)
     best = history.best
     assert best is not None
     return {"score": score(model, task), "development": best[1], "updates": best[0], "made": len(history.losses),

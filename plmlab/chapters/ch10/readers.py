@@ -71,7 +71,7 @@ class CountingTransformerXL(PlacedTransformerXL):
         for tokens in batch.tokens.split(self.config.segment, dim=1):
             segment = self.following(tokens, memories[0].time)
             position_ids = Batch.continuing(tokens, begin).position_ids
-            outputs.append(self.continued(replace(segment, position_ids=position_ids), memories))
+            outputs.append(Stack.hidden_states(self, replace(segment, position_ids=position_ids), memories))
             begin += tokens.shape[1]
         return torch.cat(outputs, dim=1)
 

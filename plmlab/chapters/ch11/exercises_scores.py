@@ -94,7 +94,7 @@ EXERCISES = (
             "0)": edit("key - 1 - positions", "key - positions"),
             "the distance itself is taken for the column, and below 0 it counts from the end: column c is key − 1 − c":
                 edit(GATHERED, "by_distance[torch.arange(len(positions))[:, None], positions[:, None] - "
-                               "torch.arange(key)]"),
+                     "torch.arange(key)]"),
             "the queries are taken for the last of the keys, in a row: the relative shift knows no `positions`": edit(
                 GATHERED, "torch.cat([torch.zeros(len(positions), 1), by_distance], 1).view(2 * key, -1)[1:].reshape("
                 "by_distance.shape)[:, :key]"),

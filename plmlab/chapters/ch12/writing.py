@@ -79,7 +79,7 @@ def gist() -> Task:
     in_training, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
     entities = shuffled(Random("gist"), list(in_training))
     test_set, chosen = ([row(in_training[entity]) for entity in some]
-                    for some in (entities[:READ], entities[READ:READ + CHOSEN]))
+                        for some in (entities[:READ], entities[READ:READ + CHOSEN]))
     unseen = [row(all_of_them[entity]) for entity in all_of_them if entity not in in_training]
     libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
     learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]

@@ -3,7 +3,7 @@ comparison questions compare. The study itself, with the rules fixed before its 
 
 from collections.abc import Iterator
 
-from plmlab.chapters.ch14.exam import SPLITS, new_compositions, questions
+from plmlab.chapters.ch14.test_set import SPLITS, new_compositions, questions
 from plmlab.world.questions.bank import Question
 
 __all__ = ["BOTH", "GOLD", "HOPPING", "MARGIN", "TOP", "compared_questions", "measured_by", "new_compositions"]

@@ -100,7 +100,7 @@ def draw_questions(_: Generator) -> Probes:
             "C": [hop("B", "c1")], "D": [answer("1974", "d1")]}), ["A"], 9),
         "a circle": (LittleSystem1({
             "A": [hop("B", "a1"), answer("1950", "a2", "c1")], "B": [hop("C", "b1")], "C": [hop("A", "c1")]}),
-            ["A"], 9),
+                     ["A"], 9),
         "two nodes are named, and meet": (LittleSystem1({
             "A": [hop("C", "a1"), hop("D", "a2")], "B": [hop("C", "b1")],
             "C": [answer("blue", "c1", "b1"), hop("E", "c2"), answer("red", "c3", "a1")],
@@ -117,7 +117,7 @@ def draw_questions(_: Generator) -> Probes:
             "D": [hop("A", "d1")], "F": [answer("A", "f1")]}), ["A"], 3),
         "an answer takes the last place": (LittleSystem1({
             "A": [hop("B", "a1"), answer("1908", "a2")], "B": [hop("C", "b1"), answer("1908", "b2")], "C": []}),
-            ["A"], 3),
+                                           ["A"], 3),
         "many edges between few nodes": (LittleSystem1({
             "A": [hop("B", "a1")], "B": [hop("A", "b1"), hop("C", "b2")],
             "C": [hop("A", "c1"), hop("B", "c2"), hop("D", "c3")],
@@ -125,14 +125,14 @@ def draw_questions(_: Generator) -> Probes:
         "the graph is full from the beginning": (LittleSystem1({
             "A": [hop("C", "a1"), hop("D", "a2"), hop("B", "a3")],
             "B": [hop("A", "b1", needs="a3"), answer("1905", "b2")]}),
-            ["A", "B"], 2),
+                                                 ["A", "B"], 2),
         "only the first clue fits": (LittleSystem1({
             "A": [hop("C", "a1"), hop("D", "a2")], "B": [hop("C", "b1")],
             "C": [answer("first", "c1", "a1"), answer("second", "c2", "b1"), answer("third", "c3", "d1")],
             "D": [hop("C", "d1")]}, fits=1), ["B", "A"], 9),
         "two sentences lead to one page": (LittleSystem1({
             "A": [hop("B", "a1"), hop("B", "a2")], "B": [answer("first", "b1", "a1"), answer("second", "b2", "a2")]}),
-            ["A"], 9),
+                                           ["A"], 9),
         "the clue comes while the node waits": (LittleSystem1({
             "A": [hop("B", "a1")], "B": [hop("C", "b1", needs="a1"), hop("D", "b2")], "C": [answer("1906", "c1")],
             "D": [answer("1907", "d1")]}), ["A", "B"], 9),

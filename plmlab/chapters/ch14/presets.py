@@ -1,7 +1,7 @@
 """Questions of the world as presets of the Cognitive Graph Lab, each with its gold graph."""
 
-from plmlab.chapters.ch14.exam import questions
 from plmlab.chapters.ch14.gold_graphs import KINDS, gold_graph
+from plmlab.chapters.ch14.test_set import questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.labs.cognitive_graph.presets import CognitiveGraphPreset, Gold
 from plmlab.world.datasets.pages import ArticlePages

@@ -67,7 +67,7 @@ def answer_log_chance(
     span from position i of the body to position j, both included. A span is 1 to ``longest`` positions long. The
     other numbers of the table mean nothing: where j stands before i, or too far behind it.
     The softmax over all spans gives the chance of each. The chance of the answer is the sum over all
-    spans that spell it, token by token, for an answer may stand in a body several times. If no span
+    spans that spell it, token by token, because an answer may occur in a body several times. If no span
     spells it, its chance is 0, and the logarithm is −∞.
     """
     spans = [(i, j) for i in range(len(body)) for j in range(i, min(i + longest, len(body)))]

@@ -97,7 +97,7 @@ def reader_batches(seed: int) -> Callable[[int], Batch]:
         documents, first = corpus(world), _first(world)
         indices = shuffled(rng, range(len(documents.statements)))[:READER_BATCH]
         return Batch.of([reader_input(documents.statements[i].tokens, ids(documents.blocks[first[i]].text.split()),
-                                   vocab=vocab, rng=rng, hidden=documents.statements[i].salient) for i in indices],
+                                      vocab=vocab, rng=rng, hidden=documents.statements[i].salient) for i in indices],
                         pad=vocab.need("pad"))
     return batch
 

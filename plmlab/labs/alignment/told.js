@@ -9,7 +9,7 @@ const MOVED = 0.005;
 
 /** A word in quotes; a word that occurs more than once gets its number, counted from 1. */
 export const called = (words, i) =>
-  `${quoted(words[i])}${words.indexOf(words[i]) === words.lastIndexOf(words[i]) ? "" :}` (word ${i + 1})`}`;
+  `${quoted(words[i])}${words.indexOf(words[i]) === words.lastIndexOf(words[i]) ? "" : ` (word ${i + 1})`}`;
 
 const steps = (partners, position) => partners.filter((pair) => pair[1] === position).map((pair) => pair[0]);
 const positions = (partners, step) => partners.filter((pair) => pair[0] === step).map((pair) => pair[1]);
@@ -18,7 +18,7 @@ const positions = (partners, step) => partners.filter((pair) => pair[0] === step
 export function finding({ now, gold, held, shut }) {
   const of = now.partners.length;
   const hit = of ? `; the largest weights recover ${now.hits} of ${plural(of, "gold link")}` : "";
-  if (gold) return `${now.exact ? "The translation is correct" :}`${now.right} of ${gold.length} words are correct`}${hit}`;
+  if (gold) return `${now.exact ? "The translation is correct" : `${now.right} of ${gold.length} words are correct`}${hit}`;
   const least = now.p.indexOf(Math.min(...now.p));
   const hand = held.length + shut.length ? ", with your interventions" : "";
   return `${plural(now.tokens.length, "word")} generated${hand}; the least certain is ${called(now.tokens, least)} (p ${chance(now.p[least])})`;
@@ -33,7 +33,7 @@ function stepSaid({ now }, step) {
 const handOn = ({ source }, held, step) => {
   const hold = holdAt(held, step);
   if (!hold) return "";
-  return ` You moved ${hold.share < 1 ?}`${share(hold.share)} of ` : ""}its attention to ${called(source, hold.position)}; press Delete to release it.`;
+  return ` You moved ${hold.share < 1 ? `${share(hold.share)} of ` : ""}its attention to ${called(source, hold.position)}; press Delete to release it.`;
 };
 
 /** A target word: its row of attention weights in one sentence. */
@@ -78,11 +78,11 @@ export function cellSaid(state, looks, { held, shut, asks = true }, step, positi
 
 /** The interventions: "you moved the attention of “钥匙” to “table”". */
 function handlesSaid({ before, source }, held, shut) {
-  const put = held.slice(0, 2).map((one) => `you moved ${one.share < 1 ?}`${share(one.share)} of ` : ""}the attention of ` +
-    `${before.tokens[one.step] === undefined ?}`step ${one.step + 1}` : called(before.tokens, one.step)} to ${called(source, one.position)}`);
+  const put = held.slice(0, 2).map((one) => `you moved ${one.share < 1 ? `${share(one.share)} of ` : ""}the attention of ` +
+    `${before.tokens[one.step] === undefined ? `step ${one.step + 1}` : called(before.tokens, one.step)} to ${called(source, one.position)}`);
   const more = held.length > 2 ? [`changed ${plural(held.length - 2, "more step")}`] : [];
   const off = shut.length ? [`masked ${listed(shut.slice(0, 3).map((position) => called(source, position)))}` +
-    `${shut.length > 3 ?}` and ${shut.length - 3} more` : ""}`] : [];
+    `${shut.length > 3 ? ` and ${shut.length - 3} more` : ""}`] : [];
   const done = [...put, ...more, ...off];
   return capital(done.length === off.length ? `you ${listed(done)}` : listed(done));
 }
@@ -99,7 +99,7 @@ function effectSaid({ before, now, gold }, { count, first }) {
   const what = i === null ? `${called(now.tokens, j)} was added` : j === null ? `${called(before.tokens, i)} was removed`
     : `${called(before.tokens, i)} became ${called(now.tokens, j)}`;
   const right = gold ? ` Correct words: ${before.right} before, ${now.right} now, of ${gold.length}.` : "";
-  return `${plural(count, "word")} changed${count > 1 ?}`, the first at step ${(j ?? i) + 1}` : ""}: ${what}.${right}`;
+  return `${plural(count, "word")} changed${count > 1 ? `, the first at step ${(j ?? i) + 1}` : ""}: ${what}.${right}`;
 }
 
 /** The interventions and their effect in a sentence or two; "" if there are none. */

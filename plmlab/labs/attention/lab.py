@@ -61,27 +61,27 @@ BANKS = "The bank of the river was muddy, so the bank of the town was closed."
 PRESETS = (
     AttentionPreset("what “it” refers to", ANIMAL, 3, 1, "it", "animal",
          "Here “it” attends mostly to “animal”. If “tired” is replaced by “wide”, a human reader takes “it” to mean "
-         "the street. Will this head then attend from “it” to “street”?",
+                    "the street. Will this head then attend from “it” to “street”?",
          "No. The weight on “animal” falls from 0.69 to 0.32 but is still the largest; that on “street” rises only to "
-         "0.15. The head follows the subject of the sentence more than the meaning of its last word."),
+                    "0.15. The head follows the subject of the sentence more than the meaning of its last word."),
     AttentionPreset("the previous token", ANIMAL, 0, 2, "street", "the",
          "Head 2 of layer 0 shows a single diagonal. What does each token attend to, and what does the head have to "
-         "know about the tokens?",
+                    "know about the tokens?",
          "Each token attends to the previous one, with a weight above 0.99. In layer 0 a vector still encodes the "
-         "position of its token, and that is enough: this head matches positions, not words."),
+                    "position of its token, and that is enough: this head matches positions, not words."),
     AttentionPreset("a repeated word", BANKS, 2, 9, "bank", "bank",
-         "“bank” occurs twice here, with two meanings. Which token does the second “bank” attend to?",
+                    "“bank” occurs twice here, with two meanings. Which token does the second “bank” attend to?",
          "The first “bank”, with a weight of 0.95; and the first attends to the second, with a weight of 0.84. The "
-         "head matches the word form, whatever it means here."),
+                    "head matches the word form, whatever it means here."),
     AttentionPreset("ablate a head", ANIMAL, 5, 11, "it", "animal",
          "Head 11 of layer 5, one of 72, is switched off. Which token's vector changes most, and does the sentence "
-         "vector change?",
+                    "vector change?",
          "The vectors of “it” and “[SEP]”, by 0.11; the sentence vector changes by 0.08. No other head has so large an "
          "effect: half of the 72 change the sentence vector by less than 0.002. Try another.", off=((5, 11),)),
     AttentionPreset("block a pair", ANIMAL, 3, 1, "it", "animal",
-         "“it” can no longer attend to “animal”, in any head of any layer. Which tokens change?",
+                    "“it” can no longer attend to “animal”, in any head of any layer. Which tokens change?",
          "“it” changes by 0.18; no other token changes by even 0.001. They get what they need about the animal by "
-         "attending to “animal” directly.", closed=((9, 2),)),
+                    "attending to “animal” directly.", closed=((9, 2),)),
 )
 
 

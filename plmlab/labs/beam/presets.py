@@ -9,7 +9,7 @@ from plmlab.labs.beam.tree import Search, greedily
 from plmlab.labs.beam.writers import Writer
 
 APPLE = TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, "我爱大人": 0.08, "我爱大妈": 0.12, "我爱大便": 0.05,
-               "我爱大军": 0.05, "我爱大米": 0.08, "我爱大姐": 0.07})
+                 "我爱大军": 0.05, "我爱大米": 0.08, "我爱大姐": 0.07})
 """An example from a study note: 大 is more likely than 苹, but 苹果 is more likely than any word starting with 大."""
 
 

@@ -78,7 +78,7 @@ export function fillingPanel({ state, step, view, disabled, draws, world, go, sa
     ...steps.map(({ said, by }, i) => el("button", { type: "button",
       class: `chip${said === END ? " special" : ""}${by === "you" ? " yours" : ""}${i >= step ? " later" : ""}`, "data-at": `step-${i}`,
       "aria-current": i === step ? "step" : null, title: BY[by] ?? "",
-      "aria-label": `step ${i + 1}: ${said ?? "open"}${by ?}`, ${BY[by]}` : ""}`, on: { click: () => go(i) } },
+      "aria-label": `step ${i + 1}: ${said ?? "open"}${by ? `, ${BY[by]}` : ""}`, on: { click: () => go(i) } },
     el("bdi", {}, said ?? "?"))));
   way.addEventListener("keydown", (event) => {
     const to = placeAfter(event.key, step, last + 1);

@@ -106,7 +106,7 @@ class Walk:
             exact = {} if self.exact is None else self.exact.lengths(stand)
             drawn = {} if self.drawn is None else self.drawn(self._before(stand))
             lengths.append({"blank": blank, "true": len(self.hidden[blank]), "exact": list(exact.items()),
-                          "model": list(drawn.items())})
+                            "model": list(drawn.items())})
         return lengths
 
     @property

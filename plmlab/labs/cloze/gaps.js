@@ -23,7 +23,7 @@ export function gainText({ word, both, left }, { known, cut }) {
 /** One mask, the one at `place` among `gaps`: both predictions side by side. */
 export function gapView(gaps, place, { left, cut }) {
   const gap = gaps[place];
-  const name = `${gaps.length > 1 ?}`Mask ${place + 1}` : "The mask"}, position ${gap.position}`;
+  const name = `${gaps.length > 1 ? `Mask ${place + 1}` : "The mask"}, position ${gap.position}`;
   return el("section", { class: "gap", "data-position": gap.position, "aria-label": name },
     el("h4", {}, name, el("span", {}, gainText(gap, { known: gaps[place - 1]?.word, cut }))),
     el("div", { class: "readers" },

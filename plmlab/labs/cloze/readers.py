@@ -61,7 +61,7 @@ class MaskedSentence:
         ids = [word if place == position else id for place, id in enumerate(self.ids)]
         end = len(self.first) + 1
         return MaskedSentence(tuple(ids[1:end]), tuple(ids[end + 1:-1]), self.vocab,
-                      tuple(other for other in self.hidden if other != position))
+                              tuple(other for other in self.hidden if other != position))
 
     def before(self, position: int) -> tuple[int, ...] | None:
         """The original ids before a position; None in the second sentence, or after a typed [MASK]."""

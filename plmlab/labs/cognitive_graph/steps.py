@@ -102,7 +102,7 @@ class Drawing:
                 "answers": self._numbers([name for name in nodes if nodes[name]["answer"]]),
                 "visits": {self.number[name]: self._visit(name, visit) for name, visit in state.visits.items()},
                 "answer": answer, "likeliest": growing.likeliest(state), "chance": growing.chance(state),
-                "compared": self._numbers(growing.compared(state)), **self._choice(state, answer)}
+                "compared": self._numbers(growing.comparison_pair(state)), **self._choice(state, answer)}
 
     def _choice(self, state: GrownState, answer: str | None) -> Choice:
         """System 2 on the visited nodes: ``chances``, each node's probability of being the answer [without edges, with

@@ -30,7 +30,7 @@ export function stepSaid(state, step) {
   if (!step) return `No node has been visited. The question names ${listed(state.named)}. ${next}`;
   const found = state.nodes.filter(({ since }) => since === step).map(({ name }) => name);
   return `Step ${step} of ${lastStep(state)}: visited ${listed(names(state, state.steps[step - 1].frontier))}; ` +
-    `${found.length ?}`new: ${listed(found)}` : "nothing new"}. ${next}`;
+    `${found.length ? `new: ${listed(found)}` : "nothing new"}. ${next}`;
 }
 
 const AS = { hop: "as a next hop", answer: "as an answer",
@@ -121,8 +121,8 @@ export function goldSaid(state, step) {
   const { nodes, edges, missed } = goldCounts(state, step);
   const extra = nodes.extra.map(({ name }) => name);
   return `${nodes.found} of ${plural(nodes.of, "gold node")}, ${edges.found} of ${plural(edges.of, "gold edge")}` +
-    `${step < lastStep(state) ? " so far" : ""}; ${extra.length ?}`${extra.length} extra: ${listed(extra)}` : "none extra"}` +
-    `${missed.length ?}`; missed: ${listed(missed)}` : ""}.`;
+    `${step < lastStep(state) ? " so far" : ""}; ${extra.length ? `${extra.length} extra: ${listed(extra)}` : "none extra"}` +
+    `${missed.length ? `; missed: ${listed(missed)}` : ""}.`;
 }
 
 /** The answer at a step. */

@@ -75,7 +75,7 @@ def _far(sentences: Sequence[Sentence], distances: range) -> Iterator[str]:
     for sentence in sentences:
         for link in sentence.agreement:
             if (link.attractors and link.subject < link.verb and link.distance in distances
-                    and link.number == "pl"):
+                and link.number == "pl"):
                 yield " ".join(sentence.words[:link.verb])
 
 

@@ -66,7 +66,7 @@ const wide = (p) => `${(100 * p).toFixed(2)}%`;
 function bars(name, [before, after, world], held, role = "") {
   const tick = !world ? [] : [el("u", { class: "world", style: `left:${wide(world)}` })];
   const amount = held ? `${chance(before)} → ${chance(after)}` : chance(before);
-  const label = `${name}: ${held ?}`${chance(before)} before, ${chance(after)} after` : chance(before)}` +
+  const label = `${name}: ${held ? `${chance(before)} before, ${chance(after)} after` : chance(before)}` +
     (world === null ? "" : `, in the world ${chance(world)}`);
   return el("div", { class: `next ${role}`, role: "img", "aria-label": label }, el("bdi", { class: "token" }, name),
     el("span", { class: "lines" }, ...(held ? [el("i", { class: "before", style: `width:${wide(before)}` })] : []),

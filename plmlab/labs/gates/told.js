@@ -83,10 +83,10 @@ export function yardsticks(sort, figures) {
 /** Description of a hold. */
 export function holdText({ point, layer, unit, value, start }, names) {
   const whose = unitName({ layer, unit });
-  const at = names[start] === undefined ? `position ${start}` : `“${names[start]}”`;
+  const at = names[start] === undefined ? `step ${start}` : `“${names[start]}”`;
   if (point === "memory") return `${whose}: cell state set to ${decimal(value)} after ${at}`;
   const how = value === 0 ? "closed" : value === 1 ? "open" : `at ${decimal(value)}`;
-  return `${whose}: ${point} gate ${how} ${start === 0 ? "throughout" :}`from ${at} on`}`;
+  return `${whose}: ${point} gate ${how} ${start === 0 ? "throughout" : `from ${at} on`}`;
 }
 
 /** The holds with one added. It replaces a hold of the same gate, or of the same cell state at that position. */
@@ -104,7 +104,7 @@ export function nextSaid({ rows, groups, moved }, name, held) {
   const changed = rows.reduce((best, row) => (Math.abs(row[2] - row[1]) > Math.abs(best[2] - best[1]) ? row : best));
   const direction = changed[2] > changed[1] ? "rises" : "falls";
   const change = `p(“${changed[0]}”) ${direction} from ${chance(changed[1])} to ${chance(changed[2])}` +
-    `${now[0] === first[0] ? "" :}`, and “${now[0]}” is now the top prediction`}. `;
+    `${now[0] === first[0] ? "" : `, and “${now[0]}” is now the top prediction`}. `;
   const sums = `Total variation distance: ${moved.verbs.toFixed(2)} among the verbs, ${moved.control.toFixed(2)} ` +
     `among the control words, which have no grammatical number (their mass was ${groups.control[0].toFixed(2)}). `;
   if (moved.verbs < MOVED && moved.control < MOVED) {

@@ -55,7 +55,7 @@ export function dropped(sizes, s, t) {
   if (t <= s) return "";
   const { step, ratio } = largestDrop(sizes, s, t);
   if (step === null) return "It does not shrink at any step.";
-  return `The largest drop is at step ${step}, to ${ratio === 0 ? "zero" :}`${share(ratio)} of the previous size`}.`;
+  return `The largest drop is at step ${step}, to ${ratio === 0 ? "zero" : `${share(ratio)} of the previous size`}.`;
 }
 
 /** The finding of a map: the effect of the first step on the last. */
@@ -77,7 +77,7 @@ export function descended(plain, clipped, { clip, rate, frame }) {
   const first = length > 0.5
     ? `Without clipping, step ${step} throws the point from ${place(from)} to ${place(to)}${out}: there the loss is ` +
       `${short(to.loss, 2)}, ${stays ? "and the surface is so flat that the point stays there"
-        :}`after ${steps} steps ${end(plain)}`}.`
+        : `after ${steps} steps ${end(plain)}`}.`
     : `Without clipping, no step is longer than ${short(length, 2)}, and after ${steps} steps the loss is ${end(plain)}.`;
   const second = clipped.some(({ norm }) => norm > clip)
     ? `With the gradient norm clipped at ${clip}, no step is longer than ${short(rate * clip, 2)}, and after ${

@@ -106,7 +106,7 @@ class Store:
         ``known`` and ``asked`` are `packed`."""
         senses, patterns = ({name: i for i, name in enumerate(dict.fromkeys(
             getattr(row, field) for row in (*self.sentences.known, *self.sentences.asked)))}
-            for field in ("sense", "pattern"))
+                            for field in ("sense", "pattern"))
         rows = [[[" ".join(row.words), row.place, senses[row.sense], patterns[row.pattern]] for row in part]
                 for part in (self.sentences.known, self.sentences.asked)]
         return {"half": self.known.shape[-1] // 2, "senses": list(senses), "patterns": list(patterns),

@@ -30,7 +30,7 @@ const same = (value) => value > 0.9995;
 /** The title over the cosines. */
 export function contextFinding(one, other, found) {
   const pair = pairNamed(one, other);
-  const below = `At layer 0 ${pair} ${one === other ? "have the same vector" :}`have cosine ${decimal(found[0][2])}`}`;
+  const below = `At layer 0 ${pair} ${one === other ? "have the same vector" : `have cosine ${decimal(found[0][2])}`}`;
   const [left, right] = [0, 1].map((side) => LAYERS.slice(1).every((layer) => same(found[layer][side])));
   if (one === other && left !== right) {
     const [still, moves] = left ? ["left", 1] : ["right", 0];
@@ -86,7 +86,7 @@ export function senseAnswer({ same: alike, another }, strangers) {
     : "Neither: a layer encodes the whole sentence, and the sense is one part of it";
   return `${verdict}. Mean cosines. Same sense, ${plural(alike.count, "occurrence")} in other sentence patterns: ` +
     `${of(alike)}. Another sense, ${plural(another.count, "occurrence")}: ${of(another)}. Two different words: ` +
-    `${listed(LAYERS.slice(1).map((layer) =>}`${decimal(strangers[layer][2])} at layer ${layer}`))}.`;
+    `${listed(LAYERS.slice(1).map((layer) => `${decimal(strangers[layer][2])} at layer ${layer}`))}.`;
 }
 
 /** Description of a mix. */

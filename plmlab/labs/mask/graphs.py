@@ -53,7 +53,7 @@ class GraphMaskLab(MaskLab):
 
     Args:
         graph: a cognitive graph, such as that of a ``SearchState``; an edge goes from a page to an entity found on it.
-        objective: the initial adjacency, "found_from" (A) or "found_from_or_itself" (2I + A).
+        objective: the initial adjacency, "in_neighbours" (A) or "in_neighbours_and_self" (2I + A).
     """
 
     networks: ClassVar = NETWORKS

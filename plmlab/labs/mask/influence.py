@@ -28,7 +28,7 @@ def both_directions(time: int) -> Visibility:
     every, place = torch.ones(time, dtype=torch.bool), torch.arange(time)
     forward = replace(one_direction(time).rules[0], name="through the forward state",
                       why="the forward state carries information from {key} to {query}; updates in between: "
-                          "{steps}.")
+                      "{steps}.")
     backward = Rule(
         "through the backward state",
         "the backward state carries information from {key} to {query}; updates in between: {steps}.",
@@ -40,14 +40,14 @@ def one_vector(target: int, source: int) -> Visibility:
     """The source reaches the decoder only through the encoder's last state (Sutskever et al. 2014)."""
     return Visibility.full(target, source, name="through the encoder's last state",
                            why="{key} reaches {query} only through the encoder's last state: one vector, however "
-                               "long the source is.")
+                           "long the source is.")
 
 
 def one_look(target: int, source: int) -> Visibility:
     """Every step of the decoder attends to the encoder's states at all source positions (Bahdanau et al. 2015)."""
     return Visibility.full(target, source, name="through attention",
                            why="{query} attends to the encoder's state at {key}: one attention step, with no state "
-                               "updates in between, however long the two texts are.")
+                           "updates in between, however long the two texts are.")
 
 
 def apart(positions: int) -> tuple[Rule, ...]:
@@ -60,7 +60,7 @@ def joined(positions: int) -> tuple[Rule, ...]:
     step depends on every word in either direction."""
     return Visibility.full(positions, name="directions concatenated",
                            why="the states of both directions are concatenated below the top layer, and one of them "
-                               "has read {key}, so {query} depends on it.").rules
+                           "has read {key}, so {query} depends on it.").rules
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ class Pair(Drawn[PairExample]):
              Side("decoder (target)", "target", "target position {position}"))
     called: ClassVar = {(0, 0): "encoder", (1, 0): "cross-attention", (1, 1): "decoder"}
     never: ClassVar = {(0, 1): "the source is encoded before the target is generated: no position of the encoder "
-                               "attends to the decoder."}
+                       "attends to the decoder."}
 
     @property
     def parts(self) -> tuple[Example, ...]:

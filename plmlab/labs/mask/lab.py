@@ -61,8 +61,9 @@ class MaskLab(Lab):
     """Apply an objective to a sentence; see its attention mask, the reason for each cell, and the targets.
 
     ``example`` is the objective's Example with the reader's edits, ready to be fed to a model. An encoder–decoder pair
-    is drawn as one square mask: the encoder's positions, then the decoder's. So is a bidirectional example: its forward
-    positions, then its backward positions. A subclass may offer other ``objectives`` and other ``networks``.
+    is drawn as one square mask: the encoder's positions, then the decoder's. A bidirectional example is shown in the
+    same way: its forward positions, then its backward positions. A subclass may offer other ``objectives`` and other
+    ``networks``.
 
     Args:
         tokenizer: turns the sentence into ids, and ids into tokens.

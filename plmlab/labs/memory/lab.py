@@ -192,7 +192,7 @@ class MemoryLab(Lab):
         top = probs.topk(min(LIKELIEST, len(probs)))
         return {"p": float(probs[word]), "rank": 1 + int((probs > probs[word]).sum()),
                 "likeliest": [list(pair) for pair in zip(labels(self.tokenizer, top.indices.tolist()),
-                                                        top.values.tolist(), strict=True)]}
+                                                         top.values.tolist(), strict=True)]}
 
     def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: Sight,
                  inputs: Float[Tensor, "layer 1 time model"], word: int) -> Effects:

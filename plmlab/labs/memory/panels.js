@@ -96,6 +96,6 @@ export function scorePanel({ terms, after, weight, weightAfter, most, title, con
     changed && Math.abs(changed.sum - sum) > 0.005 ? svg("text", { class: "changed-to", x: NAME + plot + NUMBER + 4,
       y: y + 15 }, `→ ${signed(changed.sum)}`) : ""),
     el("p", { class: "note" }, "Each term is divided by √d. The softmax over all keys turns this score into a " +
-      `weight of ${weight.toFixed(3)}${changed ?}` (${weightAfter.toFixed(3)} when changed)` : ""}. The scale is the ` +
+      `weight of ${weight.toFixed(3)}${changed ? ` (${weightAfter.toFixed(3)} when changed)` : ""}. The scale is the ` +
       "same for all keys of this layer and head; values below it are clipped."));
 }

@@ -113,8 +113,8 @@ export function answerSaid(state) {
 /** The current changes, in a few words. */
 export function changeSaid(state, cuts) {
   const parts = cuts.map(([first, end]) => {
-    if (end - first === 1) return `“${state.names[first] ??}`position ${first}`}” masked out`;
-    return `${first === 0 ?}`all before position ${end}` : `position_ids ${first} to ${end - 1}`} masked out`;
+    if (end - first === 1) return `“${state.names[first] ?? `position ${first}`}” masked out`;
+    return `${first === 0 ? `all before position ${end}` : `positions ${first} to ${end - 1}`} masked out`;
   });
   if (state.without) parts.push(WAYS[state.without]);
   return parts.join("; ");

@@ -89,7 +89,7 @@ export function barsOf({ state, disabled, onTake }) {
       cell.wanted.textContent = rows[i].world ? chance(rows[i].world) : "–";
       cell.node.classList.toggle("cut", cut);
       cell.node.setAttribute("aria-label", `${rows[i].token}: ${cut ? "cut" : chance(p)}` +
-        `${paired ?}`, in the world ${rows[i].world ? chance(rows[i].world) : "impossible"}` : ""}; append it`);
+        `${paired ? `, in the world ${rows[i].world ? chance(rows[i].world) : "impossible"}` : ""}; append it`);
     });
     rest.model.style.width = wide(left.p);
     rest.exact.style.width = wide(worldRest);

@@ -10,19 +10,19 @@ from plmlab.text.tokenizers import Tokenizer
 class Script:
     """Conversion between text and a model's token ids.
 
-    ``set_spelling`` maps typed text to the spelling that the model was trained on.
+    ``spell`` maps typed text to the spelling that the model was trained on.
     """
 
     def __init__(self, tokenizer: Tokenizer, spell: Callable[[str], str] = str) -> None:
-        self.tokenizer, self.set_spelling = tokenizer, spell
+        self.tokenizer, self.spell = tokenizer, spell
 
     def read(self, text: str) -> list[int]:
-        """The token ids of a text after `set_spelling`, without a start token."""
-        return self.tokenizer.encode(self.set_spelling(text))
+        """The token ids of a text after `spell`, without a start token."""
+        return self.tokenizer.encode(self.spell(text))
 
     def unknown(self, text: str) -> list[str]:
         """The words of a text that are encoded as [UNK]."""
-        spelled, unk = self.set_spelling(text), self.tokenizer.vocab.unk
+        spelled, unk = self.spell(text), self.tokenizer.vocab.unk
         ids, offsets = self.tokenizer.encode(spelled), self.tokenizer.offsets(spelled)
         words = [spelled[start:end] for id, (start, end) in zip(ids, offsets, strict=True) if id == unk]
         return [word for word in words if self.tokenizer.backend.token_to_id(word) != unk]

@@ -54,7 +54,7 @@ export function lensSaid({ columns, names, layers, tokens }, { row, column: posi
       : " Later layers move away from it and then return to it."));
   } else {
     pieces.push(plain(" The model's final prediction, "), predicted(final), plain(` with ${chance(sure)}, has rank ` +
-      `${number(here.rank)} here${before ?}` (${number(before.rank)} one layer below)` : ""}, ` +
+      `${number(here.rank)} here${before ? ` (${number(before.rank)} one layer below)` : ""}, ` +
       `with probability ${chance(here.p)}.`));
   }
   return pieces;

@@ -59,7 +59,7 @@ function stepper(choose) {
 function beliefOf(state, step) {
   const { position, left, right, belief } = state.steps[step - 1];
   const seen = [...left, ...right].sort((a, b) => a - b).map((i) => state.names[i]);
-  const given = `${seen.length ?}`${listedInQuotes(seen)}, each at its position, and ` : ""}the length`;
+  const given = `${seen.length ? `${listedInQuotes(seen)}, each at its position, and ` : ""}the length`;
   return el("div", {},
     el("h4", {}, `Predictions for the target, given ${given}${state.leak ? ", and the target itself" : ""}`),
     el("p", { class: "legend-line" }, el("span", {}, el("i", { class: "model" }), state.leak ? "the leaking model" : "the model"),

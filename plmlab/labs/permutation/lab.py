@@ -159,7 +159,7 @@ class PermutationLab(SentenceLab):
             total, least = total + costs[0], None if least is None or costs[1] is None else least + costs[1]
             result.append({"position": step.place, "left": step.left, "right": step.right, "belief": belief,
                            "costs": costs,
-                          "sums": (total, least)})
+                           "sums": (total, least)})
         return result
 
     def _why_not(self, words: Sequence[str], nats: float | None) -> str:

@@ -95,7 +95,7 @@ export function strip({ state, width, disabled, onTake }) {
   const point = (i) => {
     now = i;
     const mine = i === orders.here;
-    const text = `${mine ? "This order" :}`No. ${ranked.indexOf(i) + 1} of ${costs.length}`}: ` +
+    const text = `${mine ? "This order" : `No. ${ranked.indexOf(i) + 1} of ${costs.length}`}: ` +
       `${orderSaid(tokens, orders.listed[i])}, ${nats(costs[i])}.`;
     read.textContent = `${text}${mine || disabled ? "" : " Click or press Enter to select it."}`;
     node.setAttribute("aria-valuenow", ranked.indexOf(i) + 1);

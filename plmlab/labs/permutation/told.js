@@ -43,7 +43,7 @@ export function ordersSaid({ orders, tokens, exact, why_not: whyNot, leak }) {
   const range = spread < FLAT ? same
     : ` on average, from ${nats(costs[least])} (${orderSaid(tokens, orders.listed[least])}) ` +
       `to ${nats(costs[most])} (${orderSaid(tokens, orders.listed[most])})` +
-      `${leak ? "" :}`. The spread of ${nats(spread)} shows that its predictions are inconsistent`}`;
+      `${leak ? "" : `. The spread of ${nats(spread)} shows that its predictions are inconsistent`}`;
   const best = exact === null ? whyNot
     : `The Bayes-optimal predictor has a loss of ${nats(exact)} in every order: by the chain rule, its step-by-step ` +
       "predictions always multiply to p(sentence | its length).";
@@ -74,6 +74,6 @@ export function tallySaid(tally, leak) {
   return "One sentence proves nothing: on a single sentence, a model without leakage can be below the line if it " +
     `assigns too little probability to others. Over ${sentences} sentences, each in a new random order, the loss of ` +
     `the Bayes-optimal predictor is ${nats(exact)} per sentence; that of the model is ${compared(model)}` +
-    `${leak && leaking ?}`; that of the leaking model is ${compared(leaking)}` : ""}. On average, no model that does ` +
+    `${leak && leaking ? `; that of the leaking model is ${compared(leaking)}` : ""}. On average, no model that does ` +
     "not see the target can have a lower loss than the Bayes-optimal predictor.";
 }

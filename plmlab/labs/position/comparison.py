@@ -72,10 +72,10 @@ class Comparison:
              "drawn": [result.before is not None, result.after is not None]}
             for way, result in zip(WAYS, results, strict=True)]
         state: Compared = {"tokens": list(tokens), "moved": moved, "ways": ways,
-                 "limit": LIMIT, "rounded": CHANGED, "finding": finding(results, moved),
+                           "limit": LIMIT, "rounded": CHANGED, "finding": finding(results, moved),
                  "question": "Which positional encodings give different scores when the sentence is shifted by "
-                             f"{places(moved)}?",
-                 "answer": answer(results, moved), "note": unknown(sum(id == unk for id in ids))}
+                           f"{places(moved)}?",
+                           "answer": answer(results, moved), "note": unknown(sum(id == unk for id in ids))}
         return cls(state, torch.stack([*before, *after, *terms]).numpy().tobytes())
 
 

@@ -143,7 +143,7 @@ class PositionLab(Lab):
         self._read: dict[tuple[object, ...], tuple[Weights, list[str]]] = {}
         packed = {title: quantised(table[:LONGEST]) for title, table in learned_tables(self.model).items()}
         if packed:
-            axes = [{"title": title, "position_ids": len(scales["size"]), **scales}
+            axes = [{"title": title, "positions": len(scales["size"]), **scales}
                     for title, (_, scales) in packed.items()]
             traits |= {"learned": {"name": _name(model), "axes": axes},
                        "table": b"".join(numbers for numbers, _ in packed.values())}

@@ -26,7 +26,7 @@ export function mapsLayout(count, label, room) {
   return { cell, abreast, tokens: cell < 10 ? Math.ceil(12 / cell) : 1, positions: Math.ceil(14 / cell) };
 }
 
-const headName = ({ layer, head }) => `layer ${layer}, ${head === null ? "mean of heads" :}`head ${head}`}`;
+const headName = ({ layer, head }) => `layer ${layer}, ${head === null ? "mean of heads" : `head ${head}`}`;
 const share = (value) => (value === null ? "–" : value.toFixed(2));
 
 /** The shuffle button, and the choice of layer and head with presets. */
@@ -109,7 +109,7 @@ export function sentenceView(state, { room, lab, view }) {
   };
   const maps = variants.map((variant, i) => {
     const figure = tokenMap({ tokens, at, label, measure, head, withRows: i % at.abreast === 0, title: variant.title,
-      told: variant.positions, onCell: go,
+      told: variant.position_ids, onCell: go,
       name: `attention, ${variant.title}: one row per query, one column per key` });
     paint(figure.map, variant);
     return figure;

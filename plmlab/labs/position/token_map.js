@@ -48,7 +48,7 @@ export function tokenMap({ tokens, at, label, measure, head, withRows, name, onC
   const mark = ({ row, column }) => {
     follow(rows, at.tokens, row, "is-query");
     follow(keys, at.tokens, column, "is-key");
-    follow(numbers, at.positions, column, "is-key");
+    follow(numbers, at.position_ids, column, "is-key");
   };
   return { map, mark, node: el("div", { class: "map-figure" }, drawing, map.node) };
 }

@@ -67,7 +67,7 @@ export function learned({ length }, { table, all, limit, name, axis, positions, 
     ? `: position ${far} has ${short(norms[far] / middle, 2)} times the median norm` : "";
   const encoding = {
     width, length: size, table, limit, band: curve, curve: curve.mean,
-    title: `Learned position embeddings of ${name}${axis &&}` (${axis})`}${apart}`,
+    title: `Learned position embeddings of ${name}${axis && ` (${axis})`}${apart}`,
     dot: (p, q) => all[p * positions + q],
     waveTitle: (dimension) => `Dimension ${dimension} follows no formula: one learned value per position`,
     why: (position, dimension) =>

@@ -72,7 +72,7 @@ export default lab({
   const shelf = () => shelfOf(menu.documents, menu.next, edits());
   const nameOf = (number) => {
     const letter = model.get("state").letters[number];
-    return `${letter ?}`${letter}, ` : ""}${shelf().get(number)?.title || "untitled"}`;
+    return `${letter ? `${letter}, ` : ""}${shelf().get(number)?.title || "untitled"}`;
   };
   const point = (number) => {
     for (const node of parts.body.querySelectorAll("[data-doc]")) {

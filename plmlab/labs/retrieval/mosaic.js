@@ -42,7 +42,7 @@ function head(state, document, a, { old, full, open, point }) {
   const amount = ([then, now]) => el("span", { class: "number" }, shortPercent(now), el("small", {}, was(then, now)));
   const [wide, high] = pairs.map(([then, now]) => `${shortPercent(now)} ${was(then, now)}`.trim());
   return el("button", { type: "button", class: `head${old === null ? " new" : ""}`, "data-doc": number, "data-at": `head ${number}`,
-    "aria-label": `${nothing ? "the null document" :}`${state.letters[number]}, ${title}`}: p(z|x) ${wide}, p(y|z,x) ${high}, ` +
+    "aria-label": `${nothing ? "the null document" : `${state.letters[number]}, ${title}`}: p(z|x) ${wide}, p(y|z,x) ${high}, ` +
       `r ${signed(pulls[a])}`,
     on: { click: () => open(number), focus: () => point(number), blur: () => point(null) } },
   el("span", { class: "title" }, el("b", { class: "badge" }, state.letters[number]), " ",

@@ -16,7 +16,7 @@ const pieces = (...parts) => parts.flat().map((part) => (typeof part === "string
 /** The index of a cell with named axes. */
 export function address(line, slab, row, column) {
   const places = { batch: 0, head: slab.head, time: row, query: row, model: column, width: column, key: column };
-  return `${slab.of}[${line.axes.map(([name]) =>}`${name} ${places[name]}`).join(", ")}]`;
+  return `${slab.of}[${line.axes.map(([name]) => `${name} ${places[name]}`).join(", ")}]`;
 }
 
 /** The sentence about one cell, in parts. */

@@ -72,7 +72,7 @@ def belief_state(belief: Distribution, best: Distribution | None, true: int | No
     top += [true] if true is not None and true not in top else []
     top.sort(key=lambda id: -float(belief[id]))
     rows: list[Row] = [{"word": word, "p": float(belief[id]), "best": None if best is None else float(best[id]),
-             "own": id == true} for word, id in zip(labels(top), top, strict=True)]
+                        "own": id == true} for word, id in zip(labels(top), top, strict=True)]
     own: Own | None = None
     if true is not None:
         own = {"p": float(belief[true]), "rank": int((belief > belief[true]).sum()) + 1,

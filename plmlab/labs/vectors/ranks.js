@@ -29,7 +29,7 @@ export function rankChart({ space, words, found, width }) {
   const named = titles(words);
   const lines = LINES.toReversed().flatMap((name) => [
     svg("path", { class: `line ${name}`,
-      d: `M${found.map((ranks, i) =>}`${x(i).toFixed(1)} ${y(ranks[name]).toFixed(1)}`).join("L")}` }),
+      d: `M${found.map((ranks, i) => `${x(i).toFixed(1)} ${y(ranks[name]).toFixed(1)}`).join("L")}` }),
     ...found.map((ranks, i) => dot(name, x(i), y(ranks[name])))]);
   const here = svg("path", { class: "now" });
   const drawing = svg("svg", { class: "plot-of", width, height, role: "img",

@@ -15,7 +15,7 @@ export function pictureFinding(word, shared, count) {
 export function chosenSaid({ word, near, measure, count, width, size, read }) {
   const of = read === null ? "" : ` (${plural(read, "occurrence")})`;
   return `${quoted(word)}${of}: among ${number(count - 1)} other words, in all ${width} dimensions, the nearest by ` +
-    `${MEASURES[measure]} are ${near.map((other) =>}`${quoted(other.word)} (${decimal(other.score)})`).join(", ")}. ` +
+    `${MEASURES[measure]} are ${near.map((other) => `${quoted(other.word)} (${decimal(other.score)})`).join(", ")}. ` +
     `Its vector has length ${decimal(size)}.`;
 }
 
@@ -24,7 +24,7 @@ export function pointedSaid({ word, chosen, score, rank, seems, measure, group, 
   const facts = [group, read === null ? null : plural(read, "occurrence")].filter(Boolean).join(", ");
   const looks = seems === rank ? "it has the same rank in the picture"
     : `in the picture it is the ${ordinal(seems)} nearest`;
-  return `${quoted(word)}${facts ?}` (${facts})` : ""}: its ${MEASURES[measure]} with ${quoted(chosen)} is ` +
+  return `${quoted(word)}${facts ? ` (${facts})` : ""}: its ${MEASURES[measure]} with ${quoted(chosen)} is ` +
     `${decimal(score)}, the ${ordinal(rank)} highest of all words; ${looks}.`;
 }
 
@@ -80,7 +80,7 @@ export function winnerSaid(words, answers, left, steps) {
   const why = ["", `The sum is b plus the offset c − a of length ${decimal(steps.c)}; b itself has length 1.`,
     `The sum is c plus the offset b − a of length ${decimal(steps.b)}; c itself has length 1.`][role];
   return `${quoted(first.word)} itself (${decimal(first.score)}), word ${"abc"[role]} of the question.` +
-    `${why &&}` ${why}`}${best}`;
+    `${why && ` ${why}`}${best}`;
 }
 
 /** The message about words without a vector, with words of a similar spelling. */

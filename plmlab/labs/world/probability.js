@@ -17,7 +17,7 @@ export function verdict({ word, left, both }) {
   const before = `Given only its left context, '${word}' has probability ${percent(left.own)}`;
   if (!both) return `${before}. The other words fit no sentence, whatever word is here: there is another error, too.`;
   if (both.own === 0) return `'${word}' is impossible here: given all other words, it must be ${
-    both.choices === 1 ?}`'${both.likeliest[0][0]}'` : `one of ${both.choices} others`}.`;
+    both.choices === 1 ? `'${both.likeliest[0][0]}'` : `one of ${both.choices} others`}.`;
   const times = both.own / left.own;
   const gain = times > 1.05 ? `the right context makes it ${short(times, 2)} times as likely`
     : times < 0.95 ? "the right context makes it less likely" : "the right context adds nothing";
@@ -37,7 +37,7 @@ function column({ word, nats, tall, role, pressed, act, position }) {
     el("span", { class: "nats" }, nats === null ? "" : nats.toFixed(2)),
     el("i", { style: `height:${Math.max(tall, nats === null ? 0 : 1)}px` }),
     act ? el("button", { type: "button", class: "chip", "data-position": position, "aria-pressed": String(pressed),
-      "aria-label": `${word}${nats === null ? "" :}`, ${nats.toFixed(2)} nats`}, mask it`, on: { click: act } },
+      "aria-label": `${word}${nats === null ? "" : `, ${nats.toFixed(2)} nats`}, mask it`, on: { click: act } },
       el("bdi", {}, pressed ? "[MASK]" : word)) : el("span", { class: "chip special" }, word));
 }
 

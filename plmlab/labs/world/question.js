@@ -12,7 +12,7 @@ export const hopText = ({ relation, backward, name }, from) =>
 /** The feedback on the user's guess after the last hop. */
 export function judged(guess, answer) {
   if (guess === null) return `The answer: ${answer}.`;
-  return `The answer: ${answer}. ${guess === answer ? "Your guess was correct." :}`Your guess was ${guess}.`}`;
+  return `The answer: ${answer}. ${guess === answer ? "Your guess was correct." : `Your guess was ${guess}.`}`;
 }
 
 function chain(part, reached, go) {

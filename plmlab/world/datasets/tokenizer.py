@@ -21,7 +21,7 @@ Words = tuple[set[str], set[str]]
 
 
 def build_world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
-                    texts: Collection[str] = ("sentences", "articles", "questions")) -> Tokenizer:
+                          texts: Collection[str] = ("sentences", "articles", "questions")) -> Tokenizer:
     """A tokenizer with one token per word of the given texts of a world, in the given languages ("stories" has many
     more words).
 
@@ -105,7 +105,7 @@ def story_words(world: World) -> Words:
         chinese |= {*word.chinese, *word.predicate, *([word.measure] if word.measure else [])}
     for name in STORY_TABLES:
         chinese |= {part for row in read_table(name, required=("chinese",), folder=world.folder)
-                 for part in row.words("chinese")}
+                    for part in row.words("chinese")}
     chinese |= {word for pair in DETERMINERS.values() for word in pair} | set(SPOKEN.split())
     chinese |= {part for _, noun in KIND_NOUNS.values() for part in noun.split()}
     return english, _without_positions(chinese)

@@ -102,7 +102,7 @@ def length_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
 
 
 def positions_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
-                      vocab: PositionVocabulary) -> float:
+                    vocab: PositionVocabulary) -> float:
     """−Σ log p(target | the words and places known at its position), in nats, with no information about the length.
 
     A visible word or [MASK] shows that the sentence has this position, and nothing about what follows; [SEP], [CLS] or

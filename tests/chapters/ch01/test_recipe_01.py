@@ -11,7 +11,8 @@ from plmlab.chapters.ch01.language import NETWORKS, build
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
-from plmlab.world.datasets.gaps import CATEGORIES, test_set
+from plmlab.world.datasets.gaps import CATEGORIES
+from plmlab.world.datasets.gaps import test_set as evaluation_set
 from studies.ch01 import lags, language
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -63,7 +64,7 @@ def best_at_1e_2(run: Run) -> float:
 
 
 def test_language_tells_where_models_fall_short(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "test_set", lambda small: test_set(small)[:60])
+    monkeypatch.setattr(language, "test_set", lambda small: evaluation_set(small)[:60])
     toy = replace(language.STUDY, updates=(2, 3), seeds=(0, 1), pilots=(9,), development=best_at_1e_2, nothing=-inf)
     told = language.measure(parts, toy)
     assert told["floor"] == pytest.approx(0.638, abs=0.001) and list(told["models"]) == list(NETWORKS)

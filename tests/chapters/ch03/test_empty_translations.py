@@ -7,7 +7,8 @@ import torch
 
 from plmlab.chapters.ch03 import noisy_translation
 from plmlab.chapters.ch03.empty_translations import Unsmoothed, ranks, taken_back
-from plmlab.chapters.ch03.noisy_translation import ARMS, learn, pairs, test_set, tokenizer
+from plmlab.chapters.ch03.noisy_translation import ARMS, learn, pairs, tokenizer
+from plmlab.chapters.ch03.noisy_translation import test_set as evaluation_set
 from plmlab.models.transformer import Transformer
 from studies.ch03 import empty_translations, ideal_reader
 from studies.ch03.empty_translations import causes
@@ -32,7 +33,7 @@ def test_smoothing_taken_back_is_what_was_smoothed() -> None:
 
 
 def test_a_model_that_takes_it_back_reads_as_the_model_did(hasty: Transformer) -> None:
-    telegrams, end = test_set(0.5, 2, 0, 3), tokenizer().vocab.need("end")
+    telegrams, end = evaluation_set(0.5, 2, 0, 3), tokenizer().vocab.need("end")
     batch = pairs(telegrams)
     with torch.no_grad():
         assert torch.allclose(Unsmoothed.of(hasty)(batch), hasty(batch).log_softmax(-1), atol=1e-4)
@@ -48,7 +49,7 @@ def test_a_model_that_takes_it_back_reads_as_the_model_did(hasty: Transformer) -
 
 
 def test_the_place_of_the_end_by_sorting(hasty: Transformer) -> None:
-    telegrams = test_set(0.5, 1, 0, 4)
+    telegrams = evaluation_set(0.5, 1, 0, 4)
     chances, end = empty_chances(hasty, telegrams), tokenizer().vocab.end
     with torch.no_grad():
         order = hasty(pairs(telegrams, empty=True))[:, 0].argsort(descending=True).tolist()

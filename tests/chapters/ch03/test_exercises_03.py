@@ -67,7 +67,7 @@ def test_a_step_is_beam_searchs(width: int) -> None:
     logprobs = draw(3, 6).log_softmax(-1)
     logprobs[0, 2] = logprobs[2, :4] = -math.inf
     beam = Beam(width, alpha=0.0, length=99, end=None)
-    beam.open = [text.then(token, score) for token, score, text in zip(
+    beam.open = [text.extend(token, score) for token, score, text in zip(
         range(3), [-1.5, -0.2, -3.0], beam.open * 3, strict=True)]
     scores = torch.tensor([text.logprob for text in beam.open], dtype=torch.float64)
     rows, tokens, sums = search.beam_step(scores, logprobs, width)

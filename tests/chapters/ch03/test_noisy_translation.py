@@ -20,10 +20,12 @@ from plmlab.chapters.ch03.noisy_translation import (
     lessons,
     likeliest,
     pairs,
-    test_set,
     tokenizer,
     verdict,
     written,
+)
+from plmlab.chapters.ch03.noisy_translation import (
+    test_set as evaluation_set,
 )
 from plmlab.chapters.ch03.telegrams import cut, draw, is_right, sentences
 from plmlab.decode import Hypothesis
@@ -178,22 +180,22 @@ def hasty() -> Transformer:
 
 
 def test_a_run_is_the_same_for_a_seed() -> None:
-    telegrams = test_set(0.5, 2, 0, 3)
+    telegrams = evaluation_set(0.5, 2, 0, 3)
     one, again, other = (empty_chances(learn(ARMS["noise"], 2, 1e-2, seed, show=False)[0], telegrams)
                          for seed in (0, 0, 1))
     assert one == again != other
-    assert test_set(0.5, 2, 0, 3) == telegrams != test_set(0.5, 2, 1, 3)
+    assert evaluation_set(0.5, 2, 0, 3) == telegrams != evaluation_set(0.5, 2, 1, 3)
 
 
 def test_the_chance_of_the_empty_text_is_that_of_a_first_end(hasty: Transformer) -> None:
-    telegrams, end = test_set(0.0, 2, 0, 4), tokenizer().vocab.end
+    telegrams, end = evaluation_set(0.0, 2, 0, 4), tokenizer().vocab.end
     with torch.no_grad():
         for telegram, chance in zip(telegrams, empty_chances(hasty, telegrams), strict=True):
             assert float(hasty(pairs([telegram]))[0, 0].softmax(-1)[end]) == pytest.approx(chance, rel=1e-4)
 
 
 def test_no_beam_finds_what_is_likelier_than_the_exact_best(hasty: Transformer) -> None:
-    telegrams = test_set(0.0, 1, 0, 4)
+    telegrams = evaluation_set(0.0, 1, 0, 4)
     best = [likeliest(hasty, telegram) for telegram in telegrams]
     others = [likeliest(hasty, telegram, empty=False) for telegram in telegrams]
     assert all(best) and any(others) and all(written(text) for text in others if text)
@@ -248,7 +250,7 @@ def test_measure_tells_every_arm_with_its_spread(parts: Parts, monkeypatch: pyte
     assert set(told["ideal"]) == set(told["updates"]["2"]) == {"1", "2"}
     two = told["updates"]["2"]["2"]
     assert set(two) == {"exact", "exact, not empty", "not found", "other not found", "p(empty)", "p(best)", "beam 1",
-                         "beam 2", "beam 2, alpha 1"}
+                        "beam 2", "beam 2, alpha 1"}
     assert set(two["beam 2"]) == {"empty", "right", "search error"} and set(two["exact"]) == {"empty", "right"}
     assert two["exact"]["empty"]["seeds"] == [0, 1] and 0 <= two["not found"]["mean"] <= 1
     assert 0 <= told["ideal"]["2"]["empty"]["mean"] <= 1 and told["ideal"]["1"]["p(best)"]["low"] > 0
@@ -272,5 +274,5 @@ def test_the_rule_tells_apart_what_it_says() -> None:
 def test_a_model_that_cannot_be_asked_is_no_search_that_was_given_up(hasty: Transformer) -> None:
     hasty.train()
     with pytest.raises(ValueError, match="eval"):
-        likeliest(hasty, test_set(0.0, 1, 0, 1)[0])
+        likeliest(hasty, evaluation_set(0.0, 1, 0, 1)[0])
     hasty.eval()

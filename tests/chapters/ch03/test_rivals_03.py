@@ -16,7 +16,7 @@ from plmlab.models.ngram import AddK, KneserNey
 from plmlab.recipes import Parts, recorded
 from plmlab.recipes.study import Run
 from plmlab.text import articles
-from plmlab.world.datasets.gaps import test_set
+from plmlab.world.datasets.gaps import test_set as evaluation_set
 from studies.ch03 import amounts as amounts_study
 from studies.ch03 import ngrams, wikipedia
 from studies.ch03.ngrams import best_order, best_share, mixed, smoothed
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("one_thread", "less_text")
 @pytest.fixture(scope="module")
 def less_text() -> Iterator[None]:
     """No more than 8,000 sentences of the world are read, 120 asked; and a tenth of the Wikipedia sample."""
-    some, tenth = test_set(world.full())[:120], articles()[:len(articles()) // 10]
+    some, tenth = evaluation_set(world.full())[:120], articles()[:len(articles()) // 10]
     with changed((amounts, "MOST", 8000), (amounts, "test_set", lambda full: some),
                  (wikipedia, "articles", lambda: tenth),
                  forget=(amounts.asked, amounts.text, wikipedia.parted, wikipedia.text)):

@@ -8,7 +8,8 @@ import torch
 from plmlab import checkpoints
 from plmlab.chapters.ch04 import bottleneck, looks, other_weights, reversal
 from plmlab.chapters.ch04.gold import gold
-from plmlab.chapters.ch04.translation import Arm, new, pairs, test_set
+from plmlab.chapters.ch04.translation import Arm, new, pairs
+from plmlab.chapters.ch04.translation import test_set as evaluation_set
 from plmlab.interpret.alignments import cross_attention_weights
 from studies.ch04.looks import right
 
@@ -64,7 +65,7 @@ def test_the_signs_of_the_lag() -> None:
 
 
 def test_other_weights_are_weights_on_real_words() -> None:
-    model, some = new(Arm("general", 16), 0), [*test_set(10, 0, 3), *test_set(30, 0, 2)]
+    model, some = new(Arm("general", 16), 0), [*evaluation_set(10, 0, 3), *evaluation_set(30, 0, 2)]
     real = pairs(some).source.padding_mask[:, None, None]
     weights = cross_attention_weights(model, pairs(some))[:, None]
     for exchange in (other_weights.shuffled(0), other_weights.even, other_weights.one):
@@ -78,7 +79,7 @@ def test_other_weights_are_weights_on_real_words() -> None:
 
 
 def test_weights_that_stay_change_nothing_and_others_do() -> None:
-    model, some = new(Arm("general", 16), 0), test_set(20, 0, 4)
+    model, some = new(Arm("general", 16), 0), evaluation_set(20, 0, 4)
     same = other_weights.said_as_before(model, some, lambda weights, real: weights, Arm("general"))
     assert same == pytest.approx({"same": 1.0, "same, gold": 1.0, "moved": 0.0, "beliefs": 0.0}, abs=1e-5)
     turned = other_weights.said_as_before(model, some, other_weights.one, Arm("general"))
@@ -88,7 +89,7 @@ def test_weights_that_stay_change_nothing_and_others_do() -> None:
 
 
 def test_with_the_source_of_another_passage() -> None:
-    model, some = checkpoints.load("general-passages")[0], test_set(20, 0, 6)
+    model, some = checkpoints.load("general-passages")[0], evaluation_set(20, 0, 6)
     kept = {part: other_weights.of_another(model, some, Arm("general"), part)["same"]
             for part in ("source", "positions", "last state")}
     assert kept["source"] <= kept["positions"] < 0.9 < kept["last state"] <= 1
@@ -99,7 +100,7 @@ def test_with_the_source_of_another_passage() -> None:
 
 
 def test_what_hangs_on_no_look_is_free() -> None:
-    model, some = checkpoints.load("general-passages")[0].eval(), test_set(20, 0, 6)
+    model, some = checkpoints.load("general-passages")[0].eval(), evaluation_set(20, 0, 6)
     told = other_weights.on_partners(model, some, Arm("general"))
     assert sum(count for count, _ in told.values()) == sum(len(gold(one)) for one in some) > 20
     assert sum(count * share for count, share in told.values()) == pytest.approx(
@@ -112,7 +113,7 @@ def test_what_hangs_on_no_look_is_free() -> None:
 
 
 def test_all_weight_on_one_position() -> None:
-    model, some = checkpoints.load("general-passages")[0], test_set(20, 0, 6)
+    model, some = checkpoints.load("general-passages")[0], evaluation_set(20, 0, 6)
     told = other_weights.single_looks(model, some, Arm("general"))
     assert 0 < told["asked"] < sum(len(gold(one)) for one in some)
     assert 0 < told["positions"] < told["another"] <= 1 and told["positions"] < told["partner"] <= 1

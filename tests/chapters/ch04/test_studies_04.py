@@ -14,7 +14,8 @@ from plmlab.chapters.ch04 import arms, translation
 from plmlab.chapters.ch04 import bottleneck as rule_of_the_bottleneck
 from plmlab.chapters.ch04 import looks as rule_of_alignments
 from plmlab.chapters.ch04 import reversal as rule_of_reversal
-from plmlab.chapters.ch04.translation import Arm, judged, new, pairs, pieces, test_set
+from plmlab.chapters.ch04.translation import Arm, judged, new, pairs, pieces
+from plmlab.chapters.ch04.translation import test_set as evaluation_set
 from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
@@ -46,7 +47,7 @@ def test_the_diagonal() -> None:
 
 
 def test_heads_average_to_what_is_looked_at() -> None:
-    model, some = new(Arm("transformer", 16), 0), test_set(20, 0, 4)
+    model, some = new(Arm("transformer", 16), 0), evaluation_set(20, 0, 4)
     every = looks.heads(model, some)
     assert len(every) == 8
     mean = torch.stack([torch.stack(rows) for rows in every.values()]).mean(0)
@@ -111,7 +112,7 @@ def test_first_mistakes() -> None:
 
 
 def test_a_cost_is_that_of_the_words_after_the_history() -> None:
-    model, passage = new(Arm("general", 16), 0).requires_grad_(False), test_set(30, 1, 1)[0]
+    model, passage = new(Arm("general", 16), 0).requires_grad_(False), evaluation_set(30, 1, 1)[0]
     whole = -model.eval()(pairs([passage])).log_softmax(-1)[0]
     targets = pairs([passage]).targets[0]
     lost, _ = exposure.cost(model, passage, passage.chinese[:4], passage.chinese[4:9])
@@ -127,7 +128,7 @@ def few_known() -> Iterator[None]:
 
 
 def test_rivals_without_a_network(few_known: None) -> None:
-    some = test_set(20, 5, 6)
+    some = evaluation_set(20, 5, 6)
     known = [one for one in some if bottleneck.read_before([one]) == 1]
     assert known
     assert bottleneck.by_memory(known) == [one.chinese for one in known]
@@ -166,7 +167,7 @@ def tiny(few_known: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translation, "WRITTEN", 5)
     monkeypatch.setattr(translation, "WORDS", 100)
     for module in (trainings, looks):
-        monkeypatch.setattr(module, "to_choose", lambda: tuple(test_set(30, 0, 6)))
+        monkeypatch.setattr(module, "to_choose", lambda: tuple(evaluation_set(30, 0, 6)))
     monkeypatch.setattr(exposure, "ASKED", {"fixed": 30, "general": 30})
     monkeypatch.setattr(exposure, "ENOUGH", 1)
     monkeypatch.setattr(bottleneck, "COUNTED", 20)

@@ -18,8 +18,10 @@ from plmlab.chapters.ch04.translation import (
     new,
     pairs,
     pieces,
-    test_set,
     tokenizer,
+)
+from plmlab.chapters.ch04.translation import (
+    test_set as evaluation_set,
 )
 from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.world.datasets.passages import Passage
@@ -47,7 +49,7 @@ def test_what_an_arm_reads_and_writes() -> None:
 
 
 def test_only_the_end_is_in_sight() -> None:
-    model, some = new(Arm("end only", 16), 0), [*test_set(10, 0, 2), *test_set(20, 0, 2)]
+    model, some = new(Arm("end only", 16), 0), [*evaluation_set(10, 0, 2), *evaluation_set(20, 0, 2)]
     for rows, one in zip(cross_attention_weights(model, pairs(some)), some, strict=True):
         assert torch.equal(rows[:len(one.chinese) + 1, len(one.english)], torch.ones(len(one.chinese) + 1))
     attentive = new(Arm("general", 16), 0)
@@ -68,7 +70,7 @@ def test_no_exam_is_a_lesson() -> None:
     taught = {sentence for step in range(30) for sentence in
               (one for told in [translation.passages(world.small(), "train", Random(step))] for _ in range(20)
                for one in next(told).sentences)}
-    asked = {sentence for one in test_set(30, 0, 30, "combinations") for sentence in one.sentences}
+    asked = {sentence for one in evaluation_set(30, 0, 30, "combinations") for sentence in one.sentences}
     assert asked and not asked & taught
 
 
@@ -89,7 +91,7 @@ def test_a_translation_is_judged_by_hand() -> None:
 
 
 def test_the_loss_is_that_of_each_word_alone() -> None:
-    model, some = new(Arm("general", 16), 0).eval().requires_grad_(False), test_set(20, 0, 7)
+    model, some = new(Arm("general", 16), 0).eval().requires_grad_(False), evaluation_set(20, 0, 7)
     lost = []
     for one in some:
         batch = pairs([one])
@@ -100,7 +102,7 @@ def test_the_loss_is_that_of_each_word_alone() -> None:
 
 @pytest.mark.parametrize("arm", [Arm("fixed", 8), Arm("additive", 8, order="backwards"), Arm("transformer", 8)])
 def test_translations_are_words_without_end(arm: Arm) -> None:
-    some = test_set(10, 0, 3)
+    some = evaluation_set(10, 0, 3)
     found = translation.translations(new(arm, 0).eval(), some, arm)
     assert len(found) == 3
     assert not any("[END]" in text for text in found)

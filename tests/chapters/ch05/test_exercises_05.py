@@ -36,14 +36,14 @@ def draw(*shape: int) -> torch.Tensor:
 @pytest.mark.parametrize("word", ["", "a", "Haus", "Gänse", "北京大学", "\U0001f600s", "internationalisation"])
 @pytest.mark.parametrize("longest", [3, 4, 8, 50])
 def test_a_spelling_is_that_of_the_released_elmo(word: str, longest: int) -> None:
-    assert right.set_spelling(word, longest).tolist() == word_codes(word, longest)
+    assert right.spell(word, longest).tolist() == word_codes(word, longest)
 
 
 def test_spellings_worked_by_hand() -> None:
     """ä is C3 A4 in UTF-8: 195 and 164."""
-    assert right.set_spelling("no", 6).tolist() == [259, 111, 112, 260, 261, 261]
-    assert right.set_spelling("ä", 5).tolist() == [259, 196, 165, 260, 261]
-    assert right.set_spelling("aä", 4).tolist() == [259, 98, 196, 260]
+    assert right.spell("no", 6).tolist() == [259, 111, 112, 260, 261, 261]
+    assert right.spell("ä", 5).tolist() == [259, 196, 165, 260, 261]
+    assert right.spell("aä", 4).tolist() == [259, 98, 196, 260]
 
 
 def found_in_numpy(letters, filters, bias):
@@ -432,8 +432,8 @@ def says_a_third(tokens, start, end):
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("05.1", word_codes, "expected a tensor [6]"),
-    ("05.1", lambda word, longest: right.set_spelling(word, longest).float(), "has dtype float32; expected int64"),
-    ("05.1", lambda word, longest: right.set_spelling(word, longest) + 1, "he first code is not 259"),
+    ("05.1", lambda word, longest: right.spell(word, longest).float(), "has dtype float32; expected int64"),
+    ("05.1", lambda word, longest: right.spell(word, longest) + 1, "he first code is not 259"),
     ("05.1", spelt_as(codes_of, filler=260), "here is not one 260 with nothing but 261 behind it"),
     ("05.2", lambda *args: right.found(*args) + 1, "At [0, 0]: yours is 7.0, expected 6.0"),
     ("05.2", lambda *args: right.found(*args) - 50, "lies below 0"),

@@ -27,7 +27,7 @@ def asked(*texts: str) -> BidirectionalBatch:
     rows = small_world_tokenizer().encode_all(list(texts), plain=True)
     return BidirectionalBatch.of([bidirectional_lm(row, vocab=small_world_tokenizer().vocab, rng=Random(0))
                                   for row in rows],
-                          pad=small_world_tokenizer().vocab.need("pad"))
+                                 pad=small_world_tokenizer().vocab.need("pad"))
 
 
 def built(kind: type[ELMo], skip: bool = True) -> ELMo:

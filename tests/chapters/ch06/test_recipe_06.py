@@ -10,7 +10,8 @@ from torch import nn
 from toy_size import changed
 
 from plmlab.chapters.ch06 import agreement, backwards, long_chains
-from plmlab.chapters.ch06.agreement import FAR, NEAR, ids, test_set, to_choose, to_learn
+from plmlab.chapters.ch06.agreement import FAR, NEAR, ids, to_choose, to_learn
+from plmlab.chapters.ch06.agreement import test_set as evaluation_set
 from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPTConfig
@@ -35,18 +36,18 @@ def few_sentences() -> Iterator[None]:
     """Of each part the first 250 sentences."""
     chains = agreement.chains
     with changed((agreement, "chains", lambda split, seed, count: chains(split, seed, min(count, 250))),
-                 forget=(to_learn, test_set, to_choose, ids)):
+                 forget=(to_learn, evaluation_set, to_choose, ids)):
         yield
 
 
 def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places(few_sentences: None) -> None:
-    parts = [{sentence.text for sentence in part} for part in (to_learn(), test_set(), to_choose())]
+    parts = [{sentence.text for sentence in part} for part in (to_learn(), evaluation_set(), to_choose())]
     assert not parts[0] & parts[1] and not parts[1] & parts[2] and not parts[0] & parts[2]
-    for sentence in to_learn() + test_set() + to_choose():
+    for sentence in to_learn() + evaluation_set() + to_choose():
         (link,) = sentence.agreement
         assert (link.subject, link.verb) == (1, len(sentence.words) - 3)
         assert ("is" if link.number == "sg" else "are") == sentence.words[link.verb]
-    between = Counter(len(sentence.words) - 5 for sentence in test_set())
+    between = Counter(len(sentence.words) - 5 for sentence in evaluation_set())
     assert all(any(between[d] for d in reach) for reach in (NEAR, FAR))
 
 
@@ -59,7 +60,7 @@ def test_agreement_is_one_for_who_knows_and_the_share_of_is_for_who_always_says_
     assert set(agreement.agreement(contrary).values()) == {0.0}
     told = agreement.agreement(Says(lambda batch: torch.full_like(batch.tokens, words["is"]), size))
     for distance, share in told.items():
-        here = [s.words[-3] == "is" for s in test_set() if len(s.words) - 5 == distance]
+        here = [s.words[-3] == "is" for s in evaluation_set() if len(s.words) - 5 == distance]
         assert share == pytest.approx(sum(here) / len(here)) and 0.2 < share < 0.8
 
 

@@ -11,7 +11,8 @@ from toy_size import changed
 from plmlab import transfer
 from plmlab.chapters.ch08 import cheap_rules
 from plmlab.chapters.ch08.cheap_rules import overlap, overlap_score
-from plmlab.transfer import TASKS, majority, test_set
+from plmlab.transfer import TASKS, majority
+from plmlab.transfer import test_set as evaluation_set
 
 
 @cache
@@ -22,7 +23,7 @@ def few(name: str, seed: int) -> list[Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def few_labels() -> Iterator[None]:
-    with changed((transfer, "labelled", few), (cheap_rules, "labelled", few)):
+    with changed((transfer, "training_rows", few), (cheap_rules, "training_rows", few)):
         yield
 
 
@@ -36,7 +37,7 @@ def test_the_majority_is_right_as_often_as_its_class_comes(name: str) -> None:
     def said(rows: list) -> list[bool]:
         return [bool(row.right if name == "one sentence" else row.same) for row in rows]
 
-    learned, asked = said(few(name, 0)), said(test_set(name))
+    learned, asked = said(few(name, 0)), said(evaluation_set(name))
     assert majority(name) == asked.count(sum(learned) > len(learned) / 2) / len(asked)
     assert 0.4 < majority(name) < 0.6
 

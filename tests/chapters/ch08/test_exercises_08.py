@@ -341,7 +341,7 @@ def heads_with_itself(weights, special, links):
     ("08.5", lost(lambda joint, product: F.kl_div(product.log(), joint)), "pairs are averaged", 1),
     ("08.5", lost(lambda joint, product: (joint * (joint / product).log()).sum()), " · ln 0 is NaN", 1),
     ("08.6", heads_cut_out, "are cut out of the row", 1),
-    ("08.6", heads_with_itself, "lot `from` itself is not left out", 1),
+    ("08.6", heads_with_itself, "osition `from` itself is not left out", 1),
     ("08.6", lambda w, *rest: heads_at_a_stroke(w.mT, *rest), "has the queries first", 1),
 ])
 def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, place: int) -> None:

@@ -5,7 +5,8 @@ import torch
 
 from plmlab.chapters.ch08 import labels
 from plmlab.chapters.ch08.encoders import AllLayersBiLSTM
-from plmlab.transfer import EVERY, development, test_set
+from plmlab.transfer import EVERY, development
+from plmlab.transfer import test_set as evaluation_set
 
 
 def test_from_scratch_starts_as_large_as_the_checkpoint_with_other_weights_a_seed() -> None:
@@ -27,7 +28,7 @@ def test_what_stands_on_frozen_layers_is_new_with_each_seed() -> None:
 def test_a_run_is_measured_by_its_best_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judged by fifty rows of each kind."""
     monkeypatch.setattr(labels, "STEPS", 150)
-    monkeypatch.setattr("plmlab.transfer.test_set", lambda name: test_set(name)[:50])
+    monkeypatch.setattr("plmlab.transfer.test_set", lambda name: evaluation_set(name)[:50])
     monkeypatch.setattr("plmlab.transfer.development", lambda name, seed: development(name, seed)[:50])
     told = labels.reached("frozen, last layer", "names", 64, 3e-2, 0)
     assert told["development"] == max(told["curve"]) == told["curve"][told["updates"] // EVERY - 1]

@@ -79,7 +79,7 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
     def tune(bert: BERT, *rest: object, **options: object) -> None:
         given.append(bert)
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
-    monkeypatch.setattr(both_sides, "tune", tune)
+    monkeypatch.setattr(both_sides, "fine_tune", tune)
     if way != NOT_AT_ALL:
         smaller.pretrain(str(tmp_path), way, 3e-3, 1)
     assert both_sides.rate_score(str(tmp_path), arm, "names", 1e-3, 10) is None

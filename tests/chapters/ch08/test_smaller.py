@@ -18,7 +18,7 @@ from studies.ch08 import smaller
 @pytest.fixture(scope="module")
 def batch(full: World) -> Batch:
     return mixed_batches(pair_batches(full, "train", world_tokenizer(), 100, 0),
-                        sentence_batches(full, "train", world_tokenizer(), masked, 100, 0))(0)
+                         sentence_batches(full, "train", world_tokenizer(), masked, 100, 0))(0)
 
 
 def test_always_masked_hides_just_what_is_asked() -> None:

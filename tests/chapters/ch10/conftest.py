@@ -12,7 +12,7 @@ from studies.ch10 import stories
 @pytest.fixture(scope="module")
 def sizes() -> dict[str, object]:
     """Fifty texts to train on, of two lengths of waiting, and ten in the exam."""
-    return {"READ": 50, "EXAM": 10, "WITHIN": (8, 128)}
+    return {"READ": 50, "TEST_SIZE": 10, "WITHIN": (8, 128)}
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ ALONE = RecallText(("Ann", "drank", "tea", ".", "Ann", "drank", "?", "tea", ".")
 @pytest.fixture(scope="module")
 def sizes() -> dict[str, object]:
     """A hundred texts to train on, of all lengths of waiting, and sixty in the exam."""
-    return {"READ": 100, "EXAM": 60}
+    return {"READ": 100, "TEST_SIZE": 60}
 
 
 def model_of(**lengths: int) -> TransformerXL:
@@ -62,7 +62,7 @@ def test_every_word_of_the_exam_was_read(monkeypatch: pytest.MonkeyPatch) -> Non
     """The bundled model has a token for each word of all 4,100 texts that it was trained on."""
     _, kept = load("transformer-xl-world")
     assert set(recalling.tokenizer().vocab.words) < set(kept.vocab.words)
-    monkeypatch.setattr(recalling, "spelling", lambda: kept)
+    monkeypatch.setattr(recalling, "tokenizer", lambda: kept)
     unknown = kept.vocab.need("unk")
     for part in ("train", "development", "test_set"):
         rows = recalling.ids(recalling.texts(part))
@@ -181,7 +181,7 @@ def test_the_first_word_of_a_window_is_the_oldest_in_sight() -> None:
 
 def spelt(monkeypatch: pytest.MonkeyPatch) -> int:
     words = word_tokenizer(sorted({*TWICE.words, *ALONE.words, "golf", "milk", "wine"}))
-    monkeypatch.setattr(recalling, "spelling", lambda: words)
+    monkeypatch.setattr(recalling, "tokenizer", lambda: words)
     return len(words)
 
 

@@ -25,7 +25,7 @@ SEGMENT, WINDOW = 40, 152
 @pytest.fixture(scope="module")
 def sizes() -> dict[str, object]:
     """Twenty texts to train on, of two lengths of waiting, and five in the exam."""
-    return {"READ": 20, "EXAM": 5, "WITHIN": (8, 128)}
+    return {"READ": 20, "TEST_SIZE": 5, "WITHIN": (8, 128)}
 
 
 @pytest.fixture(autouse=True)

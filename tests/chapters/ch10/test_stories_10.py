@@ -67,7 +67,7 @@ def test_who_knows_the_answer_is_right_and_who_is_contrary_never(test_set: list[
 
 
 def test_who_prices_all_alike_takes_the_first_and_so_is_right_once_in_three(test_set: list[Story],
-                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+                                                                            monkeypatch: pytest.MonkeyPatch) -> None:
     """`min` keeps the first of equals; which of the options is right was drawn (tests/world/test_world_stories.py)."""
     for answer, share in zip(OPTIONS, (1.0, 0.0, 0.0), strict=True):
         assert stories.right(Knowing(("a",), 0.0), ("what", "?"), OPTIONS, answer) == share

@@ -79,7 +79,7 @@ def in_one_pass(model: SegmentReader, text: Segments, memory: int) -> Tensor:
 
     both = Batch(torch.cat([first.tokens, second.tokens], 1), torch.arange(2 * half)[None, None],
                  torch.cat([first.segments, second.segments], 1), mask("visible"), text.targets,
-                 query_stream_mask=mask("query_visible"))
+                 query_stream_mask=mask("query_stream_mask"))
     reader = OnePass(model.config).double().eval()
     reader.load_state_dict(model.encoder.state_dict())
     return reader(both)

@@ -36,7 +36,7 @@ def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: p
     def score(made: Any, rows: Any) -> float:
         return -float(made.loss(batch_of(read_by(made, TASKS[task].example), rows)))
     monkeypatch.setitem(TASKS, task, replace(TASKS[task], score=score))
-    monkeypatch.setattr("plmlab.transfer.labelled", lambda name, seed: learned)
+    monkeypatch.setattr("plmlab.transfer.training_rows", lambda name, seed: learned)
     monkeypatch.setattr("plmlab.transfer.development", lambda name, seed: chosen)
     monkeypatch.setattr(tuned, "pretrained", new)
     monkeypatch.setattr(tuned, "STEPS", 4)
@@ -53,7 +53,7 @@ def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -
     def fine_tune(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(tuned, "pretrained", new)
-    monkeypatch.setattr("plmlab.transfer.tune", fine_tune)
+    monkeypatch.setattr("plmlab.transfer.fine_tune", fine_tune)
     assert set(tuned.run("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
 
 

@@ -21,11 +21,10 @@ from studies.ch12 import as_cloze, english_bert
 from studies.ch12.as_cloze import ARMS, EXCHANGED
 
 NOUNS = ("cup", "ball", "lamp", "chair", "car", "doll", "boat", "desk")
-ROWS: dict[str, list[Any]] = {
-    "number": [Agreeing(("the", noun + "s" * plural), ("wet", "."), bool(plural), plural)
-               for noun in NOUNS for plural in (0, 1)],
-    "one sentence": [Acceptability(("the", noun, verb, "wet", "."), verb == "is")
-                     for noun in NOUNS for verb in ("is", "are")],
+ROWS: dict[str, list[Any]] = {"number": [Agreeing(("the", noun + "s" * plural), ("wet", "."), bool(plural), plural)
+                                         for noun in NOUNS for plural in (0, 1)],
+                              "one sentence": [Acceptability(("the", noun, verb, "wet", "."), verb == "is")
+                                               for noun in NOUNS for verb in ("is", "are")],
     "a pair": [Paraphrase(("the", noun, "is", "wet", "."), ("the", other, "is", "wet", "."), noun == other)
                for noun in NOUNS[:4] for other in NOUNS[:4]],
 }
@@ -106,7 +105,7 @@ def test_so_many_rows_are_learned_from_and_the_best_weights_are_judged(monkeypat
         seen.add(tuple(example.tokens.tolist()))
         return example
     for module in (as_cloze, examining):
-        monkeypatch.setattr(module, "share_right", scored)
+        monkeypatch.setattr(module, "accuracy", scored)
     monkeypatch.setitem(as_cloze.ARMS, "watched", ARMS["BERT, head"]._replace(example=watched))
     told = as_cloze.run("", "watched", "number", 4, 1e-3, 0)
     task = TASKS["number"]
@@ -142,7 +141,7 @@ def test_a_run_that_diverges_is_worth_what_it_began_with(monkeypatch: pytest.Mon
 def test_who_only_gets_worse_keeps_what_it_began_with(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = iter([0.8, 0.7, 0.9, 0.6, 0.9, 0.1, 0.2])  # two of the exam and the development rows before; twice later
     for module in (as_cloze, examining):
-        monkeypatch.setattr(module, "share_right", lambda *_: next(scores))
+        monkeypatch.setattr(module, "accuracy", lambda *_: next(scores))
     assert as_cloze.run("", "GLM, cloze", "number", 4, 1e-3, 0) == {
         "score": 0.8, "attracted": 0.7, "development": 0.9, "updates": 0}
 
@@ -186,11 +185,10 @@ def test_verdicts_by_hand() -> None:
     some = told(cloze=0.8, exchanged=0.8, head=0.8, bert_cloze=0.761, bert_head=0.8)
     many = told(cloze=0.9, exchanged=0.9, head=0.89, bert_cloze=0.9, bert_head=0.8)
     found = as_cloze.verdicts({"32": few, "128": some, "1024": many})
-    assert found == {
-        "meaning": "holds", "GLM": {"cloze at few labels": "holds", "advantage goes": "holds"},
-        "BERT": {"cloze at few labels": "fails", "advantage goes": "none to go"},
-        "GLM against BERT": {"cloze": {"32": "above", "128": "not apart", "1024": "not apart"},
-                             "head": {"32": "below", "128": "not apart", "1024": "above"}}}
+    assert found == {"meaning": "holds", "GLM": {"cloze at few labels": "holds", "advantage goes": "holds"},
+                     "BERT": {"cloze at few labels": "fails", "advantage goes": "none to go"},
+                     "GLM against BERT": {"cloze": {"32": "above", "128": "not apart", "1024": "not apart"},
+                                          "head": {"32": "below", "128": "not apart", "1024": "above"}}}
     still = many | told(cloze=0.95)
     assert as_cloze.verdicts({"32": few, "1024": still})["GLM"]["advantage goes"] == "fails"
     turned = many | told(cloze=0.8)

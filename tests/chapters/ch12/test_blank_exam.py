@@ -24,7 +24,7 @@ ASKED = (Row(SLEEP, ((1, 2),), (0,)), Row(SLEEP, ((1, 3),), (0,)), Row(CUP, ((1,
 
 @pytest.fixture(autouse=True)
 def small_scale(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("EXAM", 8), ("SEVERAL", 6), ("DEVELOPMENT", 4), ("UNREAD", 12)):
+    for name, value in (("TEST_SIZE", 8), ("SEVERAL", 6), ("DEVELOPMENT", 4), ("UNREAD", 12)):
         monkeypatch.setattr(blank_test_set, name, value)
     monkeypatch.setattr(blank_fillers, "COUNTED", 20)
 
@@ -69,7 +69,7 @@ def test_what_is_judged_by_hand() -> None:
 
 def test_every_way_in_which_a_sentence_fits() -> None:
     assert list(blank_test_set.ways("bacad", ["[MASK]", "a", "[MASK]"])) == [(("b",), ("c", "a", "d")),
-                                                                       (("b", "a", "c"), ("d",))]
+                                                                             (("b", "a", "c"), ("d",))]
     assert not list(blank_test_set.ways("ba", ["[MASK]", "a", "[MASK]"]))
     assert list(blank_test_set.ways("ab", ["a", "b"])) == [()]
 
@@ -142,7 +142,7 @@ def test_exact_fillers_are_told_by_what_they_know() -> None:
     assert set(told) == {"likeliest", "told the length", "takes nothing from the drawing", "greedy", "likeliest length"}
     assert told["told the length"]["length"] == 1 == told["likeliest"]["sentence"]
     assert told["told the length"]["expects"] > told["likeliest"]["chance"] == max(of["chance"] for of in told.values()
-                                                                                  if "chance" in of) > 0
+                                                                                   if "chance" in of) > 0
     reader = DrawnBlanks(world.small().automaton("test"), ASKED[1].text, drawing=blank_test_set.how_drawn(ASKED[1]))
     [said] = blank_fillers.greedy_fillings(reader)
     for place in range(len(said) + 1):

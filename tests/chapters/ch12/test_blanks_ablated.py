@@ -26,7 +26,7 @@ MIDDLE, LAST = Row(CUP, ((1, 2), (4, 6)), (1, 0)), Row(CUP, ((5, 8),), (0,))
 
 @pytest.fixture(autouse=True)
 def small_scale(toy_blanks: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((blank_test_set, "EXAM", 10), (blank_test_set, "SEVERAL", 4),
+    for module, name, value in ((blank_test_set, "TEST_SIZE", 10), (blank_test_set, "SEVERAL", 4),
                                 (blanks_ablated, "WRITTEN", 3)):
         monkeypatch.setattr(module, name, value)
 
@@ -46,8 +46,7 @@ def test_what_is_paid_is_the_models_loss() -> None:
         for ordered in (False, True):
             examples = [ARMS[name].shown(blank_infilling(
                 small_world_tokenizer().encode(" ".join(row.words), plain=True), vocab=vocab, rng=Random(0),
-                spans=row.spans,
-                order=range(len(row.spans)) if ordered else row.order), None) for row in rows]
+                spans=row.spans, order=range(len(row.spans)) if ordered else row.order), None) for row in rows]
             told = paying.paid(model, ARMS[name], rows, ordered)
             assert told["nats"] == pytest.approx(float(model.loss(Batch.of(examples, pad=0))), abs=1e-5)
             assert 0 < told["ends"] < 10
@@ -105,8 +104,7 @@ def test_lengths_are_paid_by_the_share_of_the_fillings_that_have_them() -> None:
 def test_places_of_part_a_by_hand() -> None:
     assert blank_test_set.places_of(MIDDLE) == [1, 2, 3, 4, 5, 7, 8]
     assert blank_test_set.places_of(LAST) == [*range(1, 7)]
-    example = blank_infilling(range(50, 58), vocab=small_world_tokenizer().vocab, rng=Random(0),
-                              spans=MIDDLE.spans)
+    example = blank_infilling(range(50, 58), vocab=small_world_tokenizer().vocab, rng=Random(0), spans=MIDDLE.spans)
     assert blank_arms.own_places(example) == blank_test_set.places_of(MIDDLE)
 
 

@@ -15,10 +15,9 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 AGREEING = Agreeing(("the", "cups", "near", "the", "wall"), ("wet", "."), True, 1)
 RIGHT = Acceptability(("the", "cups", "are", "wet", "."), True)
 PAIR = Paraphrase(("the", "cup", "is", "wet", "."), ("the", "cups", "are", "clean", "."), False)
-READ = {
-    "number": (AGREEING, "the cups near the wall [MASK] wet .", 1),
-    "one sentence": (RIGHT, "the cups are wet ? [MASK] .", 1),
-    "a pair": (PAIR, "the cup is wet ? [MASK] , the cups are clean .", 0),
+READ = {"number": (AGREEING, "the cups near the wall [MASK] wet .", 1),
+        "one sentence": (RIGHT, "the cups are wet ? [MASK] .", 1),
+        "a pair": (PAIR, "the cup is wet ? [MASK] , the cups are clean .", 0),
 }
 
 
@@ -28,7 +27,7 @@ def test_what_glm_reads_by_hand(name: str) -> None:
     example, words = read_by_glm(TASKS[name], row), text.split()
     assert world_tokenizer().tokens(example.tokens.tolist()) == [*words, "[START]"]
     assert example.position_ids.tolist() == [[*range(1, len(words) + 1), words.index("[MASK]") + 1],
-                                          [0] * len(words) + [1]]
+                                             [0] * len(words) + [1]]
     assert int(example.labels["position"]) == len(words) and int(example.labels["class"]) == kind
     assert set(example.targets.tolist()) == {IGNORE}
     dense = example.visible.dense()
@@ -87,7 +86,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     caches = cloze_tasks.test_set, cloze_tasks.training_rows, cloze_tasks.development
     for cached in caches:
         cached.cache_clear()
-    for name, value in (("agreeing", drawn), ("EXAM", 5), ("MOST", 6), ("DEVELOPMENT", 4)):
+    for name, value in (("agreeing", drawn), ("TEST_SIZE", 5), ("MOST", 6), ("DEVELOPMENT", 4)):
         monkeypatch.setattr(cloze_tasks, name, value)
     yield
     for cached in caches:
@@ -119,7 +118,7 @@ def test_attracted_rows_and_the_commoner_class() -> None:
 def test_rows_are_those_of_transfer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"one sentence": [RIGHT._replace(right=right) for right in (True, False, True, True)],
             "a pair": [PAIR._replace(same=same) for same in (False, True, False, False)]}[name]
-    monkeypatch.setattr(transfer, "labelled", lambda task, seed: rows if task == name else [])
+    monkeypatch.setattr(transfer, "training_rows", lambda task, seed: rows if task == name else [])
     monkeypatch.setattr(transfer, "development", lambda task, seed: rows[:seed] if task == name else [])
     monkeypatch.setattr(transfer, "test_set", lambda task: rows[1:] if task == name else [])
     task = TASKS[name]

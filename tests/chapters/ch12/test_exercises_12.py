@@ -13,15 +13,8 @@ from plmlab.chapters.ch12 import exercises as right
 from plmlab.example import IGNORE, Batch
 from plmlab.exercises import check
 from plmlab.models.unilm import UniLMConfig, UniLMDecoder, UniLMPretraining, source_batch
-from plmlab.objectives import always_mask
-from plmlab.objectives.prefix import (
-    both_directions,
-    left_to_right,
-    masked_seq2seq_target,
-    prefix,
-    right_to_left,
-    source_and_target,
-)
+from plmlab.objectives import always_mask, both_directions, left_to_right, masked_seq2seq_target, prefix, right_to_left
+from plmlab.objectives.prefix import source_and_target
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
@@ -45,7 +38,8 @@ def test_the_masks_of_a_batch_are_those_of_the_objectives() -> None:
     """Six texts of all kinds, padded; a row of padding sees nothing, which the objectives leave open."""
     how = {"vocab": VOCAB, "rng": Random(0)}
     examples = [
-        both_directions(range(10, 14), pair=range(20, 22), **how), prefix(range(10, 12), pair=range(20, 25), **how),
+        both_directions(range(10, 14), pair=range(20, 22), **how),
+        prefix(range(10, 12), pair=range(20, 25), **how),
         left_to_right(range(10, 17), **how), right_to_left(range(10, 13), **how),
         both_directions(range(10, 15), **how), right_to_left(range(10, 18), **how)]
     segments = pad_sequence([e.segments for e in examples], batch_first=True, padding_value=-1)
@@ -86,7 +80,8 @@ def test_the_log_probability_is_that_of_a_real_unilm(model, source: list[int], t
                            torch.full((1, time), IGNORE)))[0]
 
     mine = right.log_probability(logits, source, target)
-    hidden = [prefix(source, pair=target or [7], vocab=VOCAB, rng=Random(0), select=[position], corrupt=always_mask)
+    hidden = [prefix(source, pair=target or [7], vocab=VOCAB, rng=Random(0), select=[position],
+                     corrupt=always_mask)
               for position in range(len(source) + 2, len(source) + 3 + len(target))]
     if target:
         assert -sum(float(model.loss(Batch.of([e], pad=0))) for e in hidden) == pytest.approx(mine, abs=1e-3)
@@ -279,8 +274,7 @@ def in_turn(positions, rate, readings):
     return asked / positions, left
 
 
-@pytest.mark.parametrize(("number", "answer"), [
-    ("12.1", opened()), ("12.1", blocks), ("12.1", by_sums),
+@pytest.mark.parametrize(("number", "answer"), [("12.1", opened()), ("12.1", blocks), ("12.1", by_sums),
     ("12.2", by_text()), ("12.2", in_loops), ("12.2", by_where),
     ("12.3", said_in_place), ("12.3", by_cross_entropy()), ("12.3", said_by_hand),
     ("12.4", never_by_log), ("12.4", never_by_loop), ("12.4", never_by_tensors),
@@ -341,15 +335,13 @@ def kinds_other_than(change):
     ("12.1", sides_other_than(lambda mask, *_: cell(mask, (-1, 0), False)),
      "arget position does not see all of the sou"),
     ("12.1", sides_other_than(lambda mask, source, target: cell(mask, (source, -1)) if target else mask),
-     "sees one that comes later"),
-    ("12.2", segments_in_place, "`segments` is changed in place"),
+     "sees one that comes later"), ("12.2", segments_in_place, "`segments` is changed in place"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, segments < 0)), "adding is seen, or sees something"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 0), False)), "no padding does not see itself"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 3)) if segments[0, 0] == 2 else masks),
      "At [0, 0, 3]: yours is True, expected False"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (-1, 0, -1), bool(segments[-1, -1] in (5, 0)))),
-     "source sees its target"),
-    ("12.3", lambda *args: right.log_probability(*args) + 0.1, "ours is"),
+     "source sees its target"), ("12.3", lambda *args: right.log_probability(*args) + 0.1, "ours is"),
     ("12.4", lambda *args: right.asked_and_never_asked(*args)[1], "2 values were expected"),
     ("12.4", lambda *args: (0.5, right.asked_and_never_asked(*args)[1]), "art 1 of the output, yours is 0.5"),
 ])

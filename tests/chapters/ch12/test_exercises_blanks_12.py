@@ -291,8 +291,7 @@ def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
 
 
-@pytest.mark.parametrize(("number", "answer", "words"), [
-    ("12.5", masks_by_turn, "given out in the order of the text"),
+@pytest.mark.parametrize(("number", "answer", "words"), [("12.5", masks_by_turn, "given out in the order of the text"),
     ("12.5", collated(tail=False), "words behind the last span are forgotten"),
     ("12.5", unshifted, "and [START] is said: a position"),
     ("12.6", generated(begin_anew=True), "Part B is begun anew for each"),

@@ -22,7 +22,8 @@ from studies.ch12 import targets, translating
 def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Two batches to judge by, few updates and seeds, a small exam."""
     for module, name, value in ((shares, "JUDGED", 2), (translating, "SEEDS", (0, 1)), (translating, "TUNED", (1, 2)),
-                                (small_writing, "EXAM", 6), (targets, "BUDGETS", (1, 2)), (targets, "SEEDS", (0, 1))):
+                                (small_writing, "TEST_SIZE", 6), (targets, "BUDGETS", (1, 2)),
+                                (targets, "SEEDS", (0, 1))):
         monkeypatch.setattr(module, name, value)
     shares.judged.cache_clear()
     yield

@@ -11,7 +11,8 @@ from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
-from plmlab.transfer import TASKS, development, test_set, training_rows
+from plmlab.transfer import TASKS, development, training_rows
+from plmlab.transfer import test_set as evaluation_set
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer, world_tokenizer
 from studies.ch12 import pretrained, tuned
 
@@ -42,7 +43,7 @@ def test_gpt_is_scored_at_its_best_weights(task: str, monkeypatch: pytest.Monkey
     asked: list[Any] = []
     monkeypatch.setattr(tuned, "gpt_score", lambda model, task, rows: asked.append(rows) or len(asked) / 10)
     told = tuned.gpt_reached(little(), task, 1e-3, 0)
-    assert asked == [development(task, 0), development(task, 0), test_set(task)]
+    assert asked == [development(task, 0), development(task, 0), evaluation_set(task)]
     assert told == {"score": 0.3, "development": 0.2, "updates": 4}
 
 
@@ -75,7 +76,7 @@ def test_models_are_put_to_their_tasks(parts: Parts, monkeypatch: pytest.MonkeyP
 
 def test_who_runs_is_told_by_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuned, "gpt_reached", lambda gpt, task, lr, seed: {"score": 1.0})
-    monkeypatch.setattr(tuned, "reached", lambda encoder, *_, **__: {"score": 0.5 * (type(encoder) is BERT)})
+    monkeypatch.setattr(tuned, "run_result", lambda encoder, *_, **__: {"score": 0.5 * (type(encoder) is BERT)})
     made = {"GPT": little(), "BERT": pretrained.bert(60)}
     monkeypatch.setattr(tuned, "pretrained", lambda folder, name: made[name])
     assert tuned.run("", "GPT", "a pair", 1e-3, 0) == {"score": 1.0}

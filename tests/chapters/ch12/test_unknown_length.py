@@ -33,8 +33,7 @@ def test_ways_are_chosen_by_development_rows() -> None:
     def run(told: float, guessed: float) -> dict[str, Any]:
         rights = {"told: a": told, "told: b": 0.5, "guessed: a": guessed}
         return {"development": {way: {"right": right, "chance": right if way == "guessed: a" else 1 - right}
-                                for way, right in rights.items()},
-                "test_set": {"told: a": {"right": 1 - told}}}
+                                for way, right in rights.items()}, "test_set": {"told: a": {"right": 1 - told}}}
     runs = {("BERT", 0): run(0.9, 0.1), ("BERT", 1): run(0.3, 0.1), ("other", 0): run(0.4, 0.0),
             ("other", 1): run(0.4, 0.3)}
     assert unknown_length.best_ways(runs) == {"told": ("BERT", "told: a"), "guessed": ("other", "guessed: a")}

@@ -102,9 +102,9 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
     torch.manual_seed(0)
     size = pretrained.bert(len(bilingual_tokenizer())).config
     bert = BERTPretraining(replace(size, activation="relu", eps=1e-5)).eval()
-    torch.nn.init.normal_(bert.bert.embeddings.segment.weight)
+    torch.nn.init.normal_(bert.encoder.embeddings.segment.weight)
     made = manners.with_unilm_segments(bert)
-    segments = made.bert.embeddings.segment.weight
+    segments = made.encoder.embeddings.segment.weight
     assert torch.equal(segments[[0, 0, 0, 1]], segments[[2, 3, 4, 5]]) and not torch.equal(segments[0], segments[1])
     one, other = (make([40, 41, 42], pair=[43], vocab=VOCAB, rng=Random(0), select=[2], corrupt=always_mask)
                   for make in (masked, both_directions))
@@ -129,7 +129,7 @@ def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
             else:
                 position = len(source) + 2 + len(said)
                 example = masked_seq2seq_target(source, [*said, 99], vocab=VOCAB, rng=Random(0), select=[position],
-                                        corrupt=always_mask)
+                                                corrupt=always_mask)
                 logits = model(Batch.of([example], pad=0))[0, position].clone()
                 logits[VOCAB.end] = logits[VOCAB.sep]
             (best, second), (word, _) = (top.tolist() for top in logits.masked_fill(~allowed, -torch.inf).topk(2))

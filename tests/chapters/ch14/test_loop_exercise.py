@@ -137,7 +137,7 @@ def test_the_edges_are_those_that_plmlabs_growth_finds(seed: int) -> None:
     """It reads a whole frontier at once, and answers too; which edges there are in the end does not depend on that."""
     world = little_world(seed)
     asked = CogQASearch(WorldReader(world), WorldPages(world), WORDS.vocab, WORDS.encode("A B", plain=True), "special",
-                   max_hops=9, max_answers=9, max_nodes=99)
+                        max_hops=9, max_answers=9, max_nodes=99)
     assert {*asked.finished().graph.edges} == {*grown_edges(world, ["A", "B"], 99)}
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from plmlab import world
 from plmlab.chapters.ch14.answering import growth
-from plmlab.chapters.ch14.exam import questions
 from plmlab.chapters.ch14.presets import TRIED, preset, tried
+from plmlab.chapters.ch14.test_set import questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.checkpoints import load
 
@@ -46,4 +46,4 @@ def test_what_is_said_to_fail_does_and_for_the_reason_that_is_told() -> None:
     _, asked, state, right = found[2]
     assert right in state.answers and len(state.answers) == 2
     _, asked, state, _ = found[3]
-    assert all(state.visits[name].answers for name in asked.compared(state))
+    assert all(state.visits[name].answers for name in asked.comparison_pair(state))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch14.wikipedia_exam import pieces
+from plmlab.chapters.ch14.wikipedia_questions import pieces
 from plmlab.hf import minilm
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA

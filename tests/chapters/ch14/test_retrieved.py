@@ -22,7 +22,7 @@ def test_sentences_that_share_more_rare_words_come_first() -> None:
     question = next(one for one in test_set.questions("test")["one hop"])
     shared = [set(spelled(question.words)) & set(spelled(clue.title.split()) + spelled(
         SEARCH.pages.article(SEARCH.pages.keys[clue.title]).sentences[clue.sentence].words))
-        for clue in SEARCH.sentences(question, 5)]
+              for clue in SEARCH.sentences(question, 5)]
     assert all(shared)
 
 

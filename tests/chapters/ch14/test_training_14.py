@@ -52,7 +52,7 @@ def test_both_systems_learn_a_few_questions(monkeypatch: pytest.MonkeyPatch) -> 
     """By heart, end to end: the graph that grows by what was learned gives their answers and their sentences."""
     few = {kind: training.training_rows(kind)[:count] for kind,
            count in (("bridge", 1), ("one-hop", 1), ("comparison", 2))}
-    monkeypatch.setattr(learning, "labelled", few.__getitem__)
+    monkeypatch.setattr(learning, "training_rows", few.__getitem__)
     monkeypatch.setattr(learning, "BATCH", 4)
     torch.manual_seed(0)
     model = CogQA.from_pretrained(BERT(BERTConfig(len(world_tokenizer()), 192, 1, 32, 2, 64, dropout=0.0,

@@ -49,7 +49,7 @@ def test_questions_come_from_training_worlds_with_their_answers(monkeypatch: pyt
     asked = [tuple(row[row != 0].tolist()[1:-1]) for row in batch.queries.tokens]
     assert len(asked) == open_domain.BATCH and {*asked} <= texts
     bodies = {told.text for told in corpus(TRAINING[0]).blocks}
-    for tokens, segments in zip(batch.readings.tokens, batch.readings.segments, strict=True):
+    for tokens, segments in zip(batch.reader_inputs.tokens, batch.reader_inputs.segments, strict=True):
         assert " ".join(world_tokenizer().tokens(tokens[segments == 1][:-1].tolist())) in bodies
 
 
@@ -69,7 +69,7 @@ def test_the_exam_counts_what_is_right_to_the_word(monkeypatch: pytest.MonkeyPat
     assert first["right"] == 1
     documents, held = among(pretrained, WORLD).corpus, []
     for one in told:
-        found = model.retrieve(documents, [open_domain.spelled(one.words)]).readings.tokens.tolist()
+        found = model.retrieve(documents, [open_domain.spelled(one.words)]).reader_inputs.tokens.tolist()
         answer = open_domain.spelled(one.answer)
         held.append(any(row[place:place + len(answer)] == [*answer] for row in found
                         for place in range(len(one.words) + 2, len(row))))

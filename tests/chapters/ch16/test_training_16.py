@@ -67,7 +67,7 @@ def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
     steps = [batches(step) for step in range(5)]
     again = looked_up(tiny(), Arm())
     for step in (4, 0, 3):
-        assert torch.equal(again(step).readings.tokens, steps[step].readings.tokens)
+        assert torch.equal(again(step).reader_inputs.tokens, steps[step].reader_inputs.tokens)
     assert batches.lesson.blocks == lesson(TEST_WORLDS[0]).blocks
     assert again.lesson.blocks == lesson(TEST_WORLDS[1]).blocks
 
@@ -120,7 +120,7 @@ def test_arms_differ_from_realm_in_one_thing_each() -> None:
 def test_an_arm_begins_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     start, cold = tiny(1), tiny(2).embedder
     monkeypatch.setattr(arms, "started", lambda: start)
-    monkeypatch.setattr(arms, "cold_embedder", lambda: cold)
+    monkeypatch.setattr(arms, "untrained_embedder", lambda: cold)
     for name, arm in arms.ARMS.items():
         begun = arms.begun(name)
         assert type(begun) is (TokenREALM if name == "a token at a time" else REALM)

@@ -11,7 +11,7 @@ def tiny(seed: int = 0) -> REALM:
     """With random weights, drawn from the seed."""
     torch.manual_seed(seed)
     return REALM(DualEncoderConfig(len(world_tokenizer()), time=96, layers=1, model=16, heads=2, inner=16, dropout=0.0,
-                                attention_dropout=0.0, width=8)).eval()
+                                   attention_dropout=0.0, width=8)).eval()
 
 
 def scattered(seed: int = 0) -> REALM:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from plmlab.chapters.ch14.gold_graphs import KINDS
-from plmlab.chapters.ch14.wikipedia_exam import pages, pieces
+from plmlab.chapters.ch14.wikipedia_questions import pages, pieces
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA
