@@ -40,7 +40,6 @@ def in_neighbours_and_self(tokens: Sequence[int], *, vocab: Vocabulary, rng: Ran
                          ) -> Example:
     """The authors' code, 2I + A: `in_neighbours` plus a self-loop at each node. The arguments are the same."""
     example = in_neighbours(tokens, vocab=vocab, rng=rng, edges=edges)
-    itself = PairsRule.of("self-loop", "2I + A: a self-loop of weight 2; each page that the node was found on has weight "
-                          "1.",
-                          torch.eye(len(tokens), dtype=torch.bool))
+    itself = PairsRule.of("self-loop", "2I + A: a self-loop of weight 2; each page that the node was found on has "
+                          "weight 1.", torch.eye(len(tokens), dtype=torch.bool))
     return replace(example, visible=replace(example.visible, rules=(*example.visible.rules, itself)))

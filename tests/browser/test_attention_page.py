@@ -149,8 +149,8 @@ def test_the_pixels_are_the_weights(show: Show) -> None:
 def test_a_blocked_cell_says_why(show: Show) -> None:
     page = show(AttentionLab(gpt(), WORDS, TEXT))
     page.mouse.click(*over(page, 3, 8))
-    assert page.inner_text(WHY) == "baker cannot attend to long: long comes later: attending to it would leak the " \
-                                   "answer."
+    assert page.inner_text(WHY) == "baker cannot attend to long: long comes later: attending to it would leak a " \
+                                   "target."
     assert "its score is set to −∞, and its weight is 0.000" in page.inner_text(".arithmetic")
     assert "blocked" in page.inner_text(".row-shares")
     expect(page.locator(".head-map .heat")).to_have_class(re.compile("hatched"))

@@ -29,8 +29,7 @@ def test_the_first_state_teaches_untouched(show: Show) -> None:
     expect(row(page, "target")).to_have_text([word or "·" for word in made.state["targets"]])
     expect(page.locator(".halves .half")).to_have_text(["Part A", "Part B, 1st", "Part B, 2nd"])
     expect(page.locator(".why p").first).to_have_text(
-        "[START] (Part B, 2nd) can attend to chair: the blank of chair is filled before the blank of [START] (Part B, "
-        "2nd).")
+        "[START] (Part B, 2nd) can attend to chair: the blank of chair is filled before that of [START] (Part B, 2nd).")
     rows = page.locator(".filling .beliefs").first.locator("tbody tr")
     told = made.state["steps"][0]["rows"]
     expect(rows.locator("button")).to_have_text([one["word"] for one in told])
@@ -65,7 +64,7 @@ def test_each_cell_and_each_position_tell_why(show: Show) -> None:
     for key in ("Home", "ArrowUp"):
         page.keyboard.press(key)
     expect(page.locator(".why p").first).to_have_text(
-        "are can attend to the (position 1): the (position 1) is in Part A, which every position can attend to.")
+        "are can attend to the (position 1): the (position 1) is in Part A, which is visible to every position.")
     expect(page.locator(".position-said")).to_contain_text("Position 1 of the (position 1) is 1")
     page.keyboard.press("End")
     expect(page.locator(".why p").first).to_have_text(

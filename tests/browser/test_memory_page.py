@@ -37,11 +37,10 @@ def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show:
     expect(page.locator(".chip.asked")).to_have_text("?")
     expect(page.locator(".chip.fact")).to_have_text("crane")
     assert "memory" in chip(page, TOLD).get_attribute("class") and "forgotten" in chip(page, 2).get_attribute("class")
-    expect(page.locator(".band-name b")).to_have_text(["forgotten", *["in the memory"] * 3, "own segment"])
-    expect(page.locator(".stop")).to_contain_text("the gradient stops here")
-    expect(page.locator(WHY)).to_contain_text(
-        "“crane (position 10)” is in an earlier segment, and its state is in the memory.")
-    expect(page.locator(WHY)).to_contain_text("It stands 14 positions before.")
+    expect(page.locator(".band-name b")).to_have_text(["forgotten", *["in the memory"] * 3, "current segment"])
+    expect(page.locator(".stop")).to_contain_text("stop-gradient")
+    expect(page.locator(WHY)).to_contain_text("“crane (position 10)” is in an earlier segment and still in the memory.")
+    expect(page.locator(WHY)).to_contain_text("It is 14 positions back.")
     p = made.state["answers"][0]["p"]
     expect(page.locator(".finding")).to_have_text(re.compile(
         rf"^The model assigns “crane” probability {f'{p:.4f}'.rstrip('0')[:4]}"))
@@ -53,8 +52,8 @@ def test_the_first_state_shows_the_fact_the_question_and_what_is_forgotten(show:
 def test_the_pictures_by_keyboard_alone(show: Show) -> None:
     page = show(telling())
     walked_to(page, 0)
-    expect(page.locator(WHY)).to_have_text("Layer 1 of “?” can have heard of “crane (position 10)”: “?” looks at “"
-                                           "crane (position 10)” in layer 0.")
+    expect(page.locator(WHY)).to_have_text("“crane (position 10)” can reach layer 1 of “?”: “?” attends to “crane "
+                                           "(position 10)” in layer 0.")
     page.keyboard.press("Home")
     expect(page.locator(WHY)).to_contain_text("“the (position 0)” can reach layer 1 of “?”: “?” attends to “word "
                                               "(position 6)” in layer 1, where “word (position 6)” attended to “the")
@@ -101,7 +100,7 @@ def test_a_saved_page_shows_what_was_cut_and_cuts_nothing_itself(show: Show) -> 
     made.cuts = [[0, TOLD + 1]]
     page = show(made)
     expect(page.locator(".answer h5")).to_have_text(
-        ["as it is", "all before position 11 dropped; without (c), global content bias"])
+        ["unchanged", "all before position 11 masked out; without (c), global content bias"])
     expect(page.locator(".way input:checked")).to_have_value("global_content")
     expect(page.locator(".chip.cut")).to_have_count(5)
     expect(page.locator("rect.lost").first).to_be_visible()

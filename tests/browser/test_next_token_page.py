@@ -156,10 +156,10 @@ torch.set_num_threads(1)
 from plmlab import world
 from plmlab.labs import NextTokenLab
 from plmlab.models.gpt import GPT2, GPTConfig
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import build_world_tokenizer
 torch.manual_seed(0)
 small = world.small()
-words = world_tokenizer(small)
+words = build_world_tokenizer(small)
 lab = NextTokenLab(GPT2(GPTConfig(len(words), time=24, layers=4, model=64, heads=4)).eval(), words, world=small)
 lab
 """

@@ -47,6 +47,6 @@ def test_a_notebook_that_would_be_too_heavy_stays_as_it_was(tmp_path: Path) -> N
     path = tmp_path / "heavy.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("print(('x' * 99 + chr(10)) * 16_000)")]), path)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="stays under 1500 kB"):
+    with pytest.raises(ValueError, match="the limit for a stored notebook is 1500 kB"):
         picture.store_pictures(path)
     assert path.read_bytes() == before

@@ -19,7 +19,7 @@ from plmlab.chapters.ch14.training import pages
 from plmlab.chapters.ch16 import bundled as looking_up
 from plmlab.chapters.ch16.arms import FULL, among, each, outcomes
 from plmlab.chapters.ch16.arms import questions as asked
-from plmlab.chapters.ch16.corpora import TEST_SIZE
+from plmlab.chapters.ch16.corpora import TEST_WORLDS
 from plmlab.checkpoints import load
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.world.datasets.tokenizer import build_world_tokenizer
@@ -42,7 +42,7 @@ def test_the_transformer_xl_answers_as_its_readme_tells(name: str) -> None:
 def test_ten_texts_have_their_loss(name: str, same_ten: Callable[[str, float], None],
                                    monkeypatch: pytest.MonkeyPatch) -> None:
     model, tokenizer = load(name)
-    monkeypatch.setattr(recalling, "spelling", lambda: tokenizer)  # the same, without all texts to train on
+    monkeypatch.setattr(recalling, "tokenizer", lambda: tokenizer)  # the same, without all texts to train on
     same_ten(name, said(model, "test_set", 10).answers)
 
 
@@ -76,5 +76,5 @@ def test_a_realm_finds_and_answers_as_its_readme_tells(name: str) -> None:
 
 @pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])
 def test_ten_statements_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
-    rows = each(among(load(name)[0], TEST_SIZE[0]), asked(TEST_SIZE[0])[:10], null=True)
+    rows = each(among(load(name)[0], TEST_WORLDS[0]), asked(TEST_WORLDS[0])[:10], null=True)
     same_ten(name, fmean(row["loss"] for row in rows))

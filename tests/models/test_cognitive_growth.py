@@ -151,4 +151,4 @@ def test_two_are_compared_where_their_values_stand(kind: str, answers: tuple[str
     chance = predictor((one - other)[None]).sigmoid().item()
     assert asked.chance(last) == pytest.approx(chance) and asked.answer(last) == answers[chance > 0.5]
     turned = growth(compared, "who is older Dusk or Old Town", kind)
-    assert turned.compared(turned.finished()) == ("Adam", "Old Town")
+    assert turned.comparison_pair(turned.finished()) == ("Adam", "Old Town")

@@ -74,7 +74,7 @@ def die_at(operation):
         path.write_bytes(data[: len(data) // 2])
 
     folders.write = counted(folders.write, half)
-    folders.restore_best = counted(folders.restore_best)
+    folders.settle = counted(folders.settle)
     os.rename = counted(os.rename)
     Path.rename = counted(Path.rename)
     Path.mkdir = counted(Path.mkdir)

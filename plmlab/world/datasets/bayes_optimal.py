@@ -30,7 +30,7 @@ class BayesOptimalPredictor:
         if split_up:
             raise ValueError(f"the world's probabilities are those of whole words, but {len(split_up):,} of them, such "
                              f"as '{split_up[0]}', are not a single token: train the model with "
-                             "world_tokenizer(world), or omit world=")
+                             "build_world_tokenizer(world), or omit world=")
         self.world, self.split, self.tokenizer, self.size = world, split, tokenizer, size
         self.id = {word: ids[0] for word, ids in pieces.items()} | {END: tokenizer.vocab.need("end")}
 
