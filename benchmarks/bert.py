@@ -1,6 +1,6 @@
 """Pretraining speed: our BERT against that of transformers, the same updates side by side.
 
-``python benchmarks/encoder.py [rounds]``. 4 layers × 128, 4 heads, pairs of 64 tokens × 32, vocabulary 2,000, no
+``python benchmarks/bert.py [rounds]``. 4 layers × 128, 4 heads, pairs of 64 tokens × 32, vocabulary 2,000, no
 dropout, 15 % of the positions hidden and the next sentence asked, AdamW (fused) for each, on the CPU with two threads.
 Each turn is five updates. Ours names the hidden positions alone; theirs names every position and throws the others'
 words away.

@@ -18,11 +18,11 @@ from plmlab.chapters.ch14.presets import preset
 from plmlab.chapters.ch14.training import pages
 from plmlab.checkpoints import load
 from plmlab.labs import CognitiveGraphLab
-from plmlab.models.cogqa_search import Growth
+from plmlab.models.cogqa_search import CogQASearch
 (model, spelled), told = load("cogqa-world"), pages("test")
 questions = [preset(one, told, str(i)) for i, one in enumerate(
     one for kind in ("bridge", "comparison") for one in islice(world.full().questions(kind, "test", 0), 30))]
-made = CognitiveGraphLab(partial(Growth, model, told, spelled.vocab), spelled, questions)
+made = CognitiveGraphLab(partial(CogQASearch, model, told, spelled.vocab), spelled, questions)
 """
 SHOWN = "made.step = 2\nmade"
 SAID = """

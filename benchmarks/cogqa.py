@@ -46,7 +46,7 @@ def their_system1(model: CogQA) -> Any:
     base = to_hf(bert)
     base.config.num_labels = 4
     theirs = BertForTokenClassification(base.config)
-    theirs.encoder.load_state_dict(base.state_dict(), strict=False)
+    theirs.bert.load_state_dict(base.state_dict(), strict=False)
     theirs.classifier.load_state_dict(model.output.state_dict())
     return theirs.train()
 

@@ -105,7 +105,7 @@ def main(rounds: int) -> None:
                 for text in greedy(filler, filler.prompt, VOCAB, length=LENGTH, banned=unending)]
 
     assert with_cache() == anew(model, texts)
-    seconds = race({"Filler": with_cache, "without a cache": lambda: anew(model, texts)}, rounds=rounds)
+    seconds = race({"BlankInfiller": with_cache, "without a cache": lambda: anew(model, texts)}, rounds=rounds)
     print(f"\n{TEXTS} blanks of {LENGTH} tokens in 40 words\n\n{table(seconds, TEXTS * LENGTH)}")
 
 

@@ -15,9 +15,9 @@ torch.set_num_threads(1)
 from plmlab.labs import LayerLab
 from plmlab.labs.layer.store import Sentences
 from plmlab.models.elmo import SMALL, ELMo, ELMoConfig
-from plmlab.world.datasets.tokenizer import spelling
+from plmlab.world.datasets.tokenizer import world_tokenizer
 torch.manual_seed(0)
-words = spelling()
+words = world_tokenizer()
 elmo = ELMo(ELMoConfig(vocab=len(words), longest=20, model=96, hidden=192, clip=None, filters=SMALL, highways=1)).eval()
 elmo.spell(words)
 sentences = Sentences.of_the_world()

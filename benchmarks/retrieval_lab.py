@@ -12,9 +12,9 @@ torch.set_num_threads(1)
 from plmlab.chapters.ch16.corpora import corpus
 from plmlab.checkpoints import load
 from plmlab.labs import RetrievalLab, RetrievalPreset
-from plmlab.models.retrieve_and_read import Lookup
-from plmlab.world.datasets.tokenizer import spelling
-lookup = Lookup.of(load("realm-world")[0], spelling(), corpus(1).blocks)
+from plmlab.models.retrieve_and_read import RetrieveAndRead
+from plmlab.world.datasets.tokenizer import world_tokenizer
+lookup = RetrieveAndRead.of(load("realm-world")[0], world_tokenizer(), corpus(1).blocks)
 said = [" ".join("[MASK]" if place in one.salient else word for place, word in enumerate(one.cloze.words))
         for one in corpus(1).statements[:12]]
 made = RetrievalLab(lookup, [RetrievalPreset(str(i), text) for i, text in enumerate(said[:2])])

@@ -39,7 +39,7 @@ def update(name: str, model: UniLMPretraining, theirs: Any, rounds: int) -> None
     asked = batch.targets != IGNORE
 
     def their_loss() -> torch.Tensor:
-        hidden = theirs.encoder(batch.tokens, attention_mask=bias, token_type_ids=batch.segments)[0]
+        hidden = theirs.bert(batch.tokens, attention_mask=bias, token_type_ids=batch.segments)[0]
         return F.cross_entropy(theirs.cls.predictions(hidden[asked]), batch.targets[asked])
 
     assert torch.allclose(model.loss(batch), their_loss(), atol=1e-4)
@@ -84,7 +84,7 @@ def main(rounds: int) -> None:
         return [list(text.tokens) for text in greedy(kept, start, VOCAB, length=LENGTH)]
 
     assert with_cache() == anew(model, sources)
-    seconds = race({"Writer": with_cache, "without a cache": lambda: anew(model, sources)}, rounds=rounds)
+    seconds = race({"UniLMDecoder": with_cache, "without a cache": lambda: anew(model, sources)}, rounds=rounds)
     print(f"\n{TEXTS} targets of {LENGTH} tokens\n\n{table(seconds, TEXTS * LENGTH)}")
 
 

@@ -8,10 +8,9 @@ from torch import Tensor
 FORMAT = 3
 """Current format: the config of a composite model, such as a task head, contains the configs of its inner models."""
 RENAMED = {"around_attention": "attention_residual", "around_cross_attention": "cross_attention_residual",
-           "around_feed_forward": "feed_forward_residual", "finish": "final_norm"}
-"""Components of weight names (between dots) in format 1 → current component."""
-RENAMED_IN_3 = {"bert": "encoder", "widen": "up", "narrow": "down"}
-"""The same for formats 1 and 2."""
+           "around_feed_forward": "feed_forward_residual", "finish": "final_norm",
+           "bert": "encoder", "widen": "up", "narrow": "down"}
+"""Components of weight names (between dots) in formats 1 and 2 → current component; the first line is of format 1."""
 MOVED = {"gpt": "", "gpt2": "", "gpt-classifier": "gpt.", "gpt2-classifier": "gpt."}
 """Models of format 1 whose token and position embeddings moved into ``embeddings`` → prefix of their weight names."""
 KINDS = {"sentence": "sentence-classifier", "token": "token-classifier", "span": "span-classifier"}
@@ -45,10 +44,8 @@ def renewed_weights(tensors: Mapping[str, Tensor], config: Mapping[str, Any]) ->
         moved = {f"{MOVED[kind]}{table}.weight": f"{MOVED[kind]}embeddings.{table}.weight"
                  for table in ("token", "position") if kind in MOVED}
         named = {moved.get(name, name): tensor for name, tensor in named.items()}
-        named = {".".join(RENAMED.get(part, part) for part in name.split(".")): tensor
-                 for name, tensor in named.items()}
     if config["format"] < FORMAT:
-        named = {".".join(RENAMED_IN_3.get(part, part) for part in name.split(".")): tensor
+        named = {".".join(RENAMED.get(part, part) for part in name.split(".")): tensor
                  for name, tensor in named.items()}
     return named
 

@@ -27,9 +27,8 @@ UNIT = (r"(?:word|letter|token|text|subword|character|layer|position|seed|query|
 
 RULES = {
     "E01": (
-        r"(?:^|[.!?:;(] )Whoever [a-z]|(?:^|[.!?;(] )Who (?:has|says?|reads?|sees?|looks?|pays?|knows|guesses|does "
-        r"not|"
-        r"remembers|labels|compares|then|can|writes?|is (?:told|asked|sure|below|not))\b|"
+        r"(?:^|[.!?:;(] )Whoever [a-z]|(?:^|[.!?;(] )Who (?:has|says?|reads?|sees?|looks?|pays?|knows|guesses|"
+        r"does not|remembers|labels|compares|then|can|writes?|is (?:told|asked|sure|below|not))\b|"
         r"(?<=[:;,] )who(?:ever)? (?:says?|has|reads|sees|knows|guesses|compares|does not|is (?:not )?told)\b",
         "who without a person: 'a model that …', 'always predicting …'", "Who reads it pays 0.2 nats."),
     "E02": (
@@ -45,12 +44,13 @@ RULES = {
         rf"\b{PER} an? {UNIT}\b",
         "per: 'nats per word'", "The loss is 0.42 nats a word."),
     "E06": (
-        r"\bas (?:PyTorch|torch) begins\b|\bbegins? (?:with random|as the identity|untrained|in (?:two|other) "
-        r"ways)\b",
+        r"\bas (?:PyTorch|torch) begins\b|\bbegins? (?:with random|as the identity|untrained|in (?:two|"
+        r"other) ways)\b",
         "'initialized with'", "The LSTM, as PyTorch begins it, forgets."),
     "E07": (
-        r"(?<!times )(?<!X )\bas (?:many|much|often|likely|early|late|sure|surely|firmly) (?!as\b)(?:[a-z]+ )?"
-        r"(?=[.,;:)]|texts?\b|tokens?\b|updates?\b|weights\b|positions?\b)(?![^.;:]* as )",
+        r"(?<!times )(?<!X )\bas (?:many|much|often|likely|early|late|sure|surely|"
+        r"firmly) (?!as\b)(?:[a-z]+ )?(?=[.,;:)]|texts?\b|tokens?\b|updates?\b|weights\b|"
+        r"positions?\b)(?![^.;:]* as )",
         "complete the comparison: 'the same number of … as …'", "After as many updates it knows more."),
     "E08": (
         r"\bleave that away\b|\bleft that away\b|\bat large\b|\bturn(?:ed|s)? round\b",
@@ -59,9 +59,9 @@ RULES = {
         r"(?:^|[.!?] )Else\b|(?:^|[.!?] )So (?:is|are|has|have|did)\b(?! it)",
         "'Otherwise', 'The same is true of'", "Else it is None."),
     "E10": (
-        r"[;,:] for (?:the|it|its|a|an|there|that|this|all|each|where|some|two|no|in|nothing|only|they|every) "
-        r"(?:\w+ ){0,3}(?:is|are|was|were|has|have|does|do|can|may|must|counts?|takes?|gives?|makes?|reads?|"
-        r"begins?)\b",
+        r"[;,:] for (?:the|it|its|a|an|there|that|this|all|each|where|some|two|no|in|nothing|only|they|"
+        r"every) (?:\w+ ){0,3}(?:is|are|was|were|has|have|does|do|can|may|must|counts?|takes?|gives?|makes?|"
+        r"reads?|begins?)\b",
         "because", "It is slow, for it has many layers."),
     "E11": (
         r"\b\d+(?:\.\d+)?(?: of 100)? for \d+(?:\.\d+)?\b|\bin place of\b",
@@ -73,8 +73,8 @@ RULES = {
         r"(?:is|are|was) a coin\b|\ba coin(?:'s| gets| has)\b|\bthan a coin\b",
         "'at chance (50 %)'", "It is no better than a coin."),
     "E14": (
-        r"\b[Ss]ection \d+ (?:tells|says)\b|, section \d+ (?:tells|measures|shows)\b|, only the "
-        r"(?:text|row|examples) says?\b",
+        r"\b[Ss]ection \d+ (?:tells|says)\b|, section \d+ (?:tells|measures|shows)\b|, only the (?:text|row|"
+        r"examples) says?\b",
         "the subject first: 'Section 8 measures …'", "How much that matters, section 8 measures."),
     "E15": (
         r"\bnobody (?:tells|told|asks|asked|says|can (?:come|know|save)|is done|comes|knows)\b|\bthan anybody\b",
@@ -86,13 +86,13 @@ RULES = {
         r"\b(?:may|can) not be (?:looked|read|seen)\b|\bcomes? (?:below|above)\b|\bgets? below\b",
         "'fall below', 'beat'", "No model comes below it."),
     "T01": (
-        rf"\b{MODEL} (?:say|says|saying)\b(?! (?:in the paper|so|that|how|more|nothing "
-        rf"about|whether|which|what|why))|\bmust say\b|"
+        rf"\b{MODEL} (?:say|says|saying)\b(?! (?:in the paper|so|that|how|more|nothing about|whether|which|what|"
+        r"why))|\bmust say\b|"
         r"\bto be said\b|\b(?:is|are|was|were|been|words?) said\b(?! (?:of|that))",
         "predict, generate", "Then it says the next word."),
     "T02": (
-        r"\b(?:pays?|paid)\b(?! attention)|\bthe price of (?:a|each|the) "
-        r"word\b|\bdear(?:er|est)?\b|\bcheap(?:er|est)? for\b",
+        r"\b(?:pays?|paid)\b(?! attention)|\bthe price of (?:a|each|the) word\b|\bdear(?:er|est)?\b|\bcheap(?:er|"
+        r"est)? for\b",
         "loss, negative log-probability", "GPT pays 0.3 nats."),
     "T03": (
         r"\bcosts?\b(?=[^;]{0,30}\bnats?\b)",
@@ -102,8 +102,7 @@ RULES = {
         "position, time step, [MASK] position", "Each slot has a vector."),
     "T05": (
         r"\b(?:positions?|words?|tokens?|nodes?|models?|network|BERT|GPT|XLNet|GLM|verb)\b[^.;:?!]{0,20}\b(?:is|"
-        r"are|was|were) asked\b|"
-        r"\basked (?:for|in turn|at once|about every)\b",
+        r"are|was|were) asked\b|\basked (?:for|in turn|at once|about every)\b",
         "is predicted, is a target, is queried", "A word that is asked has a vector."),
     "T06": (
         r"\bexams?\b",
@@ -115,9 +114,9 @@ RULES = {
         r"\blinear reader\b",
         "linear classifier", "A linear reader finds it."),
     "T09": (
-        r"\b(?:looks?|looked|looking) (?:at|across|around|back|past|ahead)\b"
-        r"(?=[^.]{0,60}\b(?:positions?|token|word|head|query|key|decoder|it|source)\b)|\bmay (?:not )?look\b|"
-        r"\b(?:its|this|the same|put (?:this|the|its)) look\b",
+        r"\b(?:looks?|looked|looking) (?:at|across|around|back|past|ahead)\b(?=[^.]{0,60}\b(?:positions?|token|"
+        r"word|head|query|key|decoder|it|source)\b)|\bmay (?:not )?look\b|\b(?:its|this|the same|put (?:this|the|"
+        r"its)) look\b",
         "attends to, attention weights", "It may look at all tokens."),
     "T10": (
         r"\b(?:hear|hears|heard) (?:of|the|nothing|itself|whom|\()|\bwho hears whom\b|\bhave heard\b",
@@ -126,9 +125,8 @@ RULES = {
         r"\bin (?:its |plain )?sight\b",
         "visible, in the context", "The words in sight."),
     "T12": (
-        r"\b(?:stands?|stood) (?:in|on|at|beside|behind|before|after|there|here|above|below|where|to "
-        r"the|under|between|by|apart|"
-        r"far|alone)\b",
+        r"\b(?:stands?|stood) (?:in|on|at|beside|behind|before|after|there|here|above|below|where|to the|under|"
+        r"between|by|apart|far|alone)\b",
         "is, appears, occurs", "What stands before the verb."),
     "T13": (
         r"\barms?\b",
@@ -158,9 +156,8 @@ RULES = {
         r"\bby heart\b",
         "memorized", "It is learned by heart."),
     "T22": (
-        r"\bmakes? (?:probabilities|weights|a (?:vector|number|logit|score)) of\b|"
-        r"\bwhat (?:the|its|that very) (?:last |first )?(?:layers?|encoder|networks?) (?:has |have "
-        r")?(?:made|makes?) of\b",
+        r"\bmakes? (?:probabilities|weights|a (?:vector|number|logit|score)) of\b|\bwhat (?:the|its|"
+        r"that very) (?:last |first )?(?:layers?|encoder|networks?) (?:has |have )?(?:made|makes?) of\b",
         "'the hidden states of the last layer'", "This is what the last layer makes of each word."),
     "T23": (
         r"\bthe mix\b",
@@ -212,8 +209,7 @@ ABBREVIATIONS = re.compile(r"\b(et al|eqs?|cf|vs|fig|figs|app|e\.g|i\.e)\.")
 def cleaned(text: str) -> str:
     """The text without references, code, formulas, comments and tags."""
     text = re.sub(r"\*\*References\.\*\*[\s\S]*", "", text)
-    text = re.sub(r"```[\s\S]*?```|\$\$[\s\S]*?\$\$|^    .*$", " ", text, flags=re.M) if "\n\n    " in text else re.sub(
-        r"```[\s\S]*?```|\$\$[\s\S]*?\$\$", " ", text)
+    text = re.sub(r"```[\s\S]*?```|\$\$[\s\S]*?\$\$", " ", text)
     text = re.sub(r"``[^`\n]*``|`[^`\n]*`|\$[^$\n]*\$", "X", text)
     text = re.sub(r"<!--[\s\S]*?-->", lambda found: "lang: ok" if "lang: ok" in found[0] else " ", text)
     return re.sub(r"<[^>\n]+>", "", text)
@@ -241,10 +237,8 @@ def prose(notebook: Path) -> Iterator[str]:
 def docstrings(file: Path) -> Iterator[str]:
     """The docstrings of a module, of its classes and functions, and those below constants and fields."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        for inner in getattr(node, "body", []) if isinstance(getattr(node, "body", []), list) else []:
-            if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant) and isinstance(inner.value.value,
-                                                                                                    str):
-                yield "\n".join(line.strip() for line in inner.value.value.splitlines())
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield "\n".join(line.strip() for line in node.value.value.splitlines())
 
 
 def strings(file: Path) -> Iterator[str]:
@@ -260,17 +254,25 @@ def strings(file: Path) -> Iterator[str]:
 
 
 def script_strings(file: Path) -> Iterator[str]:
-    """The string literals of a JavaScript file, those that + joins as one; ${…} is read as X."""
-    source, text, end = file.read_text(encoding="utf-8"), "", 0
-    for found in JS_TEXT.finditer(source):
-        if found[0].startswith("/"):
-            continue
-        literal = re.sub(r"\$\{[^{}]*\}", "X", found[0][1:-1]) if found[0][0] == "`" else found[0][1:-1]
-        if not (text and re.fullmatch(r"\s*\+\s*", source[end:found.start()])):
-            yield text
-            text = ""
-        text, end = text + literal, found.end()
-    yield text
+    """The string literals of a JavaScript file, those that + joins as one; ${…} is read as X, and then by itself."""
+    parts = [file.read_text(encoding="utf-8")]
+
+    def taken(inner: re.Match[str]) -> str:
+        parts.append(inner[1])
+        return "X"
+
+    while (outer := re.sub(r"\$\{([^{}]*)\}", taken, parts[0])) != parts[0]:  # the innermost first
+        parts[0] = outer
+    for part in parts:
+        text, end = "", 0
+        for found in JS_TEXT.finditer(part):
+            if found[0].startswith("/"):
+                continue
+            if not re.fullmatch(r"\s*\+\s*", part[end:found.start()]):
+                yield text
+                text = ""
+            text, end = text + found[0][1:-1], found.end()
+        yield text
 
 
 def texts() -> Iterator[tuple[str, Iterator[str]]]:
@@ -287,19 +289,16 @@ def texts() -> Iterator[tuple[str, Iterator[str]]]:
         yield f"page {page}", iter([(ROOT / page).read_text(encoding="utf-8")])
 
 
-def hits(text: str) -> Iterator[tuple[str, str]]:
-    """Each rule that a sentence of the text breaks, with the sentence."""
-    for sentence in sentences(text):
-        for key, pattern in COMPILED.items():
-            if pattern.search(sentence):
-                yield key, sentence
+def broken(sentence: str) -> list[str]:
+    """The rules that a sentence breaks."""
+    return [key for key, pattern in COMPILED.items() if pattern.search(sentence)]
 
 
 def counts() -> dict[str, dict[str, int]]:
     """Kind and path → how many sentences break a rule, by level; files without any are left out."""
     found: dict[str, dict[str, int]] = {}
     for name, given in texts():
-        keys = [{key[0] for key, _ in hits(sentence)} for text in given for sentence in sentences(text)]
+        keys = ["".join(broken(sentence)) for text in given for sentence in sentences(text)]
         levels = {level: sum(level in key for key in keys) for level in "ET"}
         if any(levels.values()):
             found[name] = levels
@@ -328,8 +327,8 @@ def main() -> None:
         return
     for name, given in texts():
         if any(str(Path(asked)) in name for asked in sys.argv[1:]):
-            for text in given:
-                for key, sentence in hits(text):
+            for sentence in (sentence for text in given for sentence in sentences(text)):
+                for key in broken(sentence):
                     print(f"{name}: {key}: {RULES[key][1]}\n    {sentence}")
 
 

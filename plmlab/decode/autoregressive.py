@@ -98,7 +98,7 @@ class TableLM(UncachedLM):
 
     def __init__(self, texts: Mapping[Sequence[str], float]) -> None:
         if not texts or any(not weight > 0 for weight in texts.values()):
-            raise ValueError("a Table needs at least one text, each with a probability above 0")
+            raise ValueError("a TableLM needs at least one text, each with a probability above 0")
         self.words = ("[END]", *dict.fromkeys(word for text in texts for word in text))
         self.vocab = Vocabulary(len(self.words), None, None, None, None, None, None, end=0, sentinels=())
         self.texts = {(*self.ids(text), 0): weight for text, weight in texts.items()}

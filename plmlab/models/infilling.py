@@ -151,7 +151,7 @@ class BlankInfiller:
         blanks = (state.masks > 0).sum(1, keepdim=True)  # [batch 1]
         if bool((begun < 1).any() | (begun > blanks).any()):
             raise ValueError("each blank starts with one [START], and a text has one blank per [MASK]; start with the "
-                             "Filler's prompt, and give no more [START]s than there are blanks")
+                             "BlankInfiller's prompt, and give no more [START]s than there are blanks")
         # distance to the last [START], from 1; −inside continues a blank that began in an earlier call
         inside = index + 1 - torch.where(is_start, index, -state.inside[:, None]).cummax(1).values  # [batch time]
         keys = torch.cat([state.real, torch.ones_like(is_start)], 1)  # [batch key]

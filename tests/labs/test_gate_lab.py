@@ -264,7 +264,7 @@ TIMED = """
 import statistics, time, torch
 from dataclasses import asdict
 from gate_models import SMALL, TEXT, WORDS, random_lstm
-from plmlab.interpret.gates import Hold
+from plmlab.interpret.gates import Clamp
 from plmlab.labs import GateLab
 from plmlab.labs.gates.tracking import tracking
 torch.set_num_threads(1)
@@ -274,7 +274,7 @@ assert len(lab.state["tokens"]) == 64
 spent = []
 for turn in range(20):
     begun = time.perf_counter()
-    lab.holds = [asdict(Hold("forget", 0, 7, 0.0, 2 + turn)), asdict(Hold("memory", 1, 3, 2.0, turn))]
+    lab.holds = [asdict(Clamp("forget", 0, 7, 0.0, 2 + turn)), asdict(Clamp("memory", 1, 3, 2.0, turn))]
     spent.append(1000 * (time.perf_counter() - begun))
     assert not lab.stale and lab.state["held"]
 print(statistics.median(spent))

@@ -247,7 +247,7 @@ def test_it_is_bert_with_six_segments() -> None:
 
 
 def test_the_paper_s_size() -> None:
-    """Hugging Face's ``encoder-large-cased`` has 333,579,264 parameters, and two segments."""
+    """Hugging Face's ``bert-large-cased`` has 333,579,264 parameters, and two segments."""
     with torch.device("meta"):
         model = UniLM(UniLMConfig.base())
     assert sum(weight.numel() for weight in model.parameters()) == 333_579_264 + 4 * 1024

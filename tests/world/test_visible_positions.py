@@ -99,7 +99,7 @@ def test_who_sees_the_end_is_told_the_length(small, grammar, rate: float):
 
 
 def test_an_end_out_of_sight_costs(small):
-    """The same draws; the Examples differ in who sees [SEP], which only visible_positions looks at."""
+    """The same draws; the Examples differ in who sees [SEP], which only positions_known looks at."""
     told, hidden, unnamed = (small.floor(end_out_of_sight, reader=reader, sentences=80)
                              for reader in (length_known, positions_known, None))
     assert told == unnamed == small.floor(in_an_order, reader=positions_known, sentences=80)
@@ -184,7 +184,7 @@ def test_positions_that_do_not_count_words_tell_no_place(small, grammar, shown: 
     assert vocab.length == 4 and vocab.size == 43 + DECOYS
     assert {seen.place for seen in shown_tokens(make(None, vocab=vocab, rng=None), vocab)} == {None}
     nats(grammar, words, make, length_known)
-    with pytest.raises(FloorError, match="use the reader told_length"):
+    with pytest.raises(FloorError, match="use length_known"):
         nats(grammar, words, make)
 
 

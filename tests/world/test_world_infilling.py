@@ -118,7 +118,7 @@ def examples(sentences: Language, drawing: Drawing) -> Iterator[tuple[tuple[str,
 
 @drawings
 def test_nobody_who_is_told_no_length_can_pay_less_than_who_knows_the_drawing(objective, drawing: Drawing):
-    """Over all sentences and all spans he pays the entropy of what fills the blanks given Part A; told_length pays
+    """Over all sentences and all spans he pays the entropy of what fills the blanks given Part A; length_known pays
     less, who does not count more."""
     differ = 0
     for seed in range(3, 11):
@@ -177,7 +177,7 @@ def sees_what_comes(tokens, *, vocab, rng):
 def test_other_examples_are_refused(small, make):
     words = next(small.text())
     for reader in (visible_blanks, partial(drawn_blanks, drawing=blank_spans)):
-        with pytest.raises(FloorError, match=r"do not fill blanks one after the other.*use the reader told_length"):
+        with pytest.raises(FloorError, match=r"do not fill blanks one after the other.*use length_known"):
             reader(small.automaton(), words, *asked(words, make))
 
 

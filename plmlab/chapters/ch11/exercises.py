@@ -270,7 +270,7 @@ EXERCISES = (
             "that it may look at? What does the first word of the order see?",
             "Both streams do one thing: queries look at h, through a mask. So a function of queries and mask, called "
             "twice. Both times h is the old one. Where all scores of a row are −∞, the softmax is 0/0.",
-            "scores.masked_fill(~may_look, float(\"-inf\")), .softmax(1) over the keys, and then .nan_to_num() turns "
+            "scores.masked_fill(~attn_mask, float(\"-inf\")), .softmax(1) over the keys, and then .nan_to_num() turns "
             "the NaN of an empty row into 0. h.shape[1] is the width.",
         ),
     ),

@@ -193,7 +193,7 @@ def writer_of(model: Any, tokenizer: Any, world: World | None, split: str) -> Wr
     """Wrap a model with its tokenizer; a table needs none. Raises ValueError if one is missing or superfluous."""
     if isinstance(model, TableLM):
         if tokenizer is not None or world is not None:
-            raise ValueError("the tokens of a Table are its words: give neither a tokenizer nor a world")
+            raise ValueError("the tokens of a TableLM are its words: give neither a tokenizer nor a world")
         return TableWriter("the table", model)
     if tokenizer is None:
         raise ValueError(f"give the tokenizer of the {type(model).__name__} too: BeamLab(model, tokenizer)")

@@ -108,7 +108,7 @@ class ModelWriter:
     def __init__(self, name: str, model: Any, tokenizer: Any, beside: Beside | None) -> None:
         if not isinstance(model, AutoregressiveModel):
             raise TypeError(f"beam search needs an autoregressive model with start and step (a GPT, a recurrent "
-                            f"language model, a Table); a {type(model).__name__} was given")
+                            f"language model, a TableLM); a {type(model).__name__} was given")
         self.name, self.model, self.beside = name, model, beside
         self.tokenizer: Tokenizer = as_ours(tokenizer)
         self.vocab = self.tokenizer.vocab

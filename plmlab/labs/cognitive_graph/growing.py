@@ -52,7 +52,7 @@ class Growing(Protocol):
     def chance(self, state: Any) -> float | None:
         """For comparison questions, the probability of the second of the two, or of yes."""
 
-    def compared(self, state: Any) -> tuple[str, ...]:
+    def comparison_pair(self, state: Any) -> tuple[str, ...]:
         """The two nodes that a comparison question compares."""
 
 

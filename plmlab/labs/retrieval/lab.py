@@ -70,7 +70,8 @@ class RetrievalLab(Lab):
     def __init__(self, lookup: Looking, presets: Sequence[RetrievalPreset] = (), text: str = "", *,
                  max_tokens: int = 40, **traits: Any) -> None:
         if not lookup.corpus.documents:
-            raise ValueError("the lookup holds no documents: give it some, Lookup.of(model, tokenizer, documents)")
+            raise ValueError("the lookup holds no documents: give it some, "
+                             "RetrieveAndRead.of(model, tokenizer, documents)")
         if not presets and not text:
             raise ValueError("there is no initial query: give presets, or a text with [MASK]")
         self.lookup, self.presets, self.tokenizer = Edits().applied(lookup), list(presets), lookup.tokenizer

@@ -20,7 +20,7 @@ export function linesOf(state, wrong) {
   const split = [["batch", 1], ["head", heads], ["time", time], ["width", width]];
   const pairs = [["batch", 1], ["head", heads], ["query", time], ["key", time]];
   return [
-    { kind: "token", code: "def forward(self, x, may_look):", axes: model, note: "one row per word",
+    { kind: "token", code: "def forward(self, x, attn_mask):", axes: model, note: "one row per word",
       slabs: [whole("x", state.x)] },
     { kind: "token", code: "q, k, v = self.q(x), self.k(x), self.v(x)", axes: model,
       note: "each row times a matrix: words do not mix",
@@ -32,7 +32,7 @@ export function linesOf(state, wrong) {
     { kind: "score", code: "scores = q @ k.transpose(-2, -1) / sqrt(width)", axes: pairs,
       note: "one number per pair: how well query and key match",
       slabs: each.map((h) => piece("scores", h, pass.scores[h])) },
-    { kind: "weight", code: "weights = masked_softmax(scores, may_look)", axes: pairs,
+    { kind: "weight", code: "weights = masked_softmax(scores, attn_mask)", axes: pairs,
       note: "each row sums to 1; the fuller a cell, the larger the weight",
       slabs: each.map((h) => piece("weights", h, pass.weights[h])) },
     { kind: "share", code: "mixed = weights @ v", axes: [...pairs.slice(0, 3), ["width", width]],

@@ -130,7 +130,7 @@ def filled_in_order(words: Sequence[str], asked: Sequence[Question],
 
 def _no_blanks() -> FloorError:
     return FloorError("these Examples do not fill blanks one after the other, each from its first word to its end, "
-                      "with all other words visible; use the reader told_length")
+                      "with all other words visible; use length_known")
 
 
 def _paid(words: Sequence[str], spans: Sequence[Span], order: Sequence[int], beliefs: Sequence[Belief]) -> float:

@@ -129,7 +129,7 @@ def positions_known(automaton: Automaton, words: Sequence[str], asked: Sequence[
         places = [place for _, place in question.known if place is not None]
         if len(places) < len(question.known):
             raise FloorError("the positions of these Examples do not count the words of the sentence one by one, so "
-                             "the places of the tokens are unknown; use the reader told_length")
+                             "the places of the tokens are unknown; use length_known")
         seen, target = _words_seen(question, vocab), _position_asked(question, vocab)
         if target is None or target in seen:
             continue
