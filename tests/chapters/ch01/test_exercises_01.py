@@ -250,22 +250,22 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 # Wrong in other words
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("01.1", lambda x, h, c, W, U, b: (2 + h, c), "lies beyond −1 and 1"),
+    ("01.1", lambda x, h, c, W, U, b: (2 + h, c), "is outside −1 … 1"),
     ("01.1", lambda x, h, c, W, U, b: (h.tanh(), 5 * c), "has grown by more than 1"),
     ("01.1", lambda *args: right.lstm_step(*args)[0], "2 values were expected"),
     ("01.2", lambda x, h, W, U, b: 3 + h.abs(), "farther from 0 than the old state"),
     ("01.2", lambda x, h, W, U, b: (gru_joined(x, h, W, U, b),), "expected a tensor [1, 1]"),
-    ("01.3", lambda states, U: through_the_end(states, U), "nothing has moved yet: that is the identity"),
+    ("01.3", lambda states, U: through_the_end(states, U), "single state the Jacobian is the identity"),
     ("01.3", lambda states, U: right.through_time(states, U).norm(), "has the shape []; expected [2, 2]"),
-    ("01.4", lambda gradients, most: tuple(3 * part for part in right.clip(gradients, most)), "still longer than"),
+    ("01.4", lambda gradients, most: tuple(3 * part for part in right.clip(gradients, most)), "still above the limit"),
     ("01.4", lambda gradients, most: tuple(part.abs() / 30 for part in gradients), "yours is"),
     ("01.4", lambda gradients, most: tuple(part.flip(0) if part.ndim == 2 else part for part in
                                            right.clip(gradients, most)), "The direction has changed"),
     ("01.4", lambda gradients, most: torch.cat([part.flatten() for part in right.clip(gradients, most)]),
      "2 values were expected"),
     ("01.4", lambda gradients, most: (part for part in right.clip(gradients, most)), "2 values were expected"),
-    ("01.5", lambda shown, lengths: shown[:, 0] / 2, "is none of its words' states"),
-    ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths.flip(0) - 1], "none of its words' states"),
+    ("01.5", lambda shown, lengths: shown[:, 0] / 2, "is not a state of any of its words"),
+    ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths.flip(0) - 1], "not a state of any"),
     ("01.6", lambda steps, left: bias_by_math(steps, left) + 0.01, "Yours is 0.01, expected 0.0"),
 ])
 def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
@@ -314,26 +314,26 @@ def clip_in_place(gradients, most):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("01.1", lstm(cut=lambda a: a.chunk(4)), "cuts the first axis, which holds the texts"),
-    ("01.1", lstm(keep=lambda f: 1 - f), "1 − f of the old memory is kept"),
-    ("01.1", lstm(show=lambda o, c: o * c), "shown without its tanh"),
-    ("01.2", gru_of_pytorch, "his is PyTorch's GRU, which is another one"),
+    ("01.1", lstm(cut=lambda a: a.chunk(4)), "splits the first axis, which is the batch"),
+    ("01.1", lstm(keep=lambda f: 1 - f), "old cell state is multiplied by 1 − f"),
+    ("01.1", lstm(show=lambda o, c: o * c), "he tanh of the new cell state is missing"),
+    ("01.2", gru_of_pytorch, "his is PyTorch's GRU, a different variant"),
     ("01.2", gru(lambda x, h, r, W, U, b: x @ W.T + r * (h @ U.T + b), lambda z, h, n: (1 - z) * h + z * n),
-     "after the matrix and its bias, as PyTorch has it"),
+     "after the matrix and its bias, as in PyTorch"),
     ("01.2", gru(lambda x, h, r, W, U, b: x @ W.T + (r * h) @ U.T + b, lambda z, h, n: torch.lerp(n, h, z)),
-     "he shares have changed places"),
-    ("01.3", stepped(lambda so_far, h, U: so_far @ torch.diag(1 - h ** 2) @ U), "he steps stand in the wrong order"),
-    ("01.3", stepped(lambda so_far, h, U: ((1 - h ** 2) * U) @ so_far), "he slopes stand in the columns"),
+     "he weights are swapped"),
+    ("01.3", stepped(lambda so_far, h, U: so_far @ torch.diag(1 - h ** 2) @ U), "he factors are in the wrong order"),
+    ("01.3", stepped(lambda so_far, h, U: ((1 - h ** 2) * U) @ so_far), "derivatives of tanh scale the columns"),
     ("01.3", stepped(lambda so_far, h, U: torch.diag(1 - torch.tanh(h) ** 2) @ U @ so_far), "takes tanh once more"),
-    ("01.4", lambda gradients, most: nn.utils.clip_grad_norm_(gradients, most), "his is what clip_grad_norm_ gives"),
-    ("01.4", lambda gradients, most: [g.clip(-most, most) for g in gradients], "ach number is cut off at the limit"),
+    ("01.4", lambda gradients, most: nn.utils.clip_grad_norm_(gradients, most), "his is what clip_grad_norm_ returns"),
+    ("01.4", lambda gradients, most: [g.clip(-most, most) for g in gradients], "ach entry is clipped at the limit"),
     ("01.4", clip_in_place, "The answer is correct, but `gradients` is changed in place"),
-    ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths], "ne step too far"),
-    ("01.5", lambda shown, lengths: torch.index_select(shown, 1, lengths - 1), "each text has one step"),
+    ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths], "ff by one"),
+    ("01.5", lambda shown, lengths: torch.index_select(shown, 1, lengths - 1), "take one step per text"),
     ("01.5", lambda shown, lengths: shown.gather(1, (lengths - 1).view(-1, 1, 1)).squeeze(1), "nly the first unit"),
     ("01.6", lambda steps, left: bias_by_math(1, left ** 1 / steps), "** binds tighter than /"),
-    ("01.6", lambda steps, left: bias_by_math(1, 1 - (1 - left) / steps), "he same share of what is still there"),
-    ("01.6", lambda steps, left: float(torch.logit(torch.tensor(left ** (1 / steps)))), "loat32 has too few digits"),
+    ("01.6", lambda steps, left: bias_by_math(1, 1 - (1 - left) / steps), "he same fraction of what remains"),
+    ("01.6", lambda steps, left: float(torch.logit(torch.tensor(left ** (1 / steps)))), "loat32 is not precise enough"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
