@@ -11,13 +11,12 @@ from plmlab.exercises.exercise import Exercise, Probes
 
 
 def window_pairs(words: list[int], reach: list[int]) -> Int[Tensor, "pair 2"]:
-    """The pairs that skip-gram learns from a sentence: a word, and a word near it.
+    """The (word, context word) pairs that skip-gram is trained on, for one sentence.
 
-    ``words`` are the ids of the sentence's words, two or more. The window of place i has a reach of
-    its own, reach[i], at least 1: near are all other places that are at most so far away, to the
-    left and to the right, and no further than the sentence goes. Each row of the answer is the
-    word at place i, then the word at a place j near it. Rows come in the order of i, and for the
-    same i in the order of j.
+    ``words`` are the ids of the sentence's words, two or more. The window at position i has its own size,
+    reach[i], at least 1. It contains all other positions at a distance of at most reach[i], to the left and
+    to the right, up to the ends of the sentence. Each row of the result is the word at position i, then the
+    word at a position j in its window. Rows are sorted by i, and for the same i by j.
     """
     places = range(len(words))
     return torch.tensor([(words[i], words[j]) for i in places for j in places if 0 < abs(i - j) <= reach[i]])
@@ -30,9 +29,9 @@ def draw_sentences(rng: Generator) -> Probes:
 
     return {
         "two words": ([7, 4], [1, 2]),
-        "five words, each with its own reach": ([3, 8, 5, 9, 6], [2, 1, 3, 1, 2]),
-        "words that come twice": ([5, 8, 5, 5, 2, 8], [3, 1, 2, 1, 4, 2]),
-        "a reach beyond both ends": ([4, 9, 6], [3, 2, 3]),
+        "five words, each with its own window size": ([3, 8, 5, 9, 6], [2, 1, 3, 1, 2]),
+        "words that occur twice": ([5, 8, 5, 5, 2, 8], [3, 1, 2, 1, 4, 2]),
+        "a window beyond both ends": ([4, 9, 6], [3, 2, 3]),
         "nine words": (drawn(10, 19), drawn(1, 5)),
     }
 
@@ -40,12 +39,12 @@ def draw_sentences(rng: Generator) -> Probes:
 def cbow_hidden(
     contexts: Int[Tensor, "batch positions"], vectors: Float[Tensor, "vocab model"], pad: int,
 ) -> Float[Tensor, "batch model"]:
-    """What CBOW guesses a word from: the mean of the vectors of the words near it.
+    """The hidden vector of CBOW: the mean of the vectors of the context words.
 
-    Each row of ``contexts`` holds the ids of the words near one word. Row i of ``vectors`` is the
-    vector of the word with the id i. At the ends of a sentence there are fewer words near, and the
-    positions that are left hold the id ``pad``. Padding may stand in any position, and counts for nothing.
-    A row of nothing but padding gives zeros.
+    Each row of ``contexts`` holds the ids of the context words of one word. Row i of ``vectors`` is the
+    vector of the word with id i. At the ends of a sentence there are fewer context words, and the remaining
+    positions hold the id ``pad``. Padding may occur in any position and is ignored. A row that is all padding
+    gives zeros.
     """
     here = (contexts != pad)[..., None]
     return (vectors[contexts] * here).sum(1) / here.sum(1).clamp(min=1)
@@ -59,13 +58,13 @@ def draw_contexts(rng: Generator) -> Probes:
     contexts, zeros, pad = near([[1, 2, 0], [2, 3, 1]], 0, 4, 2)
     zeros[[0, 2]] = 0
     return {
-        "two words and a position of padding":
+        "two words and one padding position":
             (torch.tensor([[1, 2, 0]]), torch.tensor([[3.0, -1.0], [2.0, 4.0], [-1.0, 1.0]]), 0),
         "padding in any position": near([[3, 0, 5, 1], [0, 0, 2, 4], [1, 2, 3, 4]], 0, 6, 5),
         "another id for padding": near([[0, 4, 2], [4, 1, 0]], 4, 5, 4),
-        "a row of nothing but padding": near([[2, 1], [3, 3]], 3, 4, 3),
-        "as many rows as positions and numbers": near([[1, 0, 4], [2, 3, 1], [0, 0, 2]], 0, 5, 3),
-        "a word that comes twice, all numbers below 0":
+        "a row that is all padding": near([[2, 1], [3, 3]], 3, 4, 3),
+        "as many rows as positions and dimensions": near([[1, 0, 4], [2, 3, 1], [0, 0, 2]], 0, 5, 3),
+        "a word that occurs twice, all entries negative":
             (torch.tensor([[2, 2, 3, 0]]), -1 - randn(4, 3, generator=rng).abs(), 0),
         "a vector of zeros for padding, and one for a word": (contexts, zeros, pad),
     }
@@ -78,11 +77,11 @@ def largest(contexts: Tensor, vectors: Tensor, pad: int) -> Tensor:
 
 
 def noise(counts: Float[Tensor, "vocab"], power: float = 0.75) -> Float[Tensor, "vocab"]:
-    """How likely each word is to be drawn as a negative (Mikolov et al. 2013b).
+    """The noise distribution from which negatives are drawn (Mikolov et al. 2013b).
 
-    ``counts`` says how often each word comes in the text. A word's chance is in proportion to its
-    count, raised to ``power``, which is above 0. All chances add up to 1. A word that never comes is
-    never drawn.
+    ``counts`` is how often each word occurs in the text. A word's probability is proportional to its count
+    raised to ``power``, which is above 0. The probabilities sum to 1. A word that never occurs is never
+    drawn.
     """
     raised = counts ** power
     return raised / raised.sum()
@@ -91,9 +90,9 @@ def noise(counts: Float[Tensor, "vocab"], power: float = 0.75) -> Float[Tensor, 
 def draw_counts(_: Generator) -> Probes:
     """Inputs for 02.3: name → (counts, power)."""
     return {
-        "two words, one sixteen times as often": (torch.tensor([1.0, 16]), 0.75),
+        "two words, one 16 times as frequent as the other": (torch.tensor([1.0, 16]), 0.75),
         "a word that never comes": (torch.tensor([81.0, 0, 16, 1]), 0.75),
-        "the root, for a power": (torch.tensor([4.0, 9, 1, 25, 2]), 0.5),
+        "the power 1/2": (torch.tensor([4.0, 9, 1, 25, 2]), 0.5),
         "from a thousand times to once": (torch.tensor([1000.0, 480, 333, 70, 7, 3, 1]), 0.75),
         "a single word": (torch.tensor([12.0]), 0.75),
     }
@@ -105,11 +104,10 @@ def negative_sampling_loss(
 ) -> Float[Tensor, ""]:
     """The loss of skip-gram with negative sampling, in nats (Mikolov et al. 2013b).
 
-    Row i of ``word`` is a word's vector w, row i of ``context`` that of a word near it, c. In
-    negatives[i] stand the vectors n of k words that were drawn for this pair. A score is a dot
-    product. The loss of a pair is −log σ(w·c), and for each of its negatives −log σ(−w·n) on top,
-    where σ(x) = 1 / (1 + e^−x). Give the mean over the batch. Scores of 300 and −300 must do no
-    harm.
+    Row i of ``word`` is a word's vector w, row i of ``context`` is the vector c of one of its context words.
+    negatives[i] are the vectors n of the k negatives drawn for this pair. A score is a dot product. The loss
+    of a pair is −log σ(w·c), plus −log σ(−w·n) for each of its negatives, where σ(x) = 1 / (1 + e^−x). Return
+    the mean over the batch. It must be finite for scores of 300 and −300.
     """
     log_sigmoid = torch.nn.functional.logsigmoid
     near, far = (word * context).sum(-1), (word[:, None] * negatives).sum(-1)
@@ -124,11 +122,12 @@ def draw_negatives(rng: Generator) -> Probes:
 
     ones = torch.ones(2, 4)
     return {
-        "one pair, one negative, one number": (torch.tensor([[2.0]]), torch.tensor([[0.5]]), torch.tensor([[[-1.5]]])),
-        "three pairs, two negatives, five numbers": drawn(3, 2, 5),
-        "as many pairs as negatives and numbers": drawn(4, 4, 4),
+        "one pair, one negative, one dimension":
+            (torch.tensor([[2.0]]), torch.tensor([[0.5]]), torch.tensor([[[-1.5]]])),
+        "three pairs, two negatives, five dimensions": drawn(3, 2, 5),
+        "as many pairs as negatives and dimensions": drawn(4, 4, 4),
         "one pair, three negatives": drawn(1, 3, 2),
-        "all scores are below 0": (-ones, drawn(2, 1, 4)[1].abs(), drawn(2, 3, 4)[2].abs()),
+        "all scores are negative": (-ones, drawn(2, 1, 4)[1].abs(), drawn(2, 3, 4)[2].abs()),
         "scores in the hundreds": (
             10 * ones, torch.tensor([[30.0, -1, 0, 1], [-30.0, 1, 0, -1]]), torch.tensor(
                 [[[25.0, 0, 1, 0], [-20.0, 0, 0, 1], [1.0, 1, 1, 1]], [[0.0, -25, 0, 1], [22.0, 0, 2, 1], [2.0] * 4]])),
@@ -145,11 +144,11 @@ def between(loss: Tensor, word: Tensor, context: Tensor, negatives: Tensor) -> b
 
 
 def analogy(vectors: Float[Tensor, "vocab model"], a: int, b: int, c: int) -> int:
-    """The word that ends an analogy, "a is to b as c is to …": its row.
+    """Solve the analogy "a is to b as c is to …": return the row of the fourth word.
 
-    ``a``, ``b`` and ``c`` are the rows of three words in ``vectors``. First bring every vector to
-    length 1. Then the answer is the row with the largest cosine to b − a + c, where the three words
-    themselves are left out.
+    ``a``, ``b`` and ``c`` are the rows of three words in ``vectors``. First normalize every vector to length
+    1. Then the answer is the row with the highest cosine with b − a + c, excluding the three words
+    themselves.
     """
     units = torch.nn.functional.normalize(vectors)
     scores = units @ (units[b] - units[a] + units[c])
@@ -173,23 +172,22 @@ def draw_analogies(rng: Generator) -> Probes:
             (torch.tensor([[1.0, 0, 1], [1, 0, -1], [0, 2, 1], [0, 2, -1.2], [3, 1, 3], [-1, 0, -2]]), 0, 1, 2),
         "long vectors and short ones": (drawn(12, 5), 4, 9, 2),
         "all other cosines are below 0": (away, 5, 1, 3),
-        "the three lie close together": (close, 1, 2, 5),
+        "the three are close together": (close, 1, 2, 5),
         "four words": (drawn(4, 6), 3, 0, 2),
-        "many words, few numbers": (drawn(60, 3), 41, 7, 22),
-        "more words, two numbers": (drawn(80, 2), 5, 62, 33),
+        "many words, few dimensions": (drawn(60, 3), 41, 7, 22),
+        "more words, two dimensions": (drawn(80, 2), 5, 62, 33),
     }
 
 
 def shifted_pmi(
     counts: Float[Tensor, "word context"], k: int, power: float = 0.75,
 ) -> Float[Tensor, "word context"]:
-    """What skip-gram with k negatives finds where its loss is lowest (Levy and Goldberg 2014).
+    """The optimum of skip-gram with k negatives: shifted PMI (Levy and Goldberg 2014).
 
-    ``counts`` says how often each word comes with each context. The answer has for each pair
-    log(P(w, c) / (P(w) · Q(c))) − log k, with the natural logarithm. P(w, c) is the pair's share of
-    all counts, P(w) the share of its whole row. Q(c) is the noise: the sums of the columns, raised
-    to ``power``, then divided so that they add up to 1. A pair that never comes has −∞, also where
-    its word or its context never comes at all.
+    ``counts`` is how often each word co-occurs with each context. The result for each pair is log(P(w, c) /
+    (P(w) · Q(c))) − log k, with the natural logarithm. P(w, c) is the pair's fraction of all counts, P(w)
+    that of its whole row. Q(c) is the noise distribution: the column sums raised to ``power``, normalized to
+    sum to 1. A pair that never occurs has −∞, even if its word or its context never occurs at all.
     """
     words = counts.sum(1, keepdim=True) / counts.sum()
     contexts = counts.sum(0) ** power
@@ -209,8 +207,8 @@ def draw_tables(rng: Generator) -> Probes:
         "three words, four contexts": (drawn(3, 4), 5, 0.75),
         "as many words as contexts": (drawn(3, 3, most=40), 3, 0.75),
         "one negative, the power 1": (drawn(2, 5), 1, 1.0),
-        "pairs that never come": (torch.tensor([[5.0, 0, 1], [0, 2, 2], [3, 1, 0], [0, 0, 7]]), 2, 0.75),
-        "a word and a context that never come": (absent, 4, 0.75),
+        "pairs that never occur": (torch.tensor([[5.0, 0, 1], [0, 2, 2], [3, 1, 0], [0, 0, 7]]), 2, 0.75),
+        "a word and a context that never occur": (absent, 4, 0.75),
     }
 
 
@@ -218,24 +216,24 @@ EXERCISES = (
     Exercise(
         "02.1", "the pairs of skip-gram", window_pairs, draw_sentences,
         mistakes={
-            "the word is paired with itself; its own place is left out": edit("0 < abs", "abs"),
-            "only the words to the right are taken; a window goes to both sides": edit("abs(i - j)", "j - i"),
-            "a place below 0 counts from the end, so that words[-1] is the last word: a window ends where the sentence "
-            "does": edit("for j in places if 0 < abs(i - j) <= reach[i]",
+            "the word is paired with itself; leave out its own position": edit("0 < abs", "abs"),
+            "only the right context is used; a window covers both sides": edit("abs(i - j)", "j - i"),
+            "a negative index counts from the end, so that words[-1] is the last word: clip the window to the sentence":
+                edit("for j in places if 0 < abs(i - j) <= reach[i]",
                          "for j in range(i - reach[i], i + reach[i] + 1) if j != i and j < len(words)"),
-            "a slice that begins below 0, words[i - r:i], counts from the end and is empty: begin at max(0, i - r)":
+            "a slice with a negative start, words[i - r:i], counts from the end and is empty: start at max(0, i - r)":
                 edit("for j in places if 0 < abs(i - j) <= reach[i]",
                      "for j in [*places[i - reach[i]:i], *places[i + 1:i + reach[i] + 1]]"),
             "the last word on the right is missing: range(i - r, i + r) ends before i + r":
                 edit("0 < abs(i - j) <= reach[i]", "i != j and -reach[i] <= j - i < reach[i]"),
-            "the words that are just reach[i] away are missing: it is <=, not <": edit("<=", "<"),
-            "the columns have changed places: the word comes first, then the word near it":
+            "the words at a distance of exactly reach[i] are missing: use <=, not <": edit("<=", "<"),
+            "the columns are swapped: the word comes first, then its context word":
                 edit("(words[i], words[j])", "(words[j], words[i])"),
-            "this is the reach of the other place, j; the window is that of place i": edit("reach[i]", "reach[j]"),
-            "equal words are left out; it is the place that must differ, and a word may stand near itself":
+            "this is the window size of the other position, j; use that of position i": edit("reach[i]", "reach[j]"),
+            "equal words are left out; only the positions must differ, and a word may occur in its own context":
                 edit("0 < abs(i - j) <= reach[i]", "words[i] != words[j] and abs(i - j) <= reach[i]"),
-            ".index gives the first place of a word; where it stands a second time it has another window: count the "
-            "places": edit("if 0", "for first in [words.index(words[i])] if 0",
+            ".index returns the first position of a word; its second occurrence has another window: loop over "
+            "positions": edit("if 0", "for first in [words.index(words[i])] if 0",
                            "abs(i - j) <= reach[i]", "abs(first - j) <= reach[first]"),
         },
         properties={
@@ -243,148 +241,149 @@ EXERCISES = (
                 lambda out, words, reach: set(out.flatten().tolist()) <= {*words},
         },
         hints=(
-            "Take the sentence [5, 8, 5] and the reach [1, 2, 1]. Which places are near place 0, near place 1, near "
-            "place 2? How many rows is that? May 5 be paired with 5?",
-            "Ask every two places i and j: are they different, and is j near enough to i? Think in places, not in "
-            "words, for a word may stand at two of them. A row is made of words only at the very end.",
+            "Take the sentence [5, 8, 5] and the window sizes [1, 2, 1]. Which positions are in the windows of "
+            "positions 0, 1 and 2? How many rows is that? Can 5 be paired with 5?",
+            "For every two positions i and j: are they different, and is j in the window of i? Work with positions, "
+            "not words, because a word may occur at two of them. Look up the words only at the very end.",
             "Two loops over range(len(words)), and abs(i - j) is the distance. Or range(max(0, i - r), "
-            "min(len(words), i + r + 1)), which ends where the sentence does. torch.tensor makes a table of a list of "
-            "pairs.",
+            "min(len(words), i + r + 1)), which is clipped to the sentence. torch.tensor converts a list of pairs to "
+            "a matrix.",
         ),
     ),
     Exercise(
         "02.2", "what CBOW reads", cbow_hidden, draw_contexts,
         mistakes={
-            "these are sums; a sum is divided by the number of words": edit(" / here.sum(1).clamp(min=1)", ""),
+            "these are sums; divide by the number of words": edit(" / here.sum(1).clamp(min=1)", ""),
             "padding counts in the mean: divide by the number of words, not of positions":
                 edit("here.sum(1).clamp(min=1)", "here.shape[1]"),
-            "padding's vector is in the mean as if it were a word's (padding_idx only keeps that vector from being "
-            "trained)": edit(" * here).sum(1) / here.sum(1).clamp(min=1)", ").mean(1)"),
-            "padding's vector is in the sum, though the sum is divided by the number of words": edit(" * here", ""),
-            "0 divided by 0 is NaN: a row of nothing but padding gives zeros": edit(".clamp(min=1)", ""),
-            "the sums are divided by the number of words in the whole batch; each row has its own":
+            "the padding vector is included in the mean as if it were a word's (padding_idx only excludes it from "
+            "training)": edit(" * here).sum(1) / here.sum(1).clamp(min=1)", ").mean(1)"),
+            "the padding vector is included in the sum, although the sum is divided by the number of words":
+                edit(" * here", ""),
+            "0 divided by 0 is NaN: a row that is all padding gives zeros": edit(".clamp(min=1)", ""),
+            "the sums are divided by the number of words in the whole batch; use that of each row":
                 edit("here.sum(1).clamp(min=1)", "here.sum()"),
-            "padding is taken to be 0; it is `pad`": edit("!= pad", "!= 0"),
-            "a vector of zeros is taken for padding; it may be a word's: `pad` says what padding is":
+            "0 is used as the padding id; it is `pad`": edit("!= pad", "!= 0"),
+            "a zero vector is treated as padding, but it may be a word's: compare the ids with `pad`":
                 edit("(contexts != pad)", "vectors[contexts].any(-1)"),
-            "padding is taken to stand behind the words; it may stand in any position":
+            "padding is assumed to follow the words; it may occur in any position":
                 edit("(contexts != pad)[", "(torch.arange(contexts.shape[1]) < (contexts != pad).sum(1)[:, None])["),
-            "the mask stands on its head: this is the mean of the padding": edit("!=", "=="),
+            "the mask is inverted: this is the mean of the padding": edit("!=", "=="),
         },
         properties={
-            "a number is larger than that of every word near: a mean lies between what it is the mean of":
+            "an entry is larger than that of every context word, which a mean cannot be":
                 lambda out, *args: bool((out <= largest(*args) + 1e-4).all()),
         },
         hints=(
-            "A row holds two words and two positions of padding. What is added up, and what is the sum divided by? And "
-            "in "
-            "a row with no word at all?",
-            "Make a mask that says which positions hold words. It does two things: it makes 0 of padding's vectors "
-            "before "
-            "they are added up, and its own sum counts the words of a row.",
+            "A row holds two words and two positions of padding. Which vectors are summed, and what is the sum "
+            "divided by? And in a row with no word at all?",
+            "Make a mask that marks the positions of words. It has two uses: it sets the padding vectors to 0 before "
+            "the sum, and its own sum is the number of words per row.",
             "vectors[contexts] is [batch positions model]. (contexts != pad)[..., None] is [batch positions 1] and "
-            "fits to it. "
-            ".sum(1) adds up over the positions; .clamp(min=1) keeps a number from being below 1.",
+            "broadcasts to it. .sum(1) sums over the positions; .clamp(min=1) is a lower bound of 1.",
         ),
     ),
     Exercise(
         "02.3", "where negatives come from", noise, draw_counts,
         mistakes={
-            "the power does nothing: these are the plain frequencies (counts * power is no power, and its factor "
+            "the power has no effect: these are the plain frequencies (counts * power is not a power, and the factor "
             "cancels)": edit(" ** power", ""),
-            "these are powers, which do not add up to 1: divide by their sum": edit(" / raised.sum()", ""),
-            "the frequencies are raised after they were made to add up to 1, and now they do not: divide by the sum at "
+            "these are powers, which do not sum to 1: divide by their sum": edit(" / raised.sum()", ""),
+            "the frequencies are raised after normalization, so that they no longer sum to 1: divide by the sum at "
             "the end": edit("raised / raised.sum()", "(counts / counts.sum()) ** power"),
             "the powers are divided by the sum of the counts; divide by the sum of the powers":
                 edit("raised.sum()", "counts.sum()"),
-            "the frequencies are multiplied by the power: ** is the power, * is not":
+            "the frequencies are multiplied by the power: exponentiation is **, not *":
                 edit("raised / raised.sum()", "counts / counts.sum() * power"),
-            "** comes before /: counts ** 3 / 4 is the cube, and a quarter of it; use the power that is given":
+            "** binds tighter than /: counts ** 3 / 4 is a quarter of the cube; use the given power":
                 edit("** power", "** 3 / 4"),
-            "the power is always 3/4; here it is given": edit("** power", "** 0.75"),
-            "the power stands on its head, 4/3 for 3/4: rare words become rarer": edit("** power", "** (1 / power)"),
-            "all words are equally likely: where did the power go? 3 // 4 is 0": edit("** power", "** (3 // 4)"),
-            "this is a softmax of the powers; they are divided by their sum":
+            "the power is always 3/4; use the given power": edit("** power", "** 0.75"),
+            "the power is inverted, 4/3 instead of 3/4: rare words become rarer": edit("** power", "** (1 / power)"),
+            "all words are equally likely: is the power 0? 3 // 4 is 0": edit("** power", "** (3 // 4)"),
+            "this is a softmax of the powers; divide them by their sum":
                 edit("raised / raised.sum()", "raised.softmax(0)"),
         },
         properties={
-            "a chance lies beyond 0 and 1": lambda out, *_: bool(((out >= 0) & (out <= 1 + 1e-4)).all()),
-            "the chances do not add up to 1": lambda out, *_: abs(float(out.sum()) - 1) < 1e-3,
-            "a word that never comes is drawn": lambda out, counts, _: bool((out[counts == 0].abs() < 1e-6).all()),
+            "a probability is outside 0 … 1": lambda out, *_: bool(((out >= 0) & (out <= 1 + 1e-4)).all()),
+            "the probabilities do not sum to 1": lambda out, *_: abs(float(out.sum()) - 1) < 1e-3,
+            "a word that never occurs is drawn": lambda out, counts, _: bool((out[counts == 0].abs() < 1e-6).all()),
         },
         hints=(
-            "One word comes 1 time, another 16 times. What are 1 and 16, raised to 3/4? So how likely is each?",
-            "First raise every count, then divide by a sum. Which sum makes the chances add up to 1?",
-            "x ** p raises each number of a tensor; x.sum() adds all of them up.",
+            "One word occurs once, another 16 times. What are 1 and 16 raised to 3/4? What is the probability of each "
+            "word?",
+            "First raise every count, then divide by a sum. With which sum do the probabilities sum to 1?",
+            "x ** p raises each entry of a tensor to the power p; x.sum() is the sum of all entries.",
         ),
     ),
     Exercise(
         "02.4", "the loss of negative sampling", negative_sampling_loss, draw_negatives,
         mistakes={
-            "the negatives' part is averaged over k; it is added up": edit("-far).sum", "-far).mean"),
-            "this is the mean over pairs and negatives alike, batch · (1 + k) of them; divide by the batch alone":
+            "the loss of the negatives is averaged over k; sum it": edit("-far).sum", "-far).mean"),
+            "this is the mean over all pairs and negatives, batch · (1 + k) of them; divide by the batch size only":
                 edit("mean()", "sum() / (near.numel() + far.numel())"),
-            "the batch is added up; asked is its mean": edit("mean", "sum"),
-            "the negatives are drawn near: in their part the score has a minus, σ(−w·n)": edit("-far", "far"),
-            "the sigmoid of a score far below 0 is 0 in float32, and log 0 is −∞: torch.nn.functional.logsigmoid keeps "
-            "the digits": edit("torch.nn.functional.logsigmoid", "lambda scores: scores.sigmoid().log()"),
-            "the function binary_cross_entropy cuts every logarithm off at −100; binary_cross_entropy_with_logits "
-            "takes the scores themselves, and keeps the digits":
+            "this is the sum over the batch; return the mean": edit("mean", "sum"),
+            "the negatives are treated as positive: their score needs a minus sign, σ(−w·n)": edit("-far", "far"),
+            "the sigmoid of a large negative score is 0 in float32, and log 0 is −∞: use "
+            "torch.nn.functional.logsigmoid":
+                edit("torch.nn.functional.logsigmoid", "lambda scores: scores.sigmoid().log()"),
+            "binary_cross_entropy clamps every logarithm at −100; binary_cross_entropy_with_logits takes the scores "
+            "themselves and is numerically stable":
                 edit("log_sigmoid(near)", "near.sigmoid().log().clamp(min=-100)",
                      "log_sigmoid(-far)", "(1 - far.sigmoid()).log().clamp(min=-100)"),
-            "the sigmoid is taken twice: logsigmoid takes it already":
+            "the sigmoid is applied twice: logsigmoid already applies it":
                 edit("(near)", "(near.sigmoid())", "(-far)", "(-far.sigmoid())"),
-            "this is a softmax over the context and the negatives; each score has a sigmoid of its own":
+            "this is a softmax over the context and the negatives; apply a sigmoid to each score separately":
                 edit("log_sigmoid(near) + log_sigmoid(-far).sum(-1)",
                      "torch.cat([near[:, None], far], 1).log_softmax(1)[:, 0]"),
-            "each word is scored with every pair's context, as w @ c.T does; it has its own":
+            "each word is scored with the context of every pair, as w @ c.T does; use its own only":
                 edit("(word * context).sum(-1)", "word @ context.T"),
-            "the negatives' scores are added before the sigmoid; each has a sigmoid of its own":
+            "the scores of the negatives are summed before the sigmoid; apply it to each separately":
                 edit("(-far).sum(-1)", "(-far.sum(-1))"),
         },
         properties={
-            "−log σ(x) is at least max(0, −x), and at most log 2 more; your loss is not. Is something added inside the "
-            "logarithm, or is a sigmoid cut off?": between,
+            "−log σ(x) is between max(0, −x) and max(0, −x) + log 2; your loss is not. Is a constant added inside the "
+            "logarithm, or a sigmoid clamped?": between,
         },
         hints=(
-            "A batch has 3 pairs, with 2 negatives each. How many scores are there, and how many of them may be large "
-            "without cost? By which number is the sum divided?",
-            "Make two tables of scores: [batch] for the pairs, [batch negative] for the negatives, each word with its "
-            "own. The second gets a minus. Add up over the negatives, and take the mean over the batch.",
-            "(a * b).sum(-1) is the dot product of rows. word[:, None] is [batch 1 model] and fits to the negatives. "
-            "log σ in one step keeps the digits: torch.nn.functional.logsigmoid.",
+            "A batch has 3 pairs, with 2 negatives each. How many scores are there, and how many of them have a low "
+            "loss if they are large? By which number is the sum divided?",
+            "Compute two tensors of scores: [batch] for the pairs, [batch negative] for each word's own negatives. "
+            "The second gets a minus sign. Sum over the negatives and take the mean over the batch.",
+            "(a * b).sum(-1) is the dot product of rows. word[:, None] is [batch 1 model] and broadcasts to the "
+            "negatives. torch.nn.functional.logsigmoid computes log σ without underflow.",
         ),
     ),
     Exercise(
         "02.5", "an analogy", analogy, draw_analogies,
         mistakes={
-            "the three words are not left out; b or c itself is often the nearest":
+            "the three words are not excluded; b or c itself is often the nearest":
                 edit("    scores[[a, b, c]] = -torch.inf\n", ""),
-            "only c is left out; a and b are, too": edit("[[a, b, c]]", "[c]"),
-            "the three get the score 0, which is the largest where all cosines are below 0: give them −∞":
+            "only c is excluded; exclude a and b, too": edit("[[a, b, c]]", "[c]"),
+            "the three get the score 0, which is the largest if all cosines are negative: set it to −∞":
                 edit("-torch.inf", "0"),
-            "a maximum that starts at 0 finds nothing where all cosines are below 0: begin with −∞":
+            "a maximum that starts at 0 finds nothing if all cosines are negative: start at −∞":
                 edit("int(scores.argmax())", "int(scores.argmax()) if scores.max() > 0 else None"),
-            "the vectors are not brought to length 1; dot products prefer long vectors":
+            "the vectors are not normalized to length 1; dot products favour long vectors":
                 edit("torch.nn.functional.normalize(vectors)", "vectors"),
-            "the sum b − a + c is made of the raw vectors; bring all to length 1 first":
+            "b − a + c is computed from the raw vectors; normalize all to length 1 first":
                 edit("(units[b] - units[a] + units[c])", "(vectors[b] - vectors[a] + vectors[c])"),
-            "the sum is made of vectors of length 1, but the rows that it meets are raw": edit("units @", "vectors @"),
-            "the columns are brought to length 1; a word's vector is a row":
+            "b − a + c is computed from normalized vectors, but compared with the raw rows":
+                edit("units @", "vectors @"),
+            "the columns are normalized; a word's vector is a row":
                 edit("normalize(vectors)", "normalize(vectors, dim=0)"),
             "the signs are wrong: this is a − b + c": edit("units[b] - units[a]", "units[a] - units[b]"),
-            "the row is counted in a table from which three rows were taken out; asked is the row in `vectors`":
+            "this is the row in a matrix without the three words; return the row in `vectors`":
                 edit("scores[[a, b, c]] = -torch.inf",
                      "scores = scores[[row for row in range(len(units)) if row not in (a, b, c)]]"),
         },
         hints=(
-            "What do you add to the vector of man to come to woman? Add the same to king. Which word lies nearest to "
-            "the place where you are now: queen, or perhaps king itself?",
-            "After all rows have length 1, a dot product with b − a + c is the cosine but for one factor, the same for "
-            "all rows. So the row with the largest one is the same. Three rows must never win, even where all are "
-            "below 0.",
-            "torch.nn.functional.normalize(x) brings rows to length 1. matrix @ vector is a dot product a row. "
-            "-torch.inf is smaller than any number; .argmax() is the place of the largest.",
+            "Which vector do you add to man to get woman? Add the same to king. Which word is nearest to the result: "
+            "queen, or perhaps king itself?",
+            "If all rows have length 1, a dot product with b − a + c is the cosine up to a factor that is the same "
+            "for all rows. So the maximum is at the same row. Three rows must never win, even if all scores are "
+            "negative.",
+            "torch.nn.functional.normalize(x) normalizes rows to length 1. matrix @ vector is one dot product per "
+            "row. -torch.inf is smaller than any number; .argmax() is the index of the largest.",
         ),
     ),
     Exercise(
@@ -394,30 +393,31 @@ EXERCISES = (
             "the shift has the wrong sign: it is − log k": edit("ratio / k", "ratio * k"),
             "a / b * c is (a / b) · c: put P(w) · Q(c) in parentheses":
                 edit("(words * contexts / contexts.sum())", "words * contexts / contexts.sum()"),
-            "what is below 0 is made 0, after the shift; that is another matrix, the positive one":
+            "negative entries are set to 0 after the shift; that is another matrix, shifted positive PMI":
                 edit("-torch.inf)", "0).clamp(min=0)"),
-            "a pair that never comes has 0, as if it came as often as by chance; it has −∞": edit("-torch.inf", "0"),
-            "0 divided by 0 is NaN: where a word or a context never comes there is −∞":
+            "a pair that never occurs has 0, as if word and context were independent; it has −∞":
+                edit("-torch.inf", "0"),
+            "0 divided by 0 is NaN: if a word or a context never occurs, the entry is −∞":
                 edit(".masked_fill(counts == 0, -torch.inf)", ""),
-            ".nan_to_num makes the smallest number of −∞, too, unless neginf says otherwise":
+            ".nan_to_num also replaces −∞ by the smallest float, unless neginf is given":
                 edit("masked_fill(counts == 0, -torch.inf)", "nan_to_num()"),
-            "the power is missing: these are the contexts' plain frequencies": edit(" ** power", ""),
-            "the contexts' chances are raised and do not add up to 1 any more: divide by their sum at the end":
+            "the power is missing: these are the plain frequencies of the contexts": edit(" ** power", ""),
+            "the context probabilities are raised and no longer sum to 1: divide by their sum at the end":
                 edit("counts.sum(0) ** power", "(counts.sum(0) / counts.sum()) ** power", " / contexts.sum()", ""),
-            "the words' chances lie along the contexts: .sum(1) needs keepdim=True": edit(", keepdim=True", ""),
+            "the word probabilities are along the context axis: .sum(1) needs keepdim=True": edit(", keepdim=True", ""),
         },
         properties={
-            "a number is above −log Q(c) − log k: as if a pair came more often than its word does":
+            "an entry is above −log Q(c) − log k, as if a pair occurred more often than its word":
                 lambda out, counts, k, power: bool(
                     (out <= -((raised := counts.sum(0) ** power) / raised.sum()).log() - log(k) + 1e-3).all()),
         },
         hints=(
-            "If a word and a context knew nothing of each other, how often would the pair come? What is the logarithm "
-            "of the ratio then, and what if the pair comes twice as often? Where does 0 / 0 come up?",
-            "Three shares: of the pair, of the row, of the column. Only the column's sum is raised, before it is "
-            "divided by the sum of all such powers. At the end, write −∞ where the count is 0.",
-            "counts.sum(1, keepdim=True) is a column of the rows' sums, counts.sum(0) a row of the columns' sums. "
-            "log(x) − log k is log(x / k). .masked_fill(counts == 0, …) writes one number where the mask is True.",
+            "If a word and a context were independent, how often would the pair occur? What is the logarithm of the "
+            "ratio then, and what if the pair occurs twice as often as that? Where does 0 / 0 arise?",
+            "There are three fractions: of the pair, of the row, of the column. Only the column sum is raised, before "
+            "it is divided by the sum of all such powers. At the end, set the result to −∞ where the count is 0.",
+            "counts.sum(1, keepdim=True) is a column of row sums, counts.sum(0) a row of column sums. log(x) − log k "
+            "is log(x / k). .masked_fill(counts == 0, …) writes a value where the mask is True.",
         ),
     ),
 )

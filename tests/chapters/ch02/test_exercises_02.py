@@ -352,24 +352,24 @@ def pmi_of(words, end):
 
 
 @pytest.mark.parametrize(("number", "answer", "words", "place"), [
-    ("02.1", pairs_below_zero, " place below 0 counts from the end", 1),
+    ("02.1", pairs_below_zero, " negative index counts from the end", 1),
     ("02.1", pairs_of_slices, "counts from the end and is empty", 1),
-    ("02.1", pairs_by_index, ".index gives the first place", 3),
+    ("02.1", pairs_by_index, ".index returns the first position", 3),
     ("02.2", lambda x, v, pad: (v[x] * (x != pad).unsqueeze(-1)).mean(1), "adding counts in the mean", 1),
     ("02.2", mean_row_by_row, "0 divided by 0 is NaN", 4),
-    ("02.2", mean_of_first_positions, "s taken to stand behind the words", 2),
-    ("02.3", lambda counts, power: counts * power / (counts * power).sum(), "counts * power is no power", 1),
-    ("02.3", lambda counts, power: (counts / counts.sum()) ** power, "aised after they were made to add up to 1", 1),
+    ("02.2", mean_of_first_positions, "s assumed to follow the words", 2),
+    ("02.3", lambda counts, power: counts * power / (counts * power).sum(), "counts * power is not a power", 1),
+    ("02.3", lambda counts, power: (counts / counts.sum()) ** power, "aised after normalization", 1),
     ("02.3", noise_in_place, "The answer is correct, but `counts` is changed in place", 1),
-    ("02.4", lambda *args: F.binary_cross_entropy_with_logits(*training_rows(*args)), "ean over pairs and negatives",
+    ("02.4", lambda *args: F.binary_cross_entropy_with_logits(*training_rows(*args)), "ean over all pairs",
      1),
     ("02.4", loss_of_sigmoids(torch.log), "log 0 is −∞", 6),
-    ("02.4", loss_of_two_sigmoids, "he sigmoid is taken twice", 1),
+    ("02.4", loss_of_two_sigmoids, "he sigmoid is applied twice", 1),
     ("02.5", analogy_from_zero, " maximum that starts at 0", 3),
-    ("02.5", analogy_of_raw_vectors, "made of the raw vectors", 2),
-    ("02.5", analogy_of_the_rest, "from which three rows were taken out", 1),
+    ("02.5", analogy_of_raw_vectors, "computed from the raw vectors", 2),
+    ("02.5", analogy_of_the_rest, "without the three words", 1),
     ("02.6", pmi_of(lambda p: p.sum(1, keepdim=True), lambda told: told), "0 divided by 0 is NaN", 6),
-    ("02.6", pmi_of(lambda p: p.sum(1, keepdim=True), torch.nan_to_num), "unless neginf says otherwise", 5),
+    ("02.6", pmi_of(lambda p: p.sum(1, keepdim=True), torch.nan_to_num), "unless neginf is given", 5),
     ("02.6", pmi_of(lambda p: p.sum(1), lambda told: told.nan_to_num(-math.inf, neginf=-math.inf)),
      "needs keepdim=True", 2),
 ])
@@ -381,10 +381,10 @@ def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, p
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("02.1", lambda words, reach: right.window_pairs(words, reach) + 1, "word that is not in the sentence"),
-    ("02.2", lambda contexts, vectors, pad: vectors[contexts].amax(1), "lies between what it is the mean of"),
-    ("02.3", lambda counts, power: counts ** power / (counts ** power).max(), "do not add up to 1"),
-    ("02.4", loss_of_sigmoids(lambda chance: (chance + 1e-8).log()), "is a sigmoid cut off?"),
-    ("02.6", lambda counts, k, power: pmi_by_logarithms(counts, k, power) + 5, "more often than its word does"),
+    ("02.2", lambda contexts, vectors, pad: vectors[contexts].amax(1), "which a mean cannot be"),
+    ("02.3", lambda counts, power: counts ** power / (counts ** power).max(), "do not sum to 1"),
+    ("02.4", loss_of_sigmoids(lambda chance: (chance + 1e-8).log()), "a sigmoid clamped?"),
+    ("02.6", lambda counts, k, power: pmi_by_logarithms(counts, k, power) + 5, "more often than its word"),
 ])
 def test_what_no_mistake_names_is_told_by_what_must_hold(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
