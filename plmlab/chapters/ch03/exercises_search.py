@@ -16,15 +16,15 @@ from plmlab.exercises.exercise import Exercise, Probes
 def beam_step(
     scores: Float[Tensor, "open"], logprobs: Float[Tensor, "open vocab"], width: int,
 ) -> tuple[Int[Tensor, "rows"], Int[Tensor, "rows"], Float[Tensor, "rows"]]:
-    """One step of beam search: the ``width`` best of all ways to go on.
+    """One step of beam search: the ``width`` best extensions of all hypotheses.
 
-    scores[i] is the log-probability of open text i so far, and logprobs[i, v] that of token v after it.
-    Any open text may go on with any token, and the log-probability of that is the sum. Keep the
-    ``width`` best of them all, whichever texts they come from. Give three tensors, the best first: the
-    open text that each goes on from (its row), the token, and the sum. A sum of −∞ cannot be written,
-    and is left out; where fewer than ``width`` are left, give them all.
-    Scores [−1, −3], with the chances 0.6, 0.3, 0.1 after the first text and 0.8, 0.1, 0.1 after the second, and
-    a width of 2, give rows [0, 0], tokens [0, 1] and sums [−1.51, −2.20].
+    scores[i] is the log-probability of hypothesis i so far, and logprobs[i, v] that of token v after it. Any
+    hypothesis may be extended by any token, and the log-probability of the extension is the sum. Keep the
+    ``width`` best of them all, whichever hypotheses they come from. Return three tensors, sorted from best to
+    worst: the row of the hypothesis that is extended, the token, and the sum. An extension with a sum of −∞ is
+    impossible and is left out; if fewer than ``width`` are left, return them all. Scores [−1, −3], with
+    probabilities 0.6, 0.3, 0.1 after the first hypothesis and 0.8, 0.1, 0.1 after the second, and a width of 2,
+    give rows [0, 0], tokens [0, 1] and sums [−1.51, −2.20].
     """
     sums = (scores[:, None] + logprobs).flatten()
     best = sums.topk(min(width, int(sums.isfinite().sum())))
@@ -53,14 +53,14 @@ def draw_beams(rng: Generator) -> Probes:
     logprobs[0, 1:], logprobs[1, 0], logprobs[2, :2] = -torch.inf, -torch.inf, -torch.inf
     far, after, _ = drawn(4, 6, 5)
     return {
-        "two texts, three tokens, two kept":
+        "two hypotheses, three tokens, two kept":
             (torch.tensor([-1.0, -3.0]), torch.tensor([[0.6, 0.3, 0.1], [0.8, 0.1, 0.1]]).log(), 2),
-        "three texts, five tokens, four kept": drawn(3, 5, 4),
+        "three hypotheses, five tokens, four kept": drawn(3, 5, 4),
         "as many texts as tokens": drawn(4, 4, 4),
-        "the first step: one text is open": (torch.zeros(1), drawn(1, 6, 3)[1], 3),
+        "the first step: one hypothesis": (torch.zeros(1), drawn(1, 6, 3)[1], 3),
         "one kept": drawn(5, 3, 1),
-        "tokens that may not be written": (scores, logprobs, 8),
-        "wider than what there is": drawn(2, 3, 10),
+        "impossible tokens": (scores, logprobs, 8),
+        "a width above the number of extensions": drawn(2, 3, 10),
         "long texts, far below 0": (far - 160, after, 5),
     }
 
@@ -68,14 +68,14 @@ def draw_beams(rng: Generator) -> Probes:
 def rank_by_length_penalty(
     logprobs: Float[Tensor, "batch"], lengths: Int[Tensor, "batch"], prompt: int, alpha: float,
 ) -> tuple[Int[Tensor, "batch"], Float[Tensor, "batch"]]:
-    """The order of some finished texts, the best first, and their scores in that order.
+    """Rank finished texts by length-normalized score, best first; return the order and the sorted scores.
 
-    logprobs[i] is the log-probability of what was written in text i. ``lengths`` counts the tokens of the
-    whole texts, of which the first ``prompt`` were given and not written. The score is the
-    log-probability, divided by ((5 + n) / 6)**alpha, where n counts the tokens that were written (Wu et al.
-    2016). The order holds places in ``logprobs``. Of equal texts the one given earlier stands first.
-    With a prompt of 2, log-probabilities [−4, −6] of lengths [5, 15] and alpha = 1 have the scores −3 and
-    −2: give ([1, 0], [−2, −3]).
+    logprobs[i] is the log-probability of the generated tokens of text i. ``lengths`` counts the tokens of the
+    whole texts, of which the first ``prompt`` were given and not generated. The score is the log-probability
+    divided by ((5 + n) / 6)**alpha, where n is the number of generated tokens (Wu et al. 2016). The order
+    holds indices into ``logprobs``. Texts with equal scores keep their order. With a prompt of 2,
+    log-probabilities [−4, −6], lengths [5, 15] and alpha = 1, the scores are −3 and −2: return ([1, 0], [−2,
+    −3]).
     """
     written = lengths - prompt
     scores = logprobs / ((5 + written) / 6) ** alpha
@@ -96,7 +96,7 @@ def draw_texts(rng: Generator) -> Probes:
         "a long prompt": drawn(8, 30, 0.8),
         "no prompt": drawn(5, 0, 0.7),
         "alpha = 0": drawn(6, 5, 0.0),
-        "texts that come twice": (equal[[0, 1, 2, 0, 3, 1, 4]], lengths[[0, 1, 2, 0, 3, 1, 4]], 4, 0.7),
+        "texts that occur twice": (equal[[0, 1, 2, 0, 3, 1, 4]], lengths[[0, 1, 2, 0, 3, 1, 4]], 4, 0.7),
         "a single text": drawn(1, 6, 0.9),
     }
 
@@ -104,17 +104,17 @@ def draw_texts(rng: Generator) -> Probes:
 def likeliest_text(
     next_logprobs: "Callable[[tuple[int, ...]], Tensor]", end: int, length: int,
 ) -> tuple[tuple[int, ...], float]:
-    """The likeliest of all texts that a language model can write, and its log-probability.
+    """Exact search: the most likely text under a language model, and its log-probability.
 
-    A text is a tuple of tokens, and () is where it begins. next_logprobs(text) gives a tensor [vocab]: the
-    log-probability of each token that may come next. A text is finished when its last token is ``end``, also
-    if that is its only one, or when it has ``length`` tokens, ``end`` counted. Its log-probability is the sum
-    over all of its tokens. Give the finished text with the largest sum, and that sum.
-    There are too many texts to try all, and each call takes a large model a while. But a text only
-    loses as it grows. So do not ask about one that is less likely than a finished text you have come upon,
-    nor about one that is finished: here next_logprobs raises an error then. Let 0 be the end. If 0, 1, 2
-    have the chances 0.1, 0.5, 0.4 at first, 0.3, 0.35, 0.35 after (1,) and 0.9, 0.05, 0.05 after (2,), and
-    the length is 2, it is (2, 0), with log 0.36.
+    A text is a tuple of tokens, initially (). next_logprobs(text) returns a tensor [vocab]: the
+    log-probability of each possible next token. A text is finished when its last token is ``end``, even if
+    that is its only one, or when it has ``length`` tokens, ``end`` included. Its log-probability is the sum
+    over all of its tokens. Return the finished text with the largest sum, and that sum. There are too many
+    texts to try them all, and each call of a large model is slow. But the log-probability of a text never
+    increases as it grows. So do not call next_logprobs with a text that is less likely than a known finished
+    text, or with a finished text: here it raises an error in both cases. Let 0 be the end. If 0, 1, 2 have
+    the probabilities 0.1, 0.5, 0.4 at first, 0.3, 0.35, 0.35 after (1,) and 0.9, 0.05, 0.05 after (2,), and
+    the length is 2, the result is (2, 0), with log 0.36.
     """
     import heapq
     texts: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
@@ -234,113 +234,113 @@ EXERCISES = (
     Exercise(
         "03.4", "one step of beam search", beam_step, draw_beams,
         mistakes={
-            "the best of each open text are taken, `width` of each; take the `width` best of all": from_each,
-            "each open text goes on with its best token only; two that are kept may come from one text":
+            "the `width` best extensions of each hypothesis are taken; take the `width` best of all": from_each,
+            "each hypothesis is extended by its best token only; several extensions of one hypothesis may be kept":
                 edit(".flatten()", "\n    sums = sums.where(sums == sums.amax(1, keepdim=True), -torch.inf).flatten()"),
-            "// and % have changed places: // by the vocabulary is the row, % is the token":
+            "// and % are swapped: // by the vocabulary size is the row, % is the token":
                 edit("best.indices // vocab, best.indices % vocab", "best.indices % vocab, best.indices // vocab"),
-            "the places are divided by the number of open texts; a row of the table is as long as the vocabulary":
+            "the indices are divided by the number of hypotheses; divide by the vocabulary size, the length of a row":
                 edit("logprobs.shape[1]", "len(scores)"),
-            "the table is laid on its side before it becomes one row, so that // and % find wrong places":
+            "the matrix is transposed before it is flattened, so that // and % give wrong indices":
                 edit("flatten", "T.flatten"),
-            "the scores so far are left out: only the new token counts":
+            "the scores so far are left out: only the new token is scored":
                 edit("(scores[:, None] + logprobs)", "logprobs"),
-            "the scores lie along the tokens; scores[:, None] gives each row its own":
+            "the scores are along the token axis; scores[:, None] gives one score per row":
                 edit("scores[:, None]", "scores"),
-            "the chance of a long text underflows to 0, so that none is left: add logarithms, and never take exp of "
-            "them": edit("scores[:, None] + logprobs).", "scores[:, None].exp() * logprobs.exp()).log()."),
-            "topk cannot give more than there are: ask for min(width, …)":
+            "the probability of a long text underflows to 0, so that none is left: add log-probabilities, without exp":
+                edit("scores[:, None] + logprobs).", "scores[:, None].exp() * logprobs.exp()).log()."),
+            "topk cannot return more than there are: use min(width, …)":
                 edit("min(width, int(sums.isfinite().sum()))", "width"),
-            "steps with a sum of −∞ are kept, which cannot be written":
+            "extensions with a sum of −∞ are kept, which are impossible":
                 edit("int(sums.isfinite().sum())", "sums.numel()"),
         },
         properties={
-            "a row or a token is not there: they are counted from 0":
+            "a row or a token is out of range: indices start at 0":
                 lambda out, scores, logprobs, width: there(out, logprobs),
             "a sum is not the score of its row plus the log-probability of its token":
                 lambda out, scores, logprobs, width: there(out, logprobs) and torch.allclose(
                     out[2].float(), (scores[:, None] + logprobs)[out[0].long(), out[1].long()], atol=1e-3),
-            "the sums are not in order: the largest comes first": lambda out, *_: bool((out[2].diff() <= 1e-4).all()),
+            "the sums are not sorted: the largest comes first": lambda out, *_: bool((out[2].diff() <= 1e-4).all()),
         },
         hints=(
-            "Two texts are open, and there are three tokens. How many ways to go on are there? May both that are kept "
-            "come from the same text?",
-            "Lay the table of all sums [open vocab] in one long row and take the best of that. Place 4 of a row that "
-            "was [2 3] before: in which row did it stand, and in which column? And how many can be had at all?",
-            "scores[:, None] is a column that fits to the table. .flatten() lays rows end to end; .topk(k) gives the "
-            "largest, in order, with their places, but no more than there are. // and % by the size of the vocabulary "
-            "are row and column. .isfinite() is False for −∞.",
+            "There are two hypotheses and three tokens. How many extensions are there? Can both that are kept come "
+            "from the same hypothesis?",
+            "Flatten the matrix of all sums [open vocab] and take the best of that. Index 4 of a flattened [2 3] "
+            "matrix: which row and which column was it? And how many finite sums are there at all?",
+            "scores[:, None] is a column that broadcasts to the matrix. .flatten() concatenates the rows; .topk(k) "
+            "returns the largest, sorted, with their indices, but no more than there are. // and % by the vocabulary "
+            "size are row and column. .isfinite() is False for −∞.",
         ),
     ),
     Exercise(
         "03.5", "the length penalty", rank_by_length_penalty, draw_texts,
         mistakes={
-            "the log-probability is multiplied by the penalty: being below 0, it falls for a long text; divide":
-                edit("logprobs / (", "logprobs * ("),
-            "the prompt's tokens are counted; only what was written counts": edit("lengths - prompt", "lengths"),
-            "this is the mean for each token; the penalty is ((5 + n) / 6)**alpha":
+            "the log-probability is multiplied by the penalty: it is negative, so a long text gets a lower score; "
+            "divide": edit("logprobs / (", "logprobs * ("),
+            "the tokens of the prompt are counted; count only the generated ones": edit("lengths - prompt", "lengths"),
+            "this is the mean per token; the penalty is ((5 + n) / 6)**alpha":
                 edit("((5 + written) / 6) ** alpha", "written"),
             "the penalty is n**alpha; it is ((5 + n) / 6)**alpha": edit("((5 + written) / 6)", "written"),
-            "only the 6 is raised: ** binds tighter than /, so (5 + n) / 6 stands in parentheses of its own":
+            "only the 6 is raised: ** binds tighter than /, so (5 + n) / 6 needs parentheses":
                 edit("/ 6) ** alpha", "/ 6 ** alpha)"),
-            "only n is divided by 6: 5 + n stands in parentheses": edit("(5 + written) / 6", "5 + written / 6"),
-            "alpha multiplies the score; it is a power, ** and not *, and that of the penalty":
-                edit("** alpha", "* alpha"),
-            "the whole score is raised, and a number below 0 has no such power: only the penalty has":
+            "only n is divided by 6: 5 + n needs parentheses": edit("(5 + written) / 6", "5 + written / 6"),
+            "alpha multiplies the score; it is the exponent of the penalty, ** and not *": edit("** alpha", "* alpha"),
+            "the whole score is raised to alpha, which is NaN for a negative number: raise only the penalty":
                 edit("logprobs / ((5 + written) / 6)", "(logprobs / ((5 + written) / 6))"),
-            "of equal texts the later stands first: a row that is turned round, .flip or [::-1], turns those round too":
+            "texts with equal scores are in reverse order: .flip and [::-1] reverse these too":
                 edit("descending=True, ", "", "order, ordered", "order.flip(0), ordered.flip(0)"),
-            "these are ranks, the place that each text comes to; asked is which text stands at each place":
+            "these are ranks, the position of each text in the order; return the text at each position":
                 edit("return order", "return order.argsort()"),
         },
         properties={
-            "the order does not name each text once": lambda out, logprobs, *_: torch.equal(
+            "the order does not contain each text exactly once": lambda out, logprobs, *_: torch.equal(
                 out[0].sort().values.long(), torch.arange(len(logprobs))),
-            "a score is above 0: a log-probability is below, and so is what it is divided to":
+            "a score is positive: a log-probability is negative, and so is its quotient":
                 lambda out, *_: bool((out[1] <= 1e-4).all()),
-            "the scores are not in order: the largest comes first": lambda out, *_: bool((out[1].diff() <= 1e-4).all()),
+            "the scores are not sorted: the largest comes first": lambda out, *_: bool((out[1].diff() <= 1e-4).all()),
         },
         hints=(
-            "Log-probabilities are below 0. Is −6 better or worse after it was divided by 3? Which of the tokens in a "
-            "text has the model not written?",
-            "First the number of written tokens of each text, then the penalty, then the scores; then put them in "
-            "order. Mind which parentheses hold what: the power comes last.",
-            "x ** alpha raises all numbers of a tensor, and binds tighter than /. x.sort(descending=True, stable=True) "
-            "gives the numbers in order and the places they came from; `stable` leaves equal ones as they stood.",
+            "Log-probabilities are negative. Is −6 better or worse after division by 3? Which tokens of a text has "
+            "the model not generated?",
+            "First compute the number of generated tokens of each text, then the penalty, then the scores; then sort "
+            "them. Check the parentheses: the power comes last.",
+            "x ** alpha raises all entries of a tensor, and binds tighter than /. x.sort(descending=True, "
+            "stable=True) returns the sorted values and their indices; `stable` keeps the order of equal ones.",
         ),
     ),
     Exercise(
         "03.6", "the likeliest text of all", likeliest_text, draw_models,
         mistakes={
-            "the likeliest token is taken at each step; a likely beginning may have no likely end":
+            "this is greedy search: a likely beginning may have no likely continuation":
                 edit("heapq.heappop(texts)", "heapq.heappop(texts)\n        texts.clear()"),
-            "this keeps two texts after each token: beam search, which may drop the beginning of the best": beam_of_two,
-            "this asks about texts that cannot win any more: a text that is less likely than a finished one only loses "
-            "more": deep(lambda longer, before, best: longer > -torch.inf),
-            "the text before the new token is compared with the best; compare the one with it":
+            "this is beam search with width 2, which may drop the prefix of the best text": beam_of_two,
+            "the model is called with texts that cannot win: the log-probability of a text never increases as it grows":
+                deep(lambda longer, before, best: longer > -torch.inf),
+            "the text without the new token is compared with the best; compare the one with it":
                 deep(lambda longer, before, best: before > best),
-            "a maximum that starts at 0 finds nothing, for every log-probability is below 0: begin with −∞":
+            "a maximum that starts at 0 finds nothing, because every log-probability is negative: start at −∞":
                 deep(least=0.0),
-            "the end at once is left out: it is a text as any other": deep(counts=lambda text, end: text != (end,)),
-            "a text that is cut at its full length is left out: it is finished, too":
+            "the text with only the end token is left out: it is a valid text":
+                deep(counts=lambda text, end: text != (end,)),
+            "a text of the maximum length is left out: it is finished, too":
                 deep(counts=lambda text, end: text[-1] == end),
-            "the end is taken to be 0; it is `end`": edit("(end,)", "(0,)"),
-            "the first finished text that comes up is taken; a likelier one may still come":
+            "0 is used as the end token; it is `end`": edit("(end,)", "(0,)"),
+            "the first finished text that is generated is returned; a more likely one may still follow":
                 edit("            heapq.heappush", "            if token == end or len(text) == length - 1:\n"
                      "                return (*text, token), logprob - cost\n            heapq.heappush"),
-            "heapq gives the smallest first, and that is the least likely: store minus the log-probability":
+            "heapq returns the smallest first, which is the least likely: store the negative log-probability":
                 edit("-cost", "cost", "cost - logprob", "cost + logprob"),
         },
         hints=(
-            "You have found a finished text with the log-probability −2. An open one has −2.5. What can become of it, "
-            "whatever tokens are added?",
-            "Two ways. Go into the depth: a function that goes on with each token in turn and calls itself, but only "
-            "if the longer text is still likelier than the best finished one so far. Or keep all texts, open and "
-            "finished, in one pile, and always go on with the likeliest: the first finished one that comes up is the "
-            "answer. Why?",
-            "float(\"-inf\") is what the best begins with. (*text, token) is a text with one token more. Into the "
-            "depth: `nonlocal best` lets an inner function change it. With a pile: heapq.heappush and heapq.heappop, "
-            "which gives the smallest, so store minus the log-probability in front of each text.",
+            "You have found a finished text with log-probability −2. An unfinished one has −2.5. Can any extension of "
+            "it be better?",
+            "There are two ways. Depth-first: a recursive function that extends the text by each token in turn, but "
+            "only if the longer text is still more likely than the best finished one so far. Best-first: keep all "
+            "texts, unfinished and finished, in one priority queue and always extend the most likely; the first "
+            "finished one that is popped is the answer. Why?",
+            'Initialize the best with float("-inf"). (*text, token) is a text with one more token. Depth-first: '
+            "`nonlocal best` lets an inner function change it. Best-first: heapq.heappush and heapq.heappop, which "
+            "returns the smallest, so store (−log-probability, text).",
         ),
     ),
 )

@@ -121,7 +121,7 @@ def test_a_beam_as_wide_as_there_are_texts_finds_it_too() -> None:
 
 
 def test_the_toys_of_the_docstrings_come_out() -> None:
-    assert right.perplexity_of(*right.draw_logits(torch.Generator())["chances of 1/2 and 1/8"]) == pytest.approx(4)
+    assert right.perplexity_of(*right.draw_logits(torch.Generator())["probabilities 1/2 and 1/8"]) == pytest.approx(4)
     assert right.bits_per_character(torch.tensor([2.77, 4.16]), "a cat") == pytest.approx(2, abs=0.01)
     chances = torch.tensor([[0.6, 0.3, 0.1], [0.8, 0.1, 0.1]])
     rows, tokens, sums = search.beam_step(torch.tensor([-1.0, -3]), chances.log(), 2)
@@ -390,23 +390,23 @@ def all_texts(ask, end, length):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("03.1", lambda x, t: F.cross_entropy(x.softmax(-1).mT, t).exp(), "he softmax is taken twice"),
-    ("03.1", without_logsumexp, ".logsumexp knows how to add them up"),
+    ("03.1", lambda x, t: F.cross_entropy(x.softmax(-1).mT, t).exp(), "he softmax is applied twice"),
+    ("03.1", without_logsumexp, "use .logsumexp"),
     ("03.1", largest_so_far, " maximum that starts at 0"),
     ("03.2", lambda nats, text: nats.mean() / math.log(2), "divided by the number of tokens"),
-    ("03.2", lambda nats, text: -torch.log2(torch.exp(-nats)).sum() / len(text), "without going back to chances"),
-    ("03.2", lambda nats, text: nats.sum() / math.log(2) / len(bytes(text, "utf-8")), "for each byte"),
-    ("03.3", table(never=torch.zeros_like), " first word that never comes has zeros"),
-    ("03.3", table(lambda c, d: c - d), "taken from zeros too"),
+    ("03.2", lambda nats, text: -torch.log2(torch.exp(-nats)).sum() / len(text), "without computing probabilities"),
+    ("03.2", lambda nats, text: nats.sum() / math.log(2) / len(bytes(text, "utf-8")), "bits per byte"),
+    ("03.3", table(never=torch.zeros_like), "word that never occurs is zero"),
+    ("03.3", table(lambda c, d: c - d), "eros are discounted too"),
     ("03.3", taken_off_in_place, "The answer is correct, but `counts` is changed in place"),
-    ("03.4", each_row, "he best of each open text are taken"),
-    ("03.4", one_a_row, "goes on with its best token only"),
-    ("03.4", by_topk, "opk cannot give more"),
+    ("03.4", each_row, "best extensions of each hypothesis"),
+    ("03.4", one_a_row, "extended by its best token only"),
+    ("03.4", by_topk, "opk cannot return more"),
     ("03.5", rank(lambda lp, n, alpha: lp / ((5 + n) / 6) * alpha), "lpha multiplies the score"),
     ("03.5", rank(lambda lp, n, alpha: lp / (5 + n / 6) ** alpha), "nly n is divided by 6"),
-    ("03.5", rank(down=lambda scores: scores.argsort(stable=True).flip(0)), "f equal texts the later"),
-    ("03.6", greedily, "he likeliest token is taken at each step"),
-    ("03.6", narrow(2), "keeps two texts after each token"),
+    ("03.5", rank(down=lambda scores: scores.argsort(stable=True).flip(0)), "exts with equal scores are in reverse"),
+    ("03.6", greedily, "his is greedy search"),
+    ("03.6", narrow(2), "beam search with width 2"),
     ("03.6", deep(least=0.0), " maximum that starts at 0"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
@@ -415,8 +415,8 @@ def test_a_slip_is_named(number: str, answer, words: str) -> None:
 
 
 @pytest.mark.parametrize(("answer", "words"), [
-    (all_texts, "asks about texts that cannot win any more"),
-    (deep(lambda longer, total, best: total > best), "he text before the new token is compared"),
+    (all_texts, "is called with texts that cannot win"),
+    (deep(lambda longer, total, best: total > best), "he text without the new token"),
 ])
 def test_a_text_that_cannot_win_is_named_beside_the_one_that_beats_it(answer, words: str) -> None:
     told = repr(check("03.6", answer))
@@ -431,15 +431,15 @@ def test_a_text_that_cannot_win_is_named_beside_the_one_that_beats_it(answer, wo
     ("03.1", lambda x, t: F.cross_entropy(x.transpose(1, 2), t, reduction="none").exp(), "expected a number"),
     ("03.2", lambda nats, text: right.bits_per_character(nats, text) + 1, "Yours is 3.0, expected 2.0"),
     ("03.2", lambda nats, text: nats / math.log(2) / len(text), "expected a number"),
-    ("03.3", lambda *args: right.kneser_ney(*args) + 1, "chance lies beyond 0 and 1"),
-    ("03.3", lambda *args: right.kneser_ney(*args).square(), "chances of a row do not add up to 1"),
+    ("03.3", lambda *args: right.kneser_ney(*args) + 1, "probability is outside 0 … 1"),
+    ("03.3", lambda *args: right.kneser_ney(*args).square(), "probabilities of a row do not sum to 1"),
     ("03.3", lambda *args: right.kneser_ney(*args).tolist(), "expected a tensor [2, 2]"),
     ("03.4", lambda *args: [part.tolist() for part in search.beam_step(*args)], "expected a tensor [2]"),
     ("03.4", lambda *args: [part + 1 for part in search.beam_step(*args)], "sum is not the score of its row"),
-    ("03.4", lambda *args: [part + 9 for part in search.beam_step(*args)], "row or a token is not there"),
+    ("03.4", lambda *args: [part + 9 for part in search.beam_step(*args)], "row or a token is out of range"),
     ("03.4", lambda *args: [part[:1].repeat(len(part)) for part in search.beam_step(*args)], "yours is 0, expected 1"),
     ("03.5", lambda *args: search.rank_by_length_penalty(*args)[0], "2 values were expected"),
-    ("03.5", lambda *args: (0 * search.rank_by_length_penalty(*args)[0], args[0]), "does not name each text once"),
+    ("03.5", lambda *args: (0 * search.rank_by_length_penalty(*args)[0], args[0]), "does not contain each text"),
     ("03.6", lambda *args: search.likeliest_text(*args)[0], "Part 1 of the output is 2; 2 values were expected"),
     ("03.6", lambda *args: search.likeliest_text(*args)[1], "2 values were expected: ((2, 0), -1.0217)"),
     ("03.6", lambda ask, end, length: ((end,), 0.0), "Part 1 of the output has 1 parts; 2 were expected: (2, 0)"),
