@@ -161,7 +161,7 @@ def test_the_toys_of_the_docstrings_come_out() -> None:
     assert told.tolist() == [[9, 8, 7], [6, 5, 0]]
     context = right.context_of(torch.tensor([[1.0, 0]]), torch.tensor([[[0, 4], [1.1, 0]]]), torch.tensor([[True] * 2]))
     assert context[0].tolist() == pytest.approx([0.82, 1], abs=0.01)
-    scores = right.additive_scores(*right.draw_states(generator())["a number each"])
+    scores = right.additive_scores(*right.draw_states(generator())["all widths 1"])
     assert scores[0].tolist() == pytest.approx([1.99, 0], abs=0.001)
     table = ibm1_round(*draw_sentences(generator())["two words, and one of them alone"])
     assert table.T.tolist() == [[0.75, 0.25], [0.5, 0.5]]
@@ -375,24 +375,24 @@ def scheduled_round_the_end(inputs, guesses, draws, epsilon, pad):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("04.1", all_words_at_once, "they go from text to text"),
-    ("04.1", lambda tokens, pad: pad_sequence([row[row != pad].flip(0) for row in tokens]), "on its side, filled up"),
+    ("04.1", all_words_at_once, "they move between texts"),
+    ("04.1", lambda tokens, pad: pad_sequence([row[row != pad].flip(0) for row in tokens]), "transposed and padded"),
     ("04.1", reversed_in_place, "The answer is correct, but `tokens` is changed in place"),
     ("04.2", with_scores_as_a_column, "over an axis of size 1"),
-    ("04.2", with_memory_emptied, "set to 0 at padding, but its weight is not"),
+    ("04.2", with_memory_emptied, "set to 0 at padding, but the weights are"),
     ("04.2", largest_so_far, " maximum that starts at 0"),
-    ("04.3", lambda s, h, W, U, v: torch.tanh((s @ W).unsqueeze(1) + h @ U) @ v, "W and U lie on their sides"),
-    ("04.3", tanh_by_exp, "∞/∞ for large numbers"),
-    ("04.3", lambda *args: additive_by_linear(*args).squeeze(), "takes away every axis of size 1"),
-    ("04.4", lambda a, s, p: 1 - len(a & s) + len(a & p) / (len(a) + len(s)) if a or s else 0, "nly A ∩ P is divided"),
+    ("04.3", lambda s, h, W, U, v: torch.tanh((s @ W).unsqueeze(1) + h @ U) @ v, "W and U need to be transposed"),
+    ("04.3", tanh_by_exp, "∞/∞ for large inputs"),
+    ("04.3", lambda *args: additive_by_linear(*args).squeeze(), "removes every axis of size 1"),
+    ("04.4", lambda a, s, p: 1 - len(a & s) + len(a & p) / (len(a) + len(s)) if a or s else 0, "nly |A ∩ P| is"),
     ("04.4", lambda a, s, p: 1 - (len(a & s) + len(a & p)) / max(len(a) + len(s), 1), "the rate is 0, not 1"),
-    ("04.4", lambda a, s, p: 1 - len(a & p) / (len(a) + len(s)) if a or s else 0, " sure link counts once above"),
-    ("04.5", round_by_index, " place that comes twice is added to once"),
-    ("04.5", round_row_by_row, "added to once by counts[f, source] += …"),
-    ("04.5", sentence_by_sentence, "he table t changes after each sentence"),
-    ("04.6", scheduled(shifted=lambda guesses: guesses), " position reads its own guess, which"),
+    ("04.4", lambda a, s, p: 1 - len(a & p) / (len(a) + len(s)) if a or s else 0, " sure link counts once in the"),
+    ("04.5", round_by_index, "n index that occurs twice is added"),
+    ("04.5", round_row_by_row, "added only once by counts[f, source]"),
+    ("04.5", sentence_by_sentence, "he table t is updated after each"),
+    ("04.6", scheduled(shifted=lambda guesses: guesses), " position reads its own prediction, which"),
     ("04.6", scheduled(lambda draws, epsilon: draws < 1 - epsilon), "compared with 1 − ε"),
-    ("04.6", scheduled_round_the_end, "goes round the end into the first position"),
+    ("04.6", scheduled_round_the_end, "wraps around to the first position"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -412,21 +412,21 @@ def one_more(number: str):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("04.1", one_more("04.1"), "Padding does not stand where it stood"),
-    ("04.1", lambda tokens, pad: tokens.where(tokens == pad, 7), "A text does not have the words that it had"),
+    ("04.1", one_more("04.1"), "Padding is not at its original"),
+    ("04.1", lambda tokens, pad: tokens.where(tokens == pad, 7), "A text does not have its original words"),
     ("04.1", packed, "expected a tensor [2, 3]"),
     ("04.2", one_more("04.2"), "below or above that of all words"),
     ("04.2", lambda *args: right.context_of(*args) / args[1].shape[1], "is the expected output divided by 2, 5, 4"),
-    ("04.3", lambda *args: 50 * right.additive_scores(*args), "beyond the sum of |v|"),
+    ("04.3", lambda *args: 50 * right.additive_scores(*args), "above the sum of |v|"),
     ("04.3", lambda *args: right.additive_scores(*args).softmax(-1), "Yours is the softmax of the expected output"),
     ("04.4", one_more("04.4"), "Yours is 1.4, expected 0.4"),
-    ("04.5", one_more("04.5"), "chance lies beyond 0 and 1"),
-    ("04.5", lambda *args: ibm1_round(*args) / 2, "of a column do not add up to 1"),
-    ("04.6", one_more("04.6"), "The first position does not read what it read"),
+    ("04.5", one_more("04.5"), "probability is outside 0 … 1"),
+    ("04.5", lambda *args: ibm1_round(*args) / 2, "of a column do not sum to 1"),
+    ("04.6", one_more("04.6"), "The first position is changed"),
     ("04.6", lambda *args: torch.cat([args[0][:, :1], one_more("04.6")(*args)[:, 1:].where(
-        args[0][:, 1:] != args[4], args[4])], 1), "A position reads neither its right word nor"),
+        args[0][:, 1:] != args[4], args[4])], 1), "A position reads neither the correct"),
     ("04.6", lambda *args: right.scheduled_inputs(*args).where(args[0] != args[4], 99),
-     "Padding does not stand where it stood"),
+     "Padding is not at its original"),
 ])
 def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
