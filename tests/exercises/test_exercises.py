@@ -220,7 +220,7 @@ def test_the_learners_own_error_is_shown_with_its_line_and_a_way_to_go_on() -> N
     (lambda q, k, v: right(q, k, v).double(), "has dtype float64; expected float32"),
     (lambda q, k, v: right(q, k, v) * float("nan"), "contains NaN"),
     (lambda q, k, v: right(q, k, v) + 0.5, "At [0, 0]: yours is 13.8024, expected 13.3024"),
-    (lambda q, k, v: right(q, k, v) * 3, "lies outside its values"),
+    (lambda q, k, v: right(q, k, v) * 3, "is outside the range of its values"),
     (lambda q, k, v: right(q, k, v).to("meta"), "could not be checked"),
     (lambda q, k, v: sys.exit("bye"), "SystemExit: bye"),
     (type("Broken", (), {"__call__": lambda self, q, k, v: 1 / 0})(), "ZeroDivisionError"),
@@ -256,7 +256,7 @@ def test_an_input_changed_in_place_is_not_right() -> None:
 
 def test_a_name_comes_before_the_crash_that_its_mistake_leads_to() -> None:
     """Queries and keys swapped cannot even run where their numbers differ."""
-    assert "changed places" in check("06.1", lambda q, k, v: right(k, q, v)).mistake
+    assert "are swapped" in check("06.1", lambda q, k, v: right(k, q, v)).mistake
     always = check("06.1", lambda q, k, v: torch.ones(2) @ torch.ones(3))
     assert always.verdict == "error" and not always.mistake
 

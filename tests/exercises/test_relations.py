@@ -48,7 +48,7 @@ def test_an_answer_without_a_name_gets_both_numbers_and_its_input() -> None:
     told = repr(check("06.1", lambda q, k, v: (q @ k.T * 2).softmax(-1) @ v))
     assert "At [0, 0]: yours is" in told and ", expected " in told
     told = repr(check("06.2", lambda scores, look: scores.softmax(-1)))
-    assert "A hidden key still gets weight." in told and "At [0, 0]: yours is" in told
+    assert "A masked key still gets weight." in told and "At [0, 0]: yours is" in told
 
 
 def test_nan_says_where_and_why() -> None:

@@ -15,9 +15,8 @@ def attention_by_hand(
 ) -> Float[Tensor, "query value"]:
     """Attention of one head: softmax(QKᵀ/√d_k) V.
 
-    Every query scores every key. The softmax turns the scores of a query into weights that add
-    up to 1. The output is the weighted mean of the values, one row per query. d_k is the width of
-    a key.
+    Every query is scored against every key. The softmax turns the scores of a query into weights that sum to
+    1. The output is the weighted mean of the values, one row per query. d_k is the width of a key.
     """
     scores = q @ k.T / k.shape[-1] ** 0.5
     return scores.softmax(-1) @ v
@@ -41,10 +40,10 @@ def draw_vectors(rng: Generator) -> Probes:
 def masked_weights(
     scores: Float[Tensor, "query key"], attn_mask: Bool[Tensor, "query key"],
 ) -> Float[Tensor, "query key"]:
-    """Attention weights under a mask: the softmax of each query's scores over the keys that it may look at.
+    """Attention weights under a mask: the softmax of each query's scores over the keys that it can attend to.
 
-    True = may look. A hidden key gets the weight 0, as if it were not there: the others add up
-    to 1. Every query may look at one key at least.
+    True = attend. A masked key gets the weight 0, as if it were not there: the other weights sum to 1. Every
+    query can attend to at least one key.
     """
     return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
 
@@ -58,16 +57,16 @@ def draw_masks(rng: Generator) -> Probes:
         "two words, causal": (torch.tensor([[1.0, 2.0], [2.0, 1.0]]), causal[:2, :2]),
         "four words, causal": (randn(4, 4, generator=rng), causal),
         "padding, three queries and five keys": (randn(3, 5, generator=rng), padded.repeat(3, 1)),
-        "a hidden key with a huge score": (huge, torch.tensor([[True, True, False], [False, True, True], [True] * 3])),
-        "all scores far below 0": (randn(2, 4, generator=rng) - 200, gaps),
+        "a masked key with a huge score": (huge, torch.tensor([[True, True, False], [False, True, True], [True] * 3])),
+        "all scores large and negative": (randn(2, 4, generator=rng) - 200, gaps),
     }
 
 
 def split_heads(x: Float[Tensor, "batch time model"], heads: int) -> Float[Tensor, "batch head time width"]:
-    """Cut the vector of each token into ``heads`` pieces of equal width, and give each head its own axis.
+    """Split the vector of each token into ``heads`` parts of equal width, and give the heads their own axis.
 
-    Head 0 gets the first ``width`` numbers of every token, head 1 the next, and so on. Each
-    head then holds a text of its own: all tokens, in order, with narrower vectors.
+    Head 0 gets the first ``width`` dimensions of every token, head 1 the next, and so on. Each head then has
+    a sequence of its own: all tokens, in order, with narrower vectors.
     """
     return rearrange(x, "batch time (head width) -> batch head time width", head=heads)
 
@@ -82,10 +81,10 @@ def draw_texts(rng: Generator) -> Probes:
 
 
 def position_table(time: int, model: int) -> Float[Tensor, "time model"]:
-    """The positions 0 … time − 1 as vectors of an even width d = ``model``.
+    """Sinusoidal positional encoding of the positions 0 … time − 1, with an even width d = ``model``.
 
-    For each i from 0 to d/2 − 1, dimension 2i holds sin(p / 10000^(2i/d)) and dimension 2i + 1
-    holds the cosine of the same angle, where p is the position.
+    For each i from 0 to d/2 − 1, dimension 2i is sin(p / 10000^(2i/d)) and dimension 2i + 1 is the cosine of
+    the same angle, where p is the position.
     """
     even = torch.arange(0, model, 2)
     angles = torch.arange(time)[:, None] / 10_000 ** (even / model)
@@ -100,13 +99,13 @@ def draw_sizes(_: Generator) -> Probes:
 def shift_right(
     sentences: list[list[int]], start: int, end: int, pad: int,
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """What a decoder reads, and what each of its positions must say (the targets), for a batch.
+    """The input of a decoder and the target at each of its positions, for a batch.
 
-    A sentence is a list of token ids. Position 0 reads ``start`` and says the first token. Each
-    later position reads a token and says the next one, and the position that reads the last token says
-    ``end``. Fill short rows up on the right: with ``pad`` in what is read, with −100 in the
-    targets, where ``cross_entropy`` then counts no loss. With start 5, end 6 and pad 0,
-    [[7, 8], [9]] is read as [[5, 7, 8], [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
+    A sentence is a list of token ids. Position 0 reads ``start`` and predicts the first token. Each later
+    position reads a token and predicts the next one, and the position that reads the last token predicts
+    ``end``. Pad short rows on the right: the input with ``pad``, the targets with −100, which
+    ``cross_entropy`` ignores. With start 5, end 6 and pad 0, the input for [[7, 8], [9]] is [[5, 7, 8],
+    [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
     """
     longest = max(len(tokens) for tokens in sentences)
     read = [[start, *tokens] + [pad] * (longest - len(tokens)) for tokens in sentences]
@@ -124,12 +123,12 @@ def draw_sentences(_: Generator) -> Probes:
 
 
 def previous_token_head(weights: Float[Tensor, "head query key"], tokens: list[str]) -> tuple[int, float]:
-    """The head that looks most at the token before, and its score.
+    """The head that attends most to the previous token, and its score.
 
-    A head's score is its mean weight from a token to the one before it. Only pairs of two real
-    tokens count: the first token has none before it, and a pair with a special token in it is
-    left out. A special token begins with "[", like [CLS] and [SEP]. ``weights[h, i, j]`` says
-    how much query i looks at key j in head h.
+    A head's score is its mean attention weight from a token to the previous one. Only pairs of two ordinary
+    tokens count: the first token has no previous one, and a pair with a special token is left out. A special
+    token begins with "[", like [CLS] and [SEP]. ``weights[h, i, j]`` is the weight with which query i attends
+    to key j in head h.
     """
     back = weights.diagonal(offset=-1, dim1=1, dim2=2)
     real = torch.tensor([not token.startswith("[") for token in tokens])
@@ -148,7 +147,7 @@ def draw_heads(rng: Generator) -> Probes:
         "two heads, three words": (small, ["the", "old", "king"]),
         "special tokens at both ends": (looks(4, 6), ["[CLS]", "the", "king", "was", "found", "[SEP]"]),
         "a pair of sentences": (looks(6, 7), ["[CLS]", "who", "won", "[SEP]", "the", "king", "[SEP]"]),
-        "a hidden word, pieces and padding":
+        "a masked token, subwords and padding":
             (looks(5, 11), ["[CLS]", "un", "##known", "[MASK]", "the", "king", ",", "won", "[SEP]", "[PAD]", "[PAD]"]),
     }
 
@@ -158,135 +157,136 @@ EXERCISES = (
         "06.1", "attention by hand", attention_by_hand, draw_vectors,
         mistakes={
             "the scores are not divided by √d_k": edit(" / k.shape[-1] ** 0.5", ""),
-            "the scores are divided by d_k, not by its root": edit(" ** 0.5", ""),
+            "the scores are divided by d_k, not by its square root": edit(" ** 0.5", ""),
             "the scores are divided by d_k and by 2, not by the root: ** binds tighter than /, so write ** 0.5":
                 edit("** 0.5", "** 1 / 2"),
-            "the scores are divided by the root of the number of keys, not of their width":
+            "the scores are divided by the square root of the number of keys, not of their width":
                 edit("k.shape[-1]", "k.shape[0]"),
-            "the division by √d_k comes after the softmax; it is the scores that it makes smaller":
+            "the division by √d_k comes after the softmax; scale the scores instead":
                 edit(" / k.shape[-1] ** 0.5", "", "@ v", "/ k.shape[-1] ** 0.5 @ v"),
-            "the softmax runs over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
-            "the softmax is missing: the scores themselves weigh the values": edit(".softmax(-1)", ""),
-            "queries and keys have changed places": edit("q @ k.T", "k @ q.T"),
-            "exp of a large score is infinite: take the largest score of the row away first, or use .softmax":
+            "the softmax is over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
+            "the softmax is missing: the scores themselves are used as weights": edit(".softmax(-1)", ""),
+            "queries and keys are swapped": edit("q @ k.T", "k @ q.T"),
+            "exp of a large score overflows to ∞: subtract the maximum of the row first, or use .softmax":
                 edit("scores.softmax(-1)", "by_exp(scores)"),
-            "a maximum that starts at 0 stays 0 where all scores of a row are negative: start at −∞, or use .softmax":
+            "a maximum that starts at 0 stays 0 if all scores of a row are negative: start at −∞, or use .softmax":
                 edit("scores.softmax(-1)", "by_exp(scores - largest_from_zero(scores))"),
         },
         properties={
-            "an output lies outside its values, so it is no weighted mean of them; do the weights add up to 1?":
+            "an output is outside the range of its values; do the weights sum to 1?":
                 lambda out, q, k, v: bool(((out >= v.amin(0) - 1e-3) & (out <= v.amax(0) + 1e-3)).all()),
         },
         hints=(
             "Three steps: scores [query key], weights [query key], output [query value]. Which products have these "
             "shapes?",
-            "The scores are the dot products of every query with every key, divided by the root of their width. Over "
-            "which of the two axes must the weights add up to 1?",
+            "The scores are the dot products of every query with every key, divided by the square root of their "
+            "width. Along which of the two axes must the weights sum to 1?",
             "A matrix product with a transposed matrix, a division, .softmax over the last axis, a matrix product.",
         ),
     ),
     Exercise(
         "06.2", "the mask", masked_weights, draw_masks,
         mistakes={
-            "the mask is inverted: True = may look": edit("~attn_mask", "attn_mask"),
-            "the mask is multiplied in after the softmax, so the weights no longer add up to 1":
+            "the mask is inverted: True = attend": edit("~attn_mask", "attn_mask"),
+            "the weights are multiplied by the mask after the softmax, so they no longer sum to 1":
                 edit('.masked_fill(~attn_mask, float("-inf")).softmax(-1)', ".softmax(-1) * attn_mask"),
-            "the mask comes after the softmax: where a hidden score is huge, it has left nothing for the others":
+            "the mask is applied after the softmax: if a masked score is huge, the other weights are 0":
                 edit('return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)',
                      "weights = scores.softmax(-1) * attn_mask\n    return weights / weights.sum(-1, keepdim=True)"),
-            "hidden scores become 0, not −∞: the softmax still gives them weight, for e⁰ is 1":
+            "masked scores become 0, not −∞: the softmax still gives them weight, because e⁰ is 1":
                 edit('scores.masked_fill(~attn_mask, float("-inf"))', "(scores * attn_mask)"),
-            "hidden scores become −100; a score may be lower still, and then the hidden key gets weight: −∞ is below "
-            "all": edit('float("-inf")', "-100"),
-            "whole keys are hidden, not pairs: a key that one query may not see is hidden from all":
+            "masked scores become −100; if the other scores are lower, the masked key still gets weight: use −∞":
+                edit('float("-inf")', "-100"),
+            "whole keys are masked, not pairs: a key that is masked for one query is masked for all":
                 edit("~attn_mask", "~attn_mask.all(0)"),
-            "the mask lies on its side: its rows are the queries": edit("~attn_mask", "~attn_mask.T"),
-            "the softmax runs over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
-            "exp of a huge score is infinite, and ∞ · 0 is NaN: put −∞ at the hidden keys, and then use .softmax":
+            "the mask is transposed: its rows are the queries": edit("~attn_mask", "~attn_mask.T"),
+            "the softmax is over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
+            "exp of a huge score overflows, and ∞ · 0 is NaN: set masked scores to −∞, then use .softmax":
                 edit('return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)',
                      "powers = scores.exp() * attn_mask\n    return powers / powers.sum(-1, keepdim=True)"),
-            "a maximum that starts at 0 stays 0 where all scores of a row are negative: start at −∞, or use .softmax":
+            "a maximum that starts at 0 stays 0 if all scores of a row are negative: start at −∞, or use .softmax":
                 edit("return scores", "seen = scores", ".softmax(-1)",
                      "\n    return by_exp(seen - largest_from_zero(seen))"),
         },
         properties={
-            "a hidden key still gets weight": lambda weights, _, look: bool((weights[~look].abs() < 1e-6).all()),
-            "the weights of a query do not add up to 1":
+            "a masked key still gets weight": lambda weights, _, look: bool((weights[~look].abs() < 1e-6).all()),
+            "the weights of a query do not sum to 1":
                 lambda weights, *_: torch.allclose(weights.sum(-1), torch.ones(len(weights)), atol=1e-4),
         },
         hints=(
-            "The hidden keys must be gone before the softmax adds up. What score has the weight 0 after a softmax?",
-            "exp(x) is 0 only for x = −∞. Put that where the mask is False, and leave the other scores alone.",
-            "scores.masked_fill(where, value) writes a value where its mask is True; ~ turns a mask round.",
+            "The masked keys must be excluded before the softmax normalizes. Which score has the weight 0 after a "
+            "softmax?",
+            "exp(x) is 0 only for x = −∞. Set the scores to that where the mask is False, and leave the others "
+            "unchanged.",
+            "scores.masked_fill(where, value) writes a value where its mask is True; ~ inverts a mask.",
         ),
     ),
     Exercise(
         "06.3", "many heads", split_heads, draw_texts,
         mistakes={
-            "a view straight to the new shape cuts across tokens: cut the last axis first, then swap two axes":
+            "a view directly to the new shape cuts across tokens: split the last axis first, then swap two axes":
                 edit('rearrange(x, "batch time (head width) -> batch head time width", head=heads)',
                      "x.reshape(x.shape[0], heads, x.shape[1], -1)"),
-            "time still stands before head: two axes have to change places":
-                edit("-> batch head time", "-> batch time head"),
-            "head and width are confused inside a token: a head's numbers stand side by side in x":
+            "time is still before head: swap these two axes": edit("-> batch head time", "-> batch time head"),
+            "head and width are swapped inside a token: the dimensions of a head are contiguous in x":
                 edit("(head width)", "(width head)"),
-            "width stands before time: that is the form of transposed keys":
+            "width is before time: that is the shape of transposed keys":
                 edit("-> batch head time width", "-> batch head width time"),
-            "`heads` is taken for the width of a head; it is how many heads there are":
-                edit("head=heads", "width=heads"),
-            "nothing is cut: each head has the whole vector of each token":
+            "`heads` is used as the width of a head; it is the number of heads": edit("head=heads", "width=heads"),
+            "the vectors are not split: each head has the whole vector of each token":
                 edit('rearrange(x, "batch time (head width) -> batch head time width", head=heads)',
                      "x[:, None].repeat(1, heads, 1, 1)"),
-            "head stands before batch": edit("-> batch head", "-> head batch"),
+            "head is before batch": edit("-> batch head", "-> head batch"),
             "batch and head are merged into one axis": edit("-> batch head", "-> (batch head)"),
         },
         properties={
-            "tokens are mixed: a position holds numbers that are not its own token's":
+            "tokens are mixed: a position has entries of another token":
                 lambda out, x, _: torch.equal(out.transpose(1, 2).flatten(2).sort(-1)[0], x.sort(-1)[0]),
         },
         hints=(
-            "Cutting an axis in two and swapping two axes are two steps. `view` and `reshape` can do only the first.",
-            "First cut the last axis: [batch time head width]. Which two axes have still to change places?",
-            "x.unflatten(-1, (heads, -1)) cuts and .transpose swaps. Or say all of it at once in einops: "
-            "rearrange(x, \"batch time (head width) -> …\", head=heads).",
+            "Splitting an axis and swapping two axes are two steps. `view` and `reshape` can do only the first.",
+            "First split the last axis: [batch time head width]. Which two axes must then be swapped?",
+            'x.unflatten(-1, (heads, -1)) splits and .transpose swaps. Or do both with einops: rearrange(x, "batch '
+            'time (head width) -> …", head=heads).',
         ),
     ),
     Exercise(
         "06.4", "positions", position_table, draw_sizes,
         mistakes={
-            "all sines stand before all cosines; they must take turns: sine, cosine, sine, cosine":
+            "all sines come before all cosines; they must alternate: sine, cosine, sine, cosine":
                 edit("torch.stack", "torch.cat", ".flatten(1)", ""),
             "the cosine comes first; position 0 is 0, 1, 0, 1 …":
                 edit("angles.sin(), angles.cos()", "angles.cos(), angles.sin()"),
-            "the exponent is i/d, not 2i/d: the longest waves are too short":
+            "the exponent is i/d, not 2i/d: the longest wavelengths are too short":
                 edit("torch.arange(0, model, 2)", "torch.arange(model // 2)"),
-            "2i is doubled: torch.arange(0, d, 2) counts in steps of 2, and its numbers are the 2i already":
+            "2i is doubled: torch.arange(0, d, 2) has step 2, so its entries are already 2i":
                 edit("even / model", "2 * even / model"),
-            "each cosine has an exponent of its own, (2i + 1)/d; it shares its sine's, 2i/d":
+            "each cosine has its own exponent, (2i + 1)/d; use that of its sine, 2i/d":
                 edit("angles.cos()", "(torch.arange(time)[:, None] / 10_000 ** ((even + 1) / model)).cos()"),
-            "the exponent 2i/d needs brackets: ** binds tighter than /": edit("(even / model)", "even / model"),
-            "2i/d is multiplied; it is an exponent, and * is not **": edit("10_000 ** ", "10_000 * "),
-            "2i // d is 0, so that all waves are alike: // cuts to whole numbers, / divides":
+            "the exponent 2i/d needs parentheses: ** binds tighter than /": edit("(even / model)", "even / model"),
+            "10000 is multiplied by 2i/d; 2i/d is an exponent, ** and not *": edit("10_000 ** ", "10_000 * "),
+            "2i // d is 0, so that all wavelengths are equal: // rounds down to an integer, / divides":
                 edit("even / model", "even // model"),
-            "the position is multiplied by 10000^(2i/d); that divides it": edit("[:, None] / ", "[:, None] * "),
+            "the position is multiplied by 10000^(2i/d); divide by it": edit("[:, None] / ", "[:, None] * "),
             "positions count from 1, not from 0": edit("torch.arange(time)", "torch.arange(1, time + 1)"),
         },
         properties={
-            "a number is not between −1 and 1, as sines and cosines are":
+            "an entry is outside −1 … 1, the range of sine and cosine":
                 lambda out, *_: bool((out.abs() <= 1.0001).all()),
         },
         hints=(
-            "Begin with a table of angles, one row a position, one column an i. A sine and a cosine share each angle.",
-            "The even numbers 0, 2, 4 … below d are the 2i of the formula: torch.arange(0, d, 2). Positions as a "
+            "Start with a table of angles, one row per position, one column per i. A sine and a cosine share each "
+            "angle.",
+            "The even numbers 0, 2, 4 … below d are the 2i of the formula: torch.arange(0, d, 2). The positions as a "
             "column, [time 1], divided by a row give the table.",
-            "Sines and cosines must take turns: torch.stack([sines, cosines], dim=-1) pairs them up, .flatten(1) lays "
-            "the pairs in a row.",
+            "Sines and cosines must alternate: torch.stack([sines, cosines], dim=-1) pairs them, .flatten(1) puts the "
+            "pairs into one row.",
         ),
     ),
     Exercise(
         "06.5", "the decoder's shift", shift_right, draw_sentences,
         mistakes={
-            "the padded row is shifted: a short row then reads its end too. Shift each sentence first, then fill it up":
+            "the padded row is shifted: a short row then reads its end too. Shift each sentence first, then pad it":
                 edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
                      "[([start, *tokens, end] + [pad] * (longest - len(tokens)))[:-1]"),
             "end is missing from the targets: the model never learns to stop":
@@ -294,57 +294,57 @@ EXERCISES = (
             "the padded row is shifted, and end is missing: the model never learns to stop":
                 edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
                      "[([start, *tokens] + [pad] * (longest - len(tokens)))[:-1]", "[*tokens, end]", "tokens"),
-            "the rows have different lengths, and torch.tensor wants a table: fill short ones up first":
+            "the rows have different lengths, and torch.tensor needs equal ones: pad short rows first":
                 edit(" + [pad] * (longest - len(tokens))", "", " + [-100] * (longest - len(tokens))", ""),
-            "what is read is filled up with −100; that is no token, and pad is": edit("[pad]", "[-100]"),
-            "what is read is filled up with 0, not with `pad`; pad_sequence does so unless told padding_value":
+            "the input is padded with −100, which is not a token; use `pad`": edit("[pad]", "[-100]"),
+            "the input is padded with 0, not with `pad`; pad_sequence does so unless padding_value is given":
                 edit("[pad]", "[0]"),
-            "the targets are filled up with pad: the model is trained to say padding": edit("[-100]", "[pad]"),
-            "time stands before batch: one row a sentence is asked for (pad_sequence needs batch_first=True)":
+            "the targets are padded with `pad`: the model is trained to predict padding": edit("[-100]", "[pad]"),
+            "time is before batch: return one row per sentence (pad_sequence needs batch_first=True)":
                 edit("torch.tensor(read)", "torch.tensor(read).T", "torch.tensor(targets)", "torch.tensor(targets).T"),
-            "nothing is shifted: each position reads the very token that it must say, and learns to copy":
+            "nothing is shifted: each position reads its own target, and the model learns to copy":
                 edit("[start, *tokens]", "[*tokens, end]"),
-            "it is shifted the wrong way: each position reads the next token and must say the one before":
+            "the shift has the wrong direction: each position reads the next token and its target is the previous one":
                 edit("[*tokens, end]", "[start, *tokens]", "[start, *tokens] + [pad]", "[*tokens, end] + [pad]"),
         },
         properties={
-            "a position that reads padding has something to say":
+            "a position that reads padding has a target":
                 lambda out, rows, start, end, pad: bool((out[1][out[0] == pad] == IGNORE).all()),
         },
         hints=(
             "Write both rows for the sentence 11 12 13 on paper, one above the other. How long are they?",
-            "What is read begins with start and has no end; the targets end with end and have no start. Both are one "
-            "longer than the sentence.",
-            "Build lists: [start, *tokens] and [*tokens, end]. Each needs as many fillers as the sentence lacks of the "
-            "longest; torch.tensor makes a table of the rows.",
+            "The input begins with start and has no end; the targets end with end and have no start. Both are one "
+            "token longer than the sentence.",
+            "Build lists: [start, *tokens] and [*tokens, end]. Pad each to the length of the longest; torch.tensor "
+            "makes a matrix of the rows.",
         ),
     ),
     Exercise(
         "06.6", "reading a head", previous_token_head, draw_heads,
         mistakes={
-            "it looks at the next token, not at the one before: weights[head, query, key] has the queries first":
-                edit("offset=-1", "offset=1"),
-            "it looks at the token itself, not at the one before":
+            "these are the weights to the next token, not to the previous one: weights[head, query, key] has the "
+            "queries first": edit("offset=-1", "offset=1"),
+            "these are the weights to the token itself, not to the previous one":
                 edit("offset=-1", "offset=0", "real[1:] & real[:-1]", "real"),
             "special tokens are counted": edit("back[:, real[1:] & real[:-1]]", "back"),
-            "a pair is counted whose earlier token is special": edit("real[1:] & real[:-1]", "real[1:]"),
-            "a pair is counted whose later token is special": edit("real[1:] & real[:-1]", "real[:-1]"),
-            "a pair is counted over a special token between them: with [SEP] taken out, two words meet that are no "
-            "neighbours": edit("back[:, real[1:] & real[:-1]]", "weights[:, real][:, :, real].diagonal(-1, 1, 2)"),
+            "a pair whose earlier token is special is counted": edit("real[1:] & real[:-1]", "real[1:]"),
+            "a pair whose later token is special is counted": edit("real[1:] & real[:-1]", "real[:-1]"),
+            "a pair is counted across a special token: after [SEP] is removed, two tokens seem adjacent that are not":
+                edit("back[:, real[1:] & real[:-1]]", "weights[:, real][:, :, real].diagonal(-1, 1, 2)"),
             "only [CLS] and [SEP] are left out; [MASK] and [PAD] begin with [ too":
                 edit('token.startswith("[")', 'token in ("[CLS]", "[SEP]")'),
-            "the weights are added up, not averaged": edit("mean", "sum"),
-            "it takes the largest single weight, not the mean of a head": edit("mean", "amax"),
-            "the sum is divided by the number of all tokens, not of the pairs that count":
+            "the weights are summed, not averaged": edit("mean", "sum"),
+            "this is the largest single weight, not the mean of a head": edit("mean", "amax"),
+            "the sum is divided by the number of all tokens, not of the counted pairs":
                 edit("mean(-1)", "sum(-1) / len(tokens)"),
         },
         hints=(
-            "In one head, which cells of the matrix belong to a token and the one before it? Draw them: they lie "
-            "on a line.",
-            "weights.diagonal(offset=…, dim1=1, dim2=2) takes a line out of every head. Below the middle the offset is "
-            "negative. Its first cell belongs to the second token.",
-            "Cell i of the line pairs token i + 1 with token i. Keep the cells where both are real, take the mean over "
-            "the cells of each head, then the largest.",
+            "In one head, which entries of the matrix belong to a token and the previous one? Draw them: they are on "
+            "a diagonal.",
+            "weights.diagonal(offset=…, dim1=1, dim2=2) selects a diagonal of every head. Below the main diagonal the "
+            "offset is negative. Its first entry belongs to the second token.",
+            "Entry i of the diagonal pairs token i + 1 with token i. Keep the entries where both are ordinary tokens, "
+            "take the mean over the entries of each head, then the maximum.",
         ),
     ),
 )

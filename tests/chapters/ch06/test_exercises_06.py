@@ -189,19 +189,19 @@ def but_for(left_out, divide=torch.mean):
     ("06.1", lambda q, k, v: F.softmax(q @ k.T / k.shape[-1] ** 1/2, dim=-1) @ v, "divided by d_k and by 2", 1),
     ("06.1", lambda q, k, v: F.softmax(q @ k.T, dim=-1) / k.shape[-1] ** 0.5 @ v, "comes after the softmax", 1),
     ("06.1", lambda q, k, v: softmax_from_zero(q @ k.T / k.shape[-1] ** 0.5) @ v, "maximum that starts at 0", 5),
-    ("06.2", lambda s, look: F.softmax(s * look, dim=-1), "idden scores become 0", 1),
+    ("06.2", lambda s, look: F.softmax(s * look, dim=-1), "asked scores become 0", 1),
     ("06.2", lambda s, look: s.exp() * look / (s.exp() * look).sum(-1, keepdim=True), "∞ · 0 is NaN", 4),
     ("06.2", masked_in_place, "`scores` is changed in place", 1),
     ("06.3", lambda x, heads: x.view(len(x), heads, x.shape[1], -1), "cuts across tokens", 1),
-    ("06.3", lambda x, heads: x.view(*x.shape[:2], -1, heads).permute(0, 3, 1, 2), "ead and width are confused", 1),
-    ("06.3", lambda x, heads: torch.stack(x.split(heads, dim=-1), dim=1), "for the width of a head", 2),
+    ("06.3", lambda x, heads: x.view(*x.shape[:2], -1, heads).permute(0, 3, 1, 2), "ead and width are swapped", 1),
+    ("06.3", lambda x, heads: torch.stack(x.split(heads, dim=-1), dim=1), "as the width of a head", 2),
     ("06.4", lambda time, d: waves(time, 2 * torch.arange(0, d, 2) / d), "2i is doubled", 1),
     ("06.4", lambda time, d: waves(time, torch.arange(d // 2) / d), "exponent is i/d, not 2i/d", 1),
     ("06.4", lambda time, d: waves(time, torch.arange(0, d, 2) // d), "2i // d is 0", 1),
     ("06.5", cut_after_padding, "he padded row is shifted: a short row then reads its end", 2),
-    ("06.5", by_pad_sequence, "is filled up with 0, not with `pad`", 3),
+    ("06.5", by_pad_sequence, "is padded with 0, not with `pad`", 3),
     ("06.5", shifted_in_place, "`sentences` is changed in place", 1),
-    ("06.6", over_sep, "over a special token between them", 3),
+    ("06.6", over_sep, "across a special token", 3),
     ("06.6", but_for({"[CLS]", "[SEP]"}), "nly [CLS] and [SEP] are left out", 4),
     ("06.6", but_for(set()), "pecial tokens are counted", 2),
 ])
@@ -212,4 +212,4 @@ def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, p
 
 
 def test_a_hidden_score_that_is_only_small_is_told_by_what_must_hold() -> None:
-    assert "A hidden key still gets" in repr(check("06.2", lambda s, look: s.masked_fill(~look, -3.0).softmax(-1)))
+    assert "A masked key still gets" in repr(check("06.2", lambda s, look: s.masked_fill(~look, -3.0).softmax(-1)))
