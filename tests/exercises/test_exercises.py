@@ -349,7 +349,7 @@ def test_what_a_learner_wrote_reaches_the_page_as_text() -> None:
 
 def test_the_solution_is_folded_and_its_code_is_text() -> None:
     page = solution("06.1")._repr_html_()  # type: ignore[union-attr]
-    assert "Every query scores every key" in stub("06.1") and "Every query" not in page
+    assert "Every query is scored against every key" in stub("06.1") and "Every query" not in page
     assert page.startswith("<details><summary>06.1") and "open" not in page.split(">")[0]
     assert "-&gt; Float[Tensor, &quot;query value&quot;]" in page
 

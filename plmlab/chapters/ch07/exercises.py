@@ -12,9 +12,8 @@ from plmlab.exercises.mistakes import within
 def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor, "time"]) -> Float[Tensor, ""]:
     """The loss of a causal language model on one text, in nats.
 
-    Position t reads tokens[t], and ``logits[t]`` are what it says of the token that comes next. The
-    loss is the mean of −log p(the token that did come next). The last position says something too,
-    but nothing comes after it, so that it does not count.
+    Position t reads tokens[t], and ``logits[t]`` are its prediction of the next token. The loss is the mean
+    of −log p(next token). The last position also makes a prediction, but it has no target and is left out.
     """
     logprobs = logits.log_softmax(-1)
     said = logprobs[:-1].gather(-1, tokens[1:, None])
@@ -32,17 +31,17 @@ def draw_texts(rng: Generator) -> Probes:
         "five tokens of seven": text(5, 7),
         "eight tokens of four": text(8, 4),
         "logits in the hundreds": text(4, 5, scale=200.0),
-        "all logits far below 0": (randn(5, 3, generator=rng) - 150, torch.tensor([2, 0, 1, 1, 0])),
+        "all logits large and negative": (randn(5, 3, generator=rng) - 150, torch.tensor([2, 0, 1, 1, 0])),
         "two tokens": text(2, 6),
     }
 
 
 def nucleus(logits: Float[Tensor, "vocab"], p: float) -> Float[Tensor, "vocab"]:
-    """The distribution that top-p sampling draws from.
+    """The distribution that top-p (nucleus) sampling draws from.
 
-    Keep the smallest set of likeliest tokens whose probabilities add up to p at least; the token
-    that reaches p is in. All others get 0. What is kept is scaled up to add up to 1, and every
-    token keeps its place.
+    Keep the smallest set of most likely tokens whose probabilities sum to at least p; the token that reaches
+    p is included. All others get 0. The kept probabilities are renormalized to sum to 1, and every token
+    keeps its index.
     """
     chances = logits.softmax(-1)
     ordered, order = chances.sort(descending=True)
@@ -57,11 +56,11 @@ def draw_cuts(rng: Generator) -> Probes:
     chances = torch.tensor([0.1, 0.5, 0.15, 0.25])
     return {
         "four tokens, p = 0.6": (chances.log(), 0.6),
-        "the likeliest alone is more than p": (chances.log(), 0.3),
+        "the most likely token alone is above p": (chances.log(), 0.3),
         "nearly all": (randn(7, generator=rng), 0.95),
         "twelve tokens, p = 0.8": (2 * randn(12, generator=rng), 0.8),
-        "all logits far below 0": (randn(9, generator=rng) - 150, 0.7),
-        "all logits far above 0": (randn(8, generator=rng) + 150, 0.5),
+        "all logits large and negative": (randn(9, generator=rng) - 150, 0.7),
+        "all logits large and positive": (randn(8, generator=rng) + 150, 0.5),
         "a single token": (torch.tensor([-2.0]), 0.9),
     }
 
@@ -70,11 +69,11 @@ def step_with_cache(
     q: Float[Tensor, "width"], k: Float[Tensor, "width"], v: Float[Tensor, "value"],
     keys: Float[Tensor, "time width"], values: Float[Tensor, "time value"],
 ) -> tuple[Float[Tensor, "value"], Float[Tensor, "more width"], Float[Tensor, "more value"]]:
-    """Attention of one new token, whose past is remembered: the output, and the longer cache.
+    """Attention of one new token with a KV cache: the output, and the extended cache.
 
-    ``keys`` and ``values`` are those of the tokens before, in order. The new token looks at all
-    of them and at itself, so its own k and v join them first, at the end. Then it is attention as
-    ever, softmax(qKᵀ/√width) V, with one query. Give back the output, the keys and the values.
+    ``keys`` and ``values`` are those of the previous tokens, in order. The new token attends to all of them
+    and to itself, so first append its own k and v at the end. The rest is ordinary attention,
+    softmax(qKᵀ/√width) V, with a single query. Return the output, the keys and the values.
     """
     keys = torch.cat([keys, k[None]])
     values = torch.cat([values, v[None]])
@@ -98,8 +97,8 @@ def draw_steps(rng: Generator) -> Probes:
         "four tokens before": step(4, 3, 5),
         "nothing before": step(0, 4, 2),
         "six tokens before": step(6, 8, 3),
-        "scores far below 0": far(-20),
-        "scores far above 0": far(20),
+        "large negative scores": far(-20),
+        "large positive scores": far(20),
     }
 
 
@@ -107,11 +106,11 @@ def logit_lens(
     hidden: Float[Tensor, "layer time model"], scale: Float[Tensor, "model"], shift: Float[Tensor, "model"],
     embedding: Float[Tensor, "vocab model"],
 ) -> Float[Tensor, "layer time vocab"]:
-    """What each layer of a GPT-2 would say: the logits, were its output the last.
+    """The logit lens of a GPT-2: the logits of each layer, as if its output were that of the last layer.
 
-    The last layer's output goes through a LayerNorm and then meets the embedding of every token
-    in a dot product. Do that with every layer's. The norm takes each vector to mean 0 and
-    variance 1 (add 1e-5 to the variance, and divide by the width, not by one less), multiplies by
+    The output of the last layer is passed through a LayerNorm; the logits are its dot products with the
+    embeddings of all tokens. Do that with the output of every layer. The norm transforms each vector to mean
+    0 and variance 1 (add 1e-5 to the variance, and divide by the width, not by one less), multiplies by
     ``scale`` and adds ``shift``.
     """
     centred = hidden - hidden.mean(-1, keepdim=True)
@@ -138,11 +137,11 @@ def fine_tuning_loss(
     class_logits: Float[Tensor, "batch label"], classes: Int[Tensor, "batch"],
     word_logits: Float[Tensor, "batch time vocab"], targets: Int[Tensor, "batch time"], auxiliary: float,
 ) -> Float[Tensor, ""]:
-    """L = L_class + λ · L_words, with λ = ``auxiliary``.
+    """The fine-tuning loss L = L_class + λ · L_words, with λ = ``auxiliary``.
 
-    L_class is the mean of −log p(class) over the texts. L_words is the mean of −log p(token) over
-    all targets of the batch. A target of −100 is padding, or a position with nothing to say: it does
-    not count, neither in the sum nor in the number that the mean divides by.
+    L_class is the mean of −log p(class) over the texts. L_words is the mean of −log p(token) over all targets
+    of the batch. A target of −100 is padding, or a position without a target: it is ignored, both in the sum
+    and in the denominator of the mean.
     """
     of_classes = torch.nn.functional.cross_entropy(class_logits, classes)
     of_words = torch.nn.functional.cross_entropy(word_logits.flatten(0, 1), targets.flatten(), ignore_index=-100)
@@ -170,36 +169,36 @@ EXERCISES = (
     Exercise(
         "07.1", "the loss of a language model", language_model_loss, draw_texts,
         mistakes={
-            "nothing is shifted: each position is asked for the token that it has just read":
+            "nothing is shifted: the target of each position is the token that it has just read":
                 edit("logprobs[:-1]", "logprobs", "[1:, None]", "[:, None]"),
-            "it is shifted the wrong way: each position is asked for the token before":
+            "the shift has the wrong direction: the target of each position is the previous token":
                 edit("logprobs[:-1]", "logprobs[1:]", "[1:, None]", "[:-1, None]"),
-            "the last position is asked for the first token: rolling round is no shifting":
+            "the target of the last position is the first token: use a shift that does not wrap around":
                 edit("logprobs[:-1]", "logprobs", "tokens[1:, None]", "tokens.roll(-1)[:, None]"),
-            "each position is asked for all tokens of the text; it is asked for the one that comes next":
+            "the loss of each position is over all tokens of the text; its only target is the next token":
                 edit(".gather(-1, tokens[1:, None])", "[:, tokens[1:]]"),
-            "the losses are added up, not averaged": edit("mean", "sum"),
-            "the sum is divided by the number of positions; one of them is not asked":
+            "the losses are summed, not averaged": edit("mean", "sum"),
+            "the sum is divided by the number of positions; one of them has no target":
                 edit("mean()", "sum() / len(tokens)"),
-            "the sign is wrong: a log-probability is below 0, and its negative is the loss": edit("-said", "said"),
-            "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+            "the sign is wrong: the loss is the negative log-probability": edit("-said", "said"),
+            "the softmax is applied twice: cross_entropy expects logits and applies it itself":
                 edit("logits.log_softmax", "logits.softmax(-1).log_softmax"),
             "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss takes no logarithm)":
                 edit("log_softmax", "softmax"),
-            "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
+            "a probability underflows to 0, and its logarithm is −∞: use .log_softmax of the logits":
                 edit("log_softmax(-1)", "softmax(-1).log()"),
         },
         properties={
-            "it is below the smallest loss of any position, or above the largest, so it is no mean of them":
+            "the loss is below that of every position, or above it, so it is not their mean":
                 lambda out, logits, tokens: bool((losses := torch.nn.functional.cross_entropy(
                     logits[:-1], tokens[1:], reduction="none")).min() - 1e-3 <= out <= losses.max() + 1e-3),
         },
         hints=(
-            "Write the tokens 7, 8, 9 in a row. Which token must position 0 say? Which position has nothing to say?",
-            "logits[:-1] are the positions that count, and tokens[1:] what they had to say. Turn the logits into "
-            "log-probabilities, and take one number out of each row.",
-            "logits.log_softmax(-1) keeps large logits finite. .gather(-1, ids[:, None]) takes the number at ids[t] "
-            "out of row t.",
+            "Write the tokens 7, 8, 9 in a row. Which token must position 0 predict? Which position has no target?",
+            "logits[:-1] are the positions with a target, and tokens[1:] are their targets. Convert the logits to "
+            "log-probabilities, and select one entry per row.",
+            "logits.log_softmax(-1) is finite for large logits. .gather(-1, ids[:, None]) selects entry ids[t] of row "
+            "t.",
         ),
     ),
     Exercise(
@@ -209,54 +208,54 @@ EXERCISES = (
                 edit("before < p", "ordered.cumsum(-1) < p"),
             "the token after the one that reaches p is kept too":
                 edit("before < p", "torch.cat([before[:1], before[:-1]]) < p"),
-            "what is kept does not add up to 1: divide by its sum": edit(" / kept.sum()", ""),
-            "the tokens have lost their places: the output is sorted": edit("kept[order] = ", "kept = "),
-            "the tokens come back to wrong places: kept[order] = … puts them back, and …[order] does not":
+            "the kept probabilities do not sum to 1: divide by their sum": edit(" / kept.sum()", ""),
+            "the output is sorted by probability; keep the order of the vocabulary": edit("kept[order] = ", "kept = "),
+            "the probabilities are assigned to the wrong tokens: kept[order] = … undoes the sort, …[order] does not":
                 edit("kept[order] = ", "kept = ", "ordered, 0.0)", "ordered, 0.0)[order]"),
-            "nothing is sorted: the tokens are added up as they stand in the vocabulary":
+            "nothing is sorted: the probabilities are accumulated in the order of the vocabulary":
                 edit("chances.sort(descending=True)", "(chances, torch.arange(len(chances)))"),
-            "the likeliest are thrown away: sort with the largest first": edit("descending=True", ""),
-            "all probabilities go through a second softmax, and e⁰ is 1: those that are cut still have a chance":
+            "the most likely tokens are removed: sort in descending order": edit("descending=True", ""),
+            "a second softmax is applied to the probabilities, and e⁰ is 1: removed tokens still have probability":
                 edit("kept / kept.sum()", "kept.softmax(-1)"),
-            "p is taken for a threshold on each probability": edit("before < p", "ordered >= p"),
-            "a maximum that starts at 0 stays 0 where all logits are negative: start at −∞, or use .softmax":
+            "p is used as a threshold on each probability": edit("before < p", "ordered >= p"),
+            "a maximum that starts at 0 stays 0 if all logits are negative: start at −∞, or use .softmax":
                 edit("logits.softmax(-1)", "by_exp(logits - largest_from_zero(logits))"),
         },
         properties={
-            "the probabilities do not add up to 1": lambda out, *_: abs(float(out.sum()) - 1) < 1e-4,
+            "the probabilities do not sum to 1": lambda out, *_: abs(float(out.sum()) - 1) < 1e-4,
         },
         hints=(
-            "Sort the probabilities 0.5, 0.25, 0.15, 0.1, the largest first, and let p be 0.6. Which do you need?",
-            "A token is kept if what stands *before* it, in that order, has not reached p yet. Which running sum says "
-            "that? And how does each token find its way back to its place?",
-            "chances.sort(descending=True) gives the values and the places they came from. cumsum minus the value "
-            "itself is what stands before. kept[order] = … puts values back.",
+            "Sort the probabilities 0.5, 0.25, 0.15, 0.1, the largest first, and let p be 0.6. Which are kept?",
+            "A token is kept if the sum of the probabilities *before* it, in that order, has not reached p yet. Which "
+            "cumulative sum is that? And how is each probability returned to its token?",
+            "chances.sort(descending=True) returns the values and their original indices. cumsum minus the value "
+            "itself is the sum before it. kept[order] = … undoes the sort.",
         ),
     ),
     Exercise(
         "07.3", "one step with the cache", step_with_cache, draw_steps,
         mistakes={
-            "the new token does not see itself: its own key and value join before it looks":
+            "the new token does not attend to itself: append its key and value before the attention":
                 edit("(keys @ q", "(keys[:-1] @ q", "weights @ values", "weights @ values[:-1]"),
-            "the cache comes back as it was: the next token would not see this one":
+            "the returned cache is unchanged: the next token could not attend to this one":
                 edit(", keys, values", ", keys[:-1], values[:-1]"),
-            "the new key and value stand in front; the cache is in the order of the text":
+            "the new key and value are prepended; the cache is in the order of the text":
                 edit("[keys, k[None]]", "[k[None], keys]", "[values, v[None]]", "[v[None], values]"),
             "the scores are not divided by √width": edit(" / q.shape[-1] ** 0.5", ""),
-            "the scores are divided by the width, not by its root": edit(" ** 0.5", ""),
+            "the scores are divided by the width, not by its square root": edit(" ** 0.5", ""),
             "the scores are divided by the width and by 2, not by the root: ** binds tighter than /, so write ** 0.5":
                 edit("** 0.5", "** 1 / 2"),
-            "the division by √width comes after the softmax; it is the scores that it makes smaller":
+            "the division by √width comes after the softmax; scale the scores instead":
                 edit(" / q.shape[-1] ** 0.5", "", "softmax(-1)", "softmax(-1) / q.shape[-1] ** 0.5"),
-            "exp of a large score is infinite, and of one far below 0 it is 0: use .softmax":
+            "exp of a large score overflows to ∞, and of a large negative one underflows to 0: use .softmax":
                 edit("= (keys", "= by_exp(keys", ".softmax(-1)", ""),
-            "the query is cached in the place of the key": edit("k[None]", "q[None]"),
-            "the oldest token is dropped to keep the length: all that came before is needed":
+            "the query is cached instead of the key": edit("k[None]", "q[None]"),
+            "the oldest token is dropped to keep the length: keep all previous tokens":
                 edit("k[None]])", "k[None]])[1:]", "v[None]])", "v[None]])[1:]"),
         },
         hints=(
-            "How many keys does the new token see, when there were four before it?",
-            "First make the cache one row longer. From there on it is attention with a single query: one score a key.",
+            "How many keys does the new token attend to, if there are four before it?",
+            "First make the cache one row longer. The rest is attention with a single query: one score per key.",
             "torch.cat([keys, k[None]]) adds a row. keys @ q gives all scores at once; do not forget √width.",
         ),
     ),
@@ -264,54 +263,55 @@ EXERCISES = (
         "07.4", "the logit lens", logit_lens, draw_layers,
         mistakes={
             "the norm is missing": edit("(normed * scale + shift)", "hidden"),
-            "it divides by the variance; the deviation is its root": edit(".sqrt()", ""),
+            "the vectors are divided by the variance; divide by its square root, the standard deviation":
+                edit(".sqrt()", ""),
             "scale and shift are missing": edit("(normed * scale + shift)", "normed"),
-            "the norm runs over the positions, not over each vector":
+            "the norm is over the positions, not over each vector":
                 edit("hidden.mean(-1", "hidden.mean(1", "square().mean(-1", "square().mean(1"),
-            "scale and shift have changed places: scale multiplies, shift is added":
-                edit("scale + shift", "shift + scale"),
-            "the shift is added before the scale multiplies; it comes last":
+            "scale and shift are swapped: scale multiplies, shift is added": edit("scale + shift", "shift + scale"),
+            "the shift is added before the multiplication by scale; add it last":
                 edit("normed * scale + shift", "(normed + shift) * scale"),
-            "nothing is added to the variance; where vectors are small, the 1e-5 shows": edit(" + 1e-5", ""),
-            "the 1e-5 is added to the deviation, not to the variance": edit(" + 1e-5).sqrt()", ").sqrt().add(1e-5)"),
-            "the mean is not taken away: this is another norm, RMSNorm":
+            "nothing is added to the variance; for small vectors, the 1e-5 matters": edit(" + 1e-5", ""),
+            "the 1e-5 is added to the standard deviation, not to the variance":
+                edit(" + 1e-5).sqrt()", ").sqrt().add(1e-5)"),
+            "the mean is not subtracted: this is a different norm, RMSNorm":
                 edit("hidden - hidden.mean(-1, keepdim=True)", "hidden"),
-            "the deviation divides by one less than the width (.std() and .var() do so unless told correction=0)":
+            "the variance divides by one less than the width (.std() and .var() do so unless correction=0 is given)":
                 edit("centred.square().mean", "hidden.var"),
         },
         hints=(
-            "Three things happen to a vector after the last layer: it is normed, scaled and shifted, and compared with "
-            "each token. Over which axis does the norm run?",
-            "Each vector alone: its own mean goes, and it is divided by its own deviation, so the last axis with "
-            "keepdim=True. Then the dot product with every row of the embedding.",
-            "Or take torch.nn.functional.layer_norm(hidden, [model], scale, shift); then @ embedding.T.",
+            "Three things happen to a vector after the last layer: it is normalized, scaled and shifted, and "
+            "multiplied by the embedding of each token. Over which axis is the norm?",
+            "Each vector separately: subtract its mean and divide by its standard deviation, both over the last axis "
+            "with keepdim=True. Then take the dot product with every row of the embedding.",
+            "Or use torch.nn.functional.layer_norm(hidden, [model], scale, shift); then @ embedding.T.",
         ),
     ),
     Exercise(
         "07.5", "the loss of fine-tuning", fine_tuning_loss, draw_batches,
         mistakes={
-            "the words' loss is missing": edit(" + auxiliary * of_words", ""),
+            "the language-model loss is missing": edit(" + auxiliary * of_words", ""),
             "λ is left out": edit("auxiliary * ", ""),
-            "λ stands before the wrong loss":
+            "λ multiplies the wrong loss":
                 edit("of_classes + auxiliary * of_words", "auxiliary * of_classes + of_words"),
-            "the class's loss is weighed by 1 − λ; it counts in full":
+            "the classification loss is multiplied by 1 − λ; its weight is 1":
                 edit("return of_classes", "return (1 - auxiliary) * of_classes"),
-            "both go through a softmax before cross_entropy; it wants logits, and takes the softmax itself":
+            "a softmax is applied before cross_entropy, which expects logits and applies it itself":
                 edit("class_logits, classes", "class_logits.softmax(-1), classes",
                      "word_logits.flatten", "word_logits.softmax(-1).flatten"),
             "a view to [batch vocab time] mixes positions and tokens: .transpose(1, 2) swaps two axes, .view does not":
                 edit("word_logits.flatten", "cut_across(word_logits).flatten"),
-            "the targets are shifted once more: `targets` says already what each position must say":
+            "the targets are shifted again: `targets` is already aligned with the positions":
                 edit("word_logits.flatten", "word_logits[:, :-1].flatten", "targets.flatten", "targets[:, 1:].flatten"),
-            "token 0 is left out too: it is a token as any other, only −100 is none":
+            "token 0 is ignored too: it is an ordinary token, ignore only −100":
                 edit("targets.flatten", "targets.masked_fill(targets == 0, -100).flatten"),
-            "−100 is taken for a token: those positions are asked for token 0":
+            "−100 is treated as a token: those positions have the target 0":
                 edit("targets.flatten", "targets.clamp(min=0).flatten"),
-            "the words' mean divides by all positions, those with nothing to say too":
+            "the mean of L_words divides by all positions, including those without a target":
                 edit("ignore_index=-100)", 'ignore_index=-100, reduction="sum") / targets.numel()'),
         },
         properties={
-            "without the class's part, what is left is no mean of the words' losses, times λ":
+            "minus the classification loss, the result is not λ times a mean of the token losses":
                 lambda out, c, classes, w, targets, part: within(
                     out - torch.nn.functional.cross_entropy(c, classes),
                     part * torch.nn.functional.cross_entropy(
@@ -319,11 +319,10 @@ EXERCISES = (
         },
         hints=(
             "Both parts are cross-entropies. What is the mean of each taken over?",
-            "Cross-entropy wants a row for each question: lay all positions of all texts in one long row of questions, "
-            "and "
-            "leave out those whose target is −100.",
-            "torch.nn.functional.cross_entropy(logits, targets) takes the mean, and skips −100 by itself. "
-            "word_logits.flatten(0, 1) makes the long row.",
+            "Cross-entropy expects one row of logits per target: flatten batch and time into one axis, and leave out "
+            "the positions whose target is −100.",
+            "torch.nn.functional.cross_entropy(logits, targets) takes the mean and ignores −100 by default. "
+            "word_logits.flatten(0, 1) merges batch and time.",
         ),
     ),
 )

@@ -180,21 +180,21 @@ def tuned(of_words):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("07.1", lambda x, t: F.cross_entropy(x.softmax(-1)[:-1], t[1:]), "he softmax is taken twice"),
+    ("07.1", lambda x, t: F.cross_entropy(x.softmax(-1)[:-1], t[1:]), "he softmax is applied twice"),
     ("07.1", lambda x, t: F.nll_loss(x.softmax(-1)[:-1], t[1:]), "he logarithm is missing: this is the mean of −p"),
-    ("07.1", lambda x, t: -x.log_softmax(-1)[:-1][:, t[1:]].mean(), "asked for all tokens"),
+    ("07.1", lambda x, t: -x.log_softmax(-1)[:-1][:, t[1:]].mean(), "is over all tokens"),
     ("07.2", as_huggingface_without_its_shift, "he token that reaches p is left out"),
     ("07.2", cut_in_place, "`logits` is changed in place"),
     ("07.2", one_by_one, " maximum that starts at 0"),
     ("07.3", step(lambda scores, width: (scores / width ** 1/2).softmax(-1)), "by the width and by 2"),
-    ("07.3", step(lambda scores, width: (scores / width).softmax(-1)), "by the width, not by its root"),
-    ("07.3", step(exp_by_hand), "of one far below 0 it is 0"),
+    ("07.3", step(lambda scores, width: (scores / width).softmax(-1)), "by the width, not by its square root"),
+    ("07.3", step(exp_by_hand), "of a large negative one underflows"),
     ("07.4", lens(0.0, 0.0), "othing is added to the variance"),
-    ("07.4", lens(0.0, 1e-5), "added to the deviation"),
-    ("07.4", lambda h, scale, shift, e: F.layer_norm(h, e.shape[1:], shift, scale) @ e.T, "have changed places"),
+    ("07.4", lens(0.0, 1e-5), "added to the standard deviation"),
+    ("07.4", lambda h, scale, shift, e: F.layer_norm(h, e.shape[1:], shift, scale) @ e.T, "cale and shift are swapped"),
     ("07.5", tuned(lambda w, t: F.cross_entropy(w.reshape(len(w), w.shape[2], -1), t)), "mixes positions and tokens"),
-    ("07.5", tuned(lambda w, t: F.cross_entropy(w[:, :-1].mT, t[:, 1:])), "shifted once more"),
-    ("07.5", tuned(lambda w, t: F.cross_entropy(w[t > 0], t[t > 0])), "oken 0 is left out too"),
+    ("07.5", tuned(lambda w, t: F.cross_entropy(w[:, :-1].mT, t[:, 1:])), "shifted again"),
+    ("07.5", tuned(lambda w, t: F.cross_entropy(w[t > 0], t[t > 0])), "oken 0 is ignored too"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
