@@ -244,8 +244,7 @@ EXERCISES = (
                 edit("tanh", "sigmoid"),
         },
         properties={
-            "an entry is farther from 0 than the old state and than 1, which an interpolation between the two cannot "
-            "be":
+            "an entry is farther from 0 than the old state and than 1, so it is not an interpolation":
                 lambda out, x, h, *_: bool((out.abs() <= h.abs().clamp(min=1) + 1e-4).all()),
         },
         hints=(
@@ -331,7 +330,7 @@ EXERCISES = (
     Exercise(
         "01.5", "the state after the last word", last_states, draw_padded,
         mistakes={
-            "the last time step is taken; for a short text it is padding":
+            "the last time step is used, which is padding for a short text":
                 edit("torch.arange(len(shown)), lengths - 1", ":, -1"),
             "every text is read at the last step of the longest; each text has its own length":
                 edit("torch.arange(len(shown)), lengths", ":, lengths.max()"),
@@ -362,7 +361,7 @@ EXERCISES = (
             "A text has three words. At which step is its last word, if steps count from 0?",
             "Each text needs one step, its own. So index with pairs: text 0 and its step, text 1 and its step, and so "
             "on.",
-            "table[rows, columns] with two index lists of equal length takes pairs. torch.arange(n) is 0, 1 … n − 1.",
+            "table[rows, columns] with two index lists of equal length selects pairs. torch.arange(n) is 0, 1 … n − 1.",
         ),
     ),
     Exercise(

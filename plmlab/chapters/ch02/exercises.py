@@ -91,7 +91,7 @@ def draw_counts(_: Generator) -> Probes:
     """Inputs for 02.3: name → (counts, power)."""
     return {
         "two words, one 16 times as frequent as the other": (torch.tensor([1.0, 16]), 0.75),
-        "a word that never comes": (torch.tensor([81.0, 0, 16, 1]), 0.75),
+        "a word that never occurs": (torch.tensor([81.0, 0, 16, 1]), 0.75),
         "the power 1/2": (torch.tensor([4.0, 9, 1, 25, 2]), 0.5),
         "from a thousand times to once": (torch.tensor([1000.0, 480, 333, 70, 7, 3, 1]), 0.75),
         "a single word": (torch.tensor([12.0]), 0.75),
@@ -254,7 +254,7 @@ EXERCISES = (
         "02.2", "what CBOW reads", cbow_hidden, draw_contexts,
         mistakes={
             "these are sums; divide by the number of words": edit(" / here.sum(1).clamp(min=1)", ""),
-            "padding counts in the mean: divide by the number of words, not of positions":
+            "padding is included in the count: divide by the number of words, not of positions":
                 edit("here.sum(1).clamp(min=1)", "here.shape[1]"),
             "the padding vector is included in the mean as if it were a word's (padding_idx only excludes it from "
             "training)": edit(" * here).sum(1) / here.sum(1).clamp(min=1)", ").mean(1)"),

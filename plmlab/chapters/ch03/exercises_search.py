@@ -74,8 +74,8 @@ def rank_by_length_penalty(
     whole texts, of which the first ``prompt`` were given and not generated. The score is the log-probability
     divided by ((5 + n) / 6)**alpha, where n is the number of generated tokens (Wu et al. 2016). The order
     holds indices into ``logprobs``. Texts with equal scores keep their order. With a prompt of 2,
-    log-probabilities [−4, −6], lengths [5, 15] and alpha = 1, the scores are −3 and −2: return ([1, 0], [−2,
-    −3]).
+    log-probabilities [−4, −6], lengths [5, 15] and alpha = 1, the scores are −3 and −2: return
+    ([1, 0], [−2, −3]).
     """
     written = lengths - prompt
     scores = logprobs / ((5 + written) / 6) ** alpha
@@ -226,7 +226,7 @@ def draw_models(rng: Generator) -> Probes:
         "the end at once": drawn(1, 4, 0, 4),
         "the end is the last token": drawn(30, 4, 3, 4),
         "the end is in the middle": drawn(1165, 3, 1, 5),
-        "a text cut at its full length": drawn(18, 4, 2, 4),
+        "a text of the maximum length": drawn(18, 4, 2, 4),
     }
 
 

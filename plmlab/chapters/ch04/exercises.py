@@ -208,7 +208,7 @@ EXERCISES = (
             "The row [5, 6, 0], padded with 0, has two words. What is the result of reversing the whole row? What "
             "should it be?",
             "Row by row: count the words, reverse them and append the rest of the row. Or for all rows at once: "
-            "reverse the whole rows, then move the padding from the left to the right.",
+            "reverse the whole rows, then move the padding back to the end.",
             "(row != pad).sum() counts the words of a row. .flip(0) reverses a row, .flip(1) all rows of a batch; "
             "row[::-1] works for lists only. torch.cat concatenates, torch.stack makes a batch of rows. "
             ".argsort(dim=1, stable=True) puts False before True and keeps the order of equal ones.",

@@ -355,7 +355,7 @@ def pmi_of(words, end):
     ("02.1", pairs_below_zero, " negative index counts from the end", 1),
     ("02.1", pairs_of_slices, "counts from the end and is empty", 1),
     ("02.1", pairs_by_index, ".index returns the first position", 3),
-    ("02.2", lambda x, v, pad: (v[x] * (x != pad).unsqueeze(-1)).mean(1), "adding counts in the mean", 1),
+    ("02.2", lambda x, v, pad: (v[x] * (x != pad).unsqueeze(-1)).mean(1), "adding is included in the count", 1),
     ("02.2", mean_row_by_row, "0 divided by 0 is NaN", 4),
     ("02.2", mean_of_first_positions, "s assumed to follow the words", 2),
     ("02.3", lambda counts, power: counts * power / (counts * power).sum(), "counts * power is not a power", 1),
