@@ -19,11 +19,11 @@ def corrupt(
     tokens: Int[Tensor, "time"], selected: Bool[Tensor, "time"], dice: Float[Tensor, "time"],
     random_words: Int[Tensor, "time"], mask: int,
 ) -> tuple[Int[Tensor, "time"], Int[Tensor, "time"]]:
-    """What BERT is shown of a text, and what each position must say (the targets).
+    """BERT's corrupted input for one text, and the targets.
 
-    The dice, from 0 to below 1, decide what a selected position shows: below 0.8 the id ``mask``, from
-    0.8 to below 0.9 its word in ``random_words``, from 0.9 on its own token. Whatever it shows, it
-    must say its own token. A position that is not selected shows its token, and has the target −100.
+    ``dice``, in [0, 1), decides what replaces a selected token: below 0.8 the id ``mask``, from 0.8 to
+    below 0.9 the token in ``random_words``, from 0.9 the token itself. In every case the target is the
+    original token. An unselected position keeps its token and has the target −100.
     """
     masked = selected & (dice < 0.8)
     swapped = selected & ~masked & (dice < 0.9)
@@ -42,7 +42,7 @@ def draw_texts(rng: Generator) -> Probes:
         "five tokens, three selected": (torch.arange(11, 16), selected, dice, torch.arange(21, 26), 4),
         "sixty tokens": text(60, 4),
         "another id for [MASK]": text(30, 2),
-        "nothing is selected": text(6, 4, share=0.0),
+        "no selected position": text(6, 4, share=0.0),
         "a single token, and dice of exactly 0.8":
             (torch.tensor([9]), torch.tensor([True]), torch.tensor([0.8]), torch.tensor([17]), 4),
     }
@@ -54,9 +54,9 @@ def masked_loss(
 ) -> Float[Tensor, ""]:
     """The loss of the masked language model over a batch, in nats.
 
-    ``hidden`` is what the last layer makes of each position. The logit of a token there is the dot
-    product of the position's vector with the token's embedding, plus the token's bias. The loss is the
-    mean of −log p(target) over all positions of the batch that have one. A target of −100 is none.
+    ``hidden`` holds the last layer's hidden states. The logit of a token at a position is the dot
+    product of the hidden state with the token's embedding, plus the token's bias. The loss is the
+    mean of −log p(target) over all positions of the batch that have a target; −100 marks no target.
     """
     asked = targets != -100
     logprobs = (hidden[asked] @ embedding.T + bias).log_softmax(-1)
@@ -96,12 +96,12 @@ def embed(
     first: list[int], second: list[int], cls: int, sep: int, E_token: Float[Tensor, "vocab model"],
     E_position: Float[Tensor, "longest model"], E_segment: Float[Tensor, "2 model"],
 ) -> Float[Tensor, "time model"]:
-    """The vectors that BERT starts with: [CLS] first [SEP] second [SEP], one row per position.
+    """BERT's input embeddings for [CLS] first [SEP] second [SEP], one row per position.
 
-    A position's vector is the sum of three rows: of its token, of its position, and of its segment.
-    Positions count from 0 to the end. The segment is 0 for [CLS], the first sentence and the
-    [SEP] after it, then 1. Each sum is taken to mean 0 and variance 1: add 1e-12 to the variance,
-    and divide by the width, not by one less. No scale, no shift.
+    Each is the sum of a token embedding, a position embedding and a segment embedding, followed by a
+    layer normalization. Positions count from 0 to the end. The segment is 0 for [CLS], the first sentence
+    and the [SEP] after it, then 1. Normalize each sum to mean 0 and variance 1: add 1e-12 to the
+    variance, and divide by the width, not by the width minus one. No scale, no shift.
     """
     tokens = torch.tensor([cls, *first, sep, *second, sep])
     segments = torch.tensor([0] * (len(first) + 2) + [1] * (len(second) + 1))
@@ -126,11 +126,11 @@ def draw_pairs(rng: Generator) -> Probes:
 def span(
     start: Float[Tensor, "time"], end: Float[Tensor, "time"], first: int, longest: int,
 ) -> tuple[int, int]:
-    """The answer to a question: the positions of its first and of its last token, (i, j).
+    """The answer to a question: the positions of its first and its last token, (i, j).
 
     The answer is the span with the largest start[i] + end[j], where ``start`` and ``end`` are
-    logits. It does not end before it starts, has at most ``longest`` tokens, and lies in the text,
-    which begins at position ``first``; before that stands the question. Positions count from [CLS] = 0.
+    logits. It does not end before it starts, has at most ``longest`` tokens, and lies in the passage,
+    which begins at position ``first``, after the question. Positions count from [CLS] = 0.
     """
     spans = [(i, j) for i in range(first, len(start)) for j in range(i, min(i + longest, len(end)))]
     i, j = max(spans, key=lambda ends: float(start[ends[0]] + end[ends[1]]))
@@ -143,14 +143,14 @@ def draw_questions(rng: Generator) -> Probes:
         return torch.tensor(start), torch.tensor(end), first, longest
 
     return {
-        "the likeliest end stands before the likeliest start":
+        "the most probable end is before the most probable start":
             question([2.0, 6, 0, 0, 1, 3, 4, 0], [0.0, 0, 1, 0, 2, 5, 3, 0], 4, 3),
-        "the likeliest start and end are far apart":
+        "the most probable start and end are far apart":
             question([0.0, 0, 6, 1, 0, 2, 4.5, 0, 0, 0], [0.0, 0, 1, 2, 0, 0, 1, 0, 5, 0.5], 2, 4),
         "a span that is just short enough": question([0.0, 1, 0, 5, 0, 1, 0, 0], [0.0, 0, 0, 0, 1, 4, 4.5, 0], 3, 3),
-        "the question looks like the answer":
+        "the largest logits are in the question":
             question([0.0, 5, 1, 6, 2, 3, 0, 0], [0.0, 0, 6, 1, 3.5, 2, 1.5, 0], 4, 3),
-        "one start and one end stand out": question([0.0, 8, 0, 5, -6, -5], [0.0, -2, -1, 5, -6, 7], 1, 2),
+        "one large start and one large end logit": question([0.0, 8, 0, 5, -6, -5], [0.0, -2, -1, 5, -6, 7], 1, 2),
         "all logits are negative":
             question([-50.0, -71, -66, -64.5, -69, -62, -63], [-50.0, -75, -70, -66, -67, -68, -61], 2, 3),
         "padding at the end": question([1.0, 0, 2, -1, 3, 0.5, -1e4, -1e4], [0.0, 4, 1, 2, -2, 2.5, -1e4, -1e4], 2, 2),
@@ -164,13 +164,13 @@ def filled_with_zero(start: Tensor, end: Tensor, first: int, longest: int) -> tu
 
 
 def guess_at_once(joint: Float[Tensor, "one other"]) -> tuple[Float[Tensor, "one other"], Float[Tensor, ""]]:
-    """Two words are hidden at once: the best that BERT can say of the pair, and what that loses.
+    """The independent prediction of two masked words, and its loss compared with the joint distribution.
 
-    ``joint[a, b]`` is how likely words a and b are to stand there together, exactly. The best
-    reader that guesses each position without knowing the other says the chances of a, whatever b is,
-    and of b, whatever a is; a pair then gets the product. Give back the product, and its
-    divergence from the truth in nats: KL = Σ joint · ln(joint / product), where a pair that never
-    comes adds 0.
+    ``joint[a, b]`` is the exact joint probability of the words a and b. The Bayes-optimal predictor
+    that predicts each position independently assigns the two marginal probabilities, so the
+    probability of a pair is their product. Return the product of the marginals and its KL divergence
+    from the joint in nats, KL = Σ joint · ln(joint / product), where a pair with probability 0
+    contributes 0.
     """
     product = joint.sum(1, keepdim=True) * joint.sum(0, keepdim=True)
     p, q = joint[joint > 0], product[joint > 0]
@@ -186,22 +186,22 @@ def draw_joints(rng: Generator) -> Probes:
     return {
         "New York or Los Angeles": (torch.tensor([[0.75, 0.0], [0.0, 0.25]]),),
         "three words and four": (drawn(3, 4),),
-        "some pairs never come": (drawn(5, 4, never=0.4),),
-        "the two know nothing of each other": (torch.tensor([[0.2], [0.8]]) * torch.tensor([0.5, 0.2, 0.3]),),
+        "some pairs have probability 0": (drawn(5, 4, never=0.4),),
+        "the two words are independent": (torch.tensor([[0.2], [0.8]]) * torch.tensor([0.5, 0.2, 0.3]),),
         "the first word is certain": (torch.tensor([[0.2, 0.5, 0.3]]),),
-        "a word that never comes": (torch.tensor([[0.1, 0.4, 0.0], [0.3, 0.2, 0.0]]),),
+        "a word with probability 0": (torch.tensor([[0.1, 0.4, 0.0], [0.3, 0.2, 0.0]]),),
     }
 
 
 def head_scores(
     weights: Float[Tensor, "text head query key"], special: Bool[Tensor, "text key"], links: Int[Tensor, "link 3"],
 ) -> Float[Tensor, "head"]:
-    """How well each head knows a relation, such as that of a verb to its subject, on gold labels.
+    """How accurately each attention head captures a relation, such as verb to subject, on gold labels.
 
-    A link (text, from, to) joins two positions of a text. A head knows it if position ``from``, as a query,
-    gives position ``to`` more weight than any other position of the text, where itself and the special
-    tokens ([CLS], [SEP], padding: True in ``special``) are left out. A head's score is the share
-    of all links that it knows.
+    A link (text, from, to) joins two positions of a text. A head is correct if the query at ``from``
+    gives ``to`` a larger attention weight than any other position of the text, excluding ``from`` itself and
+    the special tokens ([CLS], [SEP], padding: True in ``special``). A head's score is its accuracy:
+    the fraction of all links on which it is correct.
     """
     known = []
     for text, query, key in links.tolist():
@@ -238,63 +238,65 @@ def draw_links(rng: Generator) -> Probes:
 EXERCISES = (
     Exercise(
         "08.1", "eighty, ten, ten", corrupt, draw_texts,
-        mistakes={"only positions that show [MASK] have a target; every selected position must say its token":
+        mistakes={"only [MASK] positions have a target; every selected position has its original token as its target":
                   edit("~selected, -100", "~masked, -100"),
-                  "the targets are what is shown, [MASK] and random words; asked is what stood there before":
+            "the targets are the corrupted tokens; they should be the original ones":
                   edit("return shown, tokens", "return shown, shown"),
-            "positions that are not selected have the target 0; that is a token, and −100 is none": edit("-100", "0"),
-                  "the dice are read at every position; only a selected one may change":
+            "unselected positions have the target 0, which is a token id; the target should be −100": edit("-100", "0"),
+            "the dice are used at every position; only selected positions may change":
                   edit("selected & (dice < 0.8)", "dice < 0.8", "selected & ~masked", "~masked"),
-                  "random words and kept tokens have changed places": edit("dice < 0.9", "dice >= 0.9"),
-                  "no position keeps its token: from 0.9 on all show random words": edit(" & (dice < 0.9)", ""),
-                  "random words overwrite [MASK]: they belong where the dice are from 0.8 to below 0.9, not below 0.8":
+            "random words and unchanged tokens are swapped": edit("dice < 0.9", "dice >= 0.9"),
+            "no selected position keeps its token: from 0.9 on, all are replaced by random words":
+                edit(" & (dice < 0.9)", ""),
+            "random words overwrite [MASK]: they belong where the dice are from 0.8 to below 0.9, not below 0.8":
                   edit("& ~masked ", "", "tokens).masked_fill(masked, mask)", "tokens.masked_fill(masked, mask))"),
-                  "where the dice show 0.8 exactly, [MASK] is shown; it needs dice below 0.8 (<, not <=)":
+            "a dice value of exactly 0.8 gives [MASK]; [MASK] requires a value below 0.8 (<, not <=)":
                   edit("dice < 0.8", "dice <= 0.8"),
-            "every selected position shows [MASK], whatever the dice": edit("selected & (dice < 0.8)", "selected"), },
-        properties={"a position that is not selected shows something else than its token":
+            "every selected position becomes [MASK], whatever the dice": edit("selected & (dice < 0.8)", "selected"), },
+        properties={"the token of an unselected position has changed":
                     lambda out, t, s, *_: torch.equal(out[0][~s], t[~s]),
-            "a position that is not selected has a target": lambda out, t, s, *_: bool((out[1][~s] == IGNORE).all()),
-                    "a selected position has not its own token for a target": lambda out, t, s,
+            "an unselected position has a target": lambda out, t, s, *_: bool((out[1][~s] == IGNORE).all()),
+            "the target of a selected position is not its original token": lambda out, t, s,
                     *_: torch.equal(out[1][s], t[s]), },
-        hints=("Take one selected position whose dice show 0.95. What does it show, and what must it say? Could BERT "
-               "know, when it sees that position, that it was selected?",
-            "What is shown depends on the selection and on the dice; the targets depend on the selection alone. Make "
-               "one mask of positions for [MASK] and one for random words. Both lie inside `selected`.",
-               "torch.where(mask, this, that) chooses position by position, x.masked_fill(mask, number) writes one "
-               "number, & and ~ join and turn masks. None of them changes what it is given.",
+        hints=("Take one selected position whose dice value is 0.95. What is its input, and what is its target? Can "
+               "BERT infer from the input that this position was selected?",
+            "The input depends on the selection and on the dice; the targets depend on the selection alone. Build one "
+            "mask for the [MASK] positions and one for the random words, both subsets of `selected`.",
+            "torch.where(mask, this, that) selects element by element, x.masked_fill(mask, number) fills in a "
+            "constant, & and ~ combine and invert masks. None of them modifies its arguments.",
         ),
     ),
     Exercise("08.2", "the loss of the masked positions", masked_loss, draw_batches,
              mistakes={
-            "the mean divides by all positions, those without a target too": edit("mean()", "sum() / targets.numel()"),
-            "the mean is taken text by text: a target of a text with few then counts more":
+            "the sum is divided by the number of all positions, including those without a target":
+                edit("mean()", "sum() / targets.numel()"),
+            "the mean is taken per text first, so that a target in a text with few targets has a larger weight":
                 edit("-logprobs.gather(-1, targets[asked][:, None]).mean()",
                      "text_by_text(hidden @ embedding.T + bias, targets)"),
-            "it is shifted, as in GPT; here each position says what belongs into its own place":
+            "the targets are shifted, as in GPT; here each position predicts its own token":
                 edit("asked =", "hidden, targets = hidden[:, :-1], targets[:, 1:]\n    asked ="),
-            "token 0 is left out too: it is a token as any other, only −100 is none": edit("!= -100", "> 0"),
+            "token 0 is left out too: it is an ordinary token id, only −100 marks no target": edit("!= -100", "> 0"),
             "the bias is missing": edit(" + bias", ""),
             "a view to [batch vocab time] mixes positions and tokens: .transpose(1, 2) swaps two axes, .view does not":
                 edit("(hidden[asked] @ embedding.T + bias)", "cut_across(hidden @ embedding.T + bias)[asked]"),
-            "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+            "the softmax is applied twice: cross_entropy expects logits and applies the softmax itself":
                 edit("log_softmax", "softmax(-1).log_softmax"),
-            "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss takes no logarithm)":
+            "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss does not take the logarithm)":
                 edit("log_softmax", "softmax"),
-            "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
+            "a probability underflows to 0 and its logarithm is −∞: apply .log_softmax to the logits":
                 edit("log_softmax(-1)", "softmax(-1).log()"),
-            "a maximum that starts at 0 stays 0 where all logits are negative: start at −∞, or take .log_softmax":
+            "a maximum that starts at 0 stays 0 if all logits are negative: start at −∞, or use .log_softmax":
                 edit("logprobs =", "logits =", ".log_softmax(-1)", "\n    rest = logits - largest_from_zero(logits)"
                      "\n    logprobs = rest - rest.exp().sum(-1, keepdim=True).log()"),
         },
              properties={
-            "it is below the smallest loss of any target, or above the largest, so it is no mean of them":
+            "the result is below the smallest loss of any target, or above the largest, so it is not a mean of them":
                 lambda out, *args: within(out - (each := losses(*args)).min(), each.max() - each.min()),
         },
              hints=(
-            "One text has one target, another has four. How many losses are there, and what does the mean divide by?",
-            "First keep only the positions with a target, of all texts, in one long list. BERT's own code does so too: "
-            "then most of the logits are never computed. From there on it is a cross-entropy.",
+            "One text has one target, another has four. How many losses are there, and what is their sum divided by?",
+            "First select the positions with a target, from all texts, as one long list. BERT's own code does the "
+            "same, so that most of the logits are never computed. The rest is a cross-entropy.",
             "hidden[asked] with a mask [batch time] is [positions model], and targets[asked] is [positions]. "
             ".log_softmax(-1), then .gather(-1, ids[:, None]); or torch.nn.functional.cross_entropy(logits, ids).",
         ),
@@ -302,139 +304,137 @@ EXERCISES = (
     Exercise(
         "08.3", "what BERT reads", embed, draw_pairs,
         mistakes={
-            "the positions are missing": edit(" + E_position[:len(tokens)]", ""),
-            "the segments are missing": edit(" + E_segment[segments]", ""),
+            "the position embeddings are missing": edit(" + E_position[:len(tokens)]", ""),
+            "the segment embeddings are missing": edit(" + E_segment[segments]", ""),
             "positions count from 1, not from 0": edit("[:len(tokens)]", "[1:len(tokens) + 1]"),
-            "the table of positions is asked with the ids of the tokens; it wants 0, 1, 2 …":
+            "the position embeddings are indexed with token ids; index them with 0, 1, 2 …":
                 edit("[:len(tokens)]", "[tokens]"),
-            "positions begin again at 0 in the second sentence; they count to the end":
+            "positions restart at 0 in the second sentence; they count to the end":
                 edit("[:len(tokens)]", "[[*range(len(first) + 2), *range(len(second) + 1)]]"),
-            "the [SEP] between the sentences has segment 1; it still belongs to the first":
+            "the [SEP] between the sentences has segment 1; it belongs to the first sentence":
                 edit("len(first) + 2", "len(first) + 1", "len(second) + 1", "len(second) + 2"),
             "the last [SEP] has segment 0; it belongs to the second sentence":
                 edit("(len(second) + 1)", "len(second) + [0]"),
-            "the norm runs over the positions, not over each position's vector":
+            "the normalization runs over the positions, not over each position's vector":
                 edit("(added, added.shape[-1:], eps=1e-12)", "(added.T, added.shape[:1], eps=1e-12).T"),
-            "the deviation divides by one less than the width (.std() and .var() do so unless told correction=0)":
+            "the standard deviation divides by the width minus one (.std() and .var() do so unless correction=0)":
                 edit("torch.nn.functional.layer_norm(added, added.shape[-1:], eps=1e-12)",
                      "(added - added.mean(-1, keepdim=True)) / (added.var(-1, keepdim=True) + 1e-12).sqrt()"),
-            "1e-5 is added to the variance, PyTorch's own choice; BERT's is 1e-12, and where vectors are small it "
-            "shows": edit(", eps=1e-12", ""),
+            "1e-5 (PyTorch's default) is added to the variance, not BERT's 1e-12": edit(", eps=1e-12", ""),
         },
-        properties={"a position's vector has not the mean 0": lambda out, *_: bool((out.mean(-1).abs() < 1e-3).all()),
-                    "a position's vector has not the variance 1":
+        properties={"the mean of a position's vector is not 0": lambda out, *_: bool((out.mean(-1).abs() < 1e-3).all()),
+            "the variance of a position's vector is not 1":
                     lambda out, *_: bool(((out.var(-1, correction=0) - 1).abs() < 1e-2).all()),
         },
         hints=(
-            "Write the positions of a pair with two and three words in a row. Below each, write its position and its "
+            "Write down the tokens of a pair with two and three words. Below each, write its position and its "
             "segment. Which sentence does each [SEP] belong to?",
-            "Make two lists of ids as long as the row, tokens and segments. Each picks rows of its table; positions "
-            "are the table's first rows, as many as there are positions. Add the three, then norm each row alone.",
-            "table[ids] picks rows, where ids is a tensor. [0] * n makes n zeros. "
-            "torch.nn.functional.layer_norm(x, x.shape[-1:], eps=…) norms rows.",
+            "Make two lists of ids, tokens and segments, and index the embedding matrix of each. The position "
+            "embeddings are the first rows of their matrix, one per token. Add the three and normalize each row.",
+            "table[ids] selects rows if ids is a tensor. [0] * n gives n zeros. torch.nn.functional.layer_norm(x, "
+            "x.shape[-1:], eps=…) normalizes rows.",
         ),
     ),
     Exercise(
         "08.4", "the best span", span, draw_questions,
         mistakes={
-            "0 is more than any sum where all logits are negative: let a maximum start at −∞, or fill a table with −∞":
+            "if all logits are negative, 0 exceeds every sum: let a maximum start at −∞, or fill a table with −∞":
                 edit("return i, j", "return (i, j) if start[i] + end[j] > 0 else (0, 0)"),
-            "0 is more than any sum where all logits are negative: what is not allowed in the table must be −∞":
+            "if all logits are negative, 0 exceeds every sum: what is not allowed in the table must be −∞":
                 filled_with_zero,
-            "a maximum that starts at 0 finds nothing where all logits are negative, and the answer is None":
+            "a maximum that starts at 0 is never exceeded if all logits are negative, and the answer is None":
                 edit("return i, j", "return (i, j) if start[i] + end[j] > 0 else None"),
-            "start and end are chosen each for itself, among all positions; it is their sum that counts, over allowed "
-            "spans": edit("return i, j", "return int(start.argmax()), int(end.argmax())"),
-            "the best start is fixed before an end is sought for it; a lesser start may go with a far better end":
+            "start and end are chosen independently, among all positions; maximize their sum over the allowed spans":
+                edit("return i, j", "return int(start.argmax()), int(end.argmax())"),
+            "the best start is fixed before the end is chosen; a lower-scoring start may have a much better end":
                 edit("return i, j", "i = first + int(start[first:].argmax())\n"
                      "    return i, i + int(end[i:i + longest].argmax())"),
             "a span may end before it starts": edit("range(i, min", "range(first, min"),
             "a span may have any length": edit("min(i + longest, len(end))", "len(end)"),
-            "a span may be one token too long: from i to j it has j − i + 1": edit("i + longest", "i + longest + 1"),
+            "a span may be one token too long: i to j has j − i + 1": edit("i + longest", "i + longest + 1"),
             "a span may lie in the question": edit("range(first, len(start))", "range(len(start))"),
-            "positions are counted from the first of the text; [CLS] is 0":
+            "positions are counted from the start of the passage; [CLS] is position 0":
                 edit("return i, j", "return i - first, j - first"),
         },
         hints=(
-            "The largest start logit may stand behind the largest end logit. So what must be compared: positions, or "
-            "pairs of positions?",
-            "Go through all pairs that are allowed. For a start i, which is the last end that still makes at most "
-            "`longest` tokens? A span from i to j has j − i + 1.",
-            "Two loops, range(first, …) and range(i, min(i + longest, …)), and max(…, key=…). Or a table "
-            "start[:, None] + end, with −∞ where a pair is not allowed: .triu() and .tril(k) cut such bands.",
+            "The largest start logit may come after the largest end logit. So what must be compared, positions or "
+            "pairs?",
+            "Enumerate all allowed pairs. For a start i, which is the last end that gives at most `longest` tokens? A "
+            "span from i to j has j − i + 1 tokens.",
+            "Two loops, range(first, …) and range(i, min(i + longest, …)), and max(…, key=…). Or a table start[:, "
+            "None] + end, with −∞ where a pair is not allowed: .triu() and .tril(k) select such bands.",
         ),
     ),
     Exercise(
-        "08.5", "two words at once", guess_at_once, draw_joints,
+        "08.5", "two words predicted independently", guess_at_once, draw_joints,
         mistakes={
-            "this is the joint itself: the second guess knows the first, and nothing is lost":
+            "this is the joint distribution: the second prediction is conditioned on the first word":
                 edit("joint.sum(1, keepdim=True) * joint.sum(0, keepdim=True)", "joint.clone()"),
-            "0 · ln 0 is NaN to the computer: leave out the pairs that never come":
+            "0 · ln 0 is NaN in floating point: leave out the pairs with probability 0":
                 edit("joint[joint > 0], product[joint > 0]", "joint, product"),
-            "a word that never comes has the chance 0 in the product too, and 0 · ln 0 is NaN to kl_div: leave such "
-            "pairs out": edit("(p * (p / q).log()).sum()", 'F.kl_div(product.log(), joint, reduction="sum")'),
-            "kl_div wants the logarithm of the guess: kl_div(product.log(), joint)":
+            "a word with probability 0 also has it in the product, and 0 · ln 0 is NaN in kl_div: leave out such pairs":
+                edit("(p * (p / q).log()).sum()", 'F.kl_div(product.log(), joint, reduction="sum")'),
+            "kl_div expects log-probabilities as its first argument: kl_div(product.log(), joint)":
                 edit("(p * (p / q).log()).sum()", 'F.kl_div(product, joint, reduction="sum")'),
-            "the sum is divided by the number of rows; kl_div does so with reduction=\"batchmean\", and \"sum\" adds "
-            "up": edit(".sum()", ".sum() / len(joint)"),
-            "the pairs are averaged; `joint` weighs them already, so they are added up":
+            "the sum is divided by the number of rows (reduction=\"batchmean\"; use \"sum\")":
+                edit(".sum()", ".sum() / len(joint)"),
+            "the pairs are averaged; `joint` is already the weight of each pair, so sum over the pairs":
                 edit(".sum()", ".sum() / joint.numel()"),
-            "joint and product have changed places in the divergence: what is true weighs, what is guessed divides":
+            "joint and product are swapped in the divergence: the truth is the weight, the prediction divides":
                 edit("p * (p / q)", "q * (q / p)"),
-            "one logarithm is divided by the other; the logarithm of a quotient is their difference":
+            "one logarithm is divided by the other; the logarithm of a quotient is the difference of the logarithms":
                 edit("(p / q).log()", "p.log() / q.log()"),
-            "this is the cross-entropy, −Σ joint · ln product: the entropy of the pair is still in it":
+            "this is the cross-entropy, −Σ joint · ln product, which still contains the entropy of the pair":
                 edit("(p * (p / q).log())", "-(p * q.log())"),
         },
         properties={
-            "the product does not add up to 1": lambda out, _: abs(float(out[0].sum()) - 1) < 1e-4,
-            "a word of the first position is not as likely in the product as in the joint":
+            "the product does not sum to 1": lambda out, _: abs(float(out[0].sum()) - 1) < 1e-4,
+            "the product changes the marginal probability of a word at the first position":
                 lambda out, joint: torch.allclose(out[0].sum(1), joint.sum(1), atol=1e-4),
-            "a word of the second position is not as likely in the product as in the joint":
+            "the product changes the marginal probability of a word at the second position":
                 lambda out, joint: torch.allclose(out[0].sum(0), joint.sum(0), atol=1e-4),
-            "what is lost lies between 0 and the logarithm of the number of words; yours does not":
+            "the divergence lies between 0 and the logarithm of the number of words; yours does not":
                 lambda out, joint: -1e-4 <= float(out[1]) <= log(min(joint.shape)) + 1e-4,
         },
         hints=(
-            "New York comes in half of the texts, Los Angeles in the other half. What does the best reader say of each "
-            "position, when both are hidden? How likely does that make “New Angeles”?",
-            "The chances of a, whatever b is, are a sum over all b: one number a row. A column of these times a row of "
-            "the others gives every product. In the divergence, only pairs with joint > 0 have a logarithm.",
-            "joint.sum(1, keepdim=True) is a column, joint.sum(0, keepdim=True) a row. table[table > 0] keeps some "
-            "cells of a table; or torch.xlogy(x, y), which is x · ln y and knows that 0 · ln 0 is 0.",
+            "New York occurs in half of the texts, Los Angeles in the other half. If both are masked, what does the "
+            "Bayes-optimal predictor predict at each position? Which probability does “New Angeles” get?",
+            "The marginal probability of a is the sum over all b, one per row. A column of these times a row of the "
+            "marginals of b gives every product. In the divergence, only pairs with joint > 0 have a logarithm.",
+            "joint.sum(1, keepdim=True) is a column, joint.sum(0, keepdim=True) a row. table[table > 0] selects cells "
+            "of a table; torch.xlogy(x, y) is x · ln y, with 0 · ln 0 = 0.",
         ),
     ),
     Exercise(
         "08.6", "a head and a relation", head_scores, draw_links,
-        mistakes={"it asks which position looks most at `from`; weights[text, head, query, key] has the queries first":
-                  edit("weights[text, :, query]", "weights[text, :, :, query]"),
+        mistakes={"this finds the query that attends most to `from`: weights[text, head, query, key] has the queries "
+                  "first": edit("weights[text, :, query]", "weights[text, :, :, query]"),
             "the links are followed backwards, from `to` to `from`": edit("text, query, key in", "text, key, query in"),
-                  "special tokens are not left out": edit(".masked_fill(special[text], -1)", ".clone()"),
-                  "position `from` itself is not left out": edit("        row[:, query] = -1\n", ""),
-                  "nothing is left out: neither special tokens nor position `from` itself":
+            "special tokens are not excluded": edit(".masked_fill(special[text], -1)", ".clone()"),
+            "position `from` itself is not excluded": edit("        row[:, query] = -1\n", ""),
+            "nothing is excluded: neither special tokens nor position `from` itself":
                   edit(".masked_fill(special[text], -1)\n        row[:, query] = -1", ""),
-            "special tokens are cut out of the row, and the positions behind them get other numbers: give them −1 "
-                  "where "
-            "they stand": edit(".masked_fill(special[text], -1)", "", "row.argmax", "row[:, ~special[text]].argmax"),
-                  "no head knows any link: is `special` turned round? True marks what is left out":
+            "special tokens are cut out of the row, which shifts the later indices: set them to −1 instead":
+                edit(".masked_fill(special[text], -1)", "", "row.argmax", "row[:, ~special[text]].argmax"),
+            "no head is correct on any link: is `special` inverted? True marks what is excluded":
                   edit("special[text]", "~special[text]"),
-                  "each text has its own share, and these are averaged; every link counts alike":
+            "an accuracy per text is computed first and then averaged; every link should have the same weight":
                   edit("return torch.stack(known).float()", "hits = torch.stack(known).float()\n    return torch.stack("
                        "[hits[links[:, 0] == text].mean(0) for text in links[:, 0].unique()])"),
-                  "this is the mean weight from `from` to `to`; asked is how often it is the largest":
+            "this is the mean attention weight from `from` to `to`; compute how often it is the largest":
                   edit("row.argmax(-1) == key", "row[:, key]"),
         },
         properties={
-            "a score is no share of the links, not so many of so many": lambda out, w, special, links: bool(
+            "a score is not a multiple of 1 / the number of links": lambda out, w, special, links: bool(
                 ((out * len(links)).round() / len(links) - out).abs().max() < 1e-3 and out.min() >= 0
                 and out.max() <= 1),
         },
         hints=(
-            "Take one link and one head. Which row of which matrix do you need, and which of its cells do not count?",
-            "Make the cells that do not count smaller than any weight, then ask for the place of the largest. Every "
-            "link gives each head a yes or a no, and all links count alike, whichever text they are of.",
+            "Take one link and one head. Which row of which matrix do you need, and which of its cells are excluded?",
+            "Set the excluded cells below any possible weight, then find the index of the maximum. For each link "
+            "every head is correct or not, and all links have the same weight, whichever text they are in.",
             "weights[text, :, query] is [head key]. .masked_fill(mask, -1) gives a copy with −1 where the mask is "
-            "True. .argmax(-1) == key is the yes or no; torch.stack makes a table of the links.",
+            "True. .argmax(-1) == key is the result of one link; torch.stack combines the links.",
         ),
     ),
 )

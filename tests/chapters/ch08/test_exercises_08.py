@@ -328,20 +328,20 @@ def heads_with_itself(weights, special, links):
     ("08.1", corrupt_in_place, "`tokens` is changed in place", 1),
     ("08.1", corrupt_too_early, "The targets are what is shown", 1),
     ("08.1", corrupt_below, "andom words overwrite [MASK]", 1),
-    ("08.2", lambda h, e, b, t: F.cross_entropy((h @ e.T + b).softmax(-1).mT, t), "he softmax is taken twice", 1),
+    ("08.2", lambda h, e, b, t: F.cross_entropy((h @ e.T + b).softmax(-1).mT, t), "he softmax is applied twice", 1),
     ("08.2", loss_by_a_view, "mixes positions and tokens", 1),
     ("08.2", loss_above_zero, "oken 0 is left out too", 1),
-    ("08.3", embed(lambda x: F.layer_norm(x, x.shape[-1:])), "1e-5 is added to the variance", 3),
+    ("08.3", embed(lambda x: F.layer_norm(x, x.shape[-1:])), "is added to the variance", 3),
     ("08.3", embed(lambda x: (x - x.mean(0)) / x.std(0, correction=0)), "over the positions, not over each", 1),
-    ("08.3", embed(lambda x: (x - x.mean(-1, True)) / x.std(-1, keepdim=True)), "one less than the width", 1),
+    ("08.3", embed(lambda x: (x - x.mean(-1, True)) / x.std(-1, keepdim=True)), "the width minus one", 1),
     ("08.4", span_from_zero, "let a maximum start at −∞", 6),
     ("08.4", span_by_cut_table, "what is not allowed in the table must be −∞", 6),
     ("08.4", span_start_first, "The best start is fixed before", 1),
-    ("08.5", lost(lambda joint, product: F.kl_div(product, joint, reduction="sum")), "wants the logarithm", 1),
+    ("08.5", lost(lambda joint, product: F.kl_div(product, joint, reduction="sum")), "expects log-probabilities", 1),
     ("08.5", lost(lambda joint, product: F.kl_div(product.log(), joint)), "pairs are averaged", 1),
     ("08.5", lost(lambda joint, product: (joint * (joint / product).log()).sum()), " · ln 0 is NaN", 1),
     ("08.6", heads_cut_out, "are cut out of the row", 1),
-    ("08.6", heads_with_itself, "osition `from` itself is not left out", 1),
+    ("08.6", heads_with_itself, "osition `from` itself is not excluded", 1),
     ("08.6", lambda w, *rest: heads_at_a_stroke(w.mT, *rest), "has the queries first", 1),
 ])
 def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, place: int) -> None:
@@ -351,11 +351,11 @@ def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, p
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("08.1", lambda t, s, d, w, m: (w, t.masked_fill(~s, -100)), "not selected shows something else"),
-    ("08.2", lambda h, e, b, t: (h @ e.T + b).log_softmax(-1).mean(), "it is no mean"),
-    ("08.3", lambda *args: embed_by_hand(*args) + 1, "has not the mean 0"),
+    ("08.1", lambda t, s, d, w, m: (w, t.masked_fill(~s, -100)), "oken of an unselected position has changed"),
+    ("08.2", lambda h, e, b, t: (h @ e.T + b).log_softmax(-1).mean(), "it is not a mean"),
+    ("08.3", lambda *args: embed_by_hand(*args) + 1, "position's vector is not 0"),
     ("08.5", lost(lambda joint, product: (joint ** 2 / product).nansum()), "lies between 0 and"),
-    ("08.6", lambda w, special, links: w.mean((0, 2, 3)), "is no share of the links"),
+    ("08.6", lambda w, special, links: w.mean((0, 2, 3)), "is not a multiple of"),
 ])
 def test_what_no_mistake_names_is_told_by_what_must_hold(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
