@@ -290,26 +290,26 @@ def compared(look):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("10.1", remembering(lambda x, longest: x[:, -longest:]), "longest memory of 0 keeps everything"),
-    ("10.1", remembering(lambda x, longest: x[:, x.size(1) - longest:]), "the cut begins below 0"),
+    ("10.1", remembering(lambda x, longest: x[:, -longest:]), "`longest` = 0 keeps everything"),
+    ("10.1", remembering(lambda x, longest: x[:, x.size(1) - longest:]), "the start of the slice is negative"),
     ("10.1", rolling, "`memory` is changed in place"),
-    ("10.2", unshifted, "othing is shifted"), ("10.2", by_row_numbers, "left out of distances and mask"),
+    ("10.2", unshifted, "he relative shift is missing"), ("10.2", by_row_numbers, "istances and mask ignore the memory"),
     ("10.2", divided_twice, "by the width and by 2"),
-    ("10.3", by_view(cover=lambda x: x), "umbers of the next row"),
-    ("10.3", by_view((0, 1)), "do the zeros stand behind"),
-    ("10.3", lambda x: earlier(torch.stack([row.roll(-i) for i, row in enumerate(x)])), "ow i moves by i columns"),
+    ("10.3", by_view(cover=lambda x: x), "entries of the next row"),
+    ("10.3", by_view((0, 1)), "are the zeros after the rows"),
+    ("10.3", lambda x: earlier(torch.stack([row.roll(-i) for i, row in enumerate(x)])), "ow i is shifted by i columns"),
     ("10.4", stepping(lambda position, segment, memory: position / segment * segment - memory),
      "nly the memory counts"),
     ("10.4", stepping(lambda position, segment, memory: position - position % segment - memory, floor=-999),
-     "t is below 0"),
+     "he result is negative"),
     ("10.4", lambda position, layers, segment, memory: max(0, position // segment * segment - layers * memory),
-     "nly the first layer goes"),
+     "nly the first layer reaches"),
     ("10.5", gain(descending=False), "he easiest targets"),
-    ("10.5", gain(cap=lambda base, long: long), "may cost more than the baseline"),
+    ("10.5", gain(cap=lambda base, long: long), "may exceed the baseline"),
     ("10.5", gain(measure=lambda f, after: 1 - after.exp().mean() / f.exp().mean()), "erplexities are averaged"),
-    ("10.6", compared(lambda i, j, memory: (j <= i + memory) & (j >= i)), "sees memory + 1 positions"),
-    ("10.6", compared(lambda i, j, memory: (j <= i) & (j > i - memory)), "uery i is taken for key i; the memory"),
-    ("10.6", compared(lambda i, j, memory: j <= i + memory), "ll of the memory is seen"),
+    ("10.6", compared(lambda i, j, memory: (j <= i + memory) & (j >= i)), "can attend to memory + 1 positions"),
+    ("10.6", compared(lambda i, j, memory: (j <= i) & (j > i - memory)), "uery i is treated as key i; the memory"),
+    ("10.6", compared(lambda i, j, memory: j <= i + memory), "ll of the memory is visible"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -334,20 +334,20 @@ def test_a_gradient_that_goes_astray_is_told_though_all_numbers_are_right(answer
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("10.1", lambda *args: (1 + right.remember(*args)[0], right.remember(*args)[1]), "is not the memory and, "),
+    ("10.1", lambda *args: (1 + right.remember(*args)[0], right.remember(*args)[1]), "is not the memory followed by "),
     ("10.1", lambda *args: (right.remember(*args)[0], 1 + right.remember(*args)[1]), "is not the last positions"),
-    ("10.2", lambda q, k, r, u, v: right.scores(q, k, r, u, 2 * v), "he last query is wrong already"),
+    ("10.2", lambda q, k, r, u, v: right.scores(q, k, r, u, 2 * v), "ven the last query, which needs no shift"),
     ("10.2", lambda *args: right.scores(*args) * torch.arange(1, args[0].shape[1] + 1)[:, None] / args[0].shape[1],
-     "he last query is right, and another is wrong"),
+     "he last query is correct, but another one is wrong"),
     ("10.2", lambda *args: right.scores(*args).clamp(max=-1e9), "has a score other than 0"),
     ("10.3", lambda x: right.relative_shift(x) + 1e4 * torch.ones_like(x).triu(x.shape[1] - x.shape[0] + 1),
-     " key that comes later than the query is not 0"),
+     " key after the query is not 0"),
     ("10.3", lambda x: torch.cat([right.relative_shift(x)[:-1], x[-1:] + 1]), "he last row has changed"),
-    ("10.3", lambda x: torch.cat([right.relative_shift(x)[:-1] * 3, x[-1:]]), "a number that is not its own"),
-    ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().tril(memory + 2), "that comes after it"),
+    ("10.3", lambda x: torch.cat([right.relative_shift(x)[:-1] * 3, x[-1:]]), "an entry of another row"),
+    ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().tril(memory + 2), "to a later position"),
     ("10.6", lambda query, memory: torch.ones(query, memory + query).bool().triu(memory).tril(memory),
-     "ot every query sees `memory` positions"),
-    ("10.6", lambda query, memory: torch.zeros(query, memory + query).bool(), "query does not see itself"),
+     "ot every query can attend to `memory` positions"),
+    ("10.6", lambda query, memory: torch.zeros(query, memory + query).bool(), "query cannot attend to itself"),
 ])
 def test_what_must_hold_is_said_of_an_answer_that_no_list_foresees(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
