@@ -326,7 +326,7 @@ def heads_with_itself(weights, special, links):
 @pytest.mark.filterwarnings("ignore:reduction")
 @pytest.mark.parametrize(("number", "answer", "words", "place"), [
     ("08.1", corrupt_in_place, "`tokens` is changed in place", 1),
-    ("08.1", corrupt_too_early, "The targets are what is shown", 1),
+    ("08.1", corrupt_too_early, "he targets are the corrupted tokens", 1),
     ("08.1", corrupt_below, "andom words overwrite [MASK]", 1),
     ("08.2", lambda h, e, b, t: F.cross_entropy((h @ e.T + b).softmax(-1).mT, t), "he softmax is applied twice", 1),
     ("08.2", loss_by_a_view, "mixes positions and tokens", 1),

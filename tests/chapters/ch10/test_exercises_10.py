@@ -293,7 +293,7 @@ def compared(look):
     ("10.1", remembering(lambda x, longest: x[:, -longest:]), "`longest` = 0 keeps everything"),
     ("10.1", remembering(lambda x, longest: x[:, x.size(1) - longest:]), "the start of the slice is negative"),
     ("10.1", rolling, "`memory` is changed in place"),
-    ("10.2", unshifted, "he relative shift is missing"), ("10.2", by_row_numbers, "istances and mask ignore the memory"),
+    ("10.2", unshifted, "he relative shift is missing"), ("10.2", by_row_numbers, "and mask ignore the memory"),
     ("10.2", divided_twice, "by the width and by 2"),
     ("10.3", by_view(cover=lambda x: x), "entries of the next row"),
     ("10.3", by_view((0, 1)), "are the zeros after the rows"),

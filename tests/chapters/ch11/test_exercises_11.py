@@ -133,7 +133,7 @@ def test_what_mpnets_queries_see_is_the_objectives(predict: list[int]) -> None:
     mine = right.mpnet_mask(time, predict)
     assert torch.equal(mine, example.query_stream_mask.dense()[time:])
     places = [sorted(example.position_ids[0][row].tolist()) for row in mine]
-    assert places == [list(range(time))] * len(predict), "each place once"
+    assert places == [list(range(time))] * len(predict), "each position once"
 
 
 # Other right ways, and slips, as people write them
@@ -306,24 +306,24 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("11.1", compared(lambda order: order), "s taken for the time at which position t is said; it is"),
-    ("11.1", triangles, "rom left to right, whatever the order"),
-    ("11.1", filled(lambda order, t: slice(t + 1), lambda order, t: slice(t)), "nly the rows are in their places"),
+    ("11.1", compared(lambda order: order), "s treated as the step at which position t is predicted; it is"),
+    ("11.1", triangles, "left-to-right masks, whatever the order"),
+    ("11.1", filled(lambda order, t: slice(t + 1), lambda order, t: slice(t)), "nly the rows are permuted"),
     ("11.1", order_in_place, "`order` is changed in place"),
-    ("11.2", pair(second=lambda joint, then: then.logsumexp(0)), "the sum of p(b | a) over a is taken"),
+    ("11.2", pair(second=lambda joint, then: then.logsumexp(0)), "as the sum of p(b | a) over a"),
     ("11.2", pair(cell=lambda joint: divmod(joint.argmax().item(), len(joint))), "ivided by the number of rows"),
-    ("11.2", pair_with_a_beam_of_one, "LNet's likeliest pair begins with the likeliest first word"),
-    ("11.3", overwritten, "looks at what h has just become"),
-    ("11.3", streams_in_one(lambda weights, mask: weights, low=-inf), "row that sees nothing is NaN"),
+    ("11.2", pair_with_a_beam_of_one, "LNet's best pair starts with the most probable first word"),
+    ("11.3", overwritten, "attends to the updated h"),
+    ("11.3", streams_in_one(lambda weights, mask: weights, low=-inf), "row with no visible key is NaN"),
     ("11.3", streams_in_one(lambda weights, mask: weights, low=torch.finfo().min), "is the mean of everything"),
-    ("11.4", keys_in_loops(lambda i, j, key: i - j), "distance itself is taken for the column"),
-    ("11.4", the_shift, "taken for the last of the keys, in a row"), ("11.4", looking_back, "comes later has 0"),
-    ("11.5", segments(pick=lambda a, b: (a[:, None] == b[None]).long()), "and s₋ have changed places"),
+    ("11.4", keys_in_loops(lambda i, j, key: i - j), "distance is used as the column"),
+    ("11.4", the_shift, "treated as the last of the keys"), ("11.4", looking_back, "ater keys have 0"),
+    ("11.5", segments(pick=lambda a, b: (a[:, None] == b[None]).long()), "and s₋ are swapped"),
     ("11.5", segments(bias=lambda q, b: q + b), "dded along the queries"),
-    ("11.5", only_the_same, "airs of two segments have 0"),
-    ("11.6", mpnet(hide=lambda predict, t: predict[t + 1:]), "its own word, and its mask too"),
-    ("11.6", mpnet(masks=lambda ones: ones), "ll masks are seen; where"),
-    ("11.6", lambda time, predict: mpnet()(time, sorted(predict)), "ows and masks stand in the order of the text"),
+    ("11.5", only_the_same, "airs in different segments have 0"),
+    ("11.6", mpnet(hide=lambda predict, t: predict[t + 1:]), "its own word as well as its mask"),
+    ("11.6", mpnet(masks=lambda ones: ones), "ll masks are visible; once"),
+    ("11.6", lambda time, predict: mpnet()(time, sorted(predict)), "ows and masks are in text order"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -345,35 +345,35 @@ def cell(mask, row, column, value):
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("11.1", order_other_than(lambda content, query: (query, content)), "correct parts, but in reverse order"),
-    ("11.1", order_other_than(lambda content, query: (content, cell(query, 0, 0, True))), "query stream sees itself"),
-    ("11.1", order_other_than(lambda content, query: (cell(content, -1, -1, False), query)), "does not see itself"),
-    ("11.1", order_other_than(lambda content, query: (cell(content, 0, -1, True), query)), "differ elsewhere"),
+    ("11.1", order_other_than(lambda content, query: (content, cell(query, 0, 0, True))), "an attend to itself"),
+    ("11.1", order_other_than(lambda content, query: (cell(content, -1, -1, False), query)), "not attend to itself"),
+    ("11.1", order_other_than(lambda content, query: (cell(content, 0, -1, True), query)), "outside the diagonal"),
     ("11.1", lambda order: (torch.ones(len(order), len(order)).bool(), ~torch.eye(len(order)).bool()),
-     "wo positions see each other"),
-    ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not see t positions"),
+     "wo positions attend to each other"),
+    ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not attend to t positions"),
     ("11.2", lambda *args: right.two_hidden_words(*args)[0], "4 values were expected"),
     ("11.2", lambda *args: (1.0, *right.two_hidden_words(*args)[1:]), "art 1 of the output, yours is 1.0"),
     ("11.2", lambda *args: (*right.two_hidden_words(*args)[:3], right.two_hidden_words(*args)[3][::-1]),
      "art 1 of part 4 of the output, yours is 2, expected 1"),
     ("11.3", lambda h, g, content, query: (
         (new := right.two_streams(h, g, content, query))[0], torch.where(query.any(1, keepdim=True), new[1], g)),
-     "row that sees nothing is"),
+     "row with no visible key is"),
     ("11.3", lambda h, g, content, query: (right.two_streams(h, g, content, query)[0], g * query.any(1)[:, None]),
-     "next g lies outside"),
-    ("11.3", lambda h, g, content, query: (3 * h, right.two_streams(h, g, content, query)[1]), "next h lies outside"),
-    ("11.4", lambda x, positions: scores.by_key(2 * x, positions), "does not have the number of the distance 0"),
+     "next g is outside"),
+    ("11.3", lambda h, g, content, query: (3 * h, right.two_streams(h, g, content, query)[1]), "next h is outside"),
+    ("11.4", lambda x, positions: scores.by_key(2 * x, positions), "does not have the entry of distance 0"),
     ("11.4", lambda x, positions: scores.by_key(x, positions)
      + (torch.arange((x.shape[1] + 1) // 2) != positions[:, None]) * 0.5,
-     "a number that is not its own"),
+     "an entry of another row"),
     ("11.5", lambda q, s, b, *segments: scores.segment_scores(q, s, 2 * b, *segments), "does not have (q + b)·s₊"),
     ("11.5", lambda q, s, b, *segments: scores.segment_scores(q, torch.stack([s[0], 2 * s[1]]), b, *segments),
      "does not have (q + b)·s₋"),
-    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, 0, predict[0], True)), "the word that it has to"),
-    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, -1, -1, False)), "not see its own mask"),
+    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, 0, predict[0], True)), "attend to its target"),
+    ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, -1, -1, False)), "cannot attend to its own mask"),
     ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, -1, 1 if 1 not in predict else 0, False)
                               if len(predict) == 3 else mask), "not predicted is hidden"),
     ("11.6", mpnet_other_than(lambda mask, time, predict: cell(mask, 0, predict[-1], len(predict) > 1)),
-     "each place once"),
+     "exactly one token per position"),
 ])
 def test_what_is_wrong_is_said_where_no_mistake_names_it(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
