@@ -14,12 +14,12 @@ from plmlab.exercises.exercise import Exercise, Probes
 
 
 def source_to_target(source: int, target: int) -> Bool[Tensor, "query key"]:
-    """UniLM's mask for a source and a target that stand in one row: who may look at whom.
+    """UniLM's sequence-to-sequence attention mask for a source followed by a target.
 
-    The first ``source`` positions are the source, the ``target`` positions behind them are the target. A position
-    of the source sees all of the source, to both sides, and nothing of the target. A position of the
-    target sees all of the source; of the target it sees itself and what stands before it. Row i of
-    the mask says what position i sees (True = may look).
+    The first ``source`` positions are the source, the next ``target`` positions the target. A source
+    position attends to the whole source, bidirectionally, and to nothing of the target. A target position
+    attends to the whole source, to the target positions before it, and to itself. Row i is the
+    query at position i (True = can attend).
     """
     place = torch.arange(source + target)
     return (place < source) | (place <= place[:, None])
@@ -31,7 +31,7 @@ def draw_sides(_: Generator) -> Probes:
         "two positions and one": (2, 1),
         "three positions and two": (3, 2),
         "two positions and four": (2, 4),
-        "as many positions in both": (3, 3),
+        "the same number of positions in both": (3, 3),
         "a single position and three": (1, 3),
         "five positions and six": (5, 6),
         "a source alone": (4, 0),
@@ -39,14 +39,14 @@ def draw_sides(_: Generator) -> Probes:
 
 
 def four_masks(segments: Int[Tensor, "batch time"]) -> Bool[Tensor, "batch query key"]:
-    """UniLM's masks of a batch of texts, from the segments of their positions alone.
+    """UniLM's attention masks for a batch of texts, determined by the segment ids alone.
 
-    Segments 0 and 1 are the two sentences of a text that is read in both directions: each position sees
-    all positions of both. In a text of segment 2, a position sees itself and what stands before it; in a text
-    of segment 3, itself and what stands behind it. Segment 4 is a source and segment 5 the target
-    behind it: the source sees itself, and a position of the target sees the source, itself, and what
-    stands before it. All positions of a text are of one of these four kinds, but for padding. Segment −1
-    is padding, before or behind a text: it sees nothing, and nobody sees it (True = may look).
+    Segments 0 and 1 are the two sentences of a bidirectional text: each position attends to all
+    positions of both. In a text of segment 2 (left-to-right), a position attends to itself and the positions before
+    it; in a text of segment 3 (right-to-left), to itself and the positions after it. Segment 4 is a source
+    and segment 5 the target after it: the source attends to itself, and a target position to the source,
+    to itself and to the target positions before it. Every text is of one of these four kinds. Segment −1
+    is padding, before or after a text: it attends to nothing, and no position attends to it (True = can attend).
     """
     key, place = segments[:, None], torch.arange(segments.shape[1])
     by_all, later = torch.isin(key, torch.tensor([0, 1, 4])), torch.isin(key, torch.tensor([2, 5]))
@@ -58,9 +58,10 @@ def draw_segments(_: Generator) -> Probes:
     """Inputs for 12.2: name → (segments [batch time],)."""
     return {
         "a source of one position, a target of two": (torch.tensor([[4, 5, 5]]),),
-        "from the left, and from the right": (torch.tensor([[2, 2, 2, 2], [3, 3, 3, 3]]),),
+        "left-to-right, and right-to-left": (torch.tensor([[2, 2, 2, 2], [3, 3, 3, 3]]),),
         "a pair in both directions, and a source with its target": (torch.tensor([[0, 0, 0, 1, 1], [4, 4, 4, 5, 5]]),),
-        "all four kinds, as many texts as positions": (torch.tensor([[2] * 4, [0, 0, 1, 1], [3] * 4, [4, 4, 5, 5]]),),
+        "all four kinds, the same number of texts and positions":
+            (torch.tensor([[2] * 4, [0, 0, 1, 1], [3] * 4, [4, 4, 5, 5]]),),
         "texts of different lengths, padded": (torch.tensor([
             [4, 4, 5, 5, 5, 5], [3, 3, 3, 3, -1, -1], [0, 0, 1, -1, -1, -1], [2, 2, 2, 2, 2, -1],
             [4, 4, 4, 5, 5, -1]]),),
@@ -88,17 +89,17 @@ def real(segments: Tensor) -> Tensor:
 def log_probability(
     logits: "Callable[[list[int], list[int]], Tensor]", source: list[int], target: list[int],
 ) -> float:
-    """How likely a UniLM says a target after a source: the log-probability, in nats.
+    """The log-probability, in nats, that a UniLM assigns to a target given a source.
 
-    The model reads [CLS] source [SEP] target [SEP], in segment 4 up to the first [SEP] and in segment
-    5 behind it. But it says a word only where it reads a [MASK]. To say the next word of the target it
-    reads [CLS] source [SEP], the words that have been said, and one [MASK] in the place of the next.
-    The last thing that it says is the closing [SEP]. Give the sum of log p over all that it says, the
-    words of ``target`` and this [SEP].
+    The model reads [CLS] source [SEP] target [SEP], with segment 4 up to the first [SEP] and segment
+    5 after it. But it predicts a token only at a [MASK]. To predict the next token of the target, it
+    reads [CLS] source [SEP], the target tokens before it, and one [MASK] at its position. The last
+    prediction is the final [SEP]. Return the sum of log p over all predictions, the tokens of
+    ``target`` and this [SEP].
 
-    Tokens are numbers: [CLS] is 2, [SEP] is 3, [MASK] is 4. ``logits(tokens, segments)`` reads one
-    text, two lists of one length, under the mask that belongs to its segments. It gives a tensor
-    [time, vocab]: row t is what the model says of the word *at* position t, before the softmax.
+    [CLS] is token id 2, [SEP] is 3, [MASK] is 4. ``logits(tokens, segments)`` takes one text, two lists of
+    equal length, and applies the mask of its segments. It returns a tensor [time, vocab]: row t has
+    the logits of the token *at* position t.
     """
     read, words, total = [2, *source, 3], [*target, 3], 0.0
     for t, word in enumerate(words):
@@ -142,21 +143,21 @@ def draw_targets(rng: Generator) -> Probes:
         "a source of three words, a target of two": drawn(12, 3, 2, 2),
         "a source of two words, a target of five": drawn(10, 2, 5, 3),
         "one word three times": (LittleUniLM(11, 4), [8, 7], [9, 9, 9]),
-        "nothing is said but the [SEP]": drawn(10, 4, 0, 5),
-        "logits in the hundreds, to both sides": drawn(12, 2, 3, 6, 80.0),
+        "only the [SEP] is predicted": drawn(10, 4, 0, 5),
+        "logits of hundreds, positive and negative": drawn(12, 2, 3, 6, 80.0),
         "all logits above 100": drawn(11, 3, 3, 7, 1.0, 150.0),
         "all logits below −100": drawn(13, 1, 2, 8, 1.0, -150.0),
     }
 
 
 def asked_and_never_asked(positions: int, rate: float, readings: int) -> tuple[float, float]:
-    """What fine-tuning by a masked target asks of one target: the share at each reading, and what is never asked.
+    """Coverage of the target tokens by masked fine-tuning: per epoch, and over all epochs.
 
-    A target has ``positions`` positions, its [SEP] counted. A causal loss would ask each of them at each
-    reading. Here only round(rate · positions) of them are hidden and asked, one at least. Which ones is
-    drawn anew at each reading: so many different positions, each as likely as any other.
-    Give two numbers: the share of the positions that one reading asks; and how many of the positions, on
-    average over all draws, none of ``readings`` readings has asked.
+    A target has ``positions`` positions, including its [SEP]. A causal loss would predict all of them in
+    every epoch. Here only round(rate · positions) of them, at least one, are masked and predicted. They
+    are drawn anew in each epoch, without replacement, all with the same probability. Return two
+    numbers: the fraction of the positions that are predicted in one epoch; and the expected number of
+    positions that are predicted in none of ``readings`` epochs.
     """
     share = max(1, round(rate * positions)) / positions
     return share, positions * (1 - share) ** readings
@@ -165,182 +166,174 @@ def asked_and_never_asked(positions: int, rate: float, readings: int) -> tuple[f
 def draw_amounts(_: Generator) -> Probes:
     """Inputs for 12.4: name → (number of positions, rate, epochs)."""
     return {
-        "four positions, one of them at each of two readings": (4, 0.25, 2),
+        "four positions, one per epoch, two epochs": (4, 0.25, 2),
         "nine positions and the authors' rate": (9, 0.7, 3),
         "six positions: the number is rounded up": (6, 0.6, 2),
-        "three positions: there is one at least": (3, 0.15, 5),
+        "three positions: at least one": (3, 0.15, 5),
         "ten positions: the number is rounded down": (10, 0.33, 4),
-        "before the first reading": (7, 0.4, 0),
+        "no epoch at all": (7, 0.4, 0),
         "every position each time": (5, 1.0, 3),
     }
 
 
 EXERCISES = (
     Exercise(
-        "12.1", "a source and a target in one row", source_to_target, draw_sides,
+        "12.1", "the sequence-to-sequence mask", source_to_target, draw_sides,
         mistakes={
-            "the source reads from left to right too. This is GPT: the source is known as a whole, and sees itself to "
-            "both sides": edit("(place < source) | ", ""),
-            "everyone sees everyone. This is BERT: a target position would see the words that it is to say":
+            "the source is left-to-right too, as in GPT; the whole source is given, so it attends bidirectionally":
+                edit("(place < source) | ", ""),
+            "every position attends to every other, as in BERT: a target position would see its own targets":
                 edit("place <= place[:, None]", "place[:, None] >= 0"),
-            "the source sees the target; the target is not there yet when the source is read":
+            "the source attends to the target, which does not exist yet when the source is encoded":
                 edit("place < source", "place[:, None] < source"),
-            "the target sees all of itself, what comes later too; it sees itself and what stands before":
+            "the target attends to all of itself, later positions too; it attends to itself and earlier ones":
                 edit("place <= place[:, None]", "place[:, None] >= source"),
-            "a target position does not see itself: < for <=, or a triangle that begins below its diagonal":
-                edit("<=", "<"),
-            "the target does not see the source; how should it know what to say?":
+            "a target position does not attend to itself: < instead of <=, or a triangle that starts below its "
+            "diagonal": edit("<=", "<"),
+            "the target does not attend to the source, so its predictions do not depend on it":
                 edit("place < source", "(place < source) & (place[:, None] < source)",
                      "place <= place[:, None]", "(place <= place[:, None]) & (place >= source)"),
-            "the target's triangle begins at column 0, the source's first; it begins at column `source`":
+            "the target's triangle starts at column 0, the source's first; it starts at column `source`":
                 edit("place < source", "(place < source) & (place[:, None] < source)",
                      "place <= place[:, None]", "place <= place[:, None] - source"),
-            "a comparison needs parentheses: | binds before < and <=":
+            "a comparison needs parentheses: | binds more tightly than < and <=":
                 edit("(place < source) |", "place < source |"),
-            "rows and columns have changed places: rows are the queries, columns the keys":
+            "rows and columns are swapped: rows are the queries, columns the keys":
                 edit("return (", "return ((", "None])", "None])).T"),
-            "True marks what is blocked; True = may look": edit("return (", "return ~((", "None])", "None]))"),
+            "the mask is inverted: True = can attend": edit("return (", "return ~((", "None])", "None]))"),
         },
         properties={
-            "a position does not see itself": lambda out, *_: bool((out.diagonal() == 1).all()),
-            "a source position does not see all of the source": lambda out, source, _: bool(
+            "a position cannot attend to itself": lambda out, *_: bool((out.diagonal() == 1).all()),
+            "a source position cannot attend to the whole source": lambda out, source, _: bool(
                 (out[:source, :source] == 1).all()),
-            "a source position sees something of the target": lambda out, source,
+            "a source position can attend to the target": lambda out, source,
             _: not bool(out[:source, source:].any()),
-            "a target position does not see all of the source": lambda out, source, _: bool(
+            "a target position cannot attend to the whole source": lambda out, source, _: bool(
                 (out[source:, :source] == 1).all()),
-            "a target position sees one that comes later": lambda out, source, _: not bool(
+            "a target position can attend to a later one": lambda out, source, _: not bool(
                 out[source:, source:].triu(1).any()),
         },
         hints=(
-            "Draw the mask of three source positions and two target positions, row by row. How many positions does the "
-            "first row "
-            "see, and how many does the last? Which of the four blocks is all True, and which is all False?",
-            "Begin with the triangle of GPT over all positions: each sees itself and what stands before. The columns "
-            "of "
-            "the source are still to be opened, to every row. What does the triangle say already about source rows "
-            "and target columns?",
+            "Draw the mask of three source positions and two target positions, row by row. How many keys are visible "
+            "in the first row, and how many in the last? Which of the four blocks is all True, and which is all False?",
+            "Start with GPT's triangle over all positions: each attends to itself and to earlier ones. Then make the "
+            "columns of the source visible to every row. What does the triangle already contain for source rows and "
+            "target columns?",
             "place = torch.arange(…) numbers the positions; as a row they are the keys, as a column, place[:, None], "
-            "the "
-            "queries. <, <= and | make the mask. Or: torch.ones(…, dtype=torch.bool).tril(), then set a range of "
+            "the queries. <, <= and | build the mask. Or: torch.ones(…, dtype=torch.bool).tril(), then set a range of "
             "columns to True.",
         ),
     ),
     Exercise(
         "12.2", "four masks from the segments", four_masks, draw_segments,
         mistakes={
-            "the kind of a text is read at its first position, which may be padding": by_first_position,
-            "segment 3 is read from the left as well; there a position sees what stands behind it":
+            "the kind of a text is taken from its first position, which may be padding": by_first_position,
+            "segment 3 is left-to-right as well; there, a position attends to later positions":
                 edit("before.T", "before"),
-            "segments 0 and 1 do not see each other; they are two sentences of one text":
+            "segments 0 and 1 do not attend to each other; they are two sentences of one text":
                 edit(">= 0)", ">= 0) & ((key > 1) | (key == segments[:, :, None]))"),
-            "the source reads from left to right too; it sees itself to both sides":
+            "the source is left-to-right too; it attends to itself bidirectionally":
                 edit("[0, 1, 4]", "[0, 1]", "[2, 5]", "[2, 4, 5]"),
-            "source and target see each other to both sides; a target position sees itself and what stands before":
+            "source and target attend to each other; a target position attends to itself and earlier ones":
                 edit("[0, 1, 4]", "[0, 1, 4, 5]", "[2, 5]", "[2]"),
-            "the query's segment is asked for the key's: the source sees its target, and padding is seen":
+            "the query's segment is used instead of the key's: the source sees its target, and padding is visible":
                 edit("segments[:, None]", "segments[:, :, None]"),
-            "where there is an order, a position does not see itself: < for <=, or a triangle that begins below its "
+            "in the causal masks, a position does not attend to itself: < instead of <=, or a triangle below the "
             "diagonal": edit("<=", "<"),
-            "rows and columns have changed places: rows are the queries, columns the keys":
+            "rows and columns are swapped: rows are the queries, columns the keys":
                 edit("return (", "return ((", ">= 0)", ">= 0)).mT"),
-            "padding is seen, though it sees nothing: strike it out as a key too":
+            "padding is visible as a key, although it attends to nothing: mask it as a key too":
                 edit("key, place = segments[:, None]",
                      "key, place = segments.where(segments >= 0, segments.amax(1, keepdim=True))[:, None]"),
-            "padding sees the text; it is struck out as a key, and is still to be struck out as a query":
+            "padding attends to the text: it is masked as a key, but not as a query":
                 edit(" & (segments[:, :, None] >= 0)", ""),
         },
         properties={
-            "padding is seen, or sees something": lambda out, segments: not bool(out[~real(segments)].any()),
-            "a position that is no padding does not see itself": lambda out, segments: torch.equal(
+            "padding is visible, or attends to something": lambda out, segments: not bool(out[~real(segments)].any()),
+            "a position that is not padding cannot attend to itself": lambda out, segments: torch.equal(
                 out.diagonal(dim1=1, dim2=2) == 1, segments >= 0),
-            "in a text of segments 0 and 1, not everyone sees everyone": lambda out, segments: bool(
+            "in a text of segments 0 and 1, not every position attends to every other": lambda out, segments: bool(
                 (out[real(segments) & (segments[:, None] <= 1)] == 1).all()),
-            "a source sees its target": lambda out, segments: not bool(
+            "a source attends to its target": lambda out, segments: not bool(
                 out[(segments[:, :, None] == 4) & (segments[:, None] == 5)].any()),
-            "a target position does not see all of its source": lambda out, segments: bool(
+            "a target position cannot attend to its whole source": lambda out, segments: bool(
                 (out[(segments[:, :, None] == 5) & (segments[:, None] == 4)] == 1).all()),
         },
         hints=(
-            "Take one key of each segment from 0 to 5. Which positions of its text may see it: all, those at or behind "
-            "it, "
-            "or those at or before it? Does the query's segment matter, once you know the key's?",
-            "The key's segment says who may see it, with three answers in all. A target position stands behind its "
-            "whole "
-            "source, so \"those at or behind it\" hides it from the source too. In the end, padding is struck out, as "
-            "a key and as a query.",
-            "segments[:, None] is [batch 1 key], segments[:, :, None] is [batch query 1]; both meet a triangle [query "
-            "key]. torch.isin(x, torch.tensor([…])) asks for several numbers. & binds before |, and == after both: put "
-            "comparisons in parentheses.",
+            "Take one key of each segment from 0 to 5. Which positions of its text can attend to it: all, those at or "
+            "after it, or those at or before it? Does the query's segment matter, once you know the key's?",
+            "The key's segment determines which queries can attend to it, with three cases in all. A target comes "
+            "after its whole source, so \"queries at or after the key\" hides it from the source too. Finally, "
+            "padding is masked, as a key and as a query.",
+            "segments[:, None] is [batch 1 key], segments[:, :, None] is [batch query 1]; both broadcast with a "
+            "triangle [query key]. torch.isin(x, torch.tensor([…])) tests for several numbers. & binds before |, and "
+            "== after both: put comparisons in parentheses.",
         ),
     ),
     Exercise(
         "12.3", "the log-probability of a target", log_probability, draw_targets,
         mistakes={
-            "all the [MASK]s stand in one text: a word is to be said after the words before it, and they are read as "
-            "[MASK]s": edit("*words[:t], 4", "*[4] * t, 4"),
-            "the position before the [MASK] is asked for the next word, or no [MASK] is read, as in GPT; here a "
-            "position says "
-            "its own word": edit("table[-1]", "table[-2]"),
-            "the target's words are read in their own places, so that each position sees the word that it says":
+            "all the [MASK]s are in one text: each token must be conditioned on the tokens before it, not on [MASK]s":
+                edit("*words[:t], 4", "*[4] * t, 4"),
+            "the prediction is taken from the position before the [MASK], or there is no [MASK], as in GPT; here a "
+            "position predicts its own token": edit("table[-1]", "table[-2]"),
+            "the target's tokens are in the input at their own positions, so that each position sees the token that "
+            "it predicts":
                 edit("*words[:t], 4", "*words", "(t + 1)", "len(words)", "table[-1]", "table[len(read) + t]"),
-            "the [SEP] that ends the target is not counted: it has to be said too": edit("[*target, 3]", "target"),
-            "after a [MASK] comes the likeliest word, not the target's: asked is the target, and its words before are "
-            "given": edit("(0)[word])", "(0)[word])\n        words[t] = int(table[-1].argmax())"),
-            "source and target are segments 4 and 5; 0 and 1 are those of both directions":
+            "the final [SEP] of the target is missing: it has to be predicted too": edit("[*target, 3]", "target"),
+            "the most probable token follows each prediction; the target is given, so condition on its own tokens":
+                edit("(0)[word])", "(0)[word])\n        words[t] = int(table[-1].argmax())"),
+            "source and target are segments 4 and 5; 0 and 1 are those of a bidirectional text":
                 edit("[4] *", "[0] *", "[5] *", "[1] *"),
-            "the logits themselves are added up: the softmax is missing": edit(".log_softmax(0)", ""),
-            "the softmax runs over the positions, not over the words (of a table [time vocab], the words are axis 1)":
+            "the logits themselves are summed: the softmax is missing": edit(".log_softmax(0)", ""),
+            "the softmax runs over the positions, not over the vocabulary (axis 1 of a table [time vocab])":
                 edit("table[-1].log_softmax(0)", "table.log_softmax(0)[-1]"),
-            "the softmax is taken twice: cross_entropy wants the logits, and takes the softmax itself":
+            "the softmax is applied twice: cross_entropy expects logits and applies the softmax itself":
                 edit("log_softmax(0)", "softmax(0).log_softmax(0)"),
-            "a probability underflows to 0, and its logarithm is −∞: take .log_softmax of the logits":
+            "a probability underflows to 0 and its logarithm is −∞: apply .log_softmax to the logits":
                 edit("log_softmax(0)", "softmax(0).log()"),
         },
         hints=(
-            "Source a b, target x y. How many words must the model say, and how many texts must it read for that? "
-            "Write each text down, with its segments. In which position of each does the answer stand?",
-            "The chain rule: p(x y [SEP]) = p(x) · p(y after x) · p([SEP] after x y). Each factor is one reading, and "
-            "ends in a [MASK]. The words said before stand there as themselves. The log of a product is a sum of logs.",
-            "[*a, *b, 4] joins lists, words[:t] are the first t, and [5] * n repeats. table[-1] is the row of the last "
-            "position, .log_softmax(0) of a row runs over the words. float(…) makes a number of a tensor.",
+            "Source a b, target x y. How many tokens must the model predict, and with how many forward passes? Write "
+            "down each input, with its segments. At which position of each is the prediction?",
+            "The chain rule: p(x y [SEP]) = p(x) · p(y after x) · p([SEP] after x y). Each factor is one forward "
+            "pass, whose input ends in a [MASK] after the earlier target tokens. The log of a product is a sum of "
+            "logs.",
+            "[*a, *b, 4] concatenates lists, words[:t] are the first t, and [5] * n repeats. table[-1] is the row of "
+            "the last position; .log_softmax(0) of a row runs over the vocabulary. float(…) converts a tensor to a "
+            "number.",
         ),
     ),
     Exercise(
-        "12.4", "what a masked target never asks", asked_and_never_asked, draw_amounts,
+        "12.4", "coverage of the targets in masked fine-tuning", asked_and_never_asked, draw_amounts,
         mistakes={
-            "the rate is taken for the share; a whole number of positions is asked, round(rate · positions)":
+            "the rate is used as the fraction; a whole number of positions is masked, round(rate · positions)":
                 edit("max(1, round(rate * positions)) / positions", "rate"),
-            "the number is cut, not rounded: int and // leave off what is behind the point": edit("round(", "int("),
-            "there is one position at least: round may give 0": edit("max(1, round(rate * positions))",
+            "the number is truncated, not rounded: int and // drop the decimals": edit("round(", "int("),
+            "at least one position is masked: round may give 0": edit("max(1, round(rate * positions))",
                                                                      "round(rate * positions)"),
-            "the share is of the words without the [SEP]; a causal loss asks the [SEP] too":
+            "the fraction excludes the [SEP]; a causal loss predicts the [SEP] too":
                 edit("rate * positions", "rate * (positions - 1)"),
-            "the second number is the chance of one position; times the number of positions it is how many":
+            "the second number is the probability for one position; multiply it by the number of positions":
                 edit("positions * (1", "(1"),
-            "the second number is that of the positions which are asked at least once; it is those that never are":
+            "the second number counts the positions predicted at least once; count those that never are":
                 edit("positions * (1", "positions - positions * (1"),
-            "the second number is that of the positions which every reading asks: 1 − share is the chance to be left "
-            "out":
-                edit("(1 - share)", "share"),
-            "the chances are multiplied by the number of readings; they are multiplied with each other (** for *)":
+            "the second number counts the positions predicted in every epoch; 1 − share is the probability of being "
+            "left out": edit("(1 - share)", "share"),
+            "the probability is multiplied by the number of epochs; raise it to that power (** instead of *)":
                 edit("**", "*"),
-            "each reading is taken to ask other positions than those before; it is drawn anew, and asks some once more":
+            "each epoch is assumed to mask new positions; positions are drawn anew, and some are masked repeatedly":
                 edit("positions * (1 - share) ** readings", "max(0.0, positions - readings * share * positions)"),
-            "1 − share needs parentheses: ** binds before −": edit("(1 - share)", "1 - share"),
+            "1 − share needs parentheses: ** binds more tightly than −": edit("(1 - share)", "1 - share"),
         },
         hints=(
-            "Four positions, one asked at each reading. How likely is it that the first reading leaves out position 2? "
-            "And "
-            "that two readings both leave it out? And how many such positions are there, on average?",
-            "Look at one position. A reading asks it with a chance that is the share of positions asked. Readings are "
-            "drawn "
-            "apart, so that the chances of being left out are multiplied. How many positions are left, on average, is "
-            "a "
-            "sum over the positions: each adds its own chance.",
-            "round(x) makes a whole number, and max(1, …) keeps one at least. Divide by the number of positions "
-            "*after* "
-            "that. ** is the power, and it binds before * and −, so 1 − share stands in parentheses.",
+            "Four positions, one predicted per epoch. What is the probability that the first epoch leaves out "
+            "position 2? That two epochs both leave it out? And how many such positions are there, on average?",
+            "Consider one position. The probability that an epoch masks it is the fraction of positions masked. "
+            "Epochs are independent, so the probabilities of being left out are multiplied. The expected number of "
+            "positions left is a sum over the positions: each adds its own probability.",
+            "round(x) gives an integer, and max(1, …) ensures at least one. Divide by the number of positions *after* "
+            "that. ** is the power; it binds more tightly than * and −, so put 1 − share in parentheses.",
         ),
     ),
     *exercises_blanks.EXERCISES,

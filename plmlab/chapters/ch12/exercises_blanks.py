@@ -15,21 +15,21 @@ from plmlab.exercises.exercise import Exercise, Probes
 def parts_a_and_b(
     tokens: list[int], spans: list[list[int]], order: list[int],
 ) -> tuple[Int[Tensor, "time"], Int[Tensor, "axis time"], Int[Tensor, "time"]]:
-    """What a GLM reads of a text with blanks, where each position stands, and what it must say.
+    """GLM's input for a text with blanks: token ids, two-dimensional position ids, and targets.
 
-    Part A is the text with one [MASK] in the place of each span, however long the span is. Part B
-    stands behind it and holds the spans, in the order in which they are filled: of each, [START] and
-    its words. A position of Part B must say the next word of its span, and the last one of a span [END],
-    which is not read. A position of Part A says nothing.
+    Part A is the text with each span replaced by one [MASK], whatever the length of the span. Part B
+    follows it and holds the spans in the order in which they are filled: each as [START] and its words.
+    A position of Part B predicts the next word of its span, and the last one of a span predicts [END],
+    which is not part of the input. Positions of Part A predict nothing.
 
     ``spans`` gives [begin, end] of each span, as in a slice, in the order of the text; none is empty,
-    and two may touch. ``order`` gives the numbers of the spans, which count from 0, in the order in
+    and two may be adjacent. ``order`` lists the indices of the spans, counted from 0, in the order in
     which they are filled.
 
-    Give three tensors of whole numbers: the tokens; the positions, two rows; the targets. The first
-    position is the place in Part A, counted from 1; in Part B all positions of a span have that of its
-    [MASK]. The second position is 0 in Part A; in Part B it is 1 at each [START], and goes on with 2,
-    3, … over the words of the span. The target is −100 where nothing is said. [MASK] is 4, [START] is
+    Return three integer tensors: the tokens; the position ids, two rows; the targets. The first position
+    id is the position in Part A, counted from 1; in Part B all positions of a span have that of its
+    [MASK]. The second position id is 0 in Part A; in Part B it is 1 at each [START], then 2, 3, …
+    over the words of the span. The target is −100 where nothing is predicted. [MASK] is 4, [START] is
     5, [END] is 6.
     """
     part_a, masks, behind = list[int](), list[int](), 0
@@ -57,10 +57,10 @@ def draw_spans(rng: Generator) -> Probes:
     return {
         "one word of three": ([41, 42, 43], [[1, 2]], [0]),
         "the paper's figure": ([51, 52, 53, 54, 55, 56], [[2, 3], [4, 6]], [1, 0]),
-        "two blanks that touch, and one at the beginning": drawn(8, [0, 2], [3, 4], [4, 7], order=[1, 2, 0]),
+        "two adjacent blanks, and one at the start": drawn(8, [0, 2], [3, 4], [4, 7], order=[1, 2, 0]),
         "four blanks, the last at the end": drawn(11, [1, 2], [3, 6], [7, 9], [10, 11], order=[3, 0, 2, 1]),
         "the whole text is a blank": drawn(4, [0, 4], order=[0]),
-        "words that come more than once": ([60, 61, 60, 60, 61], [[2, 3], [4, 5]], [0, 1]),
+        "repeated words": ([60, 61, 60, 60, 61], [[2, 3], [4, 5]], [0, 1]),
     }
 
 
@@ -84,19 +84,19 @@ def places_are_masks(out: tuple[Tensor, ...], tokens: list[int], spans: list[lis
 def fill_in_order(
     logits: "Callable[[list[int], list[list[int]]], Tensor]", text: list[int], order: list[int],
 ) -> Int[Tensor, "time"]:
-    """A text whose blanks a GLM has filled, one after the other, each time with the likeliest word.
+    """Fill the blanks of a text with a GLM, one after the other, by greedy decoding.
 
-    ``text`` has one [MASK] for each blank. ``order`` gives the numbers of the blanks, which count from
-    0 in the order of the text, in the order in which they are filled. The model reads the text as it
-    is given, and behind it what it has said so far: of each blank that was begun, [START] and its
-    words. The last position says what comes next, a word or [END]. [END] ends the blank, and is not read.
-    It may come at once; such a blank is empty. The model says it sooner or later.
-    Give the text with the words of each blank in the place of its [MASK], as a tensor.
+    ``text`` has one [MASK] per blank. ``order`` lists the indices of the blanks, counted from 0 in the
+    order of the text, in the order in which they are filled. The input is the text as it is given,
+    followed by what has been generated so far: for each blank that was started, [START] and its
+    words. The last position predicts the next token, a word or [END]. [END] ends the blank, and is not
+    added to the input. It may be the first prediction; then the blank is empty. It always comes eventually.
+    Return the text with each [MASK] replaced by the words of its blank, as a tensor.
 
-    [MASK] is 4, [START] is 5, [END] is 6. ``logits(tokens, position_ids)`` reads a list of tokens and two
-    lists of positions. The first is the place in the text, counted from 1; [START] and the words of a
-    blank have that of its [MASK]. The second is 0 in the text; in each blank it is 1 at [START], and
-    goes on with 2, 3, … It gives a tensor [time, vocab]: row t is what position t says.
+    [MASK] is 4, [START] is 5, [END] is 6. ``logits(tokens, position_ids)`` takes a list of tokens and two
+    lists of position ids. The first is the position in the text, counted from 1; [START] and the words of
+    a blank have that of its [MASK]. The second is 0 in the text; in each blank it is 1 at [START], then
+    2, 3, … It returns a tensor [time, vocab]: row t has the logits of position t's prediction.
     """
     masks = [place for place, token in enumerate(text, 1) if token == 4]
     read, first, second = [*text], list(range(1, len(text) + 1)), [0] * len(text)
@@ -190,7 +190,7 @@ def draw_texts(rng: Generator) -> Probes:
         "one blank between two words": drawn(7, 0, "w_w", 0),
         "two blanks, from right to left": drawn(29, 1, "w_ww_w", 1, 0),
         "three blanks: the middle one, the last, the first": drawn(23, 1, "_ww_w_", 1, 2, 0),
-        "blanks that touch": drawn(25, 0, "ww__w", 0, 1),
+        "adjacent blanks": drawn(25, 0, "ww__w", 0, 1),
         "a text that is one blank": drawn(10, 2, "_", 0),
         "a blank that stays empty": drawn(11, -1, "w_w_ww", 1, 0),
         "a blank of many words": drawn(2, 30, "_www", 0),
@@ -199,112 +199,108 @@ def draw_texts(rng: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "12.5", "what a GLM reads, and where", parts_a_and_b, draw_spans,
+        "12.5", "GLM's input and its position ids", parts_a_and_b, draw_spans,
         mistakes={
-            "the first position goes on counting in Part B; all positions of a span have the place of its [MASK]":
+            "the first position id keeps counting in Part B; all positions of a span have that of its [MASK]":
                 edit("first += [masks[span]] * (len(words) + 1)",
                      "first += range(len(first) + 1, len(first) + len(words) + 2)"),
-            "the first position is a place in the text before anything was hidden. What stands behind a blank tells by "
-            "it how long the blank is; count the places in Part A":
+            "the first position id is the position in the unmasked text, so that the ids after a blank reveal its "
+            "length; count the positions in Part A":
                 edit("list(range(1, len(part_a) + 1))", "[place for place in range(1, len(tokens) + 1) if not any("
                      "begin + 1 < place <= end for begin, end in spans)]", "masks[span]", "spans[span][0] + 1"),
-            "all spans have the place of the first [MASK], as .index finds it; each has its own":
+            "all spans have the position of the first [MASK], as .index finds it; each has its own":
                 edit("masks[span]", "masks[0]"),
-            "the places of the [MASK]s are given out in the order of the text; a span has that of its own [MASK], "
-            "whenever it is filled": edit("for span in order", "for turn, span in enumerate(order)",
+            "the [MASK] positions are assigned in the order of the text; a span has that of its own [MASK], whenever "
+            "it is filled": edit("for span in order", "for turn, span in enumerate(order)",
                                           "masks[span]", "masks[turn]"),
-            "the second position begins with 0 in Part B; it is 1 at [START], for 0 is that of Part A":
+            "the second position id starts at 0 in Part B; it is 1 at [START], because 0 is that of Part A":
                 edit("range(1, len(words) + 2)", "range(len(words) + 1)"),
-            "there is a [MASK] for each word, as in BERT, which tells how long a blank is; there is one for each span":
+            "there is one [MASK] per word, as in BERT, which reveals the length of a blank; use one per span":
                 edit("begin], 4]", "begin], *[4] * (end - begin)]",
                      "append(len(part_a))", "append(len(part_a) - (end - begin) + 1)"),
-            "the words behind the last span are forgotten; Part A goes on to the end of the text":
+            "the words after the last span are missing; Part A continues to the end of the text":
                 edit("part_a += tokens[behind:]", ""),
-            "the order is not kept: the spans stand in the order of the text": edit("in order", "in sorted(order)"),
-            "the targets are not shifted, and [START] is said: a position must say the next word, not the one that it "
-            "reads": edit("targets += [*words, 6]", "targets += [5, *words]"),
-            "[END] is read too; it is only said":
+            "the order is ignored: the spans are in the order of the text": edit("in order", "in sorted(order)"),
+            "the targets are not shifted, and [START] is a target: a position predicts the next token, not its own":
+                edit("targets += [*words, 6]", "targets += [5, *words]"),
+            "[END] is part of the input; it is only a target":
                 edit("tokens[slice(*spans[span])]", "[*tokens[slice(*spans[span])], 6]", "[*words, 6]",
                      "[*words, -100]"),
         },
         properties={
-            "Part A has not as many [MASK]s as there are spans": lambda out, tokens, spans, _: int(
+            "Part A does not have one [MASK] per span": lambda out, tokens, spans, _: int(
                 (out[0][:positions_of_part_a(tokens, spans)] == 4).sum()) == len(spans),
-            "Part B has not as many [START]s as there are spans": lambda out, tokens, spans, _: int(
+            "Part B does not have one [START] per span": lambda out, tokens, spans, _: int(
                 (out[0][positions_of_part_a(tokens, spans):] == 5).sum()) == len(spans),
-            "the words of the text do not all stand there, each once": lambda out, tokens, *_: sorted(
+            "the input does not contain every word of the text exactly once": lambda out, tokens, *_: sorted(
                 token for token in out[0].tolist() if token not in (4, 5)) == sorted(tokens),
-            "the first position does not count 1, 2, 3, … in Part A": counts_up,
-            "in Part B a first position is not the place of a [MASK]": places_are_masks,
-            "the second position is not 0 in Part A": lambda out, tokens, spans, _: not bool(
+            "the first position id does not count 1, 2, 3, … in Part A": counts_up,
+            "in Part B a first position id is not the position of a [MASK]": places_are_masks,
+            "the second position id is not 0 in Part A": lambda out, tokens, spans, _: not bool(
                 out[1][1, :positions_of_part_a(tokens, spans)].any()),
-            "the second position is not 1 once in each span": lambda out, tokens, spans, _: int(
+            "the second position id is not 1 exactly once per span": lambda out, tokens, spans, _: int(
                 (out[1][1] == 1).sum()) == len(spans),
             "a position of Part A has a target": lambda out, tokens, spans, _: bool(
                 (out[2][:positions_of_part_a(tokens, spans)] == -100).all()),
-            "[END] is not said once of each span": lambda out, tokens, spans, _: int((out[2] == 6).sum()) == len(spans),
+            "[END] is not a target once per span": lambda out, tokens, spans, _: int((out[2] == 6).sum()) == len(spans),
         },
         hints=(
-            "Text a b c d, of which b c is hidden. How many positions has Part A, and how many has Part B? What may "
-            "the "
-            "model know of how long the blank is, before it fills it? Which numbers would tell it?",
-            "First make Part A, and note at each [MASK] how long Part A is then: that is its place, counted from 1. "
-            "Only then make Part B, span by span in the order given. A span of n words takes n + 1 positions in each "
-            "of "
-            "the four lists. What it reads is [START] and the words, what it says is the words and [END].",
-            "Go through the spans with begin and end, and remember where the last one ended: tokens[behind:begin] "
-            "stands between two. [x] * n repeats, and list(range(1, n + 2)) counts n + 1 positions. In the end comes "
-            "torch.tensor of a list, and for the positions of a list of two lists.",
+            "Text a b c d, with the span b c. How many positions has Part A, and how many has Part B? What may the "
+            "model know about the length of the blank before it fills it? Which position ids would reveal it?",
+            "First build Part A, and record its length at each [MASK]: that is the position of the [MASK], counted "
+            "from 1. Only then build Part B, span by span in the given order. A span of n words adds n + 1 positions "
+            "to each of the four lists. Its input is [START] and the words, its targets are the words and [END].",
+            "Go through the spans with begin and end, and remember where the last one ended: tokens[behind:begin] is "
+            "between two. [x] * n repeats, and list(range(1, n + 2)) counts n + 1 positions. Finally, torch.tensor of "
+            "a list, and for the position ids of a list of two lists.",
         ),
     ),
     Exercise(
         "12.6", "filling blanks of unknown length", fill_in_order, draw_texts,
         mistakes={
-            "the blanks are filled in the order of the text, not in that of `order`":
-                edit("in order:", "in sorted(order):"),
-            "the blanks that were filled before are not read: Part B is begun anew for each":
+            "the blanks are filled in the order of the text, not in `order`": edit("in order:", "in sorted(order):"),
+            "the blanks filled earlier are missing from the input: Part B is restarted for each":
                 edit("list[int](), 5", "list[int](), 5\n        del read[len(text):], first[len(text):], "
                      "second[len(text):]"),
-            "the words are put into the text before the next blank is filled; the text is read with all its [MASK]s, "
-            "and what was said stands behind it":
+            "the words are inserted into the text before the next blank is filled; the text keeps all its [MASK]s, "
+            "and what has been generated follows it":
                 edit("append(masks[blank])", "append(1 + sum(len(filled[place]) for place in range(1, masks[blank])))",
                      "words[:-1]", "words[:-1]\n        read = [token for words in filled.values() for token in words]"
                      "\n        first, second = [*range(1, len(read) + 1)], [0] * len(read)"),
-            "each [MASK] is asked for its word, as in BERT; a blank is written behind the text, word by word":
+            "each [MASK] predicts its token, as in BERT; a blank is generated after the text, token by token":
                 at_the_masks,
-            "[END] is read behind each blank that is filled; it is only said":
+            "[END] is added to the input after each blank; it is only predicted":
                 edit("words[:-1]", "words[:-1]\n        read.append(6)\n        first.append(masks[blank])"
                      "\n        second.append(len(words) + 1)"),
-            "[END] stays in the text; it only says that the blank is done": edit("words[:-1]", "words"),
-            "the text grows as words are put in, and the places behind them move: put all in at once, or the last "
-            "first": edit("{place: [token] for place, token in enumerate(text, 1)}", "[*text]",
+            "[END] remains in the text; it only marks the end of the blank": edit("words[:-1]", "words"),
+            "inserting words shifts the later positions of the text: insert all at once, or the last first":
+                edit("{place: [token] for place, token in enumerate(text, 1)}", "[*text]",
                           "filled[masks[blank]]", "filled[masks[blank] - 1:masks[blank]]",
                           "[token for words in filled.values() for token in words]", "filled"),
-            "the first position goes on counting behind the text; a blank has the place of its [MASK]":
+            "the first position id keeps counting after the text; a blank has that of its [MASK]":
                 edit("append(masks[blank])", "append(len(read))"),
-            "in the blanks the first position is counted from 0, as .index and enumerate count; the first place is 1":
+            "in the blanks the first position id is counted from 0, as by .index and enumerate; count from 1":
                 edit("append(masks[blank])", "append(masks[blank] - 1)"),
-            "the second position begins with 0 in a blank; it is 1 at [START]": edit("len(words) + 1", "len(words)"),
+            "the second position id starts at 0 in a blank; it is 1 at [START]": edit("len(words) + 1", "len(words)"),
         },
         properties={
-            "a token stands there that is no word, [MASK], [START] or [END]": lambda out, logits, *_: bool(
+            "the result contains a token that is not a word: [MASK], [START] or [END]": lambda out, logits, *_: bool(
                 ((out > 6) & (out < logits.vocab)).all()),
-            "what stands before the first blank is not as it was": lambda out, _, text, __: out[
+            "the text before the first blank has changed": lambda out, _, text, __: out[
                 :text.index(4)].tolist() == text[:text.index(4)],
-            "what stands behind the last blank is not as it was": lambda out, _, text, __: out.tolist()[
+            "the text after the last blank has changed": lambda out, _, text, __: out.tolist()[
                 len(out) - text[::-1].index(4):] == text[len(text) - text[::-1].index(4):],
         },
         hints=(
-            "Text a [MASK] b, and the model says x, y and [END]. How often must it be asked? Write down what it reads "
-            "each time, with both positions. Which of the positions do you ask?",
-            "Two loops: over the blanks in their order, and in each until [END]. Three lists grow by one position "
-            "before "
-            "each question: tokens and two positions. They are not begun anew for the next blank, as it sees the "
-            "blanks before. Keep the words of each blank apart, and put them into the text at the very end.",
-            "enumerate(text, 1) finds the places of the [MASK]s. The position to add is [START] at first, then what "
-            "was "
-            "said. int(table[-1].argmax()) is the likeliest of the last position. A dict from place to words keeps the "
-            "blanks apart, whichever is filled first.",
+            "Text a [MASK] b, and the model predicts x, y and [END]. How many forward passes does this take? Write "
+            "down each input, with both position ids. Which position's prediction do you use?",
+            "Two loops: over the blanks in their order, and within each until [END]. Three lists grow by one position "
+            "before each forward pass: tokens and two position ids. They are kept for the next blank, which attends "
+            "to the earlier ones. Keep the words of each blank separate, and insert them into the text at the very "
+            "end.",
+            "enumerate(text, 1) finds the positions of the [MASK]s. The token to append is [START] at first, then the "
+            "last prediction. int(table[-1].argmax()) is the most probable token at the last position. A dict from "
+            "position to words keeps the blanks separate, whichever is filled first.",
         ),
     ),
 )

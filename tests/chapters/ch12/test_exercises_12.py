@@ -284,17 +284,17 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("12.1", opened(cut=lambda mask: mask.tril(-1)), "arget position does not see itself"),
-    ("12.1", opened(rows=slice, columns=lambda source: slice(None)), "source sees the target; the target is not"),
-    ("12.1", from_column_0, "begins at column 0, the source's first"),
+    ("12.1", opened(cut=lambda mask: mask.tril(-1)), "arget position does not attend to itself"),
+    ("12.1", opened(rows=slice, columns=lambda source: slice(None)), "source attends to the target, which does not"),
+    ("12.1", from_column_0, "starts at column 0, the source's first"),
     ("12.2", by_text(pick=lambda text: text[0]), "first position, which may be padding"),
-    ("12.2", by_text(reverse=torch.tril), "egment 3 is read from the left as well"),
-    ("12.2", by_text(real=lambda text: text != -1), "adding sees the text"),
-    ("12.3", at_once, "ll the [MASK]s stand in one text"), ("12.3", as_gpt, "as in GPT"),
-    ("12.3", by_cross_entropy(lambda row: row.softmax(-1)), "softmax is taken twice"),
-    ("12.4", amounts(count=lambda positions, rate: max(1, rate * positions // 1)), "number is cut, not rounded"),
-    ("12.4", amounts(left=lambda n, p, k: (1 - p) ** k), "is the chance of one position"),
-    ("12.4", in_turn, "ask other positions than those before; it"),
+    ("12.2", by_text(reverse=torch.tril), "egment 3 is left-to-right as well"),
+    ("12.2", by_text(real=lambda text: text != -1), "adding attends to the text"),
+    ("12.3", at_once, "ll the [MASK]s are in one text"), ("12.3", as_gpt, "as in GPT"),
+    ("12.3", by_cross_entropy(lambda row: row.softmax(-1)), "softmax is applied twice"),
+    ("12.4", amounts(count=lambda positions, rate: max(1, rate * positions // 1)), "number is truncated, not rounded"),
+    ("12.4", amounts(left=lambda n, p, k: (1 - p) ** k), "the probability for one position"),
+    ("12.4", in_turn, "assumed to mask new positions"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -329,15 +329,15 @@ def kinds_other_than(change):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 0), False)), "position does not see itself"),
-    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 1), False)), "not see all of the source"),
-    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, -1))), "sees something of the target"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 0), False)), "position cannot attend to itself"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, 1), False)), "cannot attend to the whole source"),
+    ("12.1", sides_other_than(lambda mask, *_: cell(mask, (0, -1))), "can attend to the target"),
     ("12.1", sides_other_than(lambda mask, *_: cell(mask, (-1, 0), False)),
-     "arget position does not see all of the sou"),
+     "arget position cannot attend to the whole sou"),
     ("12.1", sides_other_than(lambda mask, source, target: cell(mask, (source, -1)) if target else mask),
-     "sees one that comes later"), ("12.2", segments_in_place, "`segments` is changed in place"),
-    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, segments < 0)), "adding is seen, or sees something"),
-    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 0), False)), "no padding does not see itself"),
+     "can attend to a later one"), ("12.2", segments_in_place, "`segments` is changed in place"),
+    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, segments < 0)), "is visible, or attends to something"),
+    ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 0), False)), "padding cannot attend to itself"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (0, 0, 3)) if segments[0, 0] == 2 else masks),
      "At [0, 0, 3]: yours is True, expected False"),
     ("12.2", kinds_other_than(lambda masks, segments: cell(masks, (-1, 0, -1), bool(segments[-1, -1] in (5, 0)))),

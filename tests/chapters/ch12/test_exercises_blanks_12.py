@@ -291,12 +291,12 @@ def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
 
 
-@pytest.mark.parametrize(("number", "answer", "words"), [("12.5", masks_by_turn, "given out in the order of the text"),
-    ("12.5", collated(tail=False), "words behind the last span are forgotten"),
-    ("12.5", unshifted, "and [START] is said: a position"),
-    ("12.6", generated(begin_anew=True), "Part B is begun anew for each"),
-    ("12.6", generated(keep_end=True), "[END] stays in the text"),
-    ("12.6", generated(one_by_one=True), "places behind them move"),
+@pytest.mark.parametrize(("number", "answer", "words"), [("12.5", masks_by_turn, "assigned in the order of the text"),
+    ("12.5", collated(tail=False), "words after the last span are missing"),
+    ("12.5", unshifted, "and [START] is a target: a position"),
+    ("12.6", generated(begin_anew=True), "Part B is restarted for each"),
+    ("12.6", generated(keep_end=True), "[END] remains in the text"),
+    ("12.6", generated(one_by_one=True), "shifts the later positions"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -380,19 +380,19 @@ def tokens_in_place(tokens, spans, order):
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("12.5", made_other_than(lambda read, where, said: (read, where)), "has 2 parts; 3 were expected"),
     ("12.5", made_other_than(lambda read, where, said: (read, where.T, said)), "art 2 of the output has the shape [5,"),
-    ("12.5", made_other_than(lambda read, where, said: (cell(read, 0, 7), where, said)), "words of the text do not"),
-    ("12.5", made_other_than(lambda read, where, said: (cell(read, 0, 4), where, said)), "not as many [MASK]s as"),
-    ("12.5", made_other_than(lambda read, where, said: (cell(read, -1, 5), where, said)), "not as many [START]s as"),
+    ("12.5", made_other_than(lambda read, where, said: (cell(read, 0, 7), where, said)), "not contain every word"),
+    ("12.5", made_other_than(lambda read, where, said: (cell(read, 0, 4), where, said)), "have one [MASK] per span"),
+    ("12.5", made_other_than(lambda read, where, said: (cell(read, -1, 5), where, said)), "one [START] per span"),
     ("12.5", made_other_than(lambda read, where, said: (read, cell(where, (0, 0), 0), said)), "does not count 1, 2, 3"),
-    ("12.5", made_other_than(lambda read, where, said: (read, cell(where, (0, -1), 9), said)), "place of a [MASK]"),
+    ("12.5", made_other_than(lambda read, where, said: (read, cell(where, (0, -1), 9), said)), "position of a [MASK]"),
     ("12.5", made_other_than(lambda read, where, said: (read, cell(where, (1, 0), 1), said)), "is not 0 in Part A"),
-    ("12.5", made_other_than(lambda read, where, said: (read, cell(where, (1, -1), 1), said)), "is not 1 once in each"),
+    ("12.5", made_other_than(lambda read, where, said: (read, cell(where, (1, -1), 1), said)), "is not 1 exactly once"),
     ("12.5", made_other_than(lambda read, where, said: (read, where, cell(said, 0, 7))), "of Part A has a target"),
-    ("12.5", made_other_than(lambda read, where, said: (read, where, cell(said, -1, 7))), "[END] is not said once of"),
+    ("12.5", made_other_than(lambda read, where, said: (read, where, cell(said, -1, 7))), "[END] is not a target once"),
     ("12.5", made_other_than(lambda read, where, said: (read, where, cell(said, -2, 7))), "art 3 of the output, at"),
     ("12.5", tokens_in_place, "`tokens` is changed in place"),
-    ("12.6", filled_other_than(lambda filled: cell(filled, 0, 4)), "a token stands there that is no word"),
-    ("12.6", filled_other_than(lambda filled: cell(filled, -1, 9)), "behind the last blank is not as it was"),
+    ("12.6", filled_other_than(lambda filled: cell(filled, 0, 4)), "contains a token that is not a word"),
+    ("12.6", filled_other_than(lambda filled: cell(filled, -1, 9)), "after the last blank has changed"),
     ("12.6", filled_other_than(lambda filled: cell(filled, 0, 9) if filled[0] == 26 else filled), "efore the first"),
     ("12.6", filled_other_than(lambda filled: cell(filled, 1, 9)), "At [1]: yours is 9"),
 ])
