@@ -88,7 +88,7 @@ def fill_in_order(
 
     ``text`` has one [MASK] per blank. ``order`` lists the indices of the blanks, counted from 0 in the
     order of the text, in the order in which they are filled. The input is the text as it is given,
-    followed by what has been generated so far: for each blank that was started, [START] and its
+    followed by what has been generated so far: the blanks started, each as [START] and its
     words. The last position predicts the next token, a word or [END]. [END] ends the blank, and is not
     added to the input. It may be the first prediction; then the blank is empty. It always comes eventually.
     Return the text with each [MASK] replaced by the words of its blank, as a tensor.

@@ -337,19 +337,19 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("14.1", soft_targets, "0 times −∞ is NaN"), ("14.1", marginal, "−log of the mean of the chances"),
-    ("14.1", weighed(none=()), "the loss is 0; there [CLS]"),
-    ("14.2", by_topk(most=lambda most, starts: most), "opk stops with an error"),
-    ("14.2", by_topk(end=lambda start, place: place + 1), "end counts from the start: argmax"),
-    ("14.2", along_the_text(best=0), "ooked for from 0 up"), ("14.2", starts_in_place, "`starts` is changed in place"),
-    ("14.3", shares_in_loops(lambda edges, i, j: edges[i]), "ows are divided by their sums: so"),
+    ("14.1", soft_targets, "0 times −∞ is NaN"), ("14.1", marginal, "−log of the mean probability"),
+    ("14.1", weighed(none=()), "ithout targets, the loss is 0"),
+    ("14.2", by_topk(most=lambda most, starts: most), "opk fails if there are fewer"),
+    ("14.2", by_topk(end=lambda start, place: place + 1), "end is relative to the start: argmax"),
+    ("14.2", along_the_text(best=0), "searched from 0 up"), ("14.2", starts_in_place, "`starts` is changed in place"),
+    ("14.3", shares_in_loops(lambda edges, i, j: edges[i]), "ows are divided by their sums, which"),
     ("14.3", by_matrix(torch.inverse), "inverse of D does not exist"),
     ("14.3", by_matrix(lambda d: torch.diag(1 / d.diagonal())), "NaN, 0 divided by 0"),
     ("14.4", round_of(mix=torch.matmul), "is not transposed"), ("14.4", round_of(inner=lambda t: t), "inner σ is"),
     ("14.4", round_of(turned=lambda w: w), "weights are transposed"),
     ("14.5", loop_with_a_deque(again=lambda y, frontier, seen: y not in frontier and y not in seen), "is never read"),
-    ("14.5", loop_with_a_deque(once=True), "nly the last clue"), ("14.5", overwriting, "he new clue in place"),
-    ("14.6", scored(words=set), "ach word counts once"), ("14.6", scored(facts=list), "given twice spoils"),
+    ("14.5", loop_with_a_deque(once=True), "nly the last clue"), ("14.5", overwriting, "again gets the new clue"),
+    ("14.6", scored(words=set), "ach word counts once"), ("14.6", scored(facts=list), "predicted twice lowers"),
     ("14.6", scored(of=lambda pa, ra, ps, rs: (f1(pa, ra) + f1(ps, rs)) / 2), "mean of the two F1"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
@@ -362,13 +362,13 @@ def other(fn, change):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("14.1", other(right.pointing_loss, lambda loss, *_: loss + 0.01), "less than that of the likeliest target, or"),
+    ("14.1", other(right.pointing_loss, lambda loss, *_: loss + 0.01), "below that of the most probable target, or"),
     ("14.2", other(right.pointed_spans, lambda spans, *_: spans[:2]), "At [2]: yours is nothing, expected (1, 4)"),
     ("14.2", other(right.pointed_spans, lambda spans, *_: torch.tensor(spans)), "is [[2, 4]]; expected a list"),
-    ("14.3", other(right.equal_shares, lambda shares, *_: shares + 0.01), "heard where no edge leads"),
-    ("14.3", other(right.equal_shares, lambda shares, *_: 0.9 * shares), "somebody leads does not add up to 1"),
+    ("14.3", other(right.equal_shares, lambda shares, *_: shares + 0.01), "not 0 where there is no edge"),
+    ("14.3", other(right.equal_shares, lambda shares, *_: 0.9 * shares), "column with edges does not sum to 1"),
     ("14.3", other(right.equal_shares, lambda shares, *_: shares.T), "ours is transposed"),
-    ("14.4", other(right.graph_round, lambda x, *_: x + 0.1), "node to which nobody leads is not σ(X W₂)"),
+    ("14.4", other(right.graph_round, lambda x, *_: x + 0.1), "node without predecessors is not σ(X W₂)"),
     ("14.4", other(right.graph_round, lambda x, _, heard, *__: x + 0.1 * heard.any(0)[:, None]), "At [1, 0]: yours"),
     ("14.5", other(growth.grown_edges, lambda edges, *_: dict.fromkeys(edges)), "of type dict; expected a list"),
     ("14.5", other(growth.grown_edges, lambda edges, *_: [*edges, ("A", "A")]), "yours is (A, A), expected nothing"),

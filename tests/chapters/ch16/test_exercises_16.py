@@ -305,18 +305,18 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("16.1", masked(low=0.0), "e⁰ is 1"), ("16.1", masked(gone=lambda numbers: ~numbers.bool()), "−1 counts as True"),
     ("16.1", masked(finish=lambda x, dim: x.softmax(dim).log()), "og after softmax"),
-    ("16.2", outside, "product stands outside the sum"), ("16.2", in_chances, "too small for a float become 0"),
+    ("16.2", outside, "product is outside the sum"), ("16.2", in_chances, "too small for a float become 0"),
     ("16.2", summed(mask=lambda y, asked: y * asked[:, None]), "−∞ times 0 is NaN"),
-    ("16.3", multiplied, "instead of multiplying by the mask"), ("16.3", never_divided_by_0, "here no text has a gap"),
+    ("16.3", multiplied, "instead of multiplying by"), ("16.3", never_divided_by_0, "ithout masks, 0 is divided"),
     ("16.3", each_text, "mean over texts of each text's mean"),
     ("16.4", as_it_stands(brackets=False), "only the 1 is multiplied"), ("16.4", into_the_prior, "he −1 is missing"),
     ("16.4", as_it_stands(p=lambda prior: prior), "he factor is log p(z|x)"),
-    ("16.5", marked(out=lambda source, removed: [source, *removed]), " −1 is used as an index: it is"),
-    ("16.5", of_the_rest, "numbers count the documents that are left"),
+    ("16.5", marked(out=lambda source, removed: [source, *removed]), "1 is used as an index: it selects"),
+    ("16.5", of_the_rest, "ndices are those among the remaining"),
     ("16.5", scores_in_place, "`index` is changed in place"),
     ("16.6", by_starts(find=lambda starts: starts[:1]), "nly the first span"),
     ("16.6", never_empty, "nothing to stack"),
-    ("16.6", tabled(softmax=lambda x: x.log_softmax(1)), "ach start has a softmax"),
+    ("16.6", tabled(softmax=lambda x: x.log_softmax(1)), "ach start has its own softmax"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -328,10 +328,10 @@ def other(fn, change):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("16.1", other(right.log_chances, lambda logs, *_: logs.clamp(min=-1e9)), "−10⁹ will not do"),
-    ("16.1", other(right.log_chances, lambda logs, *_: logs + 0.1), "do not add up to 1"),
-    ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls + 0.1), "does not add up to 0"),
-    ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls.flip(1)), "is pushed down, or one that"),
+    ("16.1", other(right.log_chances, lambda logs, *_: logs.clamp(min=-1e9)), "−10⁹ is not enough"),
+    ("16.1", other(right.log_chances, lambda logs, *_: logs + 0.1), "do not sum to 1"),
+    ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls + 0.1), "do not sum to 0"),
+    ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls.flip(1)), "is negative for a document that"),
     ("16.5", other(retrieved, lambda best, *_: best[:1]), "yours is nothing, expected"),
     ("16.6", other(answer_log_chance, lambda chance, *_: chance.clamp(min=-1e9)), "expected -inf"),
 ])
