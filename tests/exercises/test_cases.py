@@ -18,7 +18,7 @@ def test_each_input_can_be_had_by_its_number(exercise: Exercise) -> None:
 def test_the_input_that_failed_is_named_with_the_call_that_gives_it() -> None:
     feedback = check("08.4", lambda start, end, first, longest: (5, 5))
     told = repr(feedback)
-    assert "Input 2 of " in told and "(the likeliest start and end are far apart): start = [0.0" in told
+    assert "Input 2 of " in told and "(the most probable start and end are far apart): start = [0.0" in told
     assert 'case("08.4", 2) returns it; span(*case("08.4", 2)) calls your function on it.' in told
     start, end, first, longest = case("08.4", 2)
     assert start.shape == end.shape == (10,) and (first, longest) == (2, 4)
