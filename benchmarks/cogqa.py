@@ -15,8 +15,8 @@ import torch
 from rounds import race, table
 from torch import Tensor
 
-from plmlab.chapters.ch14 import one_pass
-from plmlab.chapters.ch14.answering import answered
+from plmlab.chapters.ch14 import single_pass
+from plmlab.chapters.ch14.answering import answer_question
 from plmlab.chapters.ch14.gold_graphs import example
 from plmlab.chapters.ch14.test_set import questions
 from plmlab.chapters.ch14.training import KINDS, pages, pretrained, training_rows
@@ -76,9 +76,9 @@ def asking(model: CogQA) -> None:
     """Print how many questions are answered in a second, and how many pages are read for each."""
     reader, told = SinglePassReader.from_pretrained(pretrained()).eval(), pages("test")
     some = [one for group in ("one hop", "2 hops", "3 hops") for one in questions("test")[group][:30]]
-    ways = {"CogQA": lambda one: answered(model, told, one),
-            "one pass over top pages": lambda one: one_pass.answered(
-                reader, one, "test", one_pass.top_text(one, "test", reader.encoder.config.time))}
+    ways = {"CogQA": lambda one: answer_question(model, told, one),
+            "one pass over top pages": lambda one: single_pass.answer_from_text(
+                reader, one, "test", single_pass.top_text(one, "test", reader.encoder.config.time))}
     print("\n| | questions per second | pages per question |\n|---|--:|--:|")
     for name, answer in ways.items():
         answer(some[0])

@@ -46,8 +46,8 @@ def torch_layers(model: GLMPretraining) -> Any:
         parts = (attention.q, attention.k, attention.v)
         its.self_attn.in_proj_weight.data = torch.cat([part.weight.data for part in parts])
         its.self_attn.in_proj_bias.data = torch.cat([part.bias.data for part in parts])
-        for one, other in ((its.self_attn.out_proj, attention.out), (its.linear1, ours.feed_forward.widen),
-                           (its.linear2, ours.feed_forward.narrow), (its.norm1, ours.attention_residual.norm),
+        for one, other in ((its.self_attn.out_proj, attention.out), (its.linear1, ours.feed_forward.up),
+                           (its.linear2, ours.feed_forward.down), (its.norm1, ours.attention_residual.norm),
                            (its.norm2, ours.feed_forward_residual.norm)):
             one.load_state_dict(other.state_dict())
     theirs.norm.load_state_dict(model.encoder.final_norm.state_dict())

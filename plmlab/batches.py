@@ -34,10 +34,10 @@ class ExampleBatches:
 
     def __call__(self, step: int) -> AnyBatch:
         """The collated batch of this step."""
-        return collated(self.examples(step), self.pad)
+        return collate(self.examples(step), self.pad)
 
 
-def collated(made: Made, pad: int) -> AnyBatch:
+def collate(made: Made, pad: int) -> AnyBatch:
     """Collate examples, padded with the id ``pad``. Raises ValueError if there are none."""
     kind = COLLATED.get(type(made[0]), Batch) if made else Batch
     return kind.of(made, pad=pad)  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
             equal = bisect_left(ends, ends[-1] * i / buckets) + 1
             cuts.append(min(max(equal, cuts[-1] + 1), len(examples) - buckets + i))
         parts = [examples[start:end] for start, end in pairwise([*cuts, len(examples)])]
-        return [collated(part, source.pad) for part in parts]  # type: ignore[arg-type]
+        return [collate(part, source.pad) for part in parts]  # type: ignore[arg-type]
 
     return lambda step: group(step // buckets)[step % buckets]
 

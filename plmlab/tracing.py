@@ -13,7 +13,7 @@ from typing import Any, Self, get_type_hints
 import torch
 from torch import nn
 
-from plmlab.batches import collated
+from plmlab.batches import collate
 from plmlab.example import IGNORE, AnyBatch, AnyExample, Example
 from plmlab.layers.hooks import HookPoint, hook_points
 from plmlab.listing import SMALL_VOCAB
@@ -108,7 +108,7 @@ class Trace:
         model = kind.model(kind.config.tiny(SMALL_VOCAB)).eval()
         trace = cls(kind, model, {path: type(module) for path, module in model.named_modules(remove_duplicate=False)
                                   if ours(type(module))})
-        batch = collated([example(kind, model)], VOCAB.need("pad"))  # type: ignore[arg-type]
+        batch = collate([example(kind, model)], VOCAB.need("pad"))  # type: ignore[arg-type]
         trace.run(batch)
         for point in hook_points(model).values():
             point.records.append(lambda _: None)

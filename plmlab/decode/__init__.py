@@ -9,7 +9,7 @@ source (`ConditionedDecoder`), a function (`UncachedLM`), or a hand-made `TableL
 from plmlab.decode.autoregressive import AutoregressiveModel, ConditionedDecoder, DecodingState, TableLM, UncachedLM
 from plmlab.decode.beam import Beam, beam_search, length_penalty
 from plmlab.decode.diverse import diverse_beam_search
-from plmlab.decode.exact import Exact, SearchTooWide, exact_search
+from plmlab.decode.exact import ExactResult, SearchTooWide, exact_search
 from plmlab.decode.hypothesis import Hypothesis
 from plmlab.decode.steps import distribution, greedy, sample
 
@@ -18,7 +18,7 @@ __all__ = [
            "Beam",
            "ConditionedDecoder",
            "DecodingState",
-           "Exact",
+           "ExactResult",
            "Hypothesis",
            "SearchTooWide",
            "TableLM",

@@ -21,7 +21,7 @@ class SearchTooWide(ValueError):
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactResult:
     """Result of `exact_search`: the most likely texts, best first, and the number of prefixes evaluated.
 
     ``visited[t]`` is the number of prefixes of t tokens that the model was evaluated on; the first, 1, is the prompt.
@@ -33,7 +33,8 @@ class Exact:
 
 @torch.no_grad()
 def exact_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *,
-                 length: int, count: int = 1, banned: Collection[int] | None = None, limit: int = 100_000) -> Exact:
+                 length: int, count: int = 1, banned: Collection[int] | None = None,
+                 limit: int = 100_000) -> ExactResult:
     """Find the ``count`` most likely texts after a single prompt that end with [END] or have ``length`` tokens.
 
     The probability of a prefix can only decrease as it grows. Prefixes that are not more likely than the ``count``-th
@@ -67,7 +68,7 @@ def exact_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch tim
             raise SearchTooWide(f"{len(rows):,} prefixes of {len(visited)} tokens remain, more than limit={limit:,}"
                                 ": give a smaller length or count, or a higher limit")
         if len(rows) == 0:
-            return Exact(best, visited)
+            return ExactResult(best, visited)
         prefixes, before = torch.cat([prefixes[rows], tokens[:, None]], dim=1), totals[rows, tokens]
         state.select(rows.to(prompt.device))
         inputs = tokens[:, None].to(prompt.device)

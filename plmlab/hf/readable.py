@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.example import IGNORE, Batch, Example, PairBatch, PairExample
-from plmlab.models.architectures import ExampleOfText, needed, only_one
+from plmlab.models.architectures import ExampleOfText, require_second, require_single
 from plmlab.objectives import causal, masked
 from plmlab.objectives.layouts import mlm_input
 from plmlab.text.tokenizers import Tokenizer
@@ -48,14 +48,14 @@ class HFModel:
     def example(self, tokenizer: Any, text: str, second: str | None = None) -> Example | PairExample:
         """The model's input for a text, with its own tokenizer or one of ours."""
         if self.architecture == "decoder":
-            only_one(second)
+            require_single(second)
             return _decoded(tokenizer, text)
         if self.architecture == "encoder":
             return _encoded(tokenizer, text, second)
-        source, target = _source(tokenizer, text), _decoded(tokenizer, needed(second), self.start)
+        source, target = _source(tokenizer, text), _decoded(tokenizer, require_second(second), self.start)
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
-    def gaps(self, *given: Any) -> tuple[Example, list[int]]:
+    def cloze_input(self, *given: Any) -> tuple[Example, list[int]]:
         """An encoder's input with [MASK] at the masked positions, and the positions of the predictions. Raises
         ValueError for an XLNet, which was not trained with [MASK]."""
         if self.kind == "xlnet":

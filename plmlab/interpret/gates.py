@@ -75,7 +75,7 @@ def cells_of(model: nn.Module) -> list[str]:
     return stems
 
 
-def gated_pass(model: LanguageModel, ids: Sequence[int], holds: Iterable[Clamp] = ()) -> GatedPass:
+def gate_activations(model: LanguageModel, ids: Sequence[int], holds: Iterable[Clamp] = ()) -> GatedPass:
     """Run the model on a text with some units clamped. Raises ValueError if a layer or unit does not exist."""
     assert isinstance(model, nn.Module)
     stems = cells_of(model)
@@ -88,7 +88,7 @@ def gated_pass(model: LanguageModel, ids: Sequence[int], holds: Iterable[Clamp] 
     return GatedPass(values, logits)
 
 
-def memories(model: LanguageModel, tokens: Int[Tensor, "text time"]) -> Float[Tensor, "text time layer unit"]:
+def cell_states(model: LanguageModel, tokens: Int[Tensor, "text time"]) -> Float[Tensor, "text time layer unit"]:
     """The cell state of every unit at each time step of a batch of texts, which may be padded on the right."""
     assert isinstance(model, nn.Module)
     stems = cells_of(model)

@@ -28,11 +28,11 @@ def head_scores(model: nn.Module, batch: Batch, links: Sequence[Link], special: 
     the batch. Raises ValueError if there are no links.
     """
     _some(links)
-    return share_found(most_attended(model, batch, special), links)
+    return head_accuracy(argmax_attention(model, batch, special), links)
 
 
 @torch.no_grad()
-def most_attended(model: nn.Module, batch: Batch, special: Sequence[int]) -> Int[Tensor, "layer text head query"]:
+def argmax_attention(model: nn.Module, batch: Batch, special: Sequence[int]) -> Int[Tensor, "layer text head query"]:
     """The position with the largest attention weight in each head and for each query, excluding the query itself and
     the ``special`` token ids (which must include padding)."""
     with watch(model, "*attention.weights") as seen:
@@ -42,29 +42,30 @@ def most_attended(model: nn.Module, batch: Batch, special: Sequence[int]) -> Int
     return torch.stack([weights.masked_fill(excluded[:, None], -1).argmax(-1) for weights in seen.attention()])
 
 
-def share_found(most: Int[Tensor, "layer text head query"], links: Sequence[Link]) -> Float[Tensor, "layer head"]:
-    """Proportion of links whose source attends most to the linked span; ``most`` is the result of `most_attended`."""
+def head_accuracy(most: Int[Tensor, "layer text head query"], links: Sequence[Link]) -> Float[Tensor, "layer head"]:
+    """Proportion of links whose source attends most to the linked span; ``most`` is the result of
+    `argmax_attention`."""
     _some(links)
     rows, sources, starts, ends = torch.tensor(links, device=most.device).unbind(1)
     keys = most[:, rows, :, sources]
     return ((keys >= starts[:, None, None]) & (keys < ends[:, None, None])).float().mean(0)
 
 
-def offset_score(links: Sequence[Link], reach: int = 12) -> tuple[int, float]:
+def fixed_offset_baseline(links: Sequence[Link], reach: int = 12) -> tuple[int, float]:
     """Fixed-offset baseline: the best relative offset (negative: to the left) and its accuracy."""
     _some(links)
     return _best({offset: [link.start <= link.source + offset < link.end for link in links]
                   for offset in range(-reach, reach + 1) if offset})
 
 
-def position_score(links: Sequence[Link]) -> tuple[int, float]:
+def fixed_position_baseline(links: Sequence[Link]) -> tuple[int, float]:
     """Fixed-position baseline: the best absolute position and its accuracy."""
     _some(links)
     return _best({position: [link.start <= position < link.end for link in links]
                   for position in range(max(link.end for link in links))})
 
 
-def bystanders(batch: Batch, links: Sequence[Link], special: Sequence[int]) -> list[Link]:
+def control_links(batch: Batch, links: Sequence[Link], special: Sequence[int]) -> list[Link]:
     """Control links: links to the span of each link from all other words of its text. If a head finds these
     too, it has located the span but not the relation."""
     tokens, excluded = batch.tokens.tolist(), set(special)

@@ -58,10 +58,10 @@ class OurModel:
         return architecture_of(self.model).example(
             words.encode(text), None if second is None else words.encode(second), words.vocab)
 
-    def gaps(self, *args: Any) -> tuple[Example, list[int]]:
+    def cloze_input(self, *args: Any) -> tuple[Example, list[int]]:
         """Build an encoder's input with masked tokens, and the positions of the predictions; see
         ``plmlab.objectives.layouts.ClozeInput``. Raises ValueError if the model does not predict masked tokens."""
-        layout = architecture_of(self.model).gaps
+        layout = architecture_of(self.model).cloze_input
         if layout is None:
             raise ValueError(f"a {type(self.model).__name__} cannot predict masked tokens; give an encoder")
         return layout(*args)

@@ -9,9 +9,9 @@ from torch import Tensor
 
 @dataclass
 class Memory:
-    """A layer's inputs at the last ``longest`` positions (None: all), without gradient: SG(h) of §3.2."""
+    """A layer's inputs at the last ``max_length`` positions (None: all), without gradient: SG(h) of §3.2."""
 
-    longest: int | None
+    max_length: int | None
     states: Float[Tensor, "batch time model"] | None = None
 
     @property
@@ -22,7 +22,7 @@ class Memory:
     def extend(self, h: Float[Tensor, "batch new model"]) -> Float[Tensor, "batch time model"]:
         """Concatenate h̃ = [SG(memory) ∘ h] and keep its last positions as the new memory."""
         extended = h if self.states is None else torch.cat([self.states, h], dim=1)
-        first = 0 if self.longest is None else max(0, extended.shape[1] - self.longest)
+        first = 0 if self.max_length is None else max(0, extended.shape[1] - self.max_length)
         self.states = extended[:, first:].detach()
         return extended
 

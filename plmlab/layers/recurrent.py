@@ -101,7 +101,7 @@ class Recurrent(nn.Module):
             point.open for point in self.modules() if isinstance(point, HookPoint))
 
     def forward(self, x: Float[Tensor, "batch time inputs"], lengths: Int[Tensor, "batch"] | None = None,
-                carried: LayerStates | None = None) -> tuple[Float[Tensor, "batch time width"], LayerStates]:
+                initial_states: LayerStates | None = None) -> tuple[Float[Tensor, "batch time width"], LayerStates]:
         """Run all layers. Returns the last layer's outputs (zero at padding) and the final states of each text.
 
         Args:
@@ -109,22 +109,22 @@ class Recurrent(nn.Module):
             lengths: number of real (non-padding) time steps in each text, at least one; by default all.
             carried: initial states; zeros by default.
 
-        Raises ValueError if ``lengths`` or the shapes of ``carried`` do not fit.
+        Raises ValueError if ``lengths`` or the shapes of ``initial_states`` do not fit.
         """
         if lengths is not None and not ((lengths > 0) & (lengths <= x.shape[1])).all():
             raise ValueError(f"lengths={lengths.tolist()!s:.80}: each must be at least 1 and at most "
                              f"{x.shape[1]}, the number of time steps in the batch")
         zeros = tuple(torch.stack(vectors) for vectors in zip(*(cell.zero(x) for cell in self.cells), strict=True))
-        if carried is None:
-            carried = zeros
-        elif [vectors.shape for vectors in carried] != [vectors.shape for vectors in zeros]:
-            raise ValueError(f"the initial states have the shapes {_sizes(carried)}; expected {_sizes(zeros)} "
+        if initial_states is None:
+            initial_states = zeros
+        elif [vectors.shape for vectors in initial_states] != [vectors.shape for vectors in zeros]:
+            raise ValueError(f"the initial states have the shapes {_sizes(initial_states)}; expected {_sizes(zeros)} "
                              "(layers × directions, batch, width)")
-        return self._step(x, lengths, carried) if self.written_out else self._fused(x, lengths, carried)
+        return self._step(x, lengths, initial_states) if self.written_out else self._fused(x, lengths, initial_states)
 
-    def _step(self, x: Tensor, lengths: Tensor | None, carried: LayerStates) -> tuple[Tensor, LayerStates]:
+    def _step(self, x: Tensor, lengths: Tensor | None, initial_states: LayerStates) -> tuple[Tensor, LayerStates]:
         real = None if lengths is None else torch.arange(x.shape[1], device=x.device) < lengths[:, None]
-        states, last = list(zip(*(vectors.unbind() for vectors in carried), strict=True)), []
+        states, last = list(zip(*(vectors.unbind() for vectors in initial_states), strict=True)), []
         for index, layer in enumerate(self.layers):
             if index:
                 x = F.dropout(x, self.dropout, self.training)
@@ -133,15 +133,16 @@ class Recurrent(nn.Module):
             last += new_states
         return x, tuple(torch.stack(vectors) for vectors in zip(*last, strict=True))
 
-    def _fused(self, x: Tensor, lengths: Tensor | None, carried: LayerStates) -> tuple[Tensor, LayerStates]:
+    def _fused(self, x: Tensor, lengths: Tensor | None, initial_states: LayerStates) -> tuple[Tensor, LayerStates]:
         options = (True, len(self.layers), self.dropout if self.training else 0.0, self.training, self.bidirectional)
         flat, kernel = [weight for cell in self.cells for weight in cell.flat], self.cells[0].kernel
         assert kernel is not None
         if lengths is None:
-            outputs, *last = kernel(x, carried if len(carried) > 1 else carried[0], flat, *options, True)
+            outputs, *last = kernel(x, initial_states if len(initial_states) > 1 else initial_states[0], flat, *options,
+                                    True)
             return outputs, tuple(last)
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        initial = tuple(vectors[:, packed.sorted_indices] for vectors in carried)
+        initial = tuple(vectors[:, packed.sorted_indices] for vectors in initial_states)
         flat_outputs, *last = kernel(packed.data, packed.batch_sizes, initial if len(initial) > 1 else initial[0], flat,
                                      *options)
         outputs = pad_packed_sequence(PackedSequence(flat_outputs, *packed[1:]), batch_first=True,
@@ -149,5 +150,5 @@ class Recurrent(nn.Module):
         return outputs, tuple(vectors[:, packed.unsorted_indices] for vectors in last)
 
 
-def _sizes(carried: LayerStates) -> str:
-    return " and ".join(str(tuple(vectors.shape)) for vectors in carried)
+def _sizes(initial_states: LayerStates) -> str:
+    return " and ".join(str(tuple(vectors.shape)) for vectors in initial_states)

@@ -116,7 +116,7 @@ class TransformerXLAttention(MultiHeadAttention):
         """Sum of the four terms, divided by √d_k. The queries are the last keys."""
         key, root = k.shape[2], q.shape[3] ** 0.5
         # [head 1 width], [head 1 width], [head distance width]
-        u, v, r = self.content_bias[:, None], self.position_bias[:, None], self.places(key)
+        u, v, r = self.content_bias[:, None], self.position_bias[:, None], self.relative_keys(key)
         if not any(getattr(self, term).open for term in TERMS):
             # (a) + (c) and (b) + (d), [batch head query key]
             return ((q + u) @ k.mT + self.shift((q + v) @ r.mT, key, relative)) / root
@@ -134,7 +134,7 @@ class TransformerXLAttention(MultiHeadAttention):
         """Possible distances from query back to key: key − 1 … 0."""
         return torch.arange(key - 1, -1, -1, device=self.r.weight.device)
 
-    def places(self, key: int) -> Float[Tensor, "head distance width"]:
+    def relative_keys(self, key: int) -> Float[Tensor, "head distance width"]:
         """Project the encodings of the distances: W_{k,R}R."""
         distances = self.distances(key)
         if self.clamp is not None:
@@ -184,17 +184,17 @@ class XLNetAttention(TransformerXLAttention):
         return torch.arange(key - 1, -key, -1, device=self.r.weight.device)
 
 
-def relative_position_bucket(distance: Int[Tensor, "*batch"], buckets: int = 32, farthest: int = 128) -> Int[Tensor,
+def relative_position_bucket(distance: Int[Tensor, "*batch"], buckets: int = 32, max_distance: int = 128) -> Int[Tensor,
                                                                                                              "*batch"]:
     """T5's relative position bucket of a backward distance (Raffel et al. 2020, §2.1; formula of the authors' code).
 
     The first half of the buckets hold one distance each: 0, 1, 2, …. The others are spaced logarithmically up to
-    ``farthest``; all larger distances share the last bucket. Negative distances (later keys) count as 0. A
+    ``max_distance``; all larger distances share the last bucket. Negative distances (later keys) count as 0. A
     bidirectional encoder has ``buckets // 2`` buckets for each direction.
     """
     near = buckets // 2
     back = distance.clamp(min=0)
-    ratio = torch.log(back.clamp(min=near).double() / near) / torch.tensor(farthest / near).double().log()
+    ratio = torch.log(back.clamp(min=near).double() / near) / torch.tensor(max_distance / near).double().log()
     far = near + (ratio * (buckets - near)).long()
     return torch.where(back < near, back, far.clamp(max=buckets - 1))
 
@@ -210,9 +210,9 @@ class RelativePositionBias(nn.Embedding):
     ) -> Float[Tensor, "batch head query key"]:
         """Compute the bias for queries and keys at these positions."""
         back = query[:, :, None] - key[:, None, :]  # [batch query key]
-        farthest = int(back.abs().max())
-        biases = super().forward(self.bucket_of(torch.arange(-farthest, farthest + 1, device=back.device)))
-        return rearrange(biases[back + farthest], "batch query key head -> batch head query key")
+        max_distance = int(back.abs().max())
+        biases = super().forward(self.bucket_of(torch.arange(-max_distance, max_distance + 1, device=back.device)))
+        return rearrange(biases[back + max_distance], "batch query key head -> batch head query key")
 
     def bucket_of(self, back: Int[Tensor, "distance"]) -> Int[Tensor, "distance"]:
         """Bucket of each backward distance; negative distances are keys after the query."""

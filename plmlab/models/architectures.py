@@ -57,26 +57,26 @@ class Architecture:
         name: the kind of model.
         example: ``example(tokens, second, vocab)`` makes the Example of one text, or of two. Raises ValueError if the
             model takes a different number of texts.
-        gaps: makes the input for predicting masked tokens; None if the model cannot predict them.
+        cloze_input: makes the input for predicting masked tokens; None if the model cannot predict them.
         masks: the name of each attention mask → ``example`` under that mask, if the model was pretrained with several.
-        filler: ``filler(model, texts, vocab, orders)`` generates the blanks of texts token by token. None if the model
-            cannot predict the length of a blank.
+        filler: ``infiller(model, texts, vocab, orders)`` generates the blanks of texts token by token. None if the
+            model cannot predict the length of a blank.
     """
 
     name: Literal["encoder", "decoder", "encoder-decoder", "recurrent", "two-way recurrent", "recurrent pair", "window"]
     example: ExampleOfText
-    gaps: ClozeInput | None = None
+    cloze_input: ClozeInput | None = None
     masks: Mapping[str, ExampleOfText] = field(default_factory=dict)
-    filler: Callable[..., InfillingDecoder] | None = None
+    infiller: Callable[..., InfillingDecoder] | None = None
 
 
-def only_one(second: object, way: str = "from left to right") -> None:
+def require_single(second: object, way: str = "from left to right") -> None:
     """Raise ValueError if a ``second`` text is given to a model that takes one; ``way`` is its reading direction."""
     if second is not None:
         raise ValueError(f"this model takes one text, read {way}, but two were given; omit the second text")
 
 
-def needed(second: T | None) -> T:
+def require_second(second: T | None) -> T:
     """Return the second text of an encoder-decoder. Raises ValueError if only one text is given."""
     if second is None:
         raise ValueError("an encoder-decoder takes two texts, but one was given; give the decoder's text as the second")
@@ -84,22 +84,22 @@ def needed(second: T | None) -> T:
 
 
 def _decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
-    only_one(second)
+    require_single(second)
     return causal(tokens, vocab=vocab, rng=Random(0))
 
 
 def _two_way(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> BidirectionalExample:
-    only_one(second, "in both directions")
+    require_single(second, "in both directions")
     return bidirectional_lm(tokens, vocab=vocab, rng=Random(0))
 
 
 def _window(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
-    only_one(second, "word by word")
+    require_single(second, "word by word")
     return window(tokens, vocab=vocab, rng=Random(0), reach=[REACH] * len(tokens))
 
 
 def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> PairExample:
-    return sequence_to_sequence(tokens, needed(second), vocab=vocab)
+    return sequence_to_sequence(tokens, require_second(second), vocab=vocab)
 
 
 ENCODER = Architecture("encoder", cls_first, mlm_input)

@@ -43,13 +43,13 @@ class CogQAConfig(TaskHeadConfig):
 
 class FoundSpan(NamedTuple):
     """A span predicted by System 1: positions ``start`` to ``end`` (exclusive), in sentence number ``sentence`` of the
-    paragraph. ``margin`` is its start logit minus that of [CLS], ``chance`` the probability of its start."""
+    paragraph. ``margin`` is its start logit minus that of [CLS], ``probability`` the probability of its start."""
 
     start: int
     end: int
     sentence: int
     margin: float
-    chance: float
+    probability: float
 
 
 class Losses(NamedTuple):

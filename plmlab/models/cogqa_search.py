@@ -244,7 +244,7 @@ class CogQASearch:
         return dict(zip(nodes, logits.tolist(), strict=True))
 
     @torch.no_grad()
-    def chance(self, state: SearchState) -> float | None:
+    def probability(self, state: SearchState) -> float | None:
         """Probability of the second of two entities, or of yes, in a comparison question. None for a special question,
         or if there are not two nodes to compare."""
         compared = self.comparison_pair(state) if self.kind != "special" else ()
@@ -274,7 +274,7 @@ class CogQASearch:
             scores = self.scores(state)
             candidates = [node for node in state.answers if node in scores]
             return max(candidates, key=scores.__getitem__) if candidates else None
-        chance = self.chance(state)
+        chance = self.probability(state)
         if chance is None:
             return None
         if self.kind == "yes-no":

@@ -25,10 +25,10 @@ from plmlab.models.architectures import Architecture
 from plmlab.models.bert import BERTConfig, at_last_position
 from plmlab.models.infilling import BlankInfiller
 from plmlab.models.registry import Pretraining, model
-from plmlab.objectives.blanks import blank_behind, blank_infilling, blanks_of_pair, one_word_blanks
+from plmlab.objectives.blanks import append_blank, blank_infilling, blanks_of_pair, independent_blanks
 from plmlab.text.tokenizers import Tokenizer
 
-GLM_ENCODER = Architecture("encoder", blank_behind, one_word_blanks, filler=BlankInfiller)
+GLM_ENCODER = Architecture("encoder", append_blank, independent_blanks, infiller=BlankInfiller)
 """A [MASK], or A [SEP] B [MASK], visible to all positions, followed by [START] of the blank."""
 
 
@@ -91,7 +91,7 @@ class GLM(Stack):
         return self.hidden_states(batch)
 
     def pool(self, hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
-        """Hidden state of the last token of each text, [START] of the appended blank (`blank_behind`)."""
+        """Hidden state of the last token of each text, [START] of the appended blank (`append_blank`)."""
         return at_last_position(hidden, batch)
 
     def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:

@@ -53,13 +53,13 @@ class InfillingState:
     caches: list[Cache]
     real: Bool[Tensor, "batch key"]
     masks: Int[Tensor, "batch blank"]
-    begun: Int[Tensor, "batch"]
-    inside: Int[Tensor, "batch"]
+    blanks_started: Int[Tensor, "batch"]
+    blank_length: Int[Tensor, "batch"]
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
         """Keep these rows of the batch, in this order."""
         self.real, self.masks = self.real[rows], self.masks[rows]
-        self.begun, self.inside = self.begun[rows], self.inside[rows]
+        self.blanks_started, self.blank_length = self.blanks_started[rows], self.blank_length[rows]
         for cache in self.caches:
             cache.select(rows)
 
@@ -67,7 +67,7 @@ class InfillingState:
 @dataclass(frozen=True)
 class BlankInfiller:
     """A GLM that generates the blanks of texts, one [MASK] each, in turn; an `AutoregressiveModel` for `plmlab.decode`.
-    One text per row of the prompt: ``greedy(filler, filler.prompt, vocab, length=20, banned=filler.banned)``.
+    One text per row of the prompt: ``greedy(infiller, infiller.prompt, vocab, length=20, banned=infiller.banned)``.
 
     ``texts`` are token ids. ``orders`` gives the filling order of each text, as indices of its blanks from 0; left to
     right if None. Part B is generated as one sequence: where the network predicts [END] and blanks remain, [START] of
@@ -147,19 +147,21 @@ class BlankInfiller:
         """
         start, end = self.vocab.need("start"), self.vocab.need("end")
         is_start, index = tokens == start, torch.arange(tokens.shape[1], device=tokens.device)
-        begun = state.begun[:, None] + is_start.cumsum(1)  # number of the current blank, from 1, [batch time]
+        blanks_started = state.blanks_started[:, None] + is_start.cumsum(1)  # the current blank, from 1, [batch time]
         blanks = (state.masks > 0).sum(1, keepdim=True)  # [batch 1]
-        if bool((begun < 1).any() | (begun > blanks).any()):
+        if bool((blanks_started < 1).any() | (blanks_started > blanks).any()):
             raise ValueError("each blank starts with one [START], and a text has one blank per [MASK]; start with the "
                              "BlankInfiller's prompt, and give no more [START]s than there are blanks")
         # distance to the last [START], from 1; −inside continues a blank that began in an earlier call
-        inside = index + 1 - torch.where(is_start, index, -state.inside[:, None]).cummax(1).values  # [batch time]
+        blank_length = index + 1 - torch.where(is_start, index,
+                                               -state.blank_length[:, None]).cummax(1).values  # [batch time]
         keys = torch.cat([state.real, torch.ones_like(is_start)], 1)  # [batch key]
-        batch = Batch(tokens, torch.stack([state.masks.gather(1, begun - 1), inside], 1), torch.zeros_like(tokens),
+        batch = Batch(tokens, torch.stack([state.masks.gather(1, blanks_started - 1), blank_length], 1),
+                      torch.zeros_like(tokens),
                       AttentionMask(causal=True, keys=keys), torch.full_like(tokens, IGNORE))
         logits = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])  # [batch vocab]
-        state.real, state.begun, state.inside = keys, begun[:, -1], inside[:, -1]
-        more, never = state.begun < blanks[:, 0], torch.full_like(logits[:, end], float("-inf"))
+        state.real, state.blanks_started, state.blank_length = keys, blanks_started[:, -1], blank_length[:, -1]
+        more, never = state.blanks_started < blanks[:, 0], torch.full_like(logits[:, end], float("-inf"))
         out = torch.cat([logits, logits[:, [start]]], 1)
         out[:, start], out[:, end] = torch.where(more, logits[:, end], never), torch.where(more, never, logits[:, end])
         return out

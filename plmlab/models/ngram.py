@@ -69,7 +69,7 @@ class NGram(UncachedLM):
         words = before[1:] if before and before[0] == start else before
         return ((start,) * (self.order - 1) + tuple(words))[len(words):]
 
-    def chances(self, context: Context, tokens: Int[np.ndarray, "token"]) -> Float[np.ndarray, "token"]:
+    def probs(self, context: Context, tokens: Int[np.ndarray, "token"]) -> Float[np.ndarray, "token"]:
         """p(token | context) of each of ``tokens``; ``context`` has ``order`` − 1 tokens."""
         followers = self.counts.get(context)
         return counted(followers, tokens) / self.totals[context] if followers else np.zeros(len(tokens))
@@ -78,13 +78,13 @@ class NGram(UncachedLM):
         """Next-token probabilities after the tokens ``before`` (the whole text, or its last ``order`` − 1 tokens); 0
         for ids that cannot be predicted."""
         p = torch.zeros(self.vocab.size, dtype=torch.float64)
-        p[torch.from_numpy(self.sayable)] = torch.from_numpy(self.chances(self.context(before), self.sayable))
+        p[torch.from_numpy(self.sayable)] = torch.from_numpy(self.probs(self.context(before), self.sayable))
         return p
 
     def losses(self, sentence: Sequence[int]) -> Float[Tensor, "token"]:
         """−log p of each token of a sentence and of its [END], in nats; infinite where the probability is 0."""
         text = (self.vocab.need("start"), *sentence, self.vocab.need("end"))
-        return -torch.tensor([self.chances(self.context(text[:i]), np.array([text[i]]))[0]
+        return -torch.tensor([self.probs(self.context(text[:i]), np.array([text[i]]))[0]
                               for i in range(1, len(text))], dtype=torch.float64).log()
 
     def next_logprobs(self, texts: Int[Tensor, "batch time"]) -> Float[Tensor, "batch vocab"]:
@@ -111,7 +111,7 @@ class AddK(NGram):
         super().__init__(sentences, order, vocab)
         self.k = k
 
-    def chances(self, context: Context, tokens: Int[np.ndarray, "token"]) -> Float[np.ndarray, "token"]:
+    def probs(self, context: Context, tokens: Int[np.ndarray, "token"]) -> Float[np.ndarray, "token"]:
         """p(token | context) of each of ``tokens``."""
         total = self.totals.get(context, 0) + self.k * len(self.sayable)
         return (counted(self.counts.get(context), tokens) + self.k) / total
@@ -172,7 +172,7 @@ class KneserNey(NGram):
         d = n[1] / (n[1] + 2 * n[2]) if n[1] and n[2] else 0.5
         return d, d, d
 
-    def chances(self, context: Context, tokens: Int[np.ndarray, "token"]) -> Float[np.ndarray, "token"]:
+    def probs(self, context: Context, tokens: Int[np.ndarray, "token"]) -> Float[np.ndarray, "token"]:
         """p(token | context) of each of ``tokens``, interpolated from the shortest context to the longest."""
         p = np.full(len(tokens), 1 / len(self.sayable))
         for length, discounts in enumerate(self.discounts):

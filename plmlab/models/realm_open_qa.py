@@ -28,7 +28,7 @@ from plmlab.models.bert import BERT
 from plmlab.models.dual_encoder import DualEncoder, DualEncoderConfig
 from plmlab.models.realm import REALM
 from plmlab.models.registry import model
-from plmlab.models.retrieve_and_read import TOP
+from plmlab.models.retrieve_and_read import TOP_K
 from plmlab.models.text_retriever import TextCorpus
 from plmlab.objectives.fine_tuning import label_of
 from plmlab.objectives.open_domain_qa import QuestionBatch, answer_spans
@@ -47,10 +47,10 @@ class REALMForOpenQAConfig(DualEncoderConfig):
 
 
 class FoundAnswer(NamedTuple):
-    """A predicted answer: its tokens, and p(y|x) as ``chance``."""
+    """A predicted answer: its tokens, and p(y|x) as ``probability``."""
 
     tokens: tuple[int, ...]
-    chance: float
+    probability: float
 
 
 @model("open-realm", REALMForOpenQAConfig, ENCODER)
@@ -80,14 +80,14 @@ class REALMForOpenQA(nn.Module):
         return with_pretrained(realm.embedder, with_pretrained(realm.reader.encoder, model, "reader"), "embedder")
 
     def retrieve(self, corpus: TextCorpus, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
-                 most: int = TOP) -> QuestionBatch:
-        """Batch of questions with the top ``most`` documents of each, from the current question embedder and the
+                 top_k: int = TOP_K) -> QuestionBatch:
+        """Batch of questions with the top ``top_k`` documents of each, from the current question embedder and the
         document vectors of the ``corpus``. ``answers`` holds the correct answers of each question; none if omitted."""
         retriever, device = corpus.retriever, next(self.parameters()).device
         vocab = retriever.vocab
         queries, pad = [query_input(question, (), vocab) for question in questions], vocab.need("pad")
         with torch.no_grad():
-            found = corpus.index.search(self.embedder(Batch.of(queries, pad=pad).to(device)), most)
+            found = corpus.index.search(self.embedder(Batch.of(queries, pad=pad).to(device)), top_k)
         gold = answers or [()] * len(questions)
         readings = [answer_spans(questions[row], retriever.body(corpus.documents[number]), gold[row], vocab=vocab)
                     for row, number in found.pairs.tolist()]
@@ -141,8 +141,8 @@ class REALMForOpenQA(nn.Module):
         return -logp.masked_fill(logp.isneginf(), 0).mean()
 
     @torch.no_grad()
-    def best(self, batch: QuestionBatch, most: int = 1) -> list[list[FoundAnswer]]:
-        """The ``most`` most likely answers to each question, in descending order; p(y|x) sums over all matching spans
+    def best(self, batch: QuestionBatch, top_k: int = 1) -> list[list[FoundAnswer]]:
+        """The ``top_k`` most likely answers to each question, in descending order; p(y|x) sums over all matching spans
         in all documents."""
         log_joint, texts = self.log_joint(batch), batch.reader_inputs.tokens.tolist()
         rows = batch.retrieved.unflatten(torch.arange(len(texts), device=log_joint.device), -1)  # [query doc] → reading
@@ -153,7 +153,7 @@ class REALMForOpenQA(nn.Module):
                 first, more = divmod(span, self.config.longest)
                 text = texts[int(readings[document])]
                 probabilities[tuple(text[first:first + more + 1])] += float(logp[document, span].exp())
-            best = sorted(probabilities.items(), key=lambda item: -item[1])[:most]
+            best = sorted(probabilities.items(), key=lambda item: -item[1])[:top_k]
             answers.append([FoundAnswer(*item) for item in best])
         return answers
 

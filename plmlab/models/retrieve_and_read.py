@@ -21,9 +21,9 @@ from plmlab.retrieval.reading import Reading
 from plmlab.retrieval.retrieved import NULL, Retrieved
 from plmlab.text.tokenizers import Tokenizer
 
-TOP = 4
+TOP_K = 4
 """Default number of documents to retrieve (top k), in addition to the null document."""
-NOTHING = Block("", 0, ())
+NULL_BLOCK = Block("", 0, ())
 """The null document, which is empty."""
 
 
@@ -48,13 +48,13 @@ class RetrieveAndRead:
         """The tokenizer of model and corpus."""
         return self.corpus.retriever.tokenizer
 
-    def retrieve(self, queries: Sequence[Query], most: int = TOP) -> Retrieved:
-        """The top ``most`` documents for each query, without its excluded documents."""
-        return self.corpus.search(queries, most, [query.excluded for query in queries])
+    def retrieve(self, queries: Sequence[Query], top_k: int = TOP_K) -> Retrieved:
+        """The top ``top_k`` documents for each query, without its excluded documents."""
+        return self.corpus.search(queries, top_k, [query.excluded for query in queries])
 
     def batch(self, queries: Sequence[Query], found: Retrieved) -> RetrievedBatch:
         """Training batch of queries with the documents ``found``, which may include `NULL`."""
-        retriever, blocks = self.corpus.retriever, {NULL: NOTHING} | self.corpus.documents
+        retriever, blocks = self.corpus.retriever, {NULL: NULL_BLOCK} | self.corpus.documents
         readings = [reader_input(queries[row].tokens, retriever.body(blocks[number]), vocab=retriever.vocab,
                                  rng=Random(0), hidden=queries[row].hidden) for row, number in found.pairs.tolist()]
         return RetrievedBatch.of([*map(retriever.query, queries)], found,
@@ -62,15 +62,15 @@ class RetrieveAndRead:
                                  pad=retriever.vocab.need("pad"))
 
     @torch.no_grad()
-    def read(self, queries: Sequence[Query], most: int = TOP, *, null: bool = True, temperature: float = 1.0,
+    def read(self, queries: Sequence[Query], top_k: int = TOP_K, *, null: bool = True, temperature: float = 1.0,
              also: Sequence[Sequence[Ids]] | None = None) -> list[Reading]:
-        """Predict the masked tokens of each query with its top ``most`` documents, and with the null document unless
+        """Predict the masked tokens of each query with its top ``top_k`` documents, and with the null document unless
         ``null`` is False. Retrieval scores are divided by ``temperature`` before the softmax. ``also`` holds
         additional candidate answers to score for each query."""
-        found = self.retrieve(queries, most)
+        found = self.retrieve(queries, top_k)
         found = found.with_null() if null else found
         also = [()] * len(queries) if also is None else also
-        readings, step = list[Reading](), max(1, ROWS // (most + 1))
+        readings, step = list[Reading](), max(1, ROWS // (top_k + 1))
         for first in range(0, len(queries), step):
             chunk = slice(first, first + step)
             batch = self._batch(queries[chunk], found[chunk])

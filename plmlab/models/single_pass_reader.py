@@ -61,7 +61,7 @@ class SinglePassReader(TaskHead):
         return loss
 
     @torch.no_grad()
-    def told(self, batch: Batch, longest: int = 10) -> list[tuple[tuple[int, int], list[float]]]:
+    def predict(self, batch: Batch, longest: int = 10) -> list[tuple[tuple[int, int], list[float]]]:
         """Predict the answer span of each text as (start, exclusive end), and at every position the probability that a
         supporting sentence begins there."""
         logits = self(batch)

@@ -24,7 +24,7 @@ from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import mask_mixture
 from plmlab.objectives.layouts import cls_first, mlm_input
-from plmlab.objectives.prefix import MASKS, TARGET, mask_mixture_pair, source_alone, unmasked_input
+from plmlab.objectives.prefix import MASKS, TARGET, mask_mixture_pair, source_only, unmasked_input
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
@@ -86,7 +86,7 @@ class UniLMState:
 @dataclass(frozen=True)
 class UniLMDecoder:
     """Sequence-to-sequence generation with a UniLM, as an `AutoregressiveModel` for `plmlab.decode`. Each row of the
-    prompt has one row of ``source``, [CLS] A [SEP] (`source_alone`).
+    prompt has one row of ``source``, [CLS] A [SEP] (`source_only`).
 
     The network has no [START] and no [END]: generation begins after the source's [SEP] and ends with another [SEP]. For
     decoding, a prompt begins with [START], which is not part of the network's input, and the logits of [SEP] and [END]
@@ -129,4 +129,4 @@ class UniLMDecoder:
 
 def source_batch(sources: Sequence[Sequence[int]], vocab: Vocabulary) -> Batch:
     """Batch of sources for a `UniLMDecoder`, from their token ids."""
-    return Batch.of([source_alone(source, vocab) for source in sources], pad=vocab.need("pad"))
+    return Batch.of([source_only(source, vocab) for source in sources], pad=vocab.need("pad"))

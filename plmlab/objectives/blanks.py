@@ -124,7 +124,7 @@ def blanks_of_pair(first: Sequence[int], second: Sequence[int], follows: bool, *
     return blank_infilling([*first, *(second if follows else ())], vocab=vocab, rng=rng, rate=rate)
 
 
-def blank_behind(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
+def append_blank(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
     """A text, or two joined by [SEP], unmasked, with a blank appended: … [MASK], and [START] to fill it.
 
     The segments only label the texts; GLM does not use them. A is 0, B is 1, each with the [SEP] or [MASK] after it;
@@ -138,7 +138,7 @@ def blank_behind(tokens: Sequence[int], second: Sequence[int] | None, vocab: Voc
     return replace(example, segments=segments, targets=torch.full_like(example.tokens, IGNORE))
 
 
-def one_word_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
+def independent_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
                     ) -> tuple[Example, list[int]]:
     """Mask each hidden word as a separate blank that attends to Part A only; see
     `plmlab.objectives.layouts.ClozeInput`.

@@ -173,7 +173,7 @@ def unmasked_input(make: Callable[..., Example], tokens: Sequence[int], second: 
     return make(tokens, pair=second or (), vocab=vocab, rng=Random(0), select=())
 
 
-def source_alone(tokens: Sequence[int], vocab: Vocabulary) -> Example:
+def source_only(tokens: Sequence[int], vocab: Vocabulary) -> Example:
     """[CLS] A [SEP] as the source of `prefix`, without a target."""
     return _cloze([[*tokens]], (SOURCE,), _full, vocab, Random(0), 1.0, (), always_mask)
 

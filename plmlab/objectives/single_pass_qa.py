@@ -14,7 +14,7 @@ from plmlab.text.vocabulary import Vocabulary
 Ids = Sequence[int]
 
 
-def first_positions(question: Ids, sentences: Sequence[Ids]) -> list[int]:
+def sentence_starts(question: Ids, sentences: Sequence[Ids]) -> list[int]:
     """Position of the first token of each sentence, and the position after the last sentence."""
     return [*accumulate(map(len, sentences), initial=len(question) + 2)]
 
@@ -33,6 +33,6 @@ def with_support(question: Ids, sentences: Sequence[Ids], answer: tuple[int, int
         start, end = before + answer[1], before + answer[2]
     example = span_qa(question, [*chain(*sentences)], start, end, vocab=vocab)
     labels = torch.full_like(example.tokens, IGNORE)
-    for number, first in enumerate(first_positions(question, sentences)[:-1]):
+    for number, first in enumerate(sentence_starts(question, sentences)[:-1]):
         labels[first] = int(number in supporting)
     return replace(example, labels={**example.labels, "supporting": labels})

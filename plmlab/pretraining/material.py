@@ -13,7 +13,7 @@ from plmlab.batches import bucketed
 from plmlab.models.registry import Pretraining
 from plmlab.pretraining.plan import FILE, Plan
 from plmlab.text import Sequential, Tokenizer, TokenStream, each, hub
-from plmlab.text.pieces import Pieces
+from plmlab.text.chunks import TokenChunks
 from plmlab.text.streams import examples_of
 from plmlab.text.wikipedia_links import linked_paragraphs
 from plmlab.world.probability.floors import Floor
@@ -96,7 +96,7 @@ def from_texts(plan: Plan, pretraining: Pretraining, read_texts: Callable[[], It
         return Material(tokenizer, stream.windows(plan.batch, plan.time, plan.seed),
                         Sequential(evaluated, plan.batch, plan.time))
     longest = plan.time - pretraining.added
-    pieces, others = (laid_down(Pieces, run / name, part, tokenizer, longest, progress=count > MANY)
+    pieces, others = (laid_down(TokenChunks, run / name, part, tokenizer, longest, progress=count > MANY)
                       for name, part in (("train.bin", train), ("held_out.bin", rest)))
     draw = examples_of(others, tokenizer.vocab, pretraining.objective, plan.batch, plan.seed + 1)
     batches = examples_of(pieces, tokenizer.vocab, pretraining.objective, plan.batch, plan.seed, **plan.choices)

@@ -37,7 +37,7 @@ class Measured(NamedTuple):
     scores: Scores
     runs: dict[int, Any]
 
-    def told(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, Any]:
         """As recorded: ``lr``, the ``rates`` tried with their scores (None: diverged), and the test results (a dict of
         numbers) with their spread."""
         return {"lr": self.lr, "rates": rates_tried(self.scores), **seed_statistics(self.runs)}
@@ -98,8 +98,8 @@ class Study(Generic[Model]):
                    self.train(model, *arm, updates=updates, lr=lr, seed=seed, **options))
 
     def live(self, told: Mapping[str, Any], *arm: Any, updates: int, seed: int | None = None, **options: Any) -> Run:
-        """Repeat one recorded run: ``told`` is the output of `Measured.told`. Uses the first seed unless another is
-        given."""
+        """Repeat one recorded run: ``as_record`` is the output of `Measured.as_record`. Uses the first seed unless
+        another is given."""
         return self.learned(*arm, updates=updates, lr=told["lr"], seed=self.seeds[0] if seed is None else seed,
                             **options)
 

@@ -27,13 +27,13 @@ class BM25:
         self._index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
         self._index.index([[*words] for words in texts], show_progress=False)
 
-    def search(self, queries: Sequence[Sequence[str]], most: int) -> Retrieved:
-        """The ``most`` texts with the highest scores for each query, best first; all texts if there are fewer. Texts
+    def search(self, queries: Sequence[Sequence[str]], top_k: int) -> Retrieved:
+        """The ``top_k`` texts with the highest scores for each query, best first; all texts if there are fewer. Texts
         are numbered from 0, and the score is 0 if a text shares no word with the query. Raises ValueError for a query
         that is a single string."""
         for query in queries:
             refuse_string(query, "a query")
-        texts, scores = self._index.retrieve([[*query] for query in queries], k=min(most, self.size),
+        texts, scores = self._index.retrieve([[*query] for query in queries], k=min(top_k, self.size),
                                              show_progress=False,
                                              backend_selection="numpy")  # "auto": jax, with all of a GPU's memory
         return Retrieved(torch.tensor(texts, dtype=torch.long), torch.tensor(scores))

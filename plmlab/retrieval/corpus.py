@@ -72,6 +72,6 @@ class Corpus(Generic[Query, Document]):
         other.index, other.documents = self.index.copied(), dict(self.documents)
         return other
 
-    def search(self, queries: Sequence[Query], most: int, excluded: Sequence[Collection[int]] = ()) -> Retrieved:
-        """The ``most`` best documents for each query, except those ``excluded`` for it."""
-        return self.index.search(self.retriever.queries(queries), most, excluded)
+    def search(self, queries: Sequence[Query], top_k: int, excluded: Sequence[Collection[int]] = ()) -> Retrieved:
+        """The ``top_k`` best documents for each query, except those ``excluded`` for it."""
+        return self.index.search(self.retriever.queries(queries), top_k, excluded)

@@ -10,8 +10,8 @@ from jaxtyping import Float32, Int64
 
 from plmlab.retrieval.index import DocumentIndex, Numbers, Parts, Vectors
 
-DEAD = -1
-TOLERATED = 0.2
+DELETED = -1
+MAX_DELETED = 0.2
 """Proportion of deleted entries above which the graph is rebuilt."""
 
 
@@ -54,13 +54,13 @@ class HNSWIndex(DocumentIndex):
 
     def _delete(self, numbers: Numbers) -> None:
         for number in numbers.tolist():
-            self._numbers[self._position_of.pop(number)] = DEAD
-        if (self._numbers == DEAD).mean() > TOLERATED:
+            self._numbers[self._position_of.pop(number)] = DELETED
+        if (self._numbers == DELETED).mean() > MAX_DELETED:
             self._build_anew()
 
     def _build_anew(self) -> None:
         """Rebuild the graph from the remaining documents."""
-        living = self._numbers[self._numbers != DEAD]
+        living = self._numbers[self._numbers != DELETED]
         rows = self._kept(living)
         self._take(Parts(self._empty(), np.empty(0, dtype=np.int64)))
         if len(living):
@@ -69,18 +69,18 @@ class HNSWIndex(DocumentIndex):
     def _kept(self, numbers: Numbers) -> Vectors:
         return super()._kept(np.array([self._position_of[number] for number in numbers.tolist()], dtype=np.int64))
 
-    def _nearest(self, queries: Float32[np.ndarray, "query width"], most: int) -> tuple[
+    def _nearest(self, queries: Float32[np.ndarray, "query width"], top_k: int) -> tuple[
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
         import faiss
 
-        dead = np.flatnonzero(self._numbers == DEAD)
+        dead = np.flatnonzero(self._numbers == DELETED)
         living = {"sel": faiss.IDSelectorNot(faiss.IDSelectorBatch(dead))} if len(dead) else {}
-        climb = faiss.SearchParametersHNSW(efSearch=max(self.breadth, most), **living)
-        scores, positions = self._faiss.search(queries, most, params=climb)
-        short = (positions >= 0).sum(axis=1) < min(most, len(self._position_of))
+        climb = faiss.SearchParametersHNSW(efSearch=max(self.breadth, top_k), **living)
+        scores, positions = self._faiss.search(queries, top_k, params=climb)
+        short = (positions >= 0).sum(axis=1) < min(top_k, len(self._position_of))
         if short.any():
             vectors = faiss.downcast_index(self._faiss.storage)
-            scores[short], positions[short] = vectors.search(queries[short], most,
+            scores[short], positions[short] = vectors.search(queries[short], top_k,
                                                              params=faiss.SearchParameters(**living))
         return scores, np.where(positions < 0, -1, self._numbers[positions])
 
@@ -90,7 +90,7 @@ class HNSWIndex(DocumentIndex):
     def _take(self, parts: Parts) -> None:
         self._faiss, self._numbers = parts
         self._position_of = {number: position for position, number in enumerate(self._numbers.tolist())
-                             if number != DEAD}
+                             if number != DELETED}
 
 
 @contextmanager

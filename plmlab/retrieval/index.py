@@ -93,23 +93,23 @@ class DocumentIndex(ABC):
         known = self._known(numbers)
         return torch.from_numpy(self._kept(known)) if len(known) else torch.empty(0, self.width)
 
-    def search(self, queries: Float[Tensor, "query width"], most: int, excluded: Sequence[Collection[int]] = (),
+    def search(self, queries: Float[Tensor, "query width"], top_k: int, excluded: Sequence[Collection[int]] = (),
                ) -> Retrieved:
-        """The ``most`` documents with the largest inner products for each query; always ``most`` columns.
+        """The ``top_k`` documents with the largest inner products for each query; always ``top_k`` columns.
 
         ``excluded`` are numbers of documents that must not be returned, one collection per query; other documents take
         their place. The scores carry no gradient: for training, recompute them with `Retrieved.scored` from the
         `vectors` of the results, or from the texts. Scores of one query and of a batch may differ in the last digits.
         Raises ValueError for invalid queries, as for vectors.
         """
-        if most < 1:
-            raise ValueError(f"most={most} was given; a search returns at least one document")
+        if top_k < 1:
+            raise ValueError(f"top_k={top_k} was given; a search returns at least one document")
         if any(excluded):
-            return self.search(queries, most + max(map(len, excluded))).without(excluded, most)
+            return self.search(queries, top_k + max(map(len, excluded))).without(excluded, top_k)
         rows = self._read(queries, "queries")
         if not len(self) or not len(rows):
-            return Retrieved(torch.full((len(rows), most), MISSING), torch.full((len(rows), most), -torch.inf))
-        scores, numbers = self._nearest(rows, most)
+            return Retrieved(torch.full((len(rows), top_k), MISSING), torch.full((len(rows), top_k), -torch.inf))
+        scores, numbers = self._nearest(rows, top_k)
         scores[numbers < 0] = -np.inf
         return Retrieved(torch.from_numpy(numbers), torch.from_numpy(scores))
 
@@ -176,7 +176,7 @@ class DocumentIndex(ABC):
         return self._faiss.reconstruct_batch(numbers)
 
     @abstractmethod
-    def _nearest(self, queries: Float32[np.ndarray, "query width"], most: int) -> tuple[
+    def _nearest(self, queries: Float32[np.ndarray, "query width"], top_k: int) -> tuple[
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
         """Scores and numbers, best first; the number is −1 if there are no further documents."""
 
@@ -213,6 +213,6 @@ class FlatIndex(DocumentIndex):
     def _delete(self, numbers: Numbers) -> None:
         self._faiss.remove_ids(numbers)
 
-    def _nearest(self, queries: Float32[np.ndarray, "query width"], most: int) -> tuple[
+    def _nearest(self, queries: Float32[np.ndarray, "query width"], top_k: int) -> tuple[
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
-        return self._faiss.search(queries, most)
+        return self._faiss.search(queries, top_k)

@@ -19,7 +19,7 @@ class IVFIndex(DocumentIndex):
     The centroids (spherical k-means with a fixed seed) are trained on the vectors of the first `add` and then stay
     fixed, so add many representative documents first. n vectors give 4·√n lists, as faiss's guidelines recommend, but
     at most one per 39 vectors; fewer than 78 give one list. A document in a list that is not probed is not found, even
-    if fewer than ``most`` documents are.
+    if fewer than ``top_k`` documents are.
     """
 
     kind = "ivf"
@@ -59,8 +59,8 @@ class IVFIndex(DocumentIndex):
 
         self._faiss.remove_ids(faiss.IDSelectorArray(numbers))
 
-    def _nearest(self, queries: Float32[np.ndarray, "query width"], most: int) -> tuple[
+    def _nearest(self, queries: Float32[np.ndarray, "query width"], top_k: int) -> tuple[
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
         import faiss
 
-        return self._faiss.search(queries, most, params=faiss.SearchParametersIVF(nprobe=self.probes))
+        return self._faiss.search(queries, top_k, params=faiss.SearchParametersIVF(nprobe=self.probes))

@@ -87,15 +87,15 @@ class Retrieved:
         return replace(self, numbers=torch.cat([first[0], self.numbers], 1),
                        scores=torch.cat([first[1], self.scores], 1))
 
-    def without(self, excluded: Sequence[Collection[int]], most: int) -> Self:
-        """The ``most`` best documents that are not ``excluded`` for their query."""
+    def without(self, excluded: Sequence[Collection[int]], top_k: int) -> Self:
+        """The ``top_k`` best documents that are not ``excluded`` for their query."""
         if len(excluded) != len(self):
             raise ValueError(f"excluded was given for {len(excluded)} queries, but there are {len(self)}; give one "
                              "collection of numbers per query")
         out = torch.tensor([[number in some for number in row]
                             for row, some in zip(self.numbers.tolist(), excluded, strict=True)], dtype=torch.bool)
         kept = self.doc_mask & ~out.view_as(self.numbers)
-        order = kept.int().argsort(dim=1, descending=True, stable=True)[:, :most]
+        order = kept.int().argsort(dim=1, descending=True, stable=True)[:, :top_k]
         return replace(self, numbers=self.numbers.masked_fill(~kept, MISSING).gather(1, order),
                        scores=self.scores.masked_fill(~kept, -torch.inf).gather(1, order))
 

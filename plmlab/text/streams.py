@@ -18,8 +18,8 @@ from torch import Tensor
 from plmlab.batches import ExampleBatches
 from plmlab.example import Batch
 from plmlab.text import tokenfile
+from plmlab.text.chunks import TokenChunks
 from plmlab.text.corpora import CorpusError
-from plmlab.text.pieces import Pieces
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
@@ -151,10 +151,10 @@ def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[...
     text.
     """
     _positive(batch=batch, max_tokens=max_tokens)
-    return examples_of(Pieces.of(texts, tokenizer, max_tokens), tokenizer.vocab, objective, batch, seed, **choices)
+    return examples_of(TokenChunks.of(texts, tokenizer, max_tokens), tokenizer.vocab, objective, batch, seed, **choices)
 
 
-def examples_of(pieces: Pieces, vocab: Vocabulary, objective: Callable[..., Any], batch: int, seed: int,
+def examples_of(pieces: TokenChunks, vocab: Vocabulary, objective: Callable[..., Any], batch: int, seed: int,
                 **choices: Any) -> ExampleBatches:
     """Batches of randomly drawn chunks of text, each turned into an Example by the objective."""
     def draw(rng: Random) -> list[Any]:

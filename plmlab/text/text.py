@@ -73,12 +73,12 @@ class Text(tuple[int, ...]):
         return *spans, *((len(self) + begin, len(self) + end) for begin, end in others)
 
 
-def spans(tokens: Sequence[int], what: str, needed_by: str) -> Spans:
-    """The ``what`` of a text, such as "words"; raises ValueError if the text does not have them. ``needed_by`` names
+def spans(tokens: Sequence[int], what: str, needed_for: str) -> Spans:
+    """The ``what`` of a text, such as "words"; raises ValueError if the text does not have them. ``needed_for`` names
     what needs them, such as "whole-word masking"."""
     found = getattr(tokens, what, None)
     if found is None:
-        raise ValueError(f"{needed_by} needs the {what} of a text, but this one does not have them; "
+        raise ValueError(f"{needed_for} needs the {what} of a text, but this one does not have them; "
                          f"{KNOWN[what]}")
     return found
 

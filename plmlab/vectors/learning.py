@@ -77,7 +77,7 @@ def learn_vectors(
     torch.manual_seed(seed)
     model = kind(Word2VecConfig(len(tokenizer), size, negatives))
     model.word_loss.set_noise(batches.counts)
-    steps = rounds * batches.each_round
+    steps = rounds * batches.batches_per_epoch
     saved: dict[int, WordVectors] = {}
     wanted = moments(steps, snapshots - 1)
 

@@ -35,7 +35,7 @@ class WindowBatches:
 
     Attributes:
         counts: the frequency of each id in the sentences.
-        each_round: the number of batches per epoch.
+        batches_per_epoch: the number of batches per epoch.
     """
 
     def __init__(self, rows: Sequence[Sequence[int]], vocab: int, *, batch: int = 512, window: int = 5, seed: int = 0,
@@ -46,12 +46,12 @@ class WindowBatches:
         self.counts = torch.bincount(torch.cat(self.rows), minlength=vocab).float()
         self.batch, self.window, self.seed = batch, window, seed
         self.kept = keep_probability(self.counts, sample)
-        self.each_round = -(-len(rows) // batch)
+        self.batches_per_epoch = -(-len(rows) // batch)
         self._order: tuple[int, Int[Tensor, row]] = (-1, torch.empty(0, dtype=torch.long))
 
     def __call__(self, step: int) -> Batch:
         """The batch of this step, [batch time]."""
-        turn, place = divmod(step, self.each_round)
+        turn, place = divmod(step, self.batches_per_epoch)
         if self._order[0] != turn:
             self._order = turn, torch.randperm(len(self.rows), generator=self._generator(f"round {turn}"))
         rng = self._generator(f"step {step}")

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch01.lags import BATCH, EVERY, UPDATES, build, learn
-from plmlab.chapters.ch01.long_memories import FromLastState
-from plmlab.chapters.ch01.pushes import reach, steps_until
+from plmlab.chapters.ch01.long_memories import LastStateModel
+from plmlab.chapters.ch01.pushes import perturbation_size, steps_until_below
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts, rates_tried, seed_summary, tune_learning_rates
 
@@ -20,7 +20,7 @@ CELLS = {"adding": ("RNN", "IRNN", "LSTM", "LSTM, chrono", "GRU"),
 RATES = (1e-3, 3e-3, 1e-2)
 
 
-def rate_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
+def lr_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
     """Score of a learning rate: 1 if the task is solved, otherwise minus the lowest error, from −1 to 0.
 
     The error is rounded to quarters of a constant prediction's error, because finer differences between runs at chance
@@ -33,7 +33,7 @@ def rate_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
     return -round(4 * min(1.0, min(errors) / TASKS[task].constant)) / 4
 
 
-def reached(task: str, cell: str, steps: int, lr: float, seed: int) -> dict[str, Any]:
+def run_result(task: str, cell: str, steps: int, lr: float, seed: int) -> dict[str, Any]:
     """Train one network and return its results.
 
     ``errors`` before training and after every 50 updates, the ``lowest``, the number of ``updates``; and the number of
@@ -44,8 +44,8 @@ def reached(task: str, cell: str, steps: int, lr: float, seed: int) -> dict[str,
     network, errors = learn(task, cell, steps, lr, seed)
     texts = TASKS[task].draw(16, steps, torch.Generator().manual_seed(10_001))[0].double()
 
-    def horizon(model: FromLastState) -> int:
-        left = steps_until(reach(model.recurrent.double(), texts, torch.Generator().manual_seed(0)))
+    def horizon(model: LastStateModel) -> int:
+        left = steps_until_below(perturbation_size(model.recurrent.double(), texts, torch.Generator().manual_seed(0)))
         return steps if left is None else left
     return {"errors": errors, "lowest": min(errors), "updates": (len(errors) - 1) * EVERY,
             "before": horizon(fresh), "after": horizon(network)}
@@ -59,8 +59,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     their spread over the seeds, and the error ``curves``.
     """
     arms = [(task, cell, steps) for task, lengths in LENGTHS.items() for steps in lengths for cell in CELLS[task]]
-    best = tune_learning_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
-    runs = parts(reached, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
+    best = tune_learning_rates(parts, lr_score, PILOTS, dict.fromkeys(arms, RATES))
+    runs = parts(run_result, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
     results: dict[str, Any] = {
         task: {"constant": TASKS[task].constant, "solved": TASKS[task].solved, "updates": UPDATES[task],
                "lengths": {str(steps): {} for steps in lengths}} for task, lengths in LENGTHS.items()}

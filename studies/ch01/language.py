@@ -47,5 +47,5 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
         network: {"parameters": sum(weights.numel() for weights in build(network, 0).parameters()), "updates": {}}
         for network in NETWORKS}
     for (network, updates), outcome in study.measure(parts).items():
-        results[network]["updates"][str(updates)] = outcome.told()
+        results[network]["updates"][str(updates)] = outcome.as_record()
     return {"floor": world.small().entropy("test").token, "batch": BATCH, "models": results}

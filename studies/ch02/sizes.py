@@ -9,12 +9,12 @@ from plmlab.chapters.ch02.factorisation import (
     NEGATIVES,
     Factors,
     PairLoss,
-    descend,
+    minimise_exact,
     pair_loss,
     scores,
     truncated_svd,
 )
-from plmlab.chapters.ch02.judging import answers_spread, kin_share, world_answers
+from plmlab.chapters.ch02.judging import answers_spread, same_category_rate, world_answers
 from plmlab.recipes import Parts, seed_summary, tune_learning_rates
 from plmlab.vectors import WordVectors
 
@@ -30,7 +30,7 @@ SHIFTS = (1, 5, 15)
 
 def minimised(size: int, steps: int, rate: float, seed: int) -> dict[str, Any]:
     """Run one gradient descent on the exact loss and evaluate the factors, as `evaluate` does."""
-    return evaluate(pair_loss("full"), descend(pair_loss("full"), size, steps=steps, lr=rate, seed=seed))
+    return evaluate(pair_loss("full"), minimise_exact(pair_loss("full"), size, steps=steps, lr=rate, seed=seed))
 
 
 def evaluate(loss: PairLoss, factors: Factors) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def evaluate(loss: PairLoss, factors: Factors) -> dict[str, Any]:
     pair_scores = scores(factors)
     vectors = WordVectors(loss.words, factors[0].float())
     return {"above": loss.above(pair_scores), "distance": loss.distance(pair_scores), "never": never(loss, pair_scores),
-            "answers": world_answers(vectors), "kin": kin_share(vectors)[0]}
+            "answers": world_answers(vectors), "kin": same_category_rate(vectors)[0]}
 
 
 def never(loss: PairLoss, pair_scores: Tensor) -> float:
@@ -68,7 +68,7 @@ def rows(positive: bool) -> dict[str, Any]:
     """Evaluate the rows of the shifted PMI matrix itself as word vectors (dimension: vocabulary size)."""
     loss = pair_loss("full")
     vectors = WordVectors(loss.words, loss.table(positive=positive).float())
-    return {"answers": world_answers(vectors), "kin": kin_share(vectors)[0]}
+    return {"answers": world_answers(vectors), "kin": same_category_rate(vectors)[0]}
 
 
 def measure(parts: Parts) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from math import log
 from typing import Any
 
 from plmlab.chapters.ch03 import baselines
-from plmlab.chapters.ch03.amounts import MOST, WAYS, WIDTH, asked, best_loss, short_of_the_best, text
+from plmlab.chapters.ch03.amounts import MOST, SMOOTHING_METHODS, WIDTH, best_loss, excess_loss, test_sentences, text
 from plmlab.chapters.ch03.baselines import counted_losses, network_losses
 from plmlab.models.recurrent import LSTMLanguageModel
 from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from studies.ch03.ngrams import beside, best_order, best_way, smoothed
+from studies.ch03.ngrams import best_order, best_way, interpolated, smoothed
 
 UPDATES = {1_000: 800, 8_000: 2500, MOST: 5000}
 """Training sentences → updates, in pilots too, because in short runs too high a learning rate looks best."""
@@ -50,7 +50,7 @@ def test(run: Run) -> dict[str, Any]:
     """Test loss of an LSTM, its excess over the Bayes-optimal predictor, and the training time in seconds."""
     size, _ = run.arm
     return {"loss": network_losses(run.model, text(size), text(size).test_set).mean().item(),
-            "seconds": run.history.seconds, **short_of_the_best(run.model)}
+            "seconds": run.history.seconds, **excess_loss(run.model)}
 
 
 STUDY = Study(name="amounts", arms=ARMS, build=build, train=train, development=development, test=test,
@@ -64,21 +64,21 @@ def counting(size: int, way: str) -> dict[str, Any]:
     order, tried = best_order(text(size), smoothed(text(size), way))
     model = smoothed(text(size), way)(order)
     return {"order": order, "tried": {str(n): loss for n, loss in tried.items()},
-            "loss": counted_losses(model, text(size).test_set).mean().item(), **short_of_the_best(model)}
+            "loss": counted_losses(model, text(size).test_set).mean().item(), **excess_loss(model)}
 
 
 def mixing(folder: str, size: int, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:
     """Interpolate a trained LSTM with the best n-gram model and return the test results."""
     model = STUDY.trained(folder, size, dropout, updates=updates, seed=seed)
-    return beside(model, smoothed(text(size), way)(order), text(size))
+    return interpolated(model, smoothed(text(size), way)(order), text(size))
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """``sentences`` in the test set and its ``best`` (Bayes-optimal) loss; and by amount, each smoothing method and
     the ``LSTM`` with its learning rate, dropout and spread."""
     sizes = list(dict.fromkeys(size for size, _ in study.arms))
-    outcomes = parts(counting, [(size, way) for size in sizes for way in WAYS])
-    counted = {size: {way: outcomes[size, way] for way in WAYS} for size in sizes}
+    outcomes = parts(counting, [(size, way) for size in sizes for way in SMOOTHING_METHODS])
+    counted = {size: {way: outcomes[size, way] for way in SMOOTHING_METHODS} for size in sizes}
     ways = {size: best_way(counted[size]) for size in sizes}
     piloted = study.best(parts, [(*arm, *study.budgets(arm)) for arm in study.arms])
     tried = {size: {run: scores for run, (_, scores) in piloted.items() if run[0] == size} for size in sizes}
@@ -87,7 +87,7 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     mixtures = {size: (str(parts.folder), *best[size], ways[size], counted[size][ways[size]]["order"])
                 for size in sizes}
     mixed = parts(mixing, [(*mixture, seed) for mixture in mixtures.values() for seed in study.seeds])
-    results: dict[str, Any] = {"sentences": len(asked()), "best": best_loss(), "width": WIDTH, "amounts": {}}
+    results: dict[str, Any] = {"sentences": len(test_sentences()), "best": best_loss(), "width": WIDTH, "amounts": {}}
     for size, (_, dropout, updates) in best.items():
         net = nets[best[size]]
         results["amounts"][str(size)] = {"best n-gram": ways[size], **counted[size], "LSTM": {

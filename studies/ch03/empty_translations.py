@@ -5,7 +5,7 @@ from statistics import fmean, median
 from typing import Any
 
 from plmlab.chapters.ch03.empty_translations import Unsmoothed, ranks
-from plmlab.chapters.ch03.noisy_translation import ARMS, JUDGED, SOURCES, likeliest, test_set, written
+from plmlab.chapters.ch03.noisy_translation import ARMS, SOURCES, VERDICT_UPDATES, likeliest, test_set, written
 from plmlab.chapters.ch03.telegrams import LONGEST
 from plmlab.models.transformer import Transformer
 from plmlab.recipes import Parts, seed_statistics
@@ -36,8 +36,8 @@ def causes(model: Transformer, name: str, seed: int) -> dict[str, Any]:
 
 
 def of_a_run(folder: str, name: str, seed: int) -> dict[str, Any]:
-    """`causes` for a stored model, after `JUDGED` updates."""
-    return causes(STUDY.trained(folder, name, updates=JUDGED, seed=seed), name, seed)
+    """`causes` for a stored model, after `VERDICT_UPDATES` updates."""
+    return causes(STUDY.trained(folder, name, updates=VERDICT_UPDATES, seed=seed), name, seed)
 
 
 def measure(parts: Parts) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def best_share(one: Losses, other: Losses) -> float:
     return min((twentieths / 20 for twentieths in range(21)), key=lambda share: float(mixed(one, other, share).mean()))
 
 
-def beside(model: LSTMLanguageModel, counted: NGram, text: Text) -> dict[str, float]:
+def interpolated(model: LSTMLanguageModel, counted: NGram, text: Text) -> dict[str, float]:
     """Interpolate a network with an n-gram model: the network's ``share``, chosen on the development sentences, and the
     test loss of the mixture (``mixed``)."""
     share = best_share(network_losses(model, text, text.development), counted_losses(counted, text.development))

@@ -48,7 +48,7 @@ from plmlab.chapters.ch03.noisy_translation import (
     SEEDS,
     SOURCES,
     beamed,
-    judged,
+    evaluate_translations,
     likeliest,
     pairs,
     test_set,
@@ -95,7 +95,8 @@ def asked(model: Transformer, lost: float, telegrams: Sequence[Telegram], beams:
     other = [text if text and written(text) else likeliest(model, telegram, empty=False)
              for text, telegram in zip(best, telegrams, strict=True)]
     figures: dict[str, Any] = {
-        "exact": judged(lost, telegrams, best), "exact, not empty": judged(lost, telegrams, other),
+        "exact": evaluate_translations(lost, telegrams, best),
+        "exact, not empty": evaluate_translations(lost, telegrams, other),
         "not found": fmean(text is None for text in best), "other not found": fmean(text is None for text in other),
         "p(empty)": fmean(empty_chances(model, telegrams)),
         "p(best)": median(exp(text.logprob) if text else 0.0 for text in other)}
@@ -103,8 +104,8 @@ def asked(model: Transformer, lost: float, telegrams: Sequence[Telegram], beams:
         texts = beamed(model, telegrams, beam)
         missed = (text is not None and narrow.logprob < text.logprob - 1e-4
                   for text, narrow in zip(best, texts, strict=True))
-        figures[f"beam {beam}"] = judged(lost, telegrams, texts) | {"search error": fmean(missed)}
-    return figures | {f"beam {PENALISED}, alpha {alpha:g}": judged(
+        figures[f"beam {beam}"] = evaluate_translations(lost, telegrams, texts) | {"search error": fmean(missed)}
+    return figures | {f"beam {PENALISED}, alpha {alpha:g}": evaluate_translations(
         lost, telegrams, beamed(model, telegrams, PENALISED, alpha)) for alpha in alphas}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch03 import baselines
-from plmlab.chapters.ch03.amounts import WAYS
+from plmlab.chapters.ch03.amounts import SMOOTHING_METHODS
 from plmlab.chapters.ch03.baselines import Losses, Text, counted_losses, network_losses
 from plmlab.models.recurrent import LSTMLanguageModel
 from plmlab.recipes import Parts, rates_tried, seed_statistics
@@ -22,7 +22,7 @@ from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.words import word_sentences, word_tokenizer
 from plmlab.train import History
-from studies.ch03.ngrams import beside, best_order, best_way, smoothed
+from studies.ch03.ngrams import best_order, best_way, interpolated, smoothed
 
 LEAST = 5
 """Words with fewer occurrences in the training text are [UNK]."""
@@ -113,13 +113,13 @@ STUDY = Study(name="wikipedia", arms={(dropout,): (3e-3, 1e-2) for dropout in (0
 def mixing(folder: str, dropout: float, updates: int, way: str, order: int, seed: int) -> dict[str, float]:
     """Interpolate a trained LSTM with the best n-gram model and return the test results."""
     model = STUDY.trained(folder, dropout, updates=updates, seed=seed)
-    return beside(model, smoothed(text(), way)(order), text())
+    return interpolated(model, smoothed(text(), way)(order), text())
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """Sizes of the sample; each smoothing method; and the ``LSTM`` with dropout, updates, learning rate and spread."""
-    outcomes = parts(counting, [(way,) for way in WAYS])
-    counted = {way: outcomes[way,] for way in WAYS}
+    outcomes = parts(counting, [(way,) for way in SMOOTHING_METHODS])
+    counted = {way: outcomes[way,] for way in SMOOTHING_METHODS}
     way = best_way(counted)
     tried = study.best(parts, [(*arm, updates) for arm in study.arms for updates in study.budgets(arm)])
     best = max(tried, key=lambda run: max(tried[run][1].values()))

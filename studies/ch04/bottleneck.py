@@ -21,7 +21,16 @@ from typing import Any
 from plmlab import world
 from plmlab.chapters.ch04.arms import ARMS, SEEDS
 from plmlab.chapters.ch04.bottleneck import NOUNS, known
-from plmlab.chapters.ch04.translation import AIMS, LONGEST, SHORTEST, judged, loss, pieces, test_set, translations
+from plmlab.chapters.ch04.translation import (
+    AIMS,
+    LONGEST,
+    SHORTEST,
+    evaluate_translations,
+    loss,
+    split_sentences,
+    test_set,
+    translations,
+)
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.world.datasets.passages import Passage, Words, passages
 from studies.ch04.ibm import Table, counted
@@ -82,7 +91,7 @@ def by_another(some: Sequence[Passage]) -> list[Words]:
 
 def reversed_sentences(some: Sequence[Passage]) -> list[Words]:
     """The reference with its sentences in reverse order."""
-    return [tuple(chain.from_iterable(reversed(pieces(passage.chinese)))) for passage in some]
+    return [tuple(chain.from_iterable(reversed(split_sentences(passage.chinese)))) for passage in some]
 
 
 RIVALS = {"dictionary": by_dictionary, "memory": by_memory, "repair": by_repair, "another": by_another,
@@ -95,10 +104,10 @@ def read_before(some: Sequence[Passage]) -> float:
 
 
 def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dict[str, dict[str, float]]:
-    """Length → `judged` and ``loss`` of a trained model on a test set."""
+    """Length → `evaluate_translations` and ``loss`` of a trained model on a test set."""
     model, arm = STUDY.trained(folder, name, updates=updates, seed=seed), ARMS[name]
     tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
-    return {str(aim): judged(translations(model, some, arm), some) | {"loss": loss(model, some, arm)}
+    return {str(aim): evaluate_translations(translations(model, some, arm), some) | {"loss": loss(model, some, arm)}
             for aim, some in tests.items()}
 
 
@@ -114,9 +123,10 @@ def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]
 
 
 def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
-    """Length → `judged` of a baseline of `RIVALS`, and the fraction of sentences ``read before`` in training."""
+    """Length → `evaluate_translations` of a baseline of `RIVALS`, and the fraction of sentences ``read before`` in
+    training."""
     tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
-    return {str(aim): judged(RIVALS[rival](some), some) | {"read before": read_before(some)}
+    return {str(aim): evaluate_translations(RIVALS[rival](some), some) | {"read before": read_before(some)}
             for aim, some in tests.items()}
 
 

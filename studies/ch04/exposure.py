@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch04.arms import LONGER, SEEDS
-from plmlab.chapters.ch04.translation import ids, pairs, pieces, test_set, tokenizer, translations
+from plmlab.chapters.ch04.translation import ids, pairs, split_sentences, test_set, tokenizer, translations
 from plmlab.decode import ConditionedDecoder
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.models.transformer import Transformer
@@ -68,7 +68,7 @@ def first_mistakes(written: Sequence[Words], some: Sequence[Passage]) -> list[Mi
     complete, and is followed by another."""
     mistakes = []
     for text, passage in zip(written, some, strict=True):
-        ours, theirs = pieces(text), pieces(passage.chinese)
+        ours, theirs = split_sentences(text), split_sentences(passage.chinese)
         changes = [change for change in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes()
                    if change[0] != "equal"]
         if not changes:

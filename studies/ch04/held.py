@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
-from plmlab.chapters.ch04.translation import ids, new, pairs, pieces, test_set, translations
+from plmlab.chapters.ch04.translation import ids, new, pairs, split_sentences, test_set, translations
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.recipes import Parts, seed_summary
 from plmlab.world.datasets.passages import Passage
@@ -81,8 +81,8 @@ def written_rightly(model: Seq2Seq, some: Sequence[Passage], name: str) -> list[
     """Position → fraction of passages in which the sentence around its word is translated correctly and in place."""
     shares = []
     for text, passage in zip(translations(model, some, ARMS[name]), some, strict=True):
-        ours, theirs = pieces(text), pieces(passage.chinese)
-        sentence = [number for number, words in enumerate(pieces(passage.english)) for _ in words]
+        ours, theirs = split_sentences(text), split_sentences(passage.chinese)
+        sentence = [number for number, words in enumerate(split_sentences(passage.english)) for _ in words]
         shares.append([ours[sentence[index]:sentence[index] + 1] == [theirs[sentence[index]]] for index in PLACES])
     return [fmean(column) for column in zip(*shares, strict=True)]
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch04.arms import ARMS, DELAY, SEEDS, UPDATES
-from plmlab.chapters.ch04.reversal import WAYS
+from plmlab.chapters.ch04.reversal import SOURCE_ORDERS
 from plmlab.chapters.ch04.translation import AIMS, Arm, pairs, test_set
 from plmlab.example import IGNORE
 from plmlab.recipes import Parts, seed_statistics
@@ -53,8 +53,9 @@ def measure(parts: Parts) -> dict[str, Any]:
     """``loss``: configuration → length → part → loss with its spread; ``lags``: configuration → length → `lags` on the
     first seed's test set; ``delay``: the number of padding tokens."""
     folder = str(parts.folder)
-    runs = parts(by_thirds, [(folder, name, seed) for name in WAYS for seed in SEEDS])
+    runs = parts(by_thirds, [(folder, name, seed) for name in SOURCE_ORDERS for seed in SEEDS])
     return {"delay": DELAY,
-            "loss": {name: seed_statistics({seed: runs[folder, name, seed] for seed in SEEDS}) for name in WAYS},
+            "loss": {name: seed_statistics({seed: runs[folder, name, seed] for seed in SEEDS})
+                     for name in SOURCE_ORDERS},
             "lags": {name: {str(aim): lags(test_set(aim, SEEDS[0], COUNT), ARMS[name]) for aim in AIMS}
-                     for name in WAYS}}
+                     for name in SOURCE_ORDERS}}

@@ -181,7 +181,7 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     outcomes, times = study.measure(parts), parts(microseconds, [(TIMED,)])[TIMED,]
     targets = test_set().targets
     results = {arm: {"parameters": sum(weight.numel() for weight in build(arm, 0).softmax.parameters()),
-                     "microseconds": times[arm], **outcome.told()} for (arm, _), outcome in outcomes.items()}
+                     "microseconds": times[arm], **outcome.as_record()} for (arm, _), outcome in outcomes.items()}
     return {"floor": world.small().entropy("test").token, "updates": UPDATES, "batch": BATCH,
             "near": list(near(world.small().vocabulary)),
             "share": float(neighbours().any(-1)[targets[targets != IGNORE]].float().mean()), "arms": results}

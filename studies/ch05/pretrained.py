@@ -130,5 +130,5 @@ def pretrained(folder: str, kind: str, seed: int) -> Any:
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """Kind → ``lr``, the ``rates`` tried, ``loss`` with spread, and ``parameters``; the models are stored in the folder
     of ``parts``."""
-    return {kind: {"parameters": sum(weight.numel() for weight in build(kind, 0).parameters()), **outcome.told()}
+    return {kind: {"parameters": sum(weight.numel() for weight in build(kind, 0).parameters()), **outcome.as_record()}
             for (kind, _), outcome in study.measure(parts).items()}

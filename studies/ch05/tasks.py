@@ -23,15 +23,15 @@ MANY = 10
 """With this many times more labels, learning rates are tuned separately."""
 
 
-def reached(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> dict[str, Any]:
-    """`tasks.reached` for one of ``RUNS`` or a pilot."""
-    return tasks.reached(folder, name, arm, count, lr, run, reader)
+def run_result(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> dict[str, Any]:
+    """`tasks.run_result` for one of ``RUNS`` or a pilot."""
+    return tasks.run_result(folder, name, arm, count, lr, run, reader)
 
 
 @none_if_diverged
-def rate_score(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> float:
+def lr_score(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> float:
     """Score of a learning rate: the best development score."""
-    return float(reached(folder, name, arm, count, lr, run)["development"])
+    return float(run_result(folder, name, arm, count, lr, run)["development"])
 
 
 def asked_for() -> list[tuple[str, str, int]]:
@@ -56,9 +56,9 @@ def measure(parts: Parts) -> dict[str, Any]:
     score, the ``curve`` and the layer weights (``shares``); for names also ``invented``; ``rules``: task → label count
     → score with spread; ``every``: updates between the points of a curve."""
     folder, cells = str(parts.folder), asked_for()
-    best = tune_learning_rates(parts, rate_score, PILOTS, {(folder, *piloted(*cell)): RATES for cell in cells})
+    best = tune_learning_rates(parts, lr_score, PILOTS, {(folder, *piloted(*cell)): RATES for cell in cells})
     chosen = {cell: best[folder, *piloted(*cell)] for cell in cells}
-    outcomes = parts(reached, [(folder, *cell, chosen[cell][0], run) for cell in cells for run in RUNS])
+    outcomes = parts(run_result, [(folder, *cell, chosen[cell][0], run) for cell in cells for run in RUNS])
     counted = parts(without_a_network, [
         (name, count, run) for name in COUNTS for count in COUNTS[name] for run in RUNS])
     results: dict[str, Any] = {name: {arm: {} for arm in ARMS} for name in COUNTS}

@@ -27,7 +27,7 @@ def short(parts: Parts) -> dict[str, Any]:
     """``steps``; and ``kinds``: model → agreement accuracy ``near`` and ``far`` at each step, with its spread."""
     kinds: dict[str, Any] = {}
     for kind in agreement.KINDS:
-        lr, scores = tune_learning_rate(pilot_score(parts, agreement.soon, PILOTS, kind), GRID)
+        lr, scores = tune_learning_rate(pilot_score(parts, agreement.lr_score, PILOTS, kind), GRID)
         runs = parts(agreement.curves, [(kind, lr, seed) for seed in SEEDS])
         by_seed = {seed: runs[kind, lr, seed] for seed in SEEDS}
         kinds[kind] = {
@@ -42,7 +42,7 @@ def long(parts: Parts) -> dict[str, Any]:
     kinds: dict[str, Any] = {}
     shorter, longer = long_chains.LENGTHS
     for kind, grid in LONG_GRIDS.items():
-        lr, scores = tune_learning_rate(pilot_score(parts, long_chains.soon, PILOTS, kind, shorter), grid)
+        lr, scores = tune_learning_rate(pilot_score(parts, long_chains.lr_score, PILOTS, kind, shorter), grid)
         runs = parts(long_chains.run, [(kind, between, lr, seed) for between in (shorter, longer) for seed in SEEDS])
         kinds[kind] = {
             "lr": lr, "rates": rates_tried(scores), "parameters": size(long_chains.build(kind, 0, shorter)),
@@ -56,7 +56,7 @@ def heads(parts: Parts) -> dict[str, Any]:
     """``steps``; and ``heads``: number of heads → ``loss`` on new strings at each of these steps, with its spread."""
     results: dict[str, Any] = {}
     for count in backwards.HEADS:
-        lr, scores = tune_learning_rate(pilot_score(parts, backwards.soon, PILOTS, count), GRID)
+        lr, scores = tune_learning_rate(pilot_score(parts, backwards.lr_score, PILOTS, count), GRID)
         runs = parts(backwards.backwards, [(count, lr, seed) for seed in SEEDS])
         results[str(count)] = {"lr": lr, "rates": rates_tried(scores),
                                "loss": by_step({seed: runs[count, lr, seed] for seed in SEEDS})}

@@ -36,14 +36,14 @@ def no_label(seed: int) -> dict[str, float]:
     gpt, new = corpus.pretrained(seed), corpus.sentences(0.5, 600)
     with torch.no_grad():
         above = float(gpt.loss(corpus.reading(new))) / corpus.best_reader(new) - 1
-    return {"likelier": judging.likelier(judging.cost(gpt)), "above": above}
+    return {"likelier": judging.zero_shot_accuracy(judging.negative_log_prob(gpt)), "above": above}
 
 
 def tuning(parts: Parts, kind: str) -> dict[str, Any]:
     """``lr``, the ``rates`` tried with their scores, ``points``: test accuracy by number of labels, and the ``updates``
     after which the development loss was lowest."""
-    lr, scores = tune_learning_rate(pilot_score(parts, judging.rate_score, PILOTS, kind), TUNING_GRID)
-    runs = parts(judging.tuned, [(kind, labels, lr, seed) for labels in judging.LABELS for seed in SEEDS])
+    lr, scores = tune_learning_rate(pilot_score(parts, judging.lr_score, PILOTS, kind), TUNING_GRID)
+    runs = parts(judging.fine_tune_run, [(kind, labels, lr, seed) for labels in judging.LABELS for seed in SEEDS])
 
     def points(name: str) -> list[dict[str, Any]]:
         return [seed_summary({seed: runs[kind, labels, lr, seed][name] for seed in SEEDS}) for labels in judging.LABELS]
@@ -52,10 +52,10 @@ def tuning(parts: Parts, kind: str) -> dict[str, Any]:
 
 def prompting(parts: Parts) -> dict[str, Any]:
     """``shots``, the numbers of examples; ``steps``, the updates on rows; and model → marks by number of examples."""
-    lr, scores = tune_learning_rate(pilot_score(parts, prompts.rate_score, PILOTS), GRID)
+    lr, scores = tune_learning_rate(pilot_score(parts, prompts.lr_score, PILOTS), GRID)
     readers = {"sentences": parts(prompts.plain, [(seed,) for seed in SEEDS]),
                "rows": parts(prompts.rewarded_marks, [(lr, seed) for seed in SEEDS]),
-               "most alike": parts(prompts.rival, [(seed,) for seed in SEEDS])}
+               "most alike": parts(prompts.nearest_neighbour_baseline, [(seed,) for seed in SEEDS])}
     marks = {reader: {mark: [seed_summary({task[-1]: run[str(shots)][mark] for task, run in runs.items()})
                              for shots in prompts.SHOTS] for mark in ("one of two", "right", "most given")}
              for reader, runs in readers.items()}

@@ -71,6 +71,7 @@ STUDY = Study(name="sizes", arms={(size,): (1e-3, 3e-3, 1e-2) for size in SIZES}
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """``floor``, ``updates``, ``batch``; and size → ``parameters``, ``lr``, ``loss`` in nats per token with spread."""
-    results = {size: {"parameters": sum(weight.numel() for weight in build(size, 0).parameters()), **outcome.told()}
+    results = {size: {"parameters": sum(weight.numel() for weight in build(size, 0).parameters()),
+                      **outcome.as_record()}
                for (size, _), outcome in study.measure(parts).items()}
     return {"floor": world.full().entropy("test").token, "updates": UPDATES, "batch": BATCH, "sizes": results}

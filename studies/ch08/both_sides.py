@@ -56,7 +56,7 @@ ARMS = {
 }
 
 
-def reached(folder: str, arm: str, task: str, lr: float, seed: int, budget: tuple[int, int] = BUDGET,
+def run_result(folder: str, arm: str, task: str, lr: float, seed: int, budget: tuple[int, int] = BUDGET,
             ) -> dict[str, float]:
     """A run with all labels: its test ``score``, its score on the ``development`` rows, and the number of ``updates``
     at its best."""
@@ -64,22 +64,23 @@ def reached(folder: str, arm: str, task: str, lr: float, seed: int, budget: tupl
     way, encoder, features, _ = ARMS[arm]
     bert: BERT = (smaller.build("BERT", seed).encoder if way == NOT_AT_ALL
                   else smaller.pretrained(folder, way, PILOTS.get(seed, seed)))
-    model, history = fine_tune(encoder.over(bert) if encoder else bert, task, MOST, seed, lr=lr, steps=steps,
+    model, history = fine_tune(encoder.with_weights_from(bert) if encoder else bert, task, MOST, seed, lr=lr,
+                               steps=steps,
                                patience=patience, features=features, show=False)
     assert history.best is not None
     return {"score": score(model, task), "development": history.best[1], "updates": history.best[0]}
 
 
 @none_if_diverged
-def rate_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
+def lr_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
     """The best development score with a learning rate."""
-    return reached(folder, arm, task, lr, seed, PILOT)["development"]
+    return run_result(folder, arm, task, lr, seed, PILOT)["development"]
 
 
 def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
     """Pretrain and save all models; way → ``lr``, the ``rates`` tried, and ``loss``, ``words in sight`` (accuracy on
     visible words) and ``million`` words of training text, with spread."""
-    found = tune_learning_rates(parts, smaller.rate_score, tuple(PILOTS),
+    found = tune_learning_rates(parts, smaller.lr_score, tuple(PILOTS),
                                 {(like,): smaller.RATES for like in smaller.LIKE.values()})
     best = {way: found[like,] for way, like in smaller.LIKE.items()}
     runs = parts(smaller.pretrain, [(folder, way, best[way][0], seed) for way in best for seed in SEEDS])
@@ -109,10 +110,10 @@ def measure(parts: Parts) -> dict[str, Any]:
     ways = pretrainings(parts, folder)
     judged = parts(follows, [(folder, seed) for seed in SEEDS])
     asked = [(name, task) for name, arm in ARMS.items() for task in arm.tasks]
-    best = tune_learning_rates(parts, rate_score, tuple(PILOTS), {
+    best = tune_learning_rates(parts, lr_score, tuple(PILOTS), {
         (folder, *one): GRID["features" if ARMS[one[0]].features else "tuned"] for one in asked if one[0] not in LIKE})
     rates = {(name, task): best[folder, LIKE.get(name, name), task] for name, task in asked}
-    runs = parts(reached, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in SEEDS])
+    runs = parts(run_result, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in SEEDS])
     told: dict[str, Any] = {name: {} for name in ARMS}
     for (name, task), (lr, scores) in rates.items():
         told[name][task] = {"lr": lr, "rates": rates_tried(scores), **{what: seed_summary(

@@ -5,7 +5,7 @@ The learning rate of a variant and task is chosen with all labels; the runs on f
 
 from typing import Any
 
-from plmlab.chapters.ch08.labels import PATIENCE, STEPS, reached
+from plmlab.chapters.ch08.labels import PATIENCE, STEPS, run_result
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
 from plmlab.transfer import EVERY, MOST, TASKS
 
@@ -24,19 +24,19 @@ TASKS_OF = {"frozen, all layers + BiLSTM": ("names", "an answer")}
 
 
 @none_if_diverged
-def rate_score(arm: str, task: str, lr: float, seed: int) -> float:
+def lr_score(arm: str, task: str, lr: float, seed: int) -> float:
     """The best development score with a learning rate and all labels."""
-    return float(reached(arm, task, MOST, lr, seed)["development"])
+    return float(run_result(arm, task, MOST, lr, seed)["development"])
 
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Task → variant → ``lr``, the ``rates`` tried, and labels → ``score`` and ``updates`` with spread, and ``curves``
     for every seed, with a point every ``every`` updates."""
     arms = [(arm, task) for task in TASKS for arm in RATES if task in TASKS_OF.get(arm, TASKS)]
-    best = tune_learning_rates(parts, rate_score, PILOTS, {one: RATES[one[0]] for one in arms})
+    best = tune_learning_rates(parts, lr_score, PILOTS, {one: RATES[one[0]] for one in arms})
     asked = {one: LABELS if one[0] in CURVES else LABELS[-1:] for one in arms}
-    runs = parts(reached, [(*one, labels, best[one][0], seed)
-                           for one in arms for labels in asked[one] for seed in SEEDS])
+    runs = parts(run_result, [(*one, labels, best[one][0], seed)
+                              for one in arms for labels in asked[one] for seed in SEEDS])
     told: dict[str, Any] = {task: {} for task in TASKS}
     for (arm, task), (lr, scores) in best.items():
         told[task][arm] = {"lr": lr, "rates": rates_tried(scores), "labels": {

@@ -97,7 +97,7 @@ def train(way: str, lr: float, seed: int, steps: int, **options: Any) -> tuple[B
 
 
 @none_if_diverged
-def rate_score(way: str, lr: float, seed: int) -> float:
+def lr_score(way: str, lr: float, seed: int) -> float:
     """Score of a learning rate: minus the mean of the last 100 losses of ``PILOT_STEPS`` updates, in nats."""
     return -train(way, lr, seed, PILOT_STEPS, show=False)[1].smoothed(100)[-1]
 

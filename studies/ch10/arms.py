@@ -10,7 +10,7 @@ from math import log
 from typing import Any
 
 from plmlab.chapters.ch10 import arms
-from plmlab.chapters.ch10.arms import ARMS, SEEDS, new, said
+from plmlab.chapters.ch10.arms import ARMS, SEEDS, evaluate, new
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts
 from plmlab.recipes.rates import Scores
@@ -36,18 +36,18 @@ def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, *
     """Train a variant; returns the history, whose ``scores`` are minus the loss on answers in nats, every `EVERY`
     updates."""
     return arms.train(model, updates, lr, seed, evaluate_every=EVERY,
-                      score=lambda model: -said(model, "development", WATCHED).answers, **options)
+                      score=lambda model: -evaluate(model, "development", WATCHED).answers, **options)
 
 
 def development(run: Run) -> float:
     """Minus the loss on answers in the development texts."""
-    return -said(run.model, "development").answers
+    return -evaluate(run.model, "development").answers
 
 
 def test(run: Run) -> dict[str, Any]:
     """A variant's test results, its ``history`` (number of updates, loss on answers) and the ``seconds`` per update."""
     history = run.history
-    return said(run.model, "test_set")._asdict() | {
+    return evaluate(run.model, "test_set")._asdict() | {
         "history": [[step, -score] for step, score in history.scores],
         "seconds": (history.seconds - history.overhead) / run.updates}
 

@@ -27,7 +27,7 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
     model, test_set = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recalling.texts("test_set")
     rows, told = recalling.ids(test_set), {}
     if not ARMS[name].memory and ARMS[name].segment == WINDOW:
-        told["windows"] = recalling.said(by_windows(model, WINDOW, rows), test_set)._asdict()
+        told["windows"] = recalling.evaluate(by_windows(model, WINDOW, rows), test_set)._asdict()
     if issubclass(model.attention_class, TransformerXLAttention) and ARMS[name].memory:
         for memory in MEMORIES:
             told[f"memory {memory}"] = said_with(model, memory=memory)
@@ -40,14 +40,15 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
 def said_with(model: TransformerXL, **changes: int) -> Told:
     """A model's test results with other memory lengths."""
     test_set = recalling.texts("test_set")
-    return recalling.said(recalling.in_order(model.remembering(**changes), recalling.ids(test_set)), test_set)._asdict()
+    return recalling.evaluate(recalling.segment_logits(model.remembering(**changes), recalling.ids(test_set)),
+                              test_set)._asdict()
 
 
 def halves(model: TransformerXL) -> Told:
     """Results on texts of twice the length, in the ``first`` half and the ``second``: accuracy on questions whose
     answer is within the memory, and the loss per word."""
     some = recalling.texts("test_set", TWICE)[:100]
-    prices, hits = recalling.outcomes(recalling.in_order(model, recalling.ids(some)), some)
+    prices, hits = recalling.outcomes(recalling.segment_logits(model, recalling.ids(some)), some)
     near = [question for question in recalling.questions(some) if question.back <= MEMORY]
 
     def told(begin: int) -> dict[str, float]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.arms import ARMS, WINDOW
-from plmlab.chapters.ch10.readers import CountingTransformerXL
+from plmlab.chapters.ch10.readers import ContinuedPositionTransformerXL
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.recipes.study import Study
 from studies.ch10.arms import LONGER, STUDY, Rates
@@ -21,8 +21,8 @@ def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
     model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recalling.texts("test_set")
     told: dict[str, Any] = {}
     if ARMS[name].segment == WINDOW:
-        told["windows"] = recalling.said(by_windows(model, WINDOW, recalling.ids(test_set)), test_set)._asdict()
-    if issubclass(ARMS[name].model, CountingTransformerXL):
+        told["windows"] = recalling.evaluate(by_windows(model, WINDOW, recalling.ids(test_set)), test_set)._asdict()
+    if issubclass(ARMS[name].model, ContinuedPositionTransformerXL):
         told["halves"] = halves(model)
     return told
 

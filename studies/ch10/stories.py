@@ -68,7 +68,8 @@ def learned(updates: int, lr: float, seed: int) -> TransformerXL:
     torch.manual_seed(seed)
     model = TransformerXL(TransformerXLConfig(len(tokenizer()), SEGMENT, MEMORY, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                               dropout=0.0))
-    fit(model, partial(recalling.drawn, read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50, show=False)
+    fit(model, partial(recalling.training_batch, read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
+        show=False)
     return model.eval()
 
 

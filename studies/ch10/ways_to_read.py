@@ -16,8 +16,9 @@ def by_windows(model: nn.Module, window: int, rows: Int[Tensor, "text word"]) ->
     """Logits of every position except the last, given the ``window`` − 1 words before it: all positions of the first
     window in one pass, and each later one in a window of its own."""
     last = rows.shape[1] - 1
-    return torch.cat([recalling.in_order(model, rows[:, :window + 1]), *(
-        recalling.in_order(model, rows[:, end - window:end + 1])[:, -1:] for end in range(window + 1, last + 1))], 1)
+    return torch.cat([recalling.segment_logits(model, rows[:, :window + 1]), *(
+        recalling.segment_logits(model, rows[:, end - window:end + 1])[:, -1:] for end in range(window + 1, last + 1))],
+                     1)
 
 
 def rule(looks: Bool[Tensor, "query key"], some: Sequence[RecallText]) -> dict[str, float]:

@@ -80,7 +80,8 @@ def build(name: str, seed: int) -> TransformerXL:
 
 def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a variant; every variant gets the same tokens. Returns the history."""
-    return fit(model, partial(recalling.drawn, rows("read"), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
+    return fit(model, partial(recalling.training_batch, rows("read"), seed, count=TEXTS), steps=updates, lr=lr,
+               warmup=50,
                **options)
 
 
@@ -93,14 +94,14 @@ def price(logits: Tensor, part: str) -> float:
 def by_counting(order: int) -> float:
     """Mean loss per subword of the test set of an n-gram model counted on the training text."""
     counted = ModifiedKneserNey(rows("read").tolist(), order, tokenizer().vocab)
-    prices = [-log(counted.chances(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
+    prices = [-log(counted.probs(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
               for row in rows("test_set").tolist() for end in range(WINDOW + 1, len(row))]
     return fmean(prices)
 
 
 def development(run: Run) -> float:
     """Minus the loss per subword on the development articles."""
-    return -price(recalling.in_order(run.model, rows("development")), "development")
+    return -price(recalling.segment_logits(run.model, rows("development")), "development")
 
 
 def test(run: Run) -> dict[str, float]:
@@ -108,12 +109,12 @@ def test(run: Run) -> dict[str, float]:
     predicted from all those before it; with the memory "emptied" before each segment, and with twice its length
     ("longer"); and the ``seconds`` per update."""
     model, [name] = run.model, run.arm
-    told = {"in order": price(recalling.in_order(model, rows("test_set")), "test_set"),
+    told = {"in order": price(recalling.segment_logits(model, rows("test_set")), "test_set"),
             "seconds": run.history.seconds / run.updates}
     if ARMS[name].memory:
         for way, memory in (("emptied", 0), ("longer", 2 * MEMORY)):
             other = model.remembering(memory=memory)
-            told[way] = price(recalling.in_order(other, rows("test_set")), "test_set")
+            told[way] = price(recalling.segment_logits(other, rows("test_set")), "test_set")
     elif ARMS[name].segment == WINDOW:
         told["windows"] = price(by_windows(model, WINDOW, rows("test_set")), "test_set")
     return told

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from plmlab import world
-from plmlab.chapters.ch11.arms import ARMS, BATCH, JUDGED_SEED, JUDGED_TEXTS, judged
+from plmlab.chapters.ch11.arms import ARMS, BATCH, JUDGED_SEED, JUDGED_TEXTS, evaluation_batches
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from plmlab.world.probability.example_floor import example_floor
@@ -24,7 +24,7 @@ COUNTED = 100
 
 def floors(name: str) -> dict[str, float]:
     """Predictor → the floor of a variant's objective, in nats per word, on the Examples of `arms.loss`."""
-    small, counts = world.small(), [count for _, count in judged(name, "test")]
+    small, counts = world.small(), [count for _, count in evaluation_batches(name, "test")]
     found = {}
     for title, reader in READERS.items():
         nats = 0.0

@@ -35,7 +35,7 @@ def compared(parts: Parts) -> dict[str, Any]:
     updates its ``loss`` and the output of `hidden.examined` on masked words by kind, with spread; ``exact``: the loss
     of the exact posterior by kind, the number of ``gaps`` of each, and the fraction that was ``read`` in training."""
     folder = str(parts.folder)
-    best = tune_learning_rates(parts, arms.rate_score, arms.PILOTS,
+    best = tune_learning_rates(parts, arms.lr_score, arms.PILOTS,
                                {(name,): arms.RATES for name in arms.ARMS if name not in arms.LIKE})
     rates = {name: best[arms.LIKE.get(name, name),] for name in arms.ARMS}
     runs = [(name, updates, seed) for name in arms.ARMS for updates in arms.budgets(name) for seed in arms.SEEDS]

@@ -32,8 +32,8 @@ from torch.nn import functional as F
 
 from plmlab import world
 from plmlab.chapters.ch11.arms import BATCH, HEADS, LAYERS, PILOTS, RATES, SEEDS, WIDTH, K
-from plmlab.chapters.ch11.hidden import Gap, best
-from plmlab.chapters.ch11.hidden import gaps as test_set
+from plmlab.chapters.ch11.hidden import MaskedWords, best
+from plmlab.chapters.ch11.hidden import masked_words as test_set
 from plmlab.example import IGNORE, Example
 from plmlab.models.xlnet import XLNetConfig
 from plmlab.objectives import permuted_targets
@@ -141,7 +141,7 @@ def answered(name: str, model: SegmentReader) -> dict[str, float]:
     """On the masked words of the test set: accuracy (``right``), mean loss in ``nats``, and mean loss when the memory
     holds ``another`` sentence of the same length."""
     model.eval()
-    by_length: dict[int, list[Gap]] = {}
+    by_length: dict[int, list[MaskedWords]] = {}
     for gap in test_set(KIND):
         by_length.setdefault(len(gap.words), []).append(gap)
     told: dict[str, list[Tensor]] = {"right": [], "nats": [], "another": []}
@@ -158,7 +158,7 @@ def answered(name: str, model: SegmentReader) -> dict[str, float]:
 
 
 @none_if_diverged
-def rate_score(name: str, lr: float, seed: int) -> float:
+def lr_score(name: str, lr: float, seed: int) -> float:
     """Score of a learning rate: minus the loss after `PILOT` updates, on other texts of the training distribution."""
     return -loss(name, learn(name, PILOT, lr, seed, show=False)[0])
 
@@ -172,7 +172,7 @@ def train(name: str, updates: int, lr: float, seed: int) -> dict[str, float]:
 def measure(parts: Parts) -> dict[str, Any]:
     """The recorded results. ``arms``: variant → ``lr``, the ``rates`` tried, and by number of updates the results of
     `train`, with spread; ``forgetting``: the loss of the exact posterior without a memory."""
-    found = tune_learning_rates(parts, rate_score, PILOTS, {(name,): RATES for name in ARMS if name not in LIKE})
+    found = tune_learning_rates(parts, lr_score, PILOTS, {(name,): RATES for name in ARMS if name not in LIKE})
     rates = {name: found[LIKE.get(name, name),] for name in ARMS}
     runs = parts(train, [(name, updates, rates[name][0], seed)
                          for updates in BUDGETS for name in ARMS for seed in SEEDS])

@@ -16,7 +16,7 @@ from typing import Any
 
 from plmlab import world
 from plmlab.chapters.ch11.arms import ARMS
-from plmlab.chapters.ch11.hidden import KINDS, Source, described, different, paid
+from plmlab.chapters.ch11.hidden import KINDS, Source, described, different, masked_word_losses
 from plmlab.recipes import Parts
 from plmlab.world import World
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -33,8 +33,9 @@ FULL = Source(world.full, world_tokenizer, held_back)
 
 
 def examined(folder: str, model: str) -> dict[str, dict[str, float]]:
-    """Losses of a pretrained model by kind (`plmlab.chapters.ch11.hidden.paid`), queried as the variant of its name."""
-    return paid(ARMS[model], pretrained(folder, model), FULL)
+    """Losses of a pretrained model by kind (`plmlab.chapters.ch11.hidden.masked_word_losses`), queried as the variant
+    of its name."""
+    return masked_word_losses(ARMS[model], pretrained(folder, model), FULL)
 
 
 def exact(kind: str) -> dict[str, float | int]:

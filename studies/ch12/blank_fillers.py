@@ -11,7 +11,7 @@ from typing import Any
 
 from plmlab import world
 from plmlab.chapters.ch12 import blank_test_set
-from plmlab.chapters.ch12.blank_test_set import Fillings, Row, how_drawn, judged, likeliest_fillings, ways
+from plmlab.chapters.ch12.blank_test_set import Fillings, Row, how_drawn, likeliest_fillings, scores_of, ways
 from plmlab.world.probability.automaton import END
 from plmlab.world.probability.blanks import BLANK, Blanks, DrawnBlanks, Filling
 
@@ -47,9 +47,9 @@ def told_fillings(row: Row) -> tuple[Fillings, float]:
 
 
 def exact(name: str) -> dict[str, dict[str, float]]:
-    """Exact predictor → its scores (`judged`) on these rows. "takes nothing from the drawing" knows only the grammar;
-    "told the length" is given as many [MASK]s as words, and so its expected accuracy, ``expects``, is above its
-    ``chance``."""
+    """Exact predictor → its scores (`scores_of`) on these rows. "takes nothing from the drawing" knows only the
+    grammar; "told the length" is given as many [MASK]s as words, and so its expected accuracy, ``expects``, is above
+    its ``chance``."""
     automaton, asked = world.small().automaton("test"), blank_test_set.rows(name)
     counts = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row)) for row in asked]
     plain = [Blanks(automaton, row.text) for row in asked]
@@ -59,9 +59,9 @@ def exact(name: str) -> dict[str, dict[str, float]]:
 
     found = {"likeliest": best(counts), "told the length": [told_fillings(row) for row in asked],
              "takes nothing from the drawing": best(plain)}
-    told = {way: judged(asked, [fillings for fillings, _ in pairs]) for way, pairs in found.items()}
+    told = {way: scores_of(asked, [fillings for fillings, _ in pairs]) for way, pairs in found.items()}
     told["told the length"]["expects"] = fmean(chance for _, chance in found["told the length"])
-    told["greedy"] = judged(asked, [greedy_fillings(reader) for reader in counts])
+    told["greedy"] = scores_of(asked, [greedy_fillings(reader) for reader in counts])
     lengths = [max(beliefs, key=beliefs.__getitem__) for beliefs in (reader.lengths(0) for reader in counts)]
     told["likeliest length"] = {"first": fmean(length == len(row.fillings[0])
                                                for length, row in zip(lengths, asked, strict=True))}
@@ -116,11 +116,11 @@ def first_length_in_sight(asked: Sequence[Row]) -> float:
 
 
 def baselines(name: str, sentences: int) -> dict[str, Any]:
-    """Baseline without a network → its scores (`judged`); and the fraction of rows whose sentence was ``read`` in this
-    much text."""
+    """Baseline without a network → its scores (`scores_of`); and the fraction of rows whose sentence was ``read`` in
+    this much text."""
     asked = blank_test_set.rows(name)
     fillers: dict[str, Callable[[], list[Fillings]]] = {
         "table": lambda: looked_up(asked, sentences), "between neighbours": lambda: between_neighbours(asked)}
-    return {**{way: judged(asked, fill()) for way, fill in fillers.items()},
+    return {**{way: scores_of(asked, fill()) for way, fill in fillers.items()},
             "length by tokens in sight": {"first": first_length_in_sight(asked)},
             "read": fmean(row.words in table(sentences) for row in asked)}

@@ -107,6 +107,6 @@ def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     found = STUDY.at(parts, STUDY.best(parts, [(name, budget) for name in names for budget in STUDY.budgets((name,))]))
     told: dict[str, dict[str, Any]] = {name: {} for name in names}
     for (name, budget), one in found.items():
-        told[name][str(budget)] = one.told() | {
+        told[name][str(budget)] = one.as_record() | {
             "rates": rates_tried({rate: -score for rate, score in one.scores.items()}), "updates": steps(name, budget)}
     return told

@@ -58,8 +58,16 @@ from torch.nn import functional as F
 from plmlab import world
 from plmlab.chapters.ch12 import blank_arms, blank_test_set
 from plmlab.chapters.ch12.blank_arms import ARMS, IN_ORDER, PAPER, TOLD, Arm, filled, fillings
-from plmlab.chapters.ch12.blank_test_set import Row, chances, encoded, how_drawn, judged, likeliest_fillings, places_of
-from plmlab.chapters.ch12.blanks_ablated import floor, order_of, paid, right_lengths
+from plmlab.chapters.ch12.blank_test_set import (
+    Row,
+    encoded,
+    filling_probs,
+    how_drawn,
+    likeliest_fillings,
+    places_of,
+    scores_of,
+)
+from plmlab.chapters.ch12.blanks_ablated import floor, losses_of, order_of, right_lengths
 from plmlab.example import IGNORE, Batch
 from plmlab.objectives.blanks import infilled
 from plmlab.recipes import Parts, seed_statistics, separated
@@ -85,7 +93,8 @@ def floors() -> dict[str, dict[str, dict[str, float]]]:
         for name, ordered, told in (("a random order", False, False), (IN_ORDER, True, False), (TOLD, False, True))}
     asked, automaton = blank_test_set.rows("test_set"), world.small().automaton("test")
     known = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row, told=True)) for row in asked]
-    found[TOLD]["test_set"] |= judged(asked, [likeliest_fillings(reader, range(reader.count))[0] for reader in known])
+    found[TOLD]["test_set"] |= scores_of(asked,
+                                         [likeliest_fillings(reader, range(reader.count))[0] for reader in known])
     return found
 
 
@@ -95,7 +104,7 @@ def lengths_paid(model: nn.Module, arm: Arm, asked: Sequence[Row]) -> float:
     those with the same lengths."""
     vocab, found = small_world_tokenizer().vocab, []
     for row in asked:
-        ways, sums = list(chances(row)), list[float]()
+        ways, sums = list(filling_probs(row)), list[float]()
         for begin in range(0, len(ways), 250):
             some = [infilled(encoded(row.text), [encoded(words) for words in way], order_of(row, arm.ordered), vocab)
                     for way in ways[begin:begin + 250]]
@@ -133,16 +142,16 @@ def beginnings() -> list[tuple[str, ...]]:
 
 
 def told(folder: str, name: str, budget: int, seed: int) -> dict[str, Any]:
-    """A variant's loss on each of `ROWS` (`paid`), on the ``lengths`` of the test set, and in the ``other order``; the
-    scores of its fillings (`judged`); and of its generations from ``nothing``, and from ``half`` a sentence
+    """A variant's loss on each of `ROWS` (`losses_of`), on the ``lengths`` of the test set, and in the ``other order``;
+    the scores of its fillings (`scores_of`); and of its generations from ``nothing``, and from ``half`` a sentence
     (`sentences`)."""
     model, arm, asked = trained(folder, name, budget, seed), ARMS[name], blank_test_set.rows("test_set")
     read = blank_fillers.table(BATCH * steps(PAPER, BUDGETS[-1]))
     nothing = continued(model, arm, [()] * WRITTEN, drawing(torch.Generator().manual_seed(seed)))
     half = continued(model, arm, beginnings(), blank_arms.likeliest)
-    return {**{rows: paid(model, arm, blank_test_set.rows(rows), arm.ordered) for rows in ROWS},
-            **judged(asked, fillings(model, arm.shown, asked)), "lengths": lengths_paid(model, arm, asked),
-            "other order": paid(model, arm, blank_test_set.rows("several"), not arm.ordered)["nats"],
+    return {**{rows: losses_of(model, arm, blank_test_set.rows(rows), arm.ordered) for rows in ROWS},
+            **scores_of(asked, fillings(model, arm.shown, asked)), "lengths": lengths_paid(model, arm, asked),
+            "other order": losses_of(model, arm, blank_test_set.rows("several"), not arm.ordered)["nats"],
             "nothing": sentences(nothing, read), "half": sentences(half, read)}
 
 

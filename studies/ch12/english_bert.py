@@ -72,7 +72,7 @@ def loss(model: BERTPretraining) -> float:
 
 
 @none_if_diverged
-def rate_score(lr: float, seed: int) -> float:
+def lr_score(lr: float, seed: int) -> float:
     """Score of a learning rate: minus the loss after `PILOT` updates."""
     return -loss(learn(lr, PILOT, seed))
 
@@ -103,7 +103,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     ``million`` tokens that it and GLM were trained on. Leaves BERT in the folder of the parts."""
     read = parts(glm_tokens, [()])[()]
     updates = round(read / parts(tokens_an_update, [("BERT",)])["BERT",])
-    lr, scores = tune_learning_rates(parts, rate_score, PILOTS, {(): RATES})[()]
+    lr, scores = tune_learning_rates(parts, lr_score, PILOTS, {(): RATES})[()]
     task = (str(parts.folder), lr, updates)
     return {"lr": lr, "rates": rates_tried({rate: -score for rate, score in scores.items()}), "updates": updates,
             "loss": parts(train, [task])[task], "million": read / 1e6}

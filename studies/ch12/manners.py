@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from plmlab.chapters.ch12.pretrained import NOTHING
+from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.decode import ConditionedDecoder, Hypothesis, greedy
 from plmlab.example import IGNORE, Example, PairBatch, PairExample
 from plmlab.models.bert import BERTPretraining
@@ -101,7 +101,7 @@ class Manner(NamedTuple):
 UNILMS = Manner(hidden, in_place)
 MANNERS: Mapping[str, Manner] = {
     "UniLM": UNILMS, "BERT": UNILMS._replace(begin=with_unilm_segments), "sequence to sequence": UNILMS,
-    "GPT": Manner(prompted, behind), "encoder-decoder": Manner(two_sided, looking_across), NOTHING: UNILMS}
+    "GPT": Manner(prompted, behind), "encoder-decoder": Manner(two_sided, looking_across), RANDOM_INIT: UNILMS}
 
 
 @torch.no_grad()

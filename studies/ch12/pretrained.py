@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from plmlab.chapters.ch12.pretrained import NOTHING
+from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.example import AnyBatch, Batch, PairBatch
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
@@ -170,8 +170,8 @@ STUDY = Study(name="pretrained", arms={(name,): RATES for name in ARMS}, build=b
 
 
 def pretrained(folder: str | Path, name: str) -> nn.Module:
-    """A variant whose weights were saved, or `NOTHING`, in evaluation mode."""
-    if name == NOTHING:
+    """A variant whose weights were saved, or `RANDOM_INIT`, in evaluation mode."""
+    if name == RANDOM_INIT:
         return build("UniLM", SEED).eval()
     return STUDY.trained(folder, name, updates=ARMS[name].updates, seed=SEED)
 

@@ -15,7 +15,7 @@ from math import log
 from typing import Any
 
 from plmlab.chapters.ch12 import small_writing
-from plmlab.chapters.ch12.shares import ARMS, floors, new, paid, train
+from plmlab.chapters.ch12.shares import ARMS, floors, losses_by_mask, new, train
 from plmlab.models.unilm import UniLMPretraining
 from plmlab.objectives.prefix import MASKS, SHARES
 from plmlab.recipes import Parts
@@ -33,13 +33,13 @@ def build(name: str, seed: int) -> UniLMPretraining:
 
 def development(run: Run) -> float:
     """Minus the loss on training text under a variant's own masks, weighted by their proportions."""
-    [name], told = run.arm, paid(run.model, "train")
+    [name], told = run.arm, losses_by_mask(run.model, "train")
     return -sum(share * told[mask] for mask, share in ARMS[name].items())
 
 
 def test(run: Run) -> dict[str, dict[str, float]]:
-    """``paid``: mask → nats per masked word of the plain test split."""
-    return {"paid": paid(run.model)}
+    """``losses_by_mask``: mask → nats per masked word of the plain test split."""
+    return {"paid": losses_by_mask(run.model)}
 
 
 STUDY = Study(name="shares", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
@@ -48,15 +48,15 @@ STUDY = Study(name="shares", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """``floors``; ``arms``: variant → ``lr``, the ``rates`` tried, and the loss under each mask (``paid``); ``longer``:
-    the loss of the mixture after more updates; ``equal``: mask → the loss of its single-mask model after as many texts
-    as the mixture had under it, and as the longer mixture had; all with spread; and the ``updates``."""
+    """``floors``; ``arms``: variant → ``lr``, the ``rates`` tried, and the loss under each mask (``losses_by_mask``);
+    ``longer``: the loss of the mixture after more updates; ``equal``: mask → the loss of its single-mask model after as
+    many texts as the mixture had under it, and as the longer mixture had; all with spread; and the ``updates``."""
     [updates], names = study.budgets(()), [name for name, in study.arms]
     best = study.best(parts, [(name, updates) for name in names])
     alone = {name: [round(SHARES[name] * times * updates) for times in (1, LONGER)] for name in names if name in MASKS}
     more = {(mask, count): best[mask, updates] for mask, counts in alone.items() for count in counts}
     found = study.at(parts, best | more | {(MIX, LONGER * updates): best[MIX, updates]})
-    told = {one: measured.told() for one, measured in found.items()}
+    told = {one: measured.as_record() for one, measured in found.items()}
     return {"floors": parts(floors, [()])[()], "arms": {name: told[name, updates] for name in names},
             "updates": updates, "longer": told[MIX, LONGER * updates]["paid"],
             "equal": {mask: [told[mask, count]["paid"][mask] for count in counts] for mask, counts in alone.items()}}

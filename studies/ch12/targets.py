@@ -32,19 +32,19 @@ def tuned(way: str, updates: int, lr: float, seed: int, split: str = "test") -> 
     make, write = WAYS[way]
     model = shares.new(seed)
     small_writing.tune(model, make, updates, lr, seed, show=False)
-    return small_writing.right(model, split, write)
+    return small_writing.translation_accuracy(model, split, write)
 
 
 @none_if_diverged
-def rate_score(way: str, updates: int, lr: float, seed: int) -> float:
+def lr_score(way: str, updates: int, lr: float, seed: int) -> float:
     """Score of a learning rate, on new sentences of the training distribution."""
     return tuned(way, updates, lr, seed, "train")
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Method → the ``lr`` by updates and the ``rates`` tried, the accuracy (``right``) by updates, with spread, and the
-    number of updates after which it ``writes`` (None: after none of the budgets)."""
-    tried = tune_learning_rates(parts, rate_score, PILOTS, {
+    """Method → the ``lr`` by updates and the ``rates`` tried, the accuracy (``translation_accuracy``) by updates, with
+    spread, and the number of updates after which it ``writes`` (None: after none of the budgets)."""
+    tried = tune_learning_rates(parts, lr_score, PILOTS, {
         (way, updates): RATES for way in WAYS for updates in BUDGETS if updates <= PILOT})
     chosen = {(way, updates): tried[way, min(updates, PILOT)] for way in WAYS for updates in BUDGETS}
     found = parts(tuned, [(way, updates, lr, seed) for (way, updates), (lr, _) in chosen.items() for seed in SEEDS])

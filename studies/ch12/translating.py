@@ -38,14 +38,14 @@ def tuned(folder: str, name: str, updates: int, count: int, lr: float, seed: int
 
 
 @none_if_diverged
-def rate_score(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> float:
+def lr_score(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> float:
     """Score of a learning rate for fine-tuning, on new passages made of training sentences."""
-    return small_writing.right(tuned(folder, name, updates, count, lr, seed), "train")
+    return small_writing.translation_accuracy(tuned(folder, name, updates, count, lr, seed), "train")
 
 
-def right(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> float:
+def translation_accuracy(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> float:
     """The fraction of passages that a variant translates without a mistake."""
-    return small_writing.right(tuned(folder, name, updates, count, lr, seed), "test")
+    return small_writing.translation_accuracy(tuned(folder, name, updates, count, lr, seed), "test")
 
 
 def looked_up(updates: int, seed: int) -> float:
@@ -66,13 +66,13 @@ def sentences(passage: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def measure(parts: Parts, updates: int) -> dict[str, Any]:
-    """``writing``: variant, or "nothing", → ``lr``, ``rates``, and the accuracy (``right``) by fine-tuning updates; and
-    that of a ``table``; all with spread. ``updates``: how long the variants were trained."""
+    """``writing``: variant, or "nothing", → ``lr``, ``rates``, and the accuracy (``translation_accuracy``) by
+    fine-tuning updates; and that of a ``table``; all with spread. ``updates``: how long the variants were trained."""
     folder, names = str(parts.folder), (NOTHING, *ARMS)
-    best = {name: found for (_, name, *_), found in tune_learning_rates(parts, rate_score, SEEDS[:1], {
+    best = {name: found for (_, name, *_), found in tune_learning_rates(parts, lr_score, SEEDS[:1], {
         (folder, name, updates, TUNED[-1]): RATES for name in names}).items()}
-    wrote = parts(right, [(folder, name, updates, count, best[name][0], seed)
-                          for name in names for count in TUNED for seed in SEEDS])
+    wrote = parts(translation_accuracy, [(folder, name, updates, count, best[name][0], seed)
+                                         for name in names for count in TUNED for seed in SEEDS])
     table = parts(looked_up, [(count, seed) for count in TUNED for seed in SEEDS])
     return {"writing": {name: {"lr": lr, "rates": rates_tried(scores), "right": {str(count): seed_statistics({
         seed: wrote[folder, name, updates, count, lr, seed] for seed in SEEDS}) for count in TUNED}}

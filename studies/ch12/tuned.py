@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch12.pretrained import NOTHING
+from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.chapters.ch12.tuned import CLASSES
 from plmlab.example import Example
 from plmlab.models.gpt import GPT2
@@ -35,7 +35,7 @@ SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4
 """Maximum updates, and early-stopping patience in evaluations."""
 RATES = dict.fromkeys(TASKS, (3e-4, 1e-3, 3e-3)) | {"an answer": (1e-3, 3e-3, 1e-2)}
-ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES, NOTHING: tuple(TASKS)}
+ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES, RANDOM_INIT: tuple(TASKS)}
 """Model → its tasks."""
 
 
@@ -92,5 +92,5 @@ def measure(parts: Parts) -> dict[str, Any]:
     return {"tasks": tasks, "majority": {name: majority(name) for name in CLASSES},
             "above": {f"{one} above {other}": above(tasks, one, other)
                       for one, other in (("UniLM", "BERT"), ("BERT", "UniLM"), ("UniLM", "GPT"), ("GPT", "UniLM"),
-                                         ("UniLM", NOTHING))},
+                                         ("UniLM", RANDOM_INIT))},
             "labels": MOST, "steps": STEPS, "patience": PATIENCE}

@@ -34,7 +34,7 @@ from typing import Any
 
 from plmlab.chapters.ch12 import blank_test_set
 from plmlab.chapters.ch12.blank_arms import ARMS, LONGEST, PAPER, fillings
-from plmlab.chapters.ch12.blank_test_set import encoded, in_words, judged
+from plmlab.chapters.ch12.blank_test_set import encoded, in_words, scores_of
 from plmlab.recipes import Parts, seed_statistics, separated
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch12 import blank_fillers, guessing
@@ -50,19 +50,21 @@ then the edge of the grid, was best.)"""
 
 
 def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]:
-    """Rows → GLM's scores (`judged`), and its ``readings``: forward passes per row, one per generated word or end."""
+    """Rows → GLM's scores (`scores_of`), and its ``readings``: forward passes per row, one per generated word or
+    end."""
     found = {}
     for name in ASKED:
         asked = blank_test_set.rows(name)
         said = fillings(trained(folder, PAPER, budget, seed), ARMS[PAPER].shown, asked)
-        found[name] = {**judged(asked, said), "readings": fmean(sum(len(words) + 1 for words in row) for row in said)}
+        found[name] = {**scores_of(asked, said),
+                       "readings": fmean(sum(len(words) + 1 for words in row) for row in said)}
     return found
 
 
 def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Rows → way to fill → the scores (`judged`) of a BERT after the larger budget. Ways are "told: " (given lengths)
-    and one of `guessing.FILLS`; "guessed: " (search), that, and the score that ranks lengths; and "with lengths of
-    training: ", both, and the weight of the prior."""
+    """Rows → way to fill → the scores (`scores_of`) of a BERT after the larger budget. Ways are "told: " (given
+    lengths) and one of `guessing.FILLS`; "guessed: " (search), that, and the score that ranks lengths; and "with
+    lengths of training: ", both, and the weight of the prior."""
     vocab, found = small_world_tokenizer().vocab, {}
     mask = vocab.need("mask")
     says = guessing.bert_says(trained(folder, name, BUDGETS[-1], seed), vocab)
@@ -81,7 +83,7 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
                     priors = [guessing.length_prior(in_sight.get(len(row.text), ()), LONGEST, weight) for row in asked]
                     ways[f"with lengths of training: {fill}, by {measure}, × {weight:g}"] = [
                         guessing.best(of, measure, prior).fillings for of, prior in zip(tried, priors, strict=True)]
-        found[rows] = {way: judged(asked, in_words(said)) for way, said in ways.items()}
+        found[rows] = {way: scores_of(asked, in_words(said)) for way, said in ways.items()}
     return found
 
 
@@ -116,8 +118,8 @@ def verdict(glm: dict[str, Any], guessers: Sequence[dict[str, Any]]) -> str:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``arms`` as they were `prepared`; ``filled``: rows → GLM by budget ("GLM, 1250"), and BERT's kinds with the
-    network and way used (``by``), each with the scores of `judged` with spread; all the ``ways`` of both BERTs on the
-    test set; ``exact`` posteriors, ``baselines`` and ``readings``; the ``verdict``; and whether BERT ``uses the
+    network and way used (``by``), each with the scores of `scores_of` with spread; all the ``ways`` of both BERTs on
+    the test set; ``exact`` posteriors, ``baselines`` and ``readings``; the ``verdict``; and whether BERT ``uses the
     length``."""
     folder = str(parts.folder)
     arms = prepared(parts, (PAPER, *BERTS))

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.writing import TASKS, WRITERS, Task, baselines, judged
+from plmlab.chapters.ch12.writing import TASKS, WRITERS, Task, baselines, scores_of
 from plmlab.draws import randint
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
 from plmlab.train import fit
@@ -33,7 +33,7 @@ BATCH, EVERY, PATIENCE = 32, 250, 4
 RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
 
 
-def begun(folder: str, name: str) -> nn.Module:
+def initialized(folder: str, name: str) -> nn.Module:
     """A model of `pretrained`, ready to be fine-tuned for generation."""
     return MANNERS[name].begin(pretrained(folder, name))
 
@@ -48,7 +48,7 @@ def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **option
 
     def score(tuned: nn.Module) -> float:
         said = written(name, tuned, [source for source, _ in task.development])
-        return judged(said, task.development)["bleu"] / 100
+        return scores_of(said, task.development)["bleu"] / 100
 
     torch.manual_seed(seed)
     return fit(model, ExampleBatches(draw, f"write {seed}", vocab.need("pad")), steps=task.updates, lr=lr,
@@ -56,34 +56,34 @@ def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **option
                show=False, **options)
 
 
-def reached(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float | int]:
-    """The result of a run: the test scores (`judged`); ``unread``: exact match on the rows that did not occur in
+def run_result(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float | int]:
+    """The result of a run: the test scores (`scores_of`); ``unread``: exact match on the rows that did not occur in
     pretraining; the BLEU on ``development`` rows, and the number of ``updates`` at the best weights."""
-    task, model = TASKS[kind](), begun(folder, name)
+    task, model = TASKS[kind](), initialized(folder, name)
     history = tune(name, model, task, lr, seed)
     said = written(name, model, [source for source, _ in task.test_set])
     assert history.best is not None
     updates, development = history.best
-    unread = judged(said[task.read:], task.test_set[task.read:])["exact"]
-    return {**judged(said, task.test_set), "unread": unread, "development": development, "updates": updates}
+    unread = scores_of(said[task.read:], task.test_set[task.read:])["exact"]
+    return {**scores_of(said, task.test_set), "unread": unread, "development": development, "updates": updates}
 
 
 @none_if_diverged
-def rate_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float:
+def lr_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float:
     """Score of a learning rate: the development BLEU, from 0 to 1, after a task's pilot updates."""
     task = TASKS[kind]()
-    history = tune(name, begun(folder, name), task._replace(updates=task.pilot), lr, seed)
+    history = tune(name, initialized(folder, name), task._replace(updates=task.pilot), lr, seed)
     assert history.best is not None
     return float(history.best[1])
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and the results of `reached`,
-    with spread; the ``baselines``; ``better``: task → model → the models that it is better than."""
+    """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and the results of
+    `run_result`, with spread; the ``baselines``; ``better``: task → model → the models that it is better than."""
     folder = str(parts.folder)
     arms = [(folder, name, kind) for kind in TASKS for name in WRITERS]
-    best = tune_learning_rates(parts, rate_score, PILOTS, dict.fromkeys(arms, RATES))
-    found = parts(reached, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
+    best = tune_learning_rates(parts, lr_score, PILOTS, dict.fromkeys(arms, RATES))
+    found = parts(run_result, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
     runs = {arm: {"lr": lr, "rates": rates_tried(scores),
                   **seed_statistics({seed: found[*arm, lr, seed] for seed in SEEDS})}
             for arm, (lr, scores) in best.items()}

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from plmlab.chapters.ch14 import one_pass
-from plmlab.chapters.ch14.answering import Outcome, answered
+from plmlab.chapters.ch14 import single_pass
+from plmlab.chapters.ch14.answering import Outcome, answer_question
 from plmlab.chapters.ch14.compared import BOTH, GOLD, TOP
 from plmlab.chapters.ch14.training import KINDS, development, pages, pretrained
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
@@ -41,7 +41,7 @@ COGQA: Mapping[str, Arm] = {
 READERS: Mapping[str, readers.Given] = {GOLD: "gold pages", TOP: "top pages"}
 
 
-def begun(name: str) -> CogQA | SinglePassReader:
+def initialized(name: str) -> CogQA | SinglePassReader:
     """A variant before it is trained on questions."""
     return on_pretrained(COGQA[name].kind) if name in COGQA else SinglePassReader.from_pretrained(pretrained())
 
@@ -49,7 +49,7 @@ def begun(name: str) -> CogQA | SinglePassReader:
 def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | SinglePassReader, History]:
     """A trained variant and its history; ``options`` are passed to `fit`."""
     torch.manual_seed(seed)
-    model = begun(name)
+    model = initialized(name)
     options = {"precision": "float32", "show": False, **options}
     if isinstance(model, CogQA):
         return model, learn(model, UPDATES, lr, seed, clues=COGQA[name].clues, **options)
@@ -57,7 +57,7 @@ def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | Sing
     return model, fit(model, texts, steps=UPDATES, lr=lr, warmup=UPDATES // 10, compile=False, **options)
 
 
-def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     """Train a variant and save its weights in the recipe's folder. Returns its accuracy on the ``development``
     questions, and the ``device``."""
     model, _ = train(name, lr, seed)
@@ -77,9 +77,9 @@ def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] =
     ``choices``."""
     if isinstance(model, CogQA):
         clues = COGQA[name].clues
-        return lambda question, split: answered(model, pages(split), question, kind, clues=clues, **choices)
+        return lambda question, split: answer_question(model, pages(split), question, kind, clues=clues, **choices)
     time = model.encoder.config.time
-    return lambda question, split: one_pass.answered(
+    return lambda question, split: single_pass.answer_from_text(
         model, question, split, readers.given(READERS[name], question, split, time, Random(question.text)))
 
 
@@ -88,6 +88,6 @@ def file(folder: str, name: str, lr: float, seed: int) -> Path:
     return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
 
 
-def kept(folder: str, name: str, lr: float, seed: int) -> CogQA | SinglePassReader:
+def stored_model(folder: str, name: str, lr: float, seed: int) -> CogQA | SinglePassReader:
     """A variant whose weights `learned` has saved."""
-    return with_kept(begun(name), file(folder, name, lr, seed))
+    return with_kept(initialized(name), file(folder, name, lr, seed))

@@ -19,11 +19,11 @@ Fixed before the runs. All scores are over the test set's three splits together.
   seed without, by more than `MARGIN`.
 - The model on gold pages is not a baseline to beat: it is given what CogQA has to find.
 
-New compositions and *deaf* (no message passing) were added at a reader's request, after the results.
+New compositions and *no message passing* were added at a reader's request, after the results.
 
-*Surer* (a confidence threshold) was added after the first runs, which followed too many edges (`surer`): hops below a
-threshold are dropped. The threshold is the one of `LEAST` with the best joint F1 on development bridge questions, on
-average over all seeds.
+A confidence threshold for hops was added after the first runs, which followed too many edges (`confidence_threshold`):
+hops below a threshold are dropped. The threshold is the one of `LEAST` with the best joint F1 on development bridge
+questions, on average over all seeds.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
-from plmlab.chapters.ch14.answering import GrownOutcome, answered
+from plmlab.chapters.ch14.answering import GrownOutcome, answer_question
 from plmlab.chapters.ch14.compared import BOTH, GOLD, HOPPING, compared_questions, measured_by
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.test_set import new_compositions
@@ -41,13 +41,13 @@ from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa import CogQA
 from plmlab.recipes import Parts, rates_tried, seed_statistics, tune_learning_rate
 from plmlab.world.questions.bank import Question
-from studies.ch14.arms import COGQA, READERS, SEEDS, answer, kept, learned
-from studies.ch14.deaf import Deaf
+from studies.ch14.arms import COGQA, READERS, SEEDS, answer, stored_model, train_arm
+from studies.ch14.confidence_threshold import ConfidenceThreshold
 from studies.ch14.learning import RATE
+from studies.ch14.no_message_passing import NoMessagePassing
 from studies.ch14.oracles import Led
 from studies.ch14.outcomes import by_group, told
 from studies.ch14.ranking import ranked_outcome
-from studies.ch14.surer import Surer
 
 RATES = (1e-3, 3e-3, 1e-2)
 """Initial grid of the baselines' learning rate."""
@@ -62,47 +62,47 @@ Numbers = dict[str, dict[str, float]]
 
 def arm(folder: str, name: str, lr: float, seed: int) -> Numbers:
     """Group → a variant's results (`told`)."""
-    return by_group(answer(name, kept(folder, name, lr, seed)))
+    return by_group(answer(name, stored_model(folder, name, lr, seed)))
 
 
 def led(folder: str, lr: float, seed: int, hops: int) -> Numbers:
     """Group → the results of both systems on special questions whose first hops are given."""
-    model = kept(folder, BOTH, lr, seed)
+    model = stored_model(folder, BOTH, lr, seed)
     assert isinstance(model, CogQA)
     return by_group(lambda question, split: led_outcome(model, question, split, hops), HOPPING)
 
 
-def deaf(folder: str, lr: float, seed: int) -> Numbers:
+def no_message_passing(folder: str, lr: float, seed: int) -> Numbers:
     """Group → the results of both systems on special questions without message passing in System 2."""
-    return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Deaf), HOPPING)
+    return by_group(answer(BOTH, stored_model(folder, BOTH, lr, seed), NoMessagePassing), HOPPING)
 
 
 def on_new_compositions(folder: str, name: str, lr: float, seed: int) -> Numbers:
     """2 and 3 hops → a variant's results on questions whose combination of relations never occurs in training."""
-    asked = answer(name, kept(folder, name, lr, seed))
+    asked = answer(name, stored_model(folder, name, lr, seed))
     return {group: told([asked(one, "combinations") for one in some]) for group, some in new_compositions().items()}
 
 
 def led_outcome(model: CogQA, question: Question, split: str, hops: int) -> GrownOutcome:
     """The outcome of a question with its first hops given."""
     told = pages(split)
-    return answered(model, told, question, Led, gold=gold_graph(question, told), led=hops)
+    return answer_question(model, told, question, Led, gold=gold_graph(question, told), led=hops)
 
 
-def surer(folder: str, lr: float, seed: int, least: float) -> Numbers:
+def confidence_threshold(folder: str, lr: float, seed: int, least: float) -> Numbers:
     """Group → the results of both systems on special questions if they follow only hops above the threshold."""
-    return by_group(answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least), HOPPING)
+    return by_group(answer(BOTH, stored_model(folder, BOTH, lr, seed), ConfidenceThreshold, least=least), HOPPING)
 
 
-def surer_on_development(folder: str, lr: float, seed: int, least: float) -> float:
+def threshold_on_development(folder: str, lr: float, seed: int, least: float) -> float:
     """Their joint F1 on the development bridge questions."""
-    asked = answer(BOTH, kept(folder, BOTH, lr, seed), Surer, least=least)
+    asked = answer(BOTH, stored_model(folder, BOTH, lr, seed), ConfidenceThreshold, least=least)
     return fmean(asked(question, "train").joint.f1 for question in shown_to_choose("bridge"))
 
 
 def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
     """What is compared (`measured_by`) → the accuracy of both systems on the comparison questions of the test set."""
-    asked, found = answer(BOTH, kept(folder, BOTH, lr, seed)), defaultdict[str, list[float]](list)
+    asked, found = answer(BOTH, stored_model(folder, BOTH, lr, seed)), defaultdict[str, list[float]](list)
     for split, question in compared_questions():
         found[measured_by(question)].append(asked(question, split).answer.exact)
     return {what: fmean(some) for what, some in sorted(found.items())}
@@ -116,23 +116,24 @@ def ranked() -> Numbers:
 def measure(parts: Parts) -> dict[str, Any]:
     """``arms``: variant → its ``lr``, the ``device`` of the training, and group → the spread of the results of `told`;
     ``rates``: the development score of the model on gold pages with each rate. ``led``: hops given → group → the same
-    for both systems. ``surer``: the threshold ``least``, the ``development`` score of each threshold, and group → the
-    same. ``deaf``: group → the same without message passing. ``new compositions``: variant → hops → the same.
-    ``comparisons``: what is compared → accuracy. ``ranked``: group → the results of retrieval alone, without spread."""
+    for both systems. ``confidence_threshold``: the threshold ``least``, the ``development`` score of each threshold,
+    and group → the same. ``no_message_passing``: group → the same without message passing. ``new compositions``:
+    variant → hops → the same. ``comparisons``: what is compared → accuracy. ``ranked``: group → the results of
+    retrieval alone, without spread."""
     folder = str(parts.folder)
     rate, tried = tune_learning_rate(partial(_tried, parts), RATES)
     arms = {}
     for name, lr in {**dict.fromkeys(COGQA, RATE), **dict.fromkeys(READERS, rate)}.items():
-        trained = parts(learned, [(folder, name, lr, seed) for seed in SEEDS])
+        trained = parts(train_arm, [(folder, name, lr, seed) for seed in SEEDS])
         runs = parts(arm, [(folder, name, lr, seed) for seed in SEEDS])
         arms[name] = {"lr": lr, "device": sorted({told["device"] for told in trained.values()}),
                       "groups": seed_statistics({seed: runs[folder, name, lr, seed] for seed in SEEDS})}
     given = parts(led, [(folder, RATE, seed, hops) for hops in LED for seed in SEEDS])
-    chosen = parts(surer_on_development, [(folder, RATE, seed, least) for least in LEAST for seed in SEEDS])
+    chosen = parts(threshold_on_development, [(folder, RATE, seed, least) for least in LEAST for seed in SEEDS])
     scores = {least: fmean(chosen[folder, RATE, seed, least] for seed in SEEDS) for least in LEAST}
     least = max(LEAST, key=scores.__getitem__)
-    sure = parts(surer, [(folder, RATE, seed, least) for seed in SEEDS])
-    silent = parts(deaf, [(folder, RATE, seed) for seed in SEEDS])
+    sure = parts(confidence_threshold, [(folder, RATE, seed, least) for seed in SEEDS])
+    silent = parts(no_message_passing, [(folder, RATE, seed) for seed in SEEDS])
     new = {name: parts(on_new_compositions, [(folder, name, lr, seed) for seed in SEEDS])
            for name, lr in ((BOTH, RATE), (GOLD, rate))}
     by_number = parts(comparisons, [(folder, RATE, seed) for seed in SEEDS])
@@ -148,5 +149,5 @@ def measure(parts: Parts) -> dict[str, Any]:
 
 def _tried(parts: Parts, rates: Sequence[float]) -> dict[float, float]:
     """Rate → accuracy of the model on gold pages on the development questions, with the first seed."""
-    found = parts(learned, [(str(parts.folder), GOLD, lr, SEEDS[0]) for lr in rates])
+    found = parts(train_arm, [(str(parts.folder), GOLD, lr, SEEDS[0]) for lr in rates])
     return {lr: found[str(parts.folder), GOLD, lr, SEEDS[0]]["development"] for lr in rates}

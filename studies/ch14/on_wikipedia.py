@@ -10,7 +10,7 @@ small world transfers.
 from pathlib import Path
 from typing import Any
 
-from plmlab.chapters.ch14.answering import answered
+from plmlab.chapters.ch14.answering import answer_question
 from plmlab.chapters.ch14.test_set import SIZES, questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.chapters.ch14.wikipedia_questions import pieces
@@ -39,7 +39,7 @@ def tuned(folder: str) -> dict[str, Any]:
 def asked(folder: str) -> dict[str, Any]:
     """``world``: group → `told` of its first questions; ``wikipedia``: the output of `answered_wikipedia`."""
     model, read = with_kept(on_minilm(), file(folder)), pages("test", pieces())
-    return {"world": {name: told([answered(model, read, one) for one in questions("test")[name][:ASKED]])
+    return {"world": {name: told([answer_question(model, read, one) for one in questions("test")[name][:ASKED]])
                       for name in SIZES},
             "wikipedia": answered_wikipedia(model)}
 

@@ -4,8 +4,8 @@ from functools import cache, cached_property
 
 from plmlab.chapters.ch14.answering import Outcome, outcome
 from plmlab.chapters.ch14.gold_graphs import KINDS
-from plmlab.chapters.ch14.one_pass import every_sentence
 from plmlab.chapters.ch14.retrieved import Search, spelled
+from plmlab.chapters.ch14.single_pass import every_sentence
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa_search import Clue
 from plmlab.retrieval import BM25

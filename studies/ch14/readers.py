@@ -2,7 +2,7 @@
 
 *Gold pages* are those that a question needs, in random order. If they are too long for the model's positions, the last
 sentences that the question does not need are left out, so that the evidence is always there: an upper bound for
-reading. *Top pages* are the chapter's (`plmlab.chapters.ch14.one_pass`).
+reading. *Top pages* are the chapter's (`plmlab.chapters.ch14.single_pass`).
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from random import Random
 from typing import Literal, get_args
 
 from plmlab.chapters.ch14.answering import supporting
-from plmlab.chapters.ch14.one_pass import Text, every_sentence, length, place, read_sentences, shortened, top_text
+from plmlab.chapters.ch14.single_pass import Text, every_sentence, length, place, read_sentences, shortened, top_text
 from plmlab.chapters.ch14.training import pages
 from plmlab.draws import shuffled
 from plmlab.example import Batch, Example

@@ -3,7 +3,7 @@ link from one article to another."""
 
 from typing import Any
 
-from plmlab.chapters.ch14.answering import graded
+from plmlab.chapters.ch14.answering import grade
 from plmlab.chapters.ch14.gold_graphs import KINDS, GoldGraph, GoldNode
 from plmlab.chapters.ch14.wikipedia_questions import pages, pieces
 from plmlab.models.cogqa import CogQA
@@ -48,7 +48,7 @@ def answered_wikipedia(model: CogQA, **choices: Any) -> list[dict[str, Any]]:
     for question in questions():
         asked = growth(model, question, **choices)
         state = asked.finished()
-        outcome = graded(gold(question, pages()), question.answer, asked, state)
+        outcome = grade(gold(question, pages()), question.answer, asked, state)
         found.append({
             "form": question.form, "hops": len(question.steps), "question": question.text, "right": question.answer,
             "given": asked.answer(state), "graph": [list(edge) for edge in state.graph.edges], "read": outcome.read,

@@ -20,7 +20,7 @@ which training only hurts may choose it. The other variants use REALM's.
 from operator import itemgetter
 from typing import Any
 
-from plmlab.chapters.ch16.arms import ARMS, CHOSEN, FULL, SEEDS, kept, learned, outcomes
+from plmlab.chapters.ch16.arms import ARMS, CHOSEN, FULL, SEEDS, outcomes, stored_model, train_arm
 from plmlab.recipes import Parts, seed_statistics
 
 RATES = (3e-5, 1e-4, 3e-4, 1e-3)
@@ -29,18 +29,18 @@ RATES = (3e-5, 1e-4, 3e-4, 1e-3)
 
 def examined(folder: str, name: str, lr: float, seed: int) -> dict[str, float]:
     """A variant's `outcomes`."""
-    return outcomes(name, kept(folder, name, lr, seed))
+    return outcomes(name, stored_model(folder, name, lr, seed))
 
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Variant → its ``lr``, the ``rates`` tried with recall on the development world, its ``curves`` (seed → list of
     (updates, recall@4)), and the spread of its outcomes."""
     folder = str(parts.folder)
-    tried = parts(learned, [(folder, name, lr, SEEDS[0]) for name in CHOSEN for lr in RATES])
+    tried = parts(train_arm, [(folder, name, lr, SEEDS[0]) for name in CHOSEN for lr in RATES])
     found = {name: [(lr, tried[folder, name, lr, SEEDS[0]]["development"]) for lr in RATES] for name in CHOSEN}
     best = {name: max(told, key=itemgetter(1))[0] for name, told in found.items()}
     rates = {name: best.get(name, best[FULL]) for name in ARMS}
-    runs = parts(learned, [(folder, name, lr, seed) for seed in SEEDS for name, lr in rates.items()])
+    runs = parts(train_arm, [(folder, name, lr, seed) for seed in SEEDS for name, lr in rates.items()])
     exams = parts(examined, [(folder, name, lr, seed) for seed in SEEDS for name, lr in rates.items()])
     return {name: {"lr": lr, "rates": found.get(name, []),
                    "curves": {seed: runs[folder, name, lr, seed]["curve"] for seed in SEEDS},

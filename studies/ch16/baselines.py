@@ -13,14 +13,14 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, begun, fitted, kept, outcomes, questions
+from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, fit_model, initialized, outcomes, questions, stored_model
 from plmlab.chapters.ch16.baselines import Given, by_bm25, right_one
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
 from plmlab.chapters.ch16.training import among
 from plmlab.draws import choice, randint, shuffled
 from plmlab.example import Example
 from plmlab.models.realm import REALM
-from plmlab.models.retrieve_and_read import TOP
+from plmlab.models.retrieve_and_read import TOP_K
 from plmlab.objectives.inverse_cloze import MatchingBatch
 from plmlab.objectives.reader_inputs import pair_input, query_input
 from plmlab.recipes import Parts, seed_statistics
@@ -68,7 +68,7 @@ def matched(seed: int) -> Callable[[int], MatchingBatch]:
     def batch(step: int) -> MatchingBatch:
         rng = Random(f"{seed}:{step}")
         world = choice(rng, TRAINING)
-        some = shuffled(rng, corpus(world).statements)[:BATCH * TOP]
+        some = shuffled(rng, corpus(world).statements)[:BATCH * TOP_K]
         return MatchingBatch.of([pair(world, statement, rng) for statement in some], pad=vocab.need("pad"))
     return batch
 
@@ -77,26 +77,26 @@ def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
     """A supervised retriever, trained from the same checkpoint with the same number of updates and of documents per
     update; returns its outcomes with REALM's reader."""
     torch.manual_seed(seed)
-    embedder = begun(FULL).embedder
-    fitted(embedder, matched(seed), lr, precision="float32", show=False)
-    return outcomes(FULL, REALM.from_pretrained(embedder, kept(folder, FULL, lr, seed).reader))
+    embedder = initialized(FULL).embedder
+    fit_model(embedder, matched(seed), lr, precision="float32", show=False)
+    return outcomes(FULL, REALM.from_pretrained(embedder, stored_model(folder, FULL, lr, seed).reader))
 
 
 def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
     """Results of REALM's reader given the documents of each baseline: baseline → its outcome; and BM25's
     ``temperature``."""
-    model = kept(folder, FULL, lr, seed)
-    right = {one: shown(model, by_bm25(TOP, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
+    model = stored_model(folder, FULL, lr, seed)
+    right = {one: shown(model, by_bm25(TOP_K, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
     best = max(right, key=right.__getitem__)
     return {"temperature": best, "BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
-            "BM25's four": shown(model, by_bm25(TOP, best), TEST_WORLDS),
+            "BM25's four": shown(model, by_bm25(TOP_K, best), TEST_WORLDS),
             "the right document": shown(model, right_one, TEST_WORLDS),
             "any document": shown(model, any_one, TEST_WORLDS), "none": shown(model, none, TEST_WORLDS)}
 
 
 def warmed_reader() -> dict[str, dict[str, float]]:
     """Results with BM25's documents of the reader that was warmed up with them."""
-    model = begun(FULL)
+    model = initialized(FULL)
     return {"BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
             "the right document": shown(model, right_one, TEST_WORLDS)}
 

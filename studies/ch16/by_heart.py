@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, each, fitted, means
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, each, fit_model, initialized, means
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
-from plmlab.chapters.ch16.training import Lesson, LookedUp, among
+from plmlab.chapters.ch16.training import Lesson, RetrievalBatches, among
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, seed_statistics
@@ -41,10 +41,10 @@ def learned_by_heart(lr: float, seed: int) -> dict[str, Any]:
     """Train on the one world. For *trained* and *held out* statements: the variant's outcomes (`arms.outcome`), its
     closed-book accuracy (``nothing``), and what became of edited answers (`edited.followed`), as fractions."""
     torch.manual_seed(seed)
-    model = begun(FULL)
+    model = initialized(FULL)
     lesson = Lesson.of(WORLD, is_trained)
-    batches = LookedUp(model, lambda turn: lesson, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)
-    fitted(model, batches, lr, precision="float32", show=False)
+    batches = RetrievalBatches(model, lambda turn: lesson, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)
+    fit_model(model, batches, lr, precision="float32", show=False)
     return {name: asked(model, statements(name == "trained")[:ASKED]) for name in ("trained", "held out")}
 
 

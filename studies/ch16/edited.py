@@ -14,7 +14,7 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-from plmlab.chapters.ch16.arms import FULL, SEEDS, kept, questions
+from plmlab.chapters.ch16.arms import FULL, SEEDS, questions, stored_model
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.editing import KINDS, Edit, edit
 from plmlab.chapters.ch16.training import among
@@ -67,7 +67,7 @@ def shares(counted: Counter[str]) -> dict[str, float]:
 
 def of_all_worlds(folder: str, lr: float, seed: int, everywhere: bool) -> dict[str, float]:
     """What became of the answers to the test statements."""
-    model, told = kept(folder, FULL, lr, seed), Counter[str]()
+    model, told = stored_model(folder, FULL, lr, seed), Counter[str]()
     for world in TEST_WORLDS:
         told += followed(model, world, questions(world), everywhere)
     return shares(told)

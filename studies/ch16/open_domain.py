@@ -23,14 +23,14 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, begun, fitted, kept
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, fit_model, initialized, stored_model
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, corpus, stands_in
 from plmlab.chapters.ch16.training import among
 from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import randint, shuffled
 from plmlab.models.realm import REALM
 from plmlab.models.realm_open_qa import REALMForOpenQA
-from plmlab.models.retrieve_and_read import TOP
+from plmlab.models.retrieve_and_read import TOP_K
 from plmlab.models.text_retriever import TextCorpus
 from plmlab.objectives.open_domain_qa import QuestionBatch
 from plmlab.objectives.retrieval_batches import Ids, Query
@@ -68,7 +68,7 @@ def zero_shot(model: REALM) -> float:
 
 def zero_shots(folder: str, seed: int, *lrs: float) -> dict[str, float]:
     """`zero_shot` of each variant; the learning rates are given in the order of `ARMS`."""
-    return {name: zero_shot(kept(folder, name, lr, seed)) for name, lr in zip(ARMS, lrs, strict=True)}
+    return {name: zero_shot(stored_model(folder, name, lr, seed)) for name, lr in zip(ARMS, lrs, strict=True)}
 
 
 def baselines() -> dict[str, float]:
@@ -81,9 +81,9 @@ def baselines() -> dict[str, float]:
     hits, guessed = [], []
     for world in TEST_WORLDS:
         for one in questions(world):
-            hits.append(stands_in(world, ranking(world).by_words(one.words, TOP).lists()[0], one.answer))
+            hits.append(stands_in(world, ranking(world).by_words(one.words, TOP_K).lists()[0], one.answer))
             guessed.append(common[one.shape].most_common(1)[0][0] == one.answer)
-    return {"warm start": zero_shot(begun(FULL)), "BM25": fmean(hits), "most common answer": fmean(guessed)}
+    return {"warm start": zero_shot(initialized(FULL)), "BM25": fmean(hits), "most common answer": fmean(guessed)}
 
 
 class Asked:
@@ -125,7 +125,7 @@ def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) 
 
 def beginning(folder: str, name: str, pretraining: float, seed: int) -> REALM:
     """One of `BEGINNINGS`, given the learning rate and the seed of its pretraining."""
-    before, after = begun(FULL), kept(folder, FULL, pretraining, seed)
+    before, after = initialized(FULL), stored_model(folder, FULL, pretraining, seed)
     retriever, reader = BEGINNINGS[name]
     return REALM.from_pretrained((after if retriever else before).embedder, (after if reader else before).reader).eval()
 
@@ -136,7 +136,7 @@ def fine_tuned(folder: str, name: str, pretraining: float, lr: float, seed: int)
     torch.manual_seed(seed)
     pretrained = beginning(folder, name, pretraining, seed)
     model = REALMForOpenQA.from_pretrained(pretrained)
-    fitted(model, Asked(model, pretrained, seed), lr, UPDATES, precision="float32", show=False)
+    fit_model(model, Asked(model, pretrained, seed), lr, UPDATES, precision="float32", show=False)
     model.eval()
     return {"development": test_set(model, pretrained, (DEVELOPMENT,)),
             "test_set": test_set(model, pretrained, TEST_WORLDS)}

@@ -10,7 +10,7 @@ from servers import Desk
 from watching import Show, cut, on_heat, sticks_out
 
 from plmlab.labs import AlignmentLab
-from plmlab.labs.alignment.presets import offered
+from plmlab.labs.alignment.presets import default_presets
 from plmlab.world import small
 
 WHY = ".alignment .why"
@@ -177,7 +177,7 @@ def test_a_saved_page_keeps_what_needs_no_python(show: Show) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_is_cut_and_all_can_be_read(show: Show, theme: str) -> None:
-    long = offered(small(), "train")[2].text
+    long = default_presets(small(), "train")[2].text
     for lab in (turned(shut=[1]), pointing(text=long), pointing(text=" ".join([TURNED] * 7))):
         page = show(lab, theme)
         assert sticks_out(page, (700, 984)) == {}

@@ -9,7 +9,7 @@ from servers import Desk
 from watching import Show
 
 from plmlab.labs import GateLab
-from plmlab.labs.gates.tracking import tracking
+from plmlab.labs.gates.tracked_units import tracking
 
 MODEL = agreeing()
 TRACKED = tracking(MODEL, WORDS, SMALL, sentences=80)

@@ -9,8 +9,8 @@ from servers import Desk
 from standin import HOSTILE
 from watching import Show, cut, spent, sticks_out
 
-from plmlab.labs.layer.mixing import questions, scores
 from plmlab.labs.layer.presets import LayerPreset
+from plmlab.labs.layer.scalar_mix import questions, scores
 
 CONTEXT, MIX, SPELLING = (f".layers section:nth-of-type({i}) .why" for i in (1, 2, 3))
 TASKS = {"names": (0.2, 0.5, 0.3)}

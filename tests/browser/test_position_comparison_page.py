@@ -11,8 +11,8 @@ from standin import HOSTILE
 from watching import Show, on_heat, spent
 
 from plmlab.hf import minilm
+from plmlab.labs.position.encodings import WAYS
 from plmlab.labs.position.lab import PositionLab
-from plmlab.labs.position.ways import WAYS
 
 WHY = ".compared .why"
 FINDING = ".compared > .finding >> nth=0"

@@ -11,8 +11,8 @@ from readmes import stated
 from plmlab import world
 from plmlab.chapters.ch10 import bundled as remembering
 from plmlab.chapters.ch10 import recalling
-from plmlab.chapters.ch10.arms import said
-from plmlab.chapters.ch14.answering import answered
+from plmlab.chapters.ch10.arms import evaluate
+from plmlab.chapters.ch14.answering import answer_question
 from plmlab.chapters.ch14.gold_graphs import example
 from plmlab.chapters.ch14.test_set import SPLITS, questions
 from plmlab.chapters.ch14.training import pages
@@ -29,7 +29,7 @@ from plmlab.world.datasets.tokenizer import build_world_tokenizer
 @pytest.mark.parametrize("name", [remembering.NAME])
 def test_the_transformer_xl_answers_as_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
-    test_set = said(model, "test_set")
+    test_set = evaluate(model, "test_set")
     assert tokenizer.fingerprint == recalling.tokenizer().fingerprint
     for figure, found in (("nats an answer", test_set.answers), ("nats a word", test_set.all)):
         assert found == pytest.approx(stated(name, figure), abs=6e-4)
@@ -43,7 +43,7 @@ def test_ten_texts_have_their_loss(name: str, same_ten: Callable[[str, float], N
                                    monkeypatch: pytest.MonkeyPatch) -> None:
     model, tokenizer = load(name)
     monkeypatch.setattr(recalling, "tokenizer", lambda: tokenizer)  # the same, without all texts to train on
-    same_ten(name, said(model, "test_set", 10).answers)
+    same_ten(name, evaluate(model, "test_set", 10).answers)
 
 
 @pytest.mark.bundled
@@ -51,7 +51,7 @@ def test_ten_texts_have_their_loss(name: str, same_ten: Callable[[str, float], N
 def test_the_cogqa_answers_as_its_readme_tells(name: str) -> None:
     model, _ = load(name)
     for group in ("one hop", "3 hops"):
-        right = fmean(answered(model, pages(split), one).answer.exact for split in SPLITS
+        right = fmean(answer_question(model, pages(split), one).answer.exact for split in SPLITS
                       for one in questions(split)[group])
         assert right == pytest.approx(stated(name, f"right answers, {group}"), abs=0.006)
 

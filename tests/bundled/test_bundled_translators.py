@@ -13,7 +13,7 @@ from plmlab.chapters.ch03.noisy_translation import (
     SEEDS,
     SOURCES,
     beamed,
-    judged,
+    evaluate_translations,
     likeliest,
     pairs,
     tokenizer,
@@ -34,8 +34,8 @@ LOST = ARMS[bundled.ARM].lost
 def test_the_translator_does_what_its_readme_tells(name: str) -> None:
     translator, own = load(name)
     telegrams = evaluation_set(LOST, LONGEST, SEEDS[0], SOURCES)
-    empty = judged(LOST, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
-    right = judged(LOST, telegrams, beamed(translator, telegrams, 1))["right"]
+    empty = evaluate_translations(LOST, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
+    right = evaluate_translations(LOST, telegrams, beamed(translator, telegrams, 1))["right"]
     assert empty == pytest.approx(stated(name, "share whose likeliest translation is empty"), abs=0.04) and empty
     assert right == pytest.approx(stated(name, "share that greedy search gets right"), abs=0.04)
     assert own.fingerprint == tokenizer().fingerprint
@@ -53,7 +53,7 @@ def test_a_translator_of_passages_does_what_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
     arm = passage_arms.ARMS[passage_translators.BUNDLED[name][0]]
     some = translation.test_set(30, passage_arms.SEEDS[0], passage_translators.COUNT)
-    right = translation.judged(translation.translations(model, some, arm), some)["exact"]
+    right = translation.evaluate_translations(translation.translations(model, some, arm), some)["exact"]
     assert right == pytest.approx(stated(name, "30 words: share right to the last word"), abs=0.04)
     lost = stated(name, "30 words: loss, nats a word")
     assert translation.loss(model, some, arm) == pytest.approx(lost, rel=2e-2, abs=1e-3)

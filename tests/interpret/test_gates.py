@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.example import Batch
-from plmlab.interpret.gates import GATES, POINTS, Clamp, cells_of, gated_pass, memories
+from plmlab.interpret.gates import GATES, POINTS, Clamp, cell_states, cells_of, gate_activations
 from plmlab.layers.cells import CoupledLSTMCell
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.recurrent import GRULanguageModel, LSTMLanguageModel, RecurrentConfig, RNNLanguageModel
@@ -61,7 +61,7 @@ def test_the_memories_are_those_of_torchs_lstm() -> None:
     theirs = nn.LSTM(5, 5, 2, batch_first=True)
     theirs.load_state_dict({f"{name}_l{layer}": getattr(cell, name) for layer, cell in enumerate(model.recurrent.cells)
                             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")})
-    found = gated_pass(model, IDS)
+    found = gate_activations(model, IDS)
     for step in range(len(IDS)):
         with torch.no_grad():
             shown, (_, c) = theirs(model.token.weight[torch.tensor(IDS[:step + 1])][None])
@@ -83,11 +83,11 @@ HELD = {
 def test_what_is_held_is_held_as_in_a_cell_stepped_by_hand(name: str) -> None:
     model = some()
     values, logits = by_hand(model, IDS, HELD[name])
-    found = gated_pass(model, IDS, HELD[name])
+    found = gate_activations(model, IDS, HELD[name])
     for point in POINTS:
         close(found.values[point], values[point])
     close(found.logits, logits)
-    changed = (found.logits - gated_pass(model, IDS).logits).abs().amax(-1) > 1e-4
+    changed = (found.logits - gate_activations(model, IDS).logits).abs().amax(-1) > 1e-4
     assert changed.any() == (name not in ("nothing", "beyond the text"))
     if HELD[name]:
         assert not changed[:min(hold.start for hold in HELD[name])].any(), "what comes later changes nothing before"
@@ -97,23 +97,23 @@ def test_the_model_is_as_it_was() -> None:
     model = some().train()
     batch = Batch.continuing(torch.tensor([IDS]), 0)
     before = model.eval()(batch)
-    gated_pass(model.train(), IDS, HELD["several"])
+    gate_activations(model.train(), IDS, HELD["several"])
     assert model.training
     assert torch.equal(model.eval()(batch), before) and not model.recurrent.written_out
 
 
 def test_memories_of_texts_that_are_padded() -> None:
     model = some()
-    found = memories(model, torch.tensor([IDS, [*IDS[:4], 0, 0, 0]]))
-    close(found[0].transpose(0, 1), gated_pass(model, IDS).values["memory"])
-    close(found[1, :4].transpose(0, 1), gated_pass(model, IDS[:4]).values["memory"])
+    found = cell_states(model, torch.tensor([IDS, [*IDS[:4], 0, 0, 0]]))
+    close(found[0].transpose(0, 1), gate_activations(model, IDS).values["memory"])
+    close(found[1, :4].transpose(0, 1), gate_activations(model, IDS[:4]).values["memory"])
 
 
 def test_a_cell_with_the_same_points_is_an_lstm_too() -> None:
     class Coupled(LSTMLanguageModel):
         cell_class = CoupledLSTMCell
 
-    values = gated_pass(some(Coupled), IDS).values
+    values = gate_activations(some(Coupled), IDS).values
     close(values["forget"], 1 - values["input"])
     assert values["memory"].shape == (2, len(IDS), 5) and set(values) == {"memory", "candidate", *GATES}
 
@@ -142,4 +142,4 @@ def test_what_is_no_hold_is_told(told: tuple, said: str) -> None:
                                             (Clamp("forget", 1, 5, 0.0), "layers 0 … 1 of 5 units")])
 def test_a_unit_that_there_is_not(hold: Clamp, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        gated_pass(some(), IDS, [hold])
+        gate_activations(some(), IDS, [hold])

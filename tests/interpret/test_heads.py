@@ -8,7 +8,7 @@ import torch
 from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.interpret import intervene
-from plmlab.interpret.heads import Link, bystanders, head_scores, offset_score, position_score
+from plmlab.interpret.heads import Link, control_links, fixed_offset_baseline, fixed_position_baseline, head_scores
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives import masked
 from plmlab.text.vocabulary import Vocabulary
@@ -70,8 +70,8 @@ def test_a_head_that_looks_at_the_word_before_finds_just_that() -> None:
 
 def test_the_best_offset_and_the_best_position_are_found_and_its_share_told() -> None:
     links = [Link(0, 5, 3, 4), Link(0, 9, 6, 8), Link(1, 2, 4, 5), Link(1, 6, 4, 5)]
-    assert offset_score(links) == (-2, 0.75)
-    assert position_score(links) == (4, 0.5)
+    assert fixed_offset_baseline(links) == (-2, 0.75)
+    assert fixed_position_baseline(links) == (4, 0.5)
 
 
 def test_no_links_are_an_error() -> None:
@@ -79,16 +79,16 @@ def test_no_links_are_an_error() -> None:
     with pytest.raises(ValueError, match="list of links is empty"):
         head_scores(bert, batch, [], SPECIAL)
     with pytest.raises(ValueError, match="list of links is empty"):
-        offset_score([])
+        fixed_offset_baseline([])
     with pytest.raises(ValueError, match="list of links is empty"):
-        position_score([])
+        fixed_position_baseline([])
 
 
 def test_bystanders_are_all_other_words_of_the_text_with_the_same_goal() -> None:
     _, batch, _ = some()
     link = Link(2, 3, 5, 7)
     words = [position for position, token in enumerate(batch.tokens[2].tolist()) if token not in SPECIAL]
-    found = bystanders(batch, [link], SPECIAL)
+    found = control_links(batch, [link], SPECIAL)
     assert [other.source for other in found] == [position for position in words if position not in (3, 5, 6)]
     assert all((other.row, other.start, other.end) == (2, 5, 7) for other in found)
 
@@ -104,4 +104,4 @@ def test_of_a_head_that_looks_at_one_position_all_bystanders_look_there_too() ->
     links = [Link(row, 2, 4, 5) for row in range(4)]
     with intervene(bert, {"layers.1.attention.weights": at_position_4}):
         assert head_scores(bert, batch, links, SPECIAL)[1].tolist() == [1.0] * 4
-        assert head_scores(bert, batch, bystanders(batch, links, SPECIAL), SPECIAL)[1].tolist() == [1.0] * 4
+        assert head_scores(bert, batch, control_links(batch, links, SPECIAL), SPECIAL)[1].tolist() == [1.0] * 4

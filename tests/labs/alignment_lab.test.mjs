@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as numbers from "../../plmlab/labs/alignment/numbers.js";
-import * as told from "../../plmlab/labs/alignment/told.js";
+import * as told from "../../plmlab/labs/alignment/messages.js";
 import { stroke, surely } from "../../plmlab/labs/alignment/links.js";
 import { pixelsOf, shadeOf, sized } from "../../plmlab/labs/alignment/matrix.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as layout from "../../plmlab/labs/beam/layout.js";
-import * as told from "../../plmlab/labs/beam/told.js";
+import * as told from "../../plmlab/labs/beam/messages.js";
 import { ending } from "../../plmlab/labs/beam/tree.js";
 
 const cases = JSON.parse(readFileSync(new URL("beam_fixtures.json", import.meta.url), "utf8"));

@@ -8,7 +8,7 @@ import { acted, marked, range, spanAt, unmarked } from "../../plmlab/labs/blank/
 import { firstCell, legendOf } from "../../plmlab/labs/blank/square.js";
 import {
   lengthRows, lengthsSaid, paidSaid, partsOf, restOf, positionSaid, stepSaid, textAt, turnOf,
-} from "../../plmlab/labs/blank/told.js";
+} from "../../plmlab/labs/blank/messages.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 /** x1 … x6, of which x3 and x5 x6 are hidden; x5 x6 is filled first. */

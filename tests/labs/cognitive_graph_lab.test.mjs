@@ -10,7 +10,7 @@ import { HIGH, drawn, layoutOf, lineOf, nodeAfter } from "../../plmlab/labs/cogn
 import {
   answerSaid, comparedSaid, edgeSaid, effectSaid, goldCounts, goldSaid, guessOf, nodeSaid, stepSaid,
   verdictOf,
-} from "../../plmlab/labs/cognitive_graph/told.js";
+} from "../../plmlab/labs/cognitive_graph/messages.js";
 import { shortPercent } from "../../plmlab/labs/shared/words.js";
 
 const cases = JSON.parse(readFileSync(new URL("cognitive_graph_fixtures.json", import.meta.url), "utf8"));

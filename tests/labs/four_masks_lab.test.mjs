@@ -5,7 +5,7 @@ import { firstPair, widthsOf } from "../../plmlab/labs/four_masks/lab.js";
 import { squareOf } from "../../plmlab/labs/four_masks/panels.js";
 import {
   inSight, paidText, reason, sightOf, positionsOf, verdicts,
-} from "../../plmlab/labs/four_masks/told.js";
+} from "../../plmlab/labs/four_masks/messages.js";
 import { buttonName } from "../../plmlab/labs/four_masks/words.js";
 import { placeAfter } from "../../plmlab/labs/shared/order.js";
 

@@ -4,7 +4,7 @@ import { readings } from "../../plmlab/labs/gates/lab.js";
 import { scaleOf, scoreText, stretches } from "../../plmlab/labs/gates/map.js";
 import {
   cellSaid, covers, finding, holdText, holdsWith, nextSaid, scored, yardsticks,
-} from "../../plmlab/labs/gates/told.js";
+} from "../../plmlab/labs/gates/messages.js";
 
 const told = (cell) => cellSaid(cell).map(({ text }) => text).join("");
 const unit = { layer: 1, unit: 17 };

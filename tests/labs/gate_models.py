@@ -6,7 +6,7 @@ from torch import nn
 from plmlab import world
 from plmlab.interpret.gates import Clamp
 from plmlab.labs import GateLab
-from plmlab.labs.gates.tracking import tracking
+from plmlab.labs.gates.tracked_units import tracking
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.world.datasets.numbers import number_words
 from plmlab.world.datasets.tokenizer import build_world_tokenizer

@@ -25,7 +25,7 @@ def later(network: Recurrent, x: Tensor, s: int, t: int, which: int) -> Callable
 
     def reached(pushed: Tensor) -> Tensor:
         carried = tuple(pushed[None, None] if i == which else vector for i, vector in enumerate(at))
-        return network(x[:, s + 1:t + 1], carried=carried)[1][which].flatten() if t > s else pushed
+        return network(x[:, s + 1:t + 1], initial_states=carried)[1][which].flatten() if t > s else pushed
     return reached
 
 

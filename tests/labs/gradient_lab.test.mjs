@@ -7,7 +7,7 @@ import { mapOf } from "../../plmlab/labs/gradient/draws.js";
 import { dialsOf } from "../../plmlab/labs/gradient/lab.js";
 import { coloured, sizeStops } from "../../plmlab/labs/gradient/map.js";
 import { CELLS, directions, normals, pushSizes, seeded, spectralRadius } from "../../plmlab/labs/gradient/maths.js";
-import { amount, descended, dropped, left, pushed, share, verdict } from "../../plmlab/labs/gradient/told.js";
+import { amount, descended, dropped, left, pushed, share, verdict } from "../../plmlab/labs/gradient/messages.js";
 import { ramp } from "../../plmlab/labs/shared/heat.js";
 
 const fixtures = JSON.parse(readFileSync(new URL("gradient_fixtures.json", import.meta.url), "utf8"));

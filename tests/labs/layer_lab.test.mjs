@@ -5,7 +5,7 @@ import { remembered } from "../../plmlab/labs/layer/history.js";
 import * as maths from "../../plmlab/labs/layer/maths.js";
 import { placesAfter } from "../../plmlab/labs/layer/sentences.js";
 import { columnsOf, readOf } from "../../plmlab/labs/layer/spelling.js";
-import * as told from "../../plmlab/labs/layer/told.js";
+import * as told from "../../plmlab/labs/layer/messages.js";
 import { moved, placeOf, sharesAt } from "../../plmlab/labs/layer/triangle.js";
 
 const fixture = JSON.parse(readFileSync(new URL("layer_fixtures.json", import.meta.url), "utf8"));

@@ -5,7 +5,7 @@ import { MEAN, MOST, looked, runs, scoreScale, waterfall } from "../../plmlab/la
 import { bandTitle } from "../../plmlab/labs/memory/ribbon.js";
 import {
   answerSaid, changeSaid, cutsWith, effectOf, isChanged, isCut, reachSaid, reasonSaid, tallySaid, way, weightSaid,
-} from "../../plmlab/labs/memory/told.js";
+} from "../../plmlab/labs/memory/messages.js";
 
 const text = (pieces) => pieces.map((piece) => piece.text).join("");
 const answer = (p, first, rank = first === "crane" ? 1 : 7) => ({ p, rank, likeliest: [[first, 0.5], ["boat", 0.1]] });

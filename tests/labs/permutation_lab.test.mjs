@@ -6,7 +6,7 @@ import { causesOf, reason, positionsOf } from "../../plmlab/labs/permutation/squ
 import { axisOf, dotAfter, nearest, stacked } from "../../plmlab/labs/permutation/strip.js";
 import {
   leakSaid, orderSaid, ordersSaid, spreadOf, stepSaid, tallySaid, tellingStep,
-} from "../../plmlab/labs/permutation/told.js";
+} from "../../plmlab/labs/permutation/messages.js";
 import { moved, placeAfter } from "../../plmlab/labs/shared/order.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");

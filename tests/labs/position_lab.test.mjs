@@ -7,7 +7,7 @@ import { bytesOf } from "../../plmlab/labs/shared/bytes.js";
 import * as maths from "../../plmlab/labs/position/maths.js";
 import * as clocks from "../../plmlab/labs/position/clocks.js";
 import * as views from "../../plmlab/labs/position/views.js";
-import * as compared from "../../plmlab/labs/position/compared.js";
+import * as compared from "../../plmlab/labs/position/comparison.js";
 import * as tokenMap from "../../plmlab/labs/position/token_map.js";
 import * as sentence from "../../plmlab/labs/position/sentence.js";
 import * as positionLab from "../../plmlab/labs/position/lab.js";

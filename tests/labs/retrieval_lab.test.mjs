@@ -9,7 +9,7 @@ import {
 import { pointsOf } from "../../plmlab/labs/retrieval/map.js";
 import {
   answerSaid, changedSaid, chosenOf, documentSaid, guessOf, moved, rankedOf, timesSaid, was,
-} from "../../plmlab/labs/retrieval/told.js";
+} from "../../plmlab/labs/retrieval/messages.js";
 
 const near = (one, other) => assert.ok(Math.abs(one - other) < 1e-9, `${one} is not ${other}`);
 const plain = (text) => text.replaceAll("\u00a0", " ");

@@ -30,12 +30,13 @@ from standin import HOSTILE
 
 from plmlab.interpret.alignments import translate
 from plmlab.labs import AlignmentLab, AlignmentPreset
-from plmlab.labs.alignment import hands, tallying
+from plmlab.labs.alignment import interventions
 from plmlab.labs.alignment import lab as alignment_lab
-from plmlab.labs.alignment.compared import beside_reference, on_partner, side_by_side
-from plmlab.labs.alignment.presets import LONG, offered
+from plmlab.labs.alignment import tally as tallying
+from plmlab.labs.alignment.comparison import beside_reference, on_aligned, side_by_side
+from plmlab.labs.alignment.presets import LONG, default_presets
 from plmlab.labs.alignment.reading import read, sentences_of
-from plmlab.labs.alignment.tallying import Asked, asked, tally
+from plmlab.labs.alignment.tally import Asked, asked
 from plmlab.world.datasets.passages import passages
 from plmlab.world.probability.posterior import NotInGrammar
 
@@ -48,7 +49,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (hands, alignment_lab):
+    for module in (interventions, alignment_lab):
         monkeypatch.setattr(module, "LONGEST", SHORT)
 
 
@@ -91,12 +92,12 @@ def test_the_first_state_teaches() -> None:
 
 
 def test_every_preset_is_a_text_of_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hands, "LONGEST", 90)
-    for preset in offered(SMALL, "train"):
+    monkeypatch.setattr(interventions, "LONGEST", 90)
+    for preset in default_presets(SMALL, "train"):
         lab = pointing(**preset.traits())
         assert lab.state["gold"] and not lab.message, preset
         assert [lab.state["source"][position] for position in lab.shut] == list(preset.shut)
-    long = offered(SMALL, "train")[2].text
+    long = default_presets(SMALL, "train")[2].text
     assert len(long.split()) in LONG and long.count(" .") > 3
 
 
@@ -245,7 +246,7 @@ def test_pairs_by_hand() -> None:
     assert beside_reference("axcd", "abcd", [(1, 7), (3, 5)]) == ([0, None, 2, 3], [(1, 7), (3, 5)])
     assert beside_reference("ab", "abcd", [(1, 7), (3, 5)]) == ([0, 1], [(1, 7)])
     rows = torch.tensor([[0.2, 0.8], [0.5, 0.5]])
-    assert on_partner(rows, [(0, 1), (1, 0), (1, 1)]) == 2
+    assert on_aligned(rows, [(0, 1), (1, 0), (1, 1)]) == 2
 
 
 def test_a_typed_text_is_read_kindly(lab: AlignmentLab) -> None:
@@ -368,7 +369,7 @@ def test_what_is_asked_together_is_what_is_asked_alone(kind: Any) -> None:
 def test_a_tally_counts_what_the_pointer_does_by_construction() -> None:
     """A pointer looks at position t for word t: right where the word there means it, and a look at the partner mends
     it."""
-    found = tally(Pointer(), WORDS, SMALL, texts=40)
+    found = tallying.tally(Pointer(), WORDS, SMALL, texts=40)
     said = dictionary()
     told = list(islice(passages(SMALL, "test", Random(tallying.SEED), tallying.LENGTHS), 40))
     words = right = missed = 0
@@ -384,7 +385,7 @@ def test_a_tally_counts_what_the_pointer_does_by_construction() -> None:
     assert 0 < mended["fixed"] <= mended["count"] == mended["fixed"] + mended["closer"] + mended["worse"]
     assert mended["fixed"] > 0.9 * mended["count"] and mended["other"] < 0.1 * mended["count"]
     assert found["right"]["stay"] == 0
-    assert tally(Pointer(), WORDS, SMALL, texts=40) == found
+    assert tallying.tally(Pointer(), WORDS, SMALL, texts=40) == found
 
 
 def test_a_tally_is_counted_when_asked_and_once() -> None:
@@ -416,7 +417,7 @@ def test_a_preset_sets_traits() -> None:
 def test_a_look_is_moved_in_time() -> None:
     """Where the longest translation is written anew that there is; shapes are checked here, which takes twice as
     long. ``benchmarks/alignment_lab.py`` measures without."""
-    long = offered(SMALL, "train")[2].text
+    long = default_presets(SMALL, "train")[2].text
     lab = AlignmentLab({"drawn": random_model(KINDS[1]), "fixed": FIXED}, WORDS, long, world=SMALL)
     spent = []
     for turn in range(20):

@@ -16,8 +16,8 @@ from standin import HOSTILE
 from plmlab import checkpoints, world
 from plmlab.decode import TableLM, UncachedLM, beam_search, greedy, length_penalty
 from plmlab.labs import BeamLab
+from plmlab.labs.beam import exact_results
 from plmlab.labs.beam import lab as beam_lab
-from plmlab.labs.beam import pins
 from plmlab.labs.beam.presets import APPLE, FIRST, GARDEN, LONGER, PENALTY, REAL, TABLES, WIDER, Preset
 from plmlab.models.gpt import GPT2
 from plmlab.world.probability.automaton import END
@@ -188,14 +188,14 @@ def test_the_empty_text_can_be_the_likeliest() -> None:
 
 
 def test_a_search_that_would_take_too_long_is_told(monkeypatch: pytest.MonkeyPatch, lab: BeamLab) -> None:
-    monkeypatch.setattr(pins, "LIMIT", 1)
+    monkeypatch.setattr(exact_results, "LIMIT", 1)
     flat = BeamLab(GPT2(MODEL.config).eval(), WORDS, "the", presets=[], length=4)
     assert flat.pinned["model"] is None and flat.pinned["search_error"] is None and flat.best()
 
 
 def test_the_pins_are_looked_for_when_asked(lab: BeamLab, monkeypatch: pytest.MonkeyPatch) -> None:
     known, asked = lab.pinned, []
-    monkeypatch.setattr(beam_lab, "likeliest", lambda search: asked.append(search) or pins.likeliest(search))
+    monkeypatch.setattr(beam_lab, "likeliest", lambda search: asked.append(search) or exact_results.likeliest(search))
     lab.width = 2
     assert lab.pinned["model"] == known["model"] and not asked, "the same text has the same likeliest"
     lab.text = "the girl"

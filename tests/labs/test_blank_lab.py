@@ -13,9 +13,9 @@ from small_models import bert
 
 from plmlab.example import Batch
 from plmlab.labs import BlankLab
-from plmlab.labs.blank.beside import three_inputs
+from plmlab.labs.blank.comparison import three_inputs
 from plmlab.labs.blank.filling import drawn_lengths, stand_of
-from plmlab.labs.blank.presets import things_to_try
+from plmlab.labs.blank.presets import default_presets
 from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
 from plmlab.models.glm import GLM, GLMConfig
 from plmlab.models.infilling import BlankInfiller
@@ -236,7 +236,7 @@ def test_who_never_ends_is_stopped_and_may_be_told_to_end() -> None:
 
 
 def test_presets_are_what_their_titles_say() -> None:
-    tries = {one.title: one for one in things_to_try(SMALL, "train")}
+    tries = {one.title: one for one in default_presets(SMALL, "train")}
     verb, subject = tries["verb first"], tries["subject first"]
     words = verb.text.split()
     assert [words[slice(*span)] for span in verb.spans] == [["cups"], ["chair", "are"]]

@@ -17,8 +17,8 @@ from torch import Tensor
 from plmlab.example import Batch
 from plmlab.labs import CognitiveGraphLab, CognitiveGraphPreset
 from plmlab.labs.cognitive_graph.columns import distances, places
-from plmlab.labs.cognitive_graph.growing import Run
 from plmlab.labs.cognitive_graph.presets import Gold
+from plmlab.labs.cognitive_graph.protocol import Run
 from plmlab.labs.cognitive_graph.steps import Drawing
 from plmlab.models.cogqa_search import CogQASearch, edges_of
 
@@ -99,7 +99,7 @@ def test_each_step_is_the_growth_s(preset: int) -> None:
     for state, step in zip(asked.states(), made.state["steps"], strict=True):
         assert called(made, step["frontier"]) == [*state.frontier]
         assert (step["answer"], step["likeliest"]) == (asked.answer(state), asked.likeliest(state))
-        assert step["chance"] == asked.chance(state)
+        assert step["chance"] == asked.probability(state)
         assert called(made, step["compared"]) == [*asked.comparison_pair(state)]
         assert {*called(made, step["visits"])} == set(state.visits)
         there = {ends for ends, edge in lines(made).items() if edge["since"] is not None

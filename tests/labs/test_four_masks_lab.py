@@ -11,7 +11,7 @@ from small_models import bert
 
 from plmlab.example import Batch
 from plmlab.labs import FourMasksLab
-from plmlab.labs.four_masks.presets import KNOWN, OPEN, things_to_try
+from plmlab.labs.four_masks.presets import KNOWN, OPEN, default_presets
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.unilm import UniLM, UniLMConfig, UniLMPretraining
 from plmlab.objectives.prefix import MASKS, SOURCE, TARGET
@@ -103,7 +103,7 @@ def test_the_first_state_has_the_gap_in_the_target_and_a_preset_as_it_was_meant(
 
 
 def test_presets_are_what_their_titles_say() -> None:
-    tries = {one.title: one for one in things_to_try(SMALL, "train")}
+    tries = {one.title: one for one in default_presets(SMALL, "train")}
     assert len(tries) == 5
 
     def exact(title: str) -> list[float]:

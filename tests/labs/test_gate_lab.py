@@ -16,10 +16,10 @@ from sklearn.metrics import roc_auc_score
 from standin import HOSTILE, words
 
 from plmlab.interpret import watch
-from plmlab.interpret.gates import POINTS, Clamp, gated_pass
+from plmlab.interpret.gates import POINTS, Clamp, gate_activations
 from plmlab.labs import GateLab, GatePreset
-from plmlab.labs.gates.gold import gold, texts_to_try
-from plmlab.labs.gates.tracking import LABELS, tracking, untrained
+from plmlab.labs.gates.gold import default_presets, gold
+from plmlab.labs.gates.tracked_units import LABELS, tracking, untrained
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.recurrent import GRULanguageModel, RecurrentConfig
 from plmlab.world.datasets.numbers import number_words
@@ -60,7 +60,7 @@ def test_scores_are_those_of_steps_gathered_one_by_one() -> None:
     values, labels = [], []
     for place, one in enumerate(having):
         with watch(AGREEING, "*.memory") as seen:
-            gated_pass(AGREEING, [WORDS.vocab.start, *WORDS.encode(" ".join(one.words))])
+            gate_activations(AGREEING, [WORDS.vocab.start, *WORDS.encode(" ".join(one.words))])
         memory = torch.cat(seen.calls(next(iter(seen))))
         for step, number in enumerate(one.number):
             if place % 2 and number:
@@ -106,7 +106,7 @@ def test_the_first_state_teaches() -> None:
 
 def test_what_is_sent_is_what_passed_in_the_cell(lab: GateLab) -> None:
     ids = [WORDS.vocab.start, *WORDS.encode(TEXT)]
-    seen = gated_pass(AGREEING, ids).values
+    seen = gate_activations(AGREEING, ids).values
     assert lab.state["tokens"] == ["[START]", *TEXT.split()]
     for point in POINTS:
         for (layer, unit), row in rows(lab, point).items():
@@ -148,7 +148,7 @@ def test_next_words_are_those_of_the_models_and_the_worlds(lab: GateLab) -> None
     held = [Clamp("output", 0, SUBJECT, 0.0, 2), Clamp("memory", 0, LAST, 2.0, 4)]
     lab.holds = [asdict(hold) for hold in held]
     ids = [WORDS.vocab.start, *WORDS.encode(TEXT)]
-    was, now = (gated_pass(AGREEING, ids, holds).logits.double().softmax(-1) for holds in ((), held))
+    was, now = (gate_activations(AGREEING, ids, holds).logits.double().softmax(-1) for holds in ((), held))
     names = [WORDS.tokens([id])[0] for id in range(len(WORDS))]
     for step, told in enumerate(lab.state["next"]):
         exact = SMALL.next_words(TEXT.split()[:step])
@@ -196,12 +196,12 @@ def test_units_come_in_the_order_of_their_scores_and_of_how_far_they_move() -> N
     memory = rows(lab, "memory")
     apart = [np.ptp(memory[units[place]]) for place in lab.state["orders"]["moving"]["-1"]]
     assert apart == sorted(apart, reverse=True)
-    every = gated_pass(model, [WORDS.vocab.start, *WORDS.encode(TEXT)]).values["memory"].numpy()
+    every = gate_activations(model, [WORDS.vocab.start, *WORDS.encode(TEXT)]).values["memory"].numpy()
     assert apart[0] == pytest.approx(np.ptp(every, axis=1).max())
 
 
 def test_presets_are_beginnings_of_the_world_and_set_all_that_they_need() -> None:
-    found = texts_to_try(SMALL, "train")
+    found = default_presets(SMALL, "train")
     assert [one.title for one in found] == ["far apart", "a noun between", "a long name", "to the end"]
     assert {one.sort for one in found} == {"number", "inside", "left"}
     for one in found:
@@ -266,7 +266,7 @@ from dataclasses import asdict
 from gate_models import SMALL, TEXT, WORDS, random_lstm
 from plmlab.interpret.gates import Clamp
 from plmlab.labs import GateLab
-from plmlab.labs.gates.tracking import tracking
+from plmlab.labs.gates.tracked_units import tracking
 torch.set_num_threads(1)
 model = random_lstm(width=180)
 lab = GateLab(model, WORDS, " ".join([TEXT] * 13), world=SMALL, tracked=tracking(model, WORDS, SMALL, sentences=40))

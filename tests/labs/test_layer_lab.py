@@ -17,9 +17,9 @@ from standin import HOSTILE
 from torch import nn
 
 from plmlab.labs import LayerLab
-from plmlab.labs.layer.mixing import lattice, mixed, questions, scores
 from plmlab.labs.layer.presets import OFFERED, LayerPreset
 from plmlab.labs.layer.reading import Reader, spelled_words, words_of
+from plmlab.labs.layer.scalar_mix import lattice, mixed, questions, scores
 from plmlab.labs.layer.spelling import SHOWN, characters, marked, sign
 from plmlab.labs.layer.store import Sentences, packed
 from plmlab.models.elmo import ELMo, ELMoConfig

@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from plmlab.example import Batch
 from plmlab.interpret import watch
 from plmlab.labs import MemoryLab, MemoryPreset
-from plmlab.labs.memory.asking import asked, asks_from, other_memory, question, read_last
-from plmlab.labs.memory.lesions import MISTAKE, TERMS, WAYS, unshifted
-from plmlab.labs.memory.presets import Asked, texts_to_try
-from plmlab.labs.memory.reach import reach
-from plmlab.labs.memory.reading import Sight, groups
+from plmlab.labs.memory.interventions import MISTAKE, TERMS, WAYS, unshifted
+from plmlab.labs.memory.presets import Asked, default_presets
+from plmlab.labs.memory.quiz import asked, asks_from, other_memory, question, read_last
+from plmlab.labs.memory.reading import VisibleContext, groups
+from plmlab.labs.memory.receptive_field import receptive_field
 from plmlab.layers.memory import Memory
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.transformer_xl import TransformerXL
@@ -127,7 +127,7 @@ def test_a_cut_closes_ways_and_leaves_longer_ones() -> None:
     made = lab(model=random_model(layers=2, segment=6, memory=12), cuts=[[0, 20]])
     looks = torch.tensor([[attn_mask(q, k, 6, 12) and not (q >= BEGIN and OLDEST <= k < 20)
                            for k in range(len(made.state["tokens"]))] for q in range(len(made.state["tokens"]))])
-    assert made.state["reach"]["cut"] == reach(looks, ASKED, 2).level
+    assert made.state["reach"]["cut"] == receptive_field(looks, ASKED, 2).level
     level = made.state["reach"]["level"]
     assert level[15] == 1 and made.state["reach"]["cut"][15] == 2 and made.state["reach"]["cut"][21] == 1
 
@@ -242,7 +242,7 @@ def test_the_mistake_is_made_in_every_layer_and_segment(monkeypatch: pytest.Monk
     model = deepcopy(random_model())
 
     def score(self: nn.Module, q: Tensor, k: Tensor, relation: object = None) -> Tensor:
-        r, found = self.places(k.shape[2]).flip(1), torch.zeros(*q.shape[:3], k.shape[2], dtype=q.dtype)
+        r, found = self.relative_keys(k.shape[2]).flip(1), torch.zeros(*q.shape[:3], k.shape[2], dtype=q.dtype)
         for i in range(q.shape[2]):
             for j in range(k.shape[2]):
                 found[:, :, i, j] = ((q[:, :, i] + self.content_bias) * k[:, :, j]).sum(-1) + (
@@ -294,7 +294,7 @@ def test_the_question_is_answered_with_a_memory_that_decides() -> None:
     for memory, other in ((12, BEGIN - 2), (20, BEGIN - TOLD - 1)):
         made = lab(memory=memory)
         told = made.state["guess"]
-        assert told["memory"] == other and other_memory(TOLD, Sight.before(ASKED, 6, memory)) == other
+        assert told["memory"] == other and other_memory(TOLD, VisibleContext.before(ASKED, 6, memory)) == other
         before = made.state["answers"][0]["p"]
         made.memory = other
         assert f"is {before:.2f} with a memory of {memory} positions and " \
@@ -309,7 +309,7 @@ def test_the_question_is_answered_with_a_memory_that_decides() -> None:
     (3, 0.9, 0.8, "had attended to earlier"), (None, 0.9, 0.7, "does not decide"),
 ])
 def test_the_answer_says_what_the_numbers_do(fact: int | None, now: float, then: float, said: str) -> None:
-    at, first = Sight(12, 24, 26), "crane" if then >= 0.5 else "boat"
+    at, first = VisibleContext(12, 24, 26), "crane" if then >= 0.5 else "boat"
     told = question("crane", fact, at, 12, other_memory(fact, at), now, then, first)
     assert said in told["answer"] and ("where the model predicts “boat”" in told["answer"]) == (first == "boat")
 
@@ -338,7 +338,7 @@ def test_the_text_that_is_shown_first_is_one_where_the_cut_counts() -> None:
         return Asked(tuple(words.split()), 1, "memory", True, True, True, right, cut_right)
 
     asked = [one("a b ? b", False, False), one("c d e ? d", True, True), one("f g h e ? g", True, False)]
-    assert [(preset.title, preset.text, preset.cuts) for preset in texts_to_try(asked)] == [
+    assert [(preset.title, preset.text, preset.cuts) for preset in default_presets(asked)] == [
         ("fact in the memory", "f g h e ? g", ()), ("memory masked up to the fact", "f g h e ? g", ((0, 2),)),
         ("masked out, yet known", "c d e ? d", ((1, 2),))]
 

@@ -14,8 +14,8 @@ from permutation_models import FEW, LONG, MIXED, SMALL, TEXT, WORDS, lab, perfec
 from plmlab.example import Batch
 from plmlab.labs import PermutationLab
 from plmlab.labs.permutation import orders
-from plmlab.labs.permutation.asking import own_chances, some
 from plmlab.labs.permutation.exact import length_chances, surprisal
+from plmlab.labs.permutation.quiz import own_chances, some
 from plmlab.labs.permutation.reading import example, in_orders, surprisals
 from plmlab.labs.permutation.tally import SENTENCES
 from plmlab.objectives import permuted

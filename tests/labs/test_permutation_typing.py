@@ -8,7 +8,7 @@ from standin import HOSTILE
 
 from plmlab.labs import PermutationLab, PermutationPreset
 from plmlab.labs.permutation import orders
-from plmlab.labs.permutation.asking import answer
+from plmlab.labs.permutation.quiz import answer
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.mpnet import MPNetConfig, MPNetPretraining

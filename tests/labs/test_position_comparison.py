@@ -12,8 +12,8 @@ from transformers import AutoTokenizer, T5Config, T5ForConditionalGeneration
 
 from plmlab.hf import minilm
 from plmlab.labs.position.comparison import Comparison
+from plmlab.labs.position.encodings import ROWS, SLOPE, WAYS, WIDTH, WINDOW, RandomHead
 from plmlab.labs.position.lab import PositionLab
-from plmlab.labs.position.ways import ROWS, SLOPE, WAYS, WIDTH, WINDOW, RandomHead
 from plmlab.layers.positions import LearnedPositions
 from plmlab.layers.relative import ShawAttention, TransformerXLAttention
 from plmlab.models.bert import BERTConfig

@@ -22,7 +22,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.glm import GLM, GLMConfig
 from plmlab.models.gpt import GPT, GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
-from plmlab.objectives.blanks import blank_behind
+from plmlab.objectives.blanks import append_blank
 from plmlab.text.tokenizers import Tokenizer
 
 TEXT = "the quick brown fox jumps over the lazy dog ."
@@ -270,7 +270,7 @@ def test_a_model_that_tells_two_places(words: Tokenizer) -> None:
         size, low, step = (torch.tensor(axis[name]) for name in ("size", "low", "step"))
         assert ((size[:, None] * (low + step * packed) - table).abs() <= size[:, None] * step * 0.51 + 1e-7).all()
 
-    one, count = blank_behind(words.encode(TEXT), None, words.vocab), 10
+    one, count = append_blank(words.encode(TEXT), None, words.vocab), 10
     assert lab.state["tokens"] == words.tokens(one.tokens.tolist()) and len(lab.state["tokens"]) == count + 2
     mixed = lab.variants[1].position_ids
     assert lab.state["axes"] == 2

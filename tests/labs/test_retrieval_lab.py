@@ -11,7 +11,7 @@ from standin import HOSTILE
 from plmlab.labs import RetrievalLab, RetrievalPreset
 from plmlab.labs.retrieval.edits import Edits
 from plmlab.labs.retrieval.plane import Plane
-from plmlab.labs.retrieval.sight import marked
+from plmlab.labs.retrieval.view import marked
 from plmlab.models.retrieve_and_read import Query, RetrieveAndRead
 from plmlab.retrieval import NULL, Block, HNSWIndex, IVFIndex
 from plmlab.retrieval.reading import Reading

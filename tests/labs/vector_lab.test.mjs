@@ -15,7 +15,7 @@ import { gridOf, toward } from "../../plmlab/labs/vectors/picking.js";
 import { rankTicks } from "../../plmlab/labs/vectors/ranks.js";
 import { tableRows } from "../../plmlab/labs/vectors/table.js";
 import { analogyFinding, axesSaid, changesSaid, pictureFinding, pointedSaid, unknownSaid,
-  winnerSaid } from "../../plmlab/labs/vectors/told.js";
+  winnerSaid } from "../../plmlab/labs/vectors/messages.js";
 import { rowOf, spotlit } from "../../plmlab/labs/vectors/words.js";
 import { seeded } from "../../plmlab/labs/gradient/maths.js";
 

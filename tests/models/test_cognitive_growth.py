@@ -149,6 +149,6 @@ def test_two_are_compared_where_their_values_stand(kind: str, answers: tuple[str
     one, other = (last.visits[node].semantics for node in ("Old Town", "Adam"))
     predictor = asked.model.reasoner.either_or if kind == "either-or" else asked.model.reasoner.yes_no
     chance = predictor((one - other)[None]).sigmoid().item()
-    assert asked.chance(last) == pytest.approx(chance) and asked.answer(last) == answers[chance > 0.5]
+    assert asked.probability(last) == pytest.approx(chance) and asked.answer(last) == answers[chance > 0.5]
     turned = growth(compared, "who is older Dusk or Old Town", kind)
     assert turned.comparison_pair(turned.finished()) == ("Adam", "Old Town")

@@ -141,7 +141,7 @@ def test_spans_by_brute_force(seed: int) -> None:
         assert [(one.start, one.end, one.sentence) for one in found] == expected
         for one in found:
             assert one.margin == pytest.approx(float(starts[one.start] - starts[0]))
-            assert one.chance == pytest.approx(float(starts.exp()[one.start] / starts.exp().sum()))
+            assert one.probability == pytest.approx(float(starts.exp()[one.start] / starts.exp().sum()))
 
 
 def test_no_paragraph_no_span() -> None:

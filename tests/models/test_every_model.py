@@ -59,7 +59,7 @@ def opened(model: nn.Module, words: Tokenizer) -> None:
         assert lab.message == "" and lab.state["size"][0] > 0
     if not reads.names_tokens:
         return
-    if kind.filler:
+    if kind.infiller:
         assert BlankLab(model, words, TEXT).message == ""
     elif kind.name == "encoder":
         assert ClozeLab(model, words, TEXT, hide=["fox"]).state["gaps"]

@@ -18,11 +18,11 @@ from plmlab.models.registry import architecture_of, pretrainable, type_of
 from plmlab.models.task_heads import SentenceClassifier
 from plmlab.objectives import causal, sequence_classification
 from plmlab.objectives.blanks import (
-    blank_behind,
+    append_blank,
     blank_infilling,
     blanks_of_pair,
     document_infilling,
-    one_word_blanks,
+    independent_blanks,
     sentence_infilling,
 )
 from plmlab.objectives.prefix import source_and_target
@@ -128,7 +128,7 @@ def test_how_long_a_text_may_be(count: int) -> None:
         with pytest.raises(ValueError, match=r"a blank, with its \[START\], has 17 tokens, but the model has"):
             model(Batch.of([whole], pad=PAD))
     with pytest.raises(ValueError, match="Part A has 17 tokens, but the model has only 16 positions"):
-        model(Batch.of([blank_behind([40] * 16, None, VOCAB)], pad=PAD))
+        model(Batch.of([append_blank([40] * 16, None, VOCAB)], pad=PAD))
 
 
 @pytest.mark.parametrize("count", [16, 17, 18, 40])
@@ -192,19 +192,19 @@ def test_how_it_is_registered() -> None:
     assert kind.model is GLMPretraining and kind.pretraining is not None and type_of(made()) is kind
     assert (kind.pretraining.objective, kind.pretraining.pairs) == (blank_infilling, blanks_of_pair)
     reads = architecture_of(made().encoder)
-    assert reads.name == "encoder" and (reads.example, reads.gaps) == (blank_behind, one_word_blanks)
+    assert reads.name == "encoder" and (reads.example, reads.cloze_input) == (append_blank, independent_blanks)
 
 
 def test_a_text_is_summed_up_where_its_blank_is_to_be_filled() -> None:
     """Ragged texts, by the vector of [START]; a classifier stands on it, and learns which sentence comes first."""
     model = made().encoder
-    batch = Batch.of([blank_behind(TEXTS[0], TEXTS[2], VOCAB), blank_behind(TEXTS[1], None, VOCAB)], pad=PAD)
+    batch = Batch.of([append_blank(TEXTS[0], TEXTS[2], VOCAB), append_blank(TEXTS[1], None, VOCAB)], pad=PAD)
     hidden = model(batch)
     for summed in (model.pooled_output(batch), model.pool(hidden, batch)):
         same(summed, torch.stack([hidden[0, 13], hidden[1, 2]]))
     assert batch.tokens[0, 13] == batch.tokens[1, 2] == START
     head = SentenceClassifier.from_pretrained(model).float()
-    asked = Batch.of([sequence_classification(a, kind, pair=b, vocab=VOCAB, layout=blank_behind) for a, b, kind in (
+    asked = Batch.of([sequence_classification(a, kind, pair=b, vocab=VOCAB, layout=append_blank) for a, b, kind in (
         ([40], [41], 0), ([41], [40], 1))], pad=PAD)
     fit(head, lambda _: asked, steps=60, lr=0.02, warmup=5, show=False)
     with torch.no_grad():

@@ -53,7 +53,7 @@ def test_where_no_text_answers_the_sentences_are_still_learned(model: SinglePass
 def test_the_span_is_the_best_in_the_text(model: SinglePassReader) -> None:
     read = batch()
     logits = model(read)
-    for row, ((first, behind), chances) in enumerate(model.told(read, longest=2)):
+    for row, ((first, behind), chances) in enumerate(model.predict(read, longest=2)):
         text = [position for position in range(read.size[1]) if read.segments[row, position] == 1
                 and read.padding_mask[row, position]]
         spans = [(s, e) for s in text for e in text if s <= e < s + 2]

@@ -95,9 +95,9 @@ def test_every_answer_by_hand(kind: type[REALMForOpenQA]) -> None:
         expected = worth_by_hand(model, one)
         assert {answer.tokens for answer in found} == {*expected}
         for answer in found:
-            assert answer.chance == pytest.approx(expected[answer.tokens], abs=1e-10)
+            assert answer.probability == pytest.approx(expected[answer.tokens], abs=1e-10)
         assert sum(expected.values()) == pytest.approx(1, abs=1e-10)
-        assert [answer.chance for answer in found] == pytest.approx(sorted(expected.values(), reverse=True))
+        assert [answer.probability for answer in found] == pytest.approx(sorted(expected.values(), reverse=True))
 
 
 @BOTH
@@ -193,9 +193,9 @@ def test_looking_up() -> None:
         for place, number in enumerate(best):
             reading = given.reader_inputs.tokens[2 * row + place]
             assert [token for token in reading.tolist() if token] == two(question, texts[number])[0]
-    assert model.best(given) == model.best(model.retrieve(corpus, questions, most=2))
-    assert float(model.loss(model.retrieve(corpus, questions, most=2)).detach()) == 0
-    more = model.retrieve(corpus, questions, most=50)
+    assert model.best(given) == model.best(model.retrieve(corpus, questions, top_k=2))
+    assert float(model.loss(model.retrieve(corpus, questions, top_k=2)).detach()) == 0
+    more = model.retrieve(corpus, questions, top_k=50)
     assert more.retrieved.doc_mask.tolist() == [[True] * len(BLOCKS)] * 2
     with pytest.raises(ValueError, match="at least one document"):
         model.retrieve(RetrieveAndRead.of(pretrained, WORDS).corpus, questions)

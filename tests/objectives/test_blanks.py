@@ -12,11 +12,11 @@ from scipy import stats
 from plmlab.example import IGNORE, Example
 from plmlab.objectives import OBJECTIVES, always_mask, masked
 from plmlab.objectives.blanks import (
-    blank_behind,
+    append_blank,
     blank_infilling,
     blanks_of_pair,
     document_infilling,
-    one_word_blanks,
+    independent_blanks,
     sentence_infilling,
 )
 from plmlab.objectives.prefix import source_and_target
@@ -257,7 +257,7 @@ def test_a_pair_is_one_text_and_a_stranger_is_left_out() -> None:
 
 
 def test_a_text_with_a_blank_behind() -> None:
-    one, two = blank_behind(TEXT[:2], None, VOCAB), blank_behind(TEXT[:2], TEXT[2:4], VOCAB)
+    one, two = append_blank(TEXT[:2], None, VOCAB), append_blank(TEXT[:2], TEXT[2:4], VOCAB)
     assert one.tokens.tolist() == [101, 102, MASK, START] and one.segments.tolist() == [0, 0, 0, 2]
     assert two.tokens.tolist() == [101, 102, SEP, 103, 104, MASK, START]
     assert two.segments.tolist() == [0, 0, 0, 1, 1, 1, 2]
@@ -267,18 +267,18 @@ def test_a_text_with_a_blank_behind() -> None:
 
 def test_hidden_words_are_asked_each_by_itself() -> None:
     """Positions count as BERT's do; where one word is asked, it is the blank of `blank_infilling`."""
-    example, positions = one_word_blanks(TEXT[:3], TEXT[3:], VOCAB, [2, 3, 6])
+    example, positions = independent_blanks(TEXT[:3], TEXT[3:], VOCAB, [2, 3, 6])
     assert example.tokens.tolist() == [101, MASK, MASK, SEP, 104, MASK, 106, START, START, START]
     assert example.position_ids.tolist() == [[1, 2, 3, 4, 5, 6, 7, 2, 3, 6], [0] * 7 + [1] * 3] and positions == [7, 8,
                                                                                                                   9]
     assert rows(example) == ["1111111000"] * 7 + ["1111111100", "1111111010", "1111111001"]
     assert "the blanks are predicted independently" in example.visible.reason(8, 7)
-    alone, [position] = one_word_blanks(TEXT, (), VOCAB, [3])
+    alone, [position] = independent_blanks(TEXT, (), VOCAB, [3])
     usual = filled(TEXT, [(2, 3)])
     assert alone.tokens.equal(usual.tokens[:-1]) and alone.position_ids.equal(usual.position_ids[:,
                                                                                                  :-1]) and position == 6
     assert torch.equal(alone.visible.dense(), usual.visible.dense()[:-1, :-1])
-    assert one_word_blanks(TEXT, (), VOCAB, [])[1] == []
+    assert independent_blanks(TEXT, (), VOCAB, [])[1] == []
 
 
 @pytest.mark.parametrize(("given", "told"), [

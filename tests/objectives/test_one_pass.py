@@ -3,7 +3,7 @@
 import pytest
 
 from plmlab.example import IGNORE
-from plmlab.objectives.single_pass_qa import first_positions, with_support
+from plmlab.objectives.single_pass_qa import sentence_starts, with_support
 from plmlab.text.words import word_tokenizer
 
 VOCAB = word_tokenizer(["a", "b", "c", "d", "e", "f", "g", "h"]).vocab
@@ -15,7 +15,7 @@ def test_answer_and_supporting_sentences_are_labelled_at_their_positions() -> No
     example = with_support([A, C], sentences, (2, 1, 3), [0, 2], vocab=VOCAB)
     cls, sep = VOCAB.need("cls"), VOCAB.need("sep")
     assert example.tokens.tolist() == [cls, A, C, sep, A, B, C, D, E, F, sep]
-    assert first_positions([A, C], sentences) == [4, 6, 7, 10]
+    assert sentence_starts([A, C], sentences) == [4, 6, 7, 10]
     assert (int(example.labels["start"]), int(example.labels["end"])) == (8, 9)
     told = {position: value for position, value in enumerate(example.labels["supporting"].tolist()) if value != IGNORE}
     assert told == {4: 1, 6: 0, 7: 1}

@@ -20,8 +20,8 @@ from plmlab.objectives.prefix import (
     prefix,
     right_to_left,
     sample_ngrams,
-    source_alone,
     source_and_target,
+    source_only,
     unmasked_input,
 )
 from plmlab.text.vocabulary import Vocabulary
@@ -270,7 +270,7 @@ def test_no_bigrams_are_hidden_in_fine_tuning() -> None:
 def test_what_is_read_with_nothing_hidden() -> None:
     for make in MASKS.values():
         assert same(unmasked_input(make, TEXT, [105], VOCAB), make(TEXT, pair=[105], **NOTHING))
-    source = source_alone(TEXT, VOCAB)
+    source = source_only(TEXT, VOCAB)
     whole = prefix(TEXT, pair=[105], **NOTHING)
     assert source.tokens.tolist() == [CLS, *TEXT, SEP] and source.segments.tolist() == [4] * 6
     assert source.visible.dense().equal(whole.visible.dense()[:6, :6]) and not asked(source)

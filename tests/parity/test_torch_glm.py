@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from plmlab.example import Batch, Example
 from plmlab.models.glm import GLM, GLMConfig, GLMPretraining
-from plmlab.objectives.blanks import blank_behind, blank_infilling, document_infilling, sentence_infilling
+from plmlab.objectives.blanks import append_blank, blank_infilling, document_infilling, sentence_infilling
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(70)
@@ -110,7 +110,7 @@ def test_plain_text_is_read_to_both_sides() -> None:
     theirs = shaken(Theirs(8, 2, 16, 2))
     ours = copied(theirs, 8, 2, 16, 2).encoder
     assert type(ours) is GLM
-    one = blank_behind([40, 41, 42, 43, 44], None, VOCAB)
+    one = append_blank([40, 41, 42, 43, 44], None, VOCAB)
     batch = Batch.of([one], pad=0)
     hidden, _ = theirs(batch.tokens[:, :-1], batch.position_ids[:, :, :-1], torch.zeros(1, 6, 6, dtype=torch.float64))
     same(ours(batch)[:, :-1], hidden)

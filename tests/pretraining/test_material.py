@@ -12,7 +12,7 @@ from plmlab.example import IGNORE, Batch
 from plmlab.pretraining import Plan, material
 from plmlab.pretraining.material import divided, from_world
 from plmlab.text import CorpusError, Tokenizer, TokenStream
-from plmlab.text.pieces import Pieces
+from plmlab.text.chunks import TokenChunks
 from plmlab.world.grammar.splits import is_test
 
 
@@ -106,12 +106,13 @@ def test_what_was_laid_down_is_found_again_and_what_was_damaged_is_laid_down_ane
     files = {file.name: file.read_bytes() for file in folder.iterdir()}
     assert set(files) >= {"tokenizer.json", "train.bin", "train.bin.starts", "held_out.bin"}
     built = []
-    build = Pieces.build.__func__  # type: ignore[attr-defined]
+    build = TokenChunks.build.__func__  # type: ignore[attr-defined]
 
-    def counted(kind: type[Pieces], texts: object, tokenizer: Tokenizer, path: Path, *more: int, **how: bool) -> Pieces:
+    def counted(kind: type[TokenChunks], texts: object, tokenizer: Tokenizer, path: Path, *more: int,
+                **how: bool) -> TokenChunks:
         built.append(path.name)
         return build(kind, texts, tokenizer, path, *more, **how)
-    monkeypatch.setattr(Pieces, "build", classmethod(counted))
+    monkeypatch.setattr(TokenChunks, "build", classmethod(counted))
     for damaged, again in ((None, []), ("train.bin", ["train.bin"]), ("held_out.bin.starts", ["held_out.bin"]),
                            ("train.bin.json", ["train.bin"])):
         built.clear()
@@ -141,7 +142,7 @@ def test_a_model_that_reads_pieces_sees_no_more_tokens_than_it_has_positions(cor
     read = material.material(plan, tmp_path / "run")
     assert max(read.batches(step).tokens.shape[1] for step in range(5)) == 6
     with pytest.raises(CorpusError, match="up to 4 tokens, not 3"):
-        Pieces.open(tmp_path / "run" / "train.bin", read.tokenizer, 3)
+        TokenChunks.open(tmp_path / "run" / "train.bin", read.tokenizer, 3)
 
 
 def test_the_world_s_batches_are_its_text_and_keep_what_is_held_out(small_as_full: world.World) -> None:

@@ -67,12 +67,13 @@ def test_it_comes_to_the_protocol_written_by_hand(parts: Parts) -> None:
     assert list(found) == [(False, 3), (False, 20), (True, 3), (True, 20)]
     for (bias, updates), one in found.items():
         lr, rates, losses = by_hand(bias, updates)
-        assert one.told() == {"lr": lr, "rates": [(rate, rates[rate]) for rate in RATES], "loss": seed_summary(losses),
-                              "seed": seed_summary({0: 0, 1: 1, 2: 2})}
+        assert one.as_record() == {"lr": lr, "rates": [(rate, rates[rate]) for rate in RATES],
+                                   "loss": seed_summary(losses),
+                                   "seed": seed_summary({0: 0, 1: 1, 2: 2})}
 
 
 def test_a_model_is_kept_and_a_run_is_done_again(parts: Parts) -> None:
-    told = STUDY.measure(parts)[True, 20].told()
+    told = STUDY.measure(parts)[True, 20].as_record()
     kept = STUDY.trained(parts.folder, True, updates=20, seed=1)
     again = STUDY.live(told, True, updates=20, seed=1)
     assert all(torch.equal(one, other) for one, other in zip(kept.parameters(), again.model.parameters(), strict=True))
@@ -92,8 +93,8 @@ def test_what_is_done_is_not_done_again_but_by_another_study(parts: Parts) -> No
 def test_parts_run_in_other_processes(tmp_path: Path, parts: Parts) -> None:
     asked = replace(STUDY, updates=(3,), seeds=(0,), pilots=(9,))
     side_by_side = asked.measure(Parts(tmp_path / "others.jsonl", processes=2))
-    assert {one: found.told() for one, found in side_by_side.items()} == {
-        one: found.told() for one, found in asked.measure(parts).items()}
+    assert {one: found.as_record() for one, found in side_by_side.items()} == {
+        one: found.as_record() for one, found in asked.measure(parts).items()}
 
 
 def test_rates_can_be_judged_after_fewer_updates(parts: Parts) -> None:

@@ -55,9 +55,9 @@ def test_entities_are_found_for_hidden_states(memory: EntityMemory, kind: Callab
     assert found.lists() == [tuple(by_hand(memory, row, set(), range(ENTITIES))[:5]) for row in range(7)]
     best = [row[0] for row in found.lists()]
     excluded = [{one, 17} if row % 2 else set[int]() for row, one in enumerate(best)]
-    for most in (1, 5, ENTITIES):
-        assert corpus.search([*HIDDEN], most, excluded).lists() == [
-            tuple(by_hand(memory, row, out, range(ENTITIES))[:most]) for row, out in enumerate(excluded)]
+    for top_k in (1, 5, ENTITIES):
+        assert corpus.search([*HIDDEN], top_k, excluded).lists() == [
+            tuple(by_hand(memory, row, out, range(ENTITIES))[:top_k]) for row, out in enumerate(excluded)]
     assert corpus.search([*HIDDEN], 5, excluded).numbers.shape == (7, 5), "always as many columns"
 
 

@@ -24,20 +24,20 @@ def whole(count: int, rng: Random, width: int = WIDTH) -> Tensor:
                                                                                                              width)
 
 
-def brute(kept: dict[int, Tensor], queries: Tensor, most: int) -> Tensor:
+def brute(kept: dict[int, Tensor], queries: Tensor, top_k: int) -> Tensor:
     """The best scores, and −∞ after them."""
     scores = queries @ torch.stack([*kept.values()]).T if kept else torch.empty(len(queries), 0)
-    best = scores.topk(min(most, len(kept)), dim=1).values
-    return torch.cat([best, torch.full((len(queries), most - best.shape[1]), -torch.inf)], dim=1)
+    best = scores.topk(min(top_k, len(kept)), dim=1).values
+    return torch.cat([best, torch.full((len(queries), top_k - best.shape[1]), -torch.inf)], dim=1)
 
 
-def agrees(index: DocumentIndex, kept: dict[int, Tensor], queries: Tensor, most: int) -> None:
+def agrees(index: DocumentIndex, kept: dict[int, Tensor], queries: Tensor, top_k: int) -> None:
     """Numbers are of living documents, each once, with its own score, the best first."""
-    found = index.search(queries, most)
+    found = index.search(queries, top_k)
     assert torch.equal(found.numbers < 0, found.scores == -torch.inf)
     for query, mine, told in zip(queries, found.numbers.tolist(), found.scores.tolist(), strict=True):
         real = [number for number in mine if number >= 0]
-        assert len({*real}) == len(real) == min(most, len(kept)) and {*mine[len(real):]} <= {-1}
+        assert len({*real}) == len(real) == min(top_k, len(kept)) and {*mine[len(real):]} <= {-1}
         assert told[:len(real)] == [float(query @ kept[number]) for number in real] == sorted(told[:len(real)])[::-1]
 
 
@@ -66,10 +66,10 @@ def test_any_sequence_of_changes(make: Callable[[int], DocumentIndex], seed: int
         texts |= dict(zip(numbers, said, strict=False))
         assert len(index) == len(kept) and index.texts == texts and index.next_number == given
         agrees(index, kept, whole(3, rng), 1 + randint(rng, 12))
-        most, queries = 1 + randint(rng, len(kept) + 5), whole(2, rng)
-        agrees(index, kept, queries, most)
+        top_k, queries = 1 + randint(rng, len(kept) + 5), whole(2, rng)
+        agrees(index, kept, queries, top_k)
         if make in EXACT:
-            assert torch.equal(index.search(queries, most).scores, brute(kept, queries, most))
+            assert torch.equal(index.search(queries, top_k).scores, brute(kept, queries, top_k))
         some = sample(rng, [*kept], min(4, len(kept)))
         assert torch.equal(index.vectors(some), torch.stack([kept[number] for number in some]) if some
                            else torch.empty(0, WIDTH))
@@ -212,7 +212,7 @@ ONE, TWO = torch.ones(1, 3), torch.ones(2, 3)
     (lambda index: index.add(["a", "b"], torch.tensor([[1.0] * 3, [1.0, torch.nan, 1.0]])), "row 1 of the .*NaN"),
     (lambda index: index.add(["a"], torch.full((1, 3), 1e30).double() ** 2), "row 0 of the .*infinity"),
     (lambda index: index.search(ONE * torch.inf, 1), "row 0 of the queries"),
-    (lambda index: index.search(ONE, 0), "most=0 was given"),
+    (lambda index: index.search(ONE, 0), "top_k=0 was given"),
     (lambda index: index.add(["a", "b"], ONE), "2 texts and 1 vectors were given for 2 documents"),
     (lambda index: index.add("ab", TWO), r"single string; give a list of texts, such as \[text\]"),
     (lambda index: index.replace([1, 2], ["a"], TWO), "1 texts and 2 vectors were given for 2 documents"),

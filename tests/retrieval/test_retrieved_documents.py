@@ -96,11 +96,11 @@ def test_flags_and_counts_are_laid_out_too() -> None:
 def test_some_are_excluded(seed: int) -> None:
     rows, rng = drawn(seed), Random(seed)
     excluded = [{*rng.sample(range(20), 8)} for _ in rows]
-    for most in (1, 3, 9):
-        found = given(rows).without(excluded, most)
+    for top_k in (1, 3, 9):
+        found = given(rows).without(excluded, top_k)
         for query, (some, out) in enumerate(zip(rows, excluded, strict=True)):
-            left = [(number, score) for number, score in some if number not in out][:most]
-            empty = min(most, found.numbers.shape[1]) - len(left)
+            left = [(number, score) for number, score in some if number not in out][:top_k]
+            empty = min(top_k, found.numbers.shape[1]) - len(left)
             assert found.numbers[query].tolist() == [number for number, _ in left] + [-1] * empty
             assert found.scores[query].tolist() == [score for _, score in left] + [-math.inf] * empty
 

@@ -89,7 +89,7 @@ def test_it_is_the_one_loop_over_window_batches() -> None:
     model.word_loss.set_noise(batches.counts)
     fit(model, batches, steps=15, lr=0.05, weight_decay=0.0, clip=None, betas=(0.9, 0.999), show=False)
     assert torch.equal(model.token.weight[FIRST:], made.vectors.matrix)
-    assert len(made.history.losses) == 15 == 3 * batches.each_round
+    assert len(made.history.losses) == 15 == 3 * batches.batches_per_epoch
     assert made.history.rates[0] == pytest.approx(0.05, rel=0.02) and made.history.rates[-1] < 0.001
 
 

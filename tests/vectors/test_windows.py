@@ -63,7 +63,7 @@ def test_they_are_the_objectives_examples(size: int, seed: int, sample: float) -
 
 def test_every_sentence_comes_once_a_round_in_an_order_of_its_own() -> None:
     batches, orders = WindowBatches(ROWS, 400, batch=4, seed=5), []
-    assert batches.each_round == 3
+    assert batches.batches_per_epoch == 3
     for turn in range(6):
         drawn = [row for place in range(3) for row in rows_of(batches(3 * turn + place))]
         assert sorted(drawn) == sorted(ROWS)
@@ -91,7 +91,7 @@ def test_another_seed_draws_another_order_and_other_reaches(other: int) -> None:
 def test_every_step_draws_reaches_of_its_own() -> None:
     """Of one round and of several."""
     batches = WindowBatches([[40] * 12] * 8, 400, batch=4)
-    assert batches.each_round == 2
+    assert batches.batches_per_epoch == 2
     assert len({str(reach_of(looks)) for step in range(20) for looks in looks_of(batches(step))}) == 80
 
 

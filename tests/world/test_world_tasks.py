@@ -12,8 +12,8 @@ from plmlab.world.datasets.tasks import (
     Paraphrase,
     acceptability,
     extractive_qa,
+    flip_number,
     paraphrase,
-    spoilt,
 )
 
 COUNT = 200
@@ -36,7 +36,7 @@ def test_only_the_number_of_the_verb_is_spoilt_and_spoiling_it_again_mends_it(fu
     seen = set()
     for sentence in islice(full.sentences("train", seed=2), 3000):
         for link in sentence.agreement:
-            other = spoilt(full, sentence, link.verb)
+            other = flip_number(full, sentence, link.verb)
             changed = [position for position, (a, b) in enumerate(zip(sentence.words, other, strict=True)) if a != b]
             assert changed == [link.verb]
             seen.add((sentence.words[link.verb], other[link.verb]))

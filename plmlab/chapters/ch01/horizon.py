@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from plmlab import world
 from plmlab.chapters.ch01.long_memories import ChronoLSTMCell, ForgetBiasLSTMCell
-from plmlab.chapters.ch01.pushes import reach, steps_until
+from plmlab.chapters.ch01.pushes import perturbation_size, steps_until_below
 from plmlab.layers.cells import Cell, GRUCell, IdentityRNNCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.models.recurrent import RecurrentLanguageModel
@@ -38,13 +38,13 @@ UNTRAINED: dict[str, type[Cell]] = {
 
 
 @torch.no_grad()
-def cut(network: Recurrent) -> None:
+def zero_recurrent_weights(network: Recurrent) -> None:
     """Set U to 0 in place, so that only the cell state carries information from step to step."""
     for cell in network.cells:
         cell.weight_hh.zero_()
 
 
-def untrained(change: Callable[[Recurrent], None] = lambda network: None) -> dict[str, list[int | None]]:
+def untrained_horizons(change: Callable[[Recurrent], None] = lambda network: None) -> dict[str, list[int | None]]:
     """Perturbation horizon of untrained networks: cell → one number of steps per seed (three seeds).
 
     It is the number of noise steps after which less than 1 % of the perturbation's largest effect is left; None where
@@ -58,7 +58,7 @@ def untrained(change: Callable[[Recurrent], None] = lambda network: None) -> dic
             options: dict[str, Any] = {"longest": 200} if cell is ChronoLSTMCell else {}
             network, x = Recurrent(cell, 10, UNITS, **options).double(), torch.randn(8, STEPS, 10, dtype=torch.float64)
             change(network)
-            horizons[name].append(steps_until(reach(network, x, torch.Generator().manual_seed(seed))))
+            horizons[name].append(steps_until_below(perturbation_size(network, x, torch.Generator().manual_seed(seed))))
     return horizons
 
 
@@ -75,8 +75,8 @@ def running_text(rows: int = 8, length: int = 200) -> Int[Tensor, "row time"]:
     return torch.tensor(texts)
 
 
-def while_reading(model: RecurrentLanguageModel, tokens: Int[Tensor, "row time"]) -> int | None:
+def language_model_horizon(model: RecurrentLanguageModel, tokens: Int[Tensor, "row time"]) -> int | None:
     """Number of tokens after which less than 1 % of a perturbation is left in a language model; None where more is left
     at the end."""
     recurrent, x = deepcopy(model.recurrent).double(), model.token(tokens).detach().double()
-    return steps_until(reach(recurrent, x, torch.Generator().manual_seed(0)))
+    return steps_until_below(perturbation_size(recurrent, x, torch.Generator().manual_seed(0)))

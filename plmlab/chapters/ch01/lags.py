@@ -10,7 +10,7 @@ from math import isfinite
 import torch
 from torch import nn
 
-from plmlab.chapters.ch01.long_memories import FromLastState
+from plmlab.chapters.ch01.long_memories import LastStateModel
 from plmlab.chapters.ch01.tasks import TASKS
 
 HIDDEN = {"adding": 100, "first sign": 32}
@@ -20,13 +20,13 @@ LIMIT = 1.0
 """Maximum gradient norm (gradient clipping)."""
 
 
-def build(task: str, cell: str, steps: int, seed: int) -> FromLastState:
+def build(task: str, cell: str, steps: int, seed: int) -> LastStateModel:
     """Return an untrained network with this cell for a task, initialized with ``seed``."""
     torch.manual_seed(seed)
-    return FromLastState(cell, TASKS[task].inputs, HIDDEN[task], TASKS[task].outputs, steps)
+    return LastStateModel(cell, TASKS[task].inputs, HIDDEN[task], TASKS[task].outputs, steps)
 
 
-def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromLastState, list[float]]:
+def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[LastStateModel, list[float]]:
     """Train a network on a task; stop after `UPDATES` or as soon as the task is solved.
 
     Returns the network, and its error on 500 new sequences before training and after every 50 updates.
@@ -53,5 +53,5 @@ def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[FromL
 
 
 @torch.no_grad()
-def _error(network: FromLastState, task: str, test_set: torch.Tensor, answers: torch.Tensor) -> float:
+def _error(network: LastStateModel, task: str, test_set: torch.Tensor, answers: torch.Tensor) -> float:
     return float(TASKS[task].error(network(test_set), answers))

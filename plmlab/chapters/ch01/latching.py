@@ -8,8 +8,8 @@ from copy import deepcopy
 import torch
 
 from plmlab.chapters.ch01 import lags
-from plmlab.chapters.ch01.long_memories import FromLastState
-from plmlab.chapters.ch01.pushes import reach
+from plmlab.chapters.ch01.long_memories import LastStateModel
+from plmlab.chapters.ch01.pushes import perturbation_size
 from plmlab.chapters.ch01.tasks import TASKS
 
 STEPS, LR, ASKED = 100, 1e-2, 16
@@ -20,20 +20,20 @@ GONE = 1e-3
 """A perturbation of norm 1 counts as died out below this norm."""
 
 
-def again() -> tuple[FromLastState, list[float], int]:
+def train_latching_rnn() -> tuple[LastStateModel, list[float], int]:
     """Train a plain RNN that recalls the first symbol after 100 steps although a perturbation of its state dies out.
 
     Returns the network, its errors and its seed: the first of `SEEDS` for which both hold, or the last one.
     """
     for seed in SEEDS:
         network, errors = lags.learn("first sign", "RNN", STEPS, LR, seed)
-        if errors[-1] <= TASKS["first sign"].solved and left(network)["a push of 1"][STEPS - 1] < GONE:
+        if errors[-1] <= TASKS["first sign"].solved and state_distances(network)["a push of 1"][STEPS - 1] < GONE:
             break
     return network, errors, seed
 
 
 @torch.no_grad()
-def left(network: FromLastState) -> dict[str, list[float]]:
+def state_distances(network: LastStateModel) -> dict[str, list[float]]:
     """Distance between two states after 1, 2, … steps, as the root mean square over 16 sequences.
 
     "the first sign": two sequences that differ only in their first symbol; "a push of 1": two initial states that
@@ -44,5 +44,5 @@ def left(network: FromLastState) -> dict[str, list[float]]:
     others[:, 0, :2] = symbols[:, 0, :2].flip(-1)
     recurrent = deepcopy(network.recurrent).double()
     distances = (recurrent(symbols)[0] - recurrent(others)[0]).square().sum(-1).mean(0).sqrt()
-    perturbation = reach(recurrent, symbols, torch.Generator().manual_seed(0))
+    perturbation = perturbation_size(recurrent, symbols, torch.Generator().manual_seed(0))
     return {"the first sign": distances.tolist(), "a push of 1": perturbation.tolist()}

@@ -23,7 +23,7 @@ class ForgetBiasLSTMCell(LSTMCell):
             bias.chunk(4)[self.gates.index("forget")].fill_(value)
 
 
-class OpenLSTMCell(ForgetBiasLSTMCell):
+class OpenForgetGateLSTMCell(ForgetBiasLSTMCell):
     """An LSTM whose forget gate starts open, σ(8) = 0.9997, close to the LSTM of 1997, which has no forget gate."""
 
     forget_bias = 8.0
@@ -51,11 +51,11 @@ class ChronoLSTMCell(LSTMCell):
 
 
 CELLS: dict[str, type[Cell]] = {"RNN": RNNCell, "IRNN": IdentityRNNCell, "LSTM": LSTMCell,
-                                "LSTM, chrono": ChronoLSTMCell, "LSTM, forget bias 8": OpenLSTMCell,
+                                "LSTM, chrono": ChronoLSTMCell, "LSTM, forget bias 8": OpenForgetGateLSTMCell,
                                 "GRU": TorchGRUCell}
 
 
-class FromLastState(nn.Module):
+class LastStateModel(nn.Module):
     """One recurrent layer and a linear layer on its last hidden state; ``steps`` sets ``longest`` of a chrono LSTM."""
 
     def __init__(self, cell: str, inputs: int, hidden: int, outputs: int, steps: int) -> None:

@@ -29,15 +29,15 @@ def sentences(seed: int, count: int = 500) -> list[Words]:
     return list(dict.fromkeys(tuple(words) for words in islice(world.full().text("test", seed=seed), count)))
 
 
-def memories(model: RecurrentLanguageModel, layer: int) -> Vectors:
+def cell_states(model: RecurrentLanguageModel, layer: int) -> Vectors:
     """Feature extractor: the cell state of one layer of an LSTM at each time step."""
     def vectors(rows: Sequence[Words]) -> Float[Tensor, "step model"]:
-        states = gates.memories(model, next_word_batch(rows, world_tokenizer()).tokens)[:, :, layer]
+        states = gates.cell_states(model, next_word_batch(rows, world_tokenizer()).tokens)[:, :, layer]
         return torch.cat([states[row, 1:len(words) + 1] for row, words in enumerate(rows)])
     return vectors
 
 
-def joined(rows: Sequence[Words], count: int) -> list[Words]:
+def concatenated(rows: Sequence[Words], count: int) -> list[Words]:
     """Concatenate each ``count`` consecutive sentences into one, without a [START] between them."""
     return [tuple(word for words in rows[i:i + count] for word in words)
             for i in range(0, len(rows) - count + 1, count)]
@@ -58,8 +58,8 @@ def still_to_come(rows: Sequence[Words]) -> list[int]:
     return [len(words) - index - 1 for words in rows for index in range(len(words))]
 
 
-def explained(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
-              *exams: Sequence[Words]) -> list[float]:
+def probe_r2(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
+             *exams: Sequence[Words]) -> list[float]:
     """R² of a ridge-regression probe, fitted on ``to_learn``, on each test set; ``asked`` gives its targets."""
     from sklearn.linear_model import RidgeCV
     features = vectors(to_learn)

@@ -10,7 +10,7 @@ STEP, PUSHES = 1e-5, 8
 
 
 @torch.no_grad()
-def reach(network: Recurrent, x: Float[Tensor, "batch time inputs"], generator: torch.Generator,
+def perturbation_size(network: Recurrent, x: Float[Tensor, "batch time inputs"], generator: torch.Generator,
           ) -> Float[Tensor, "time"]:
     """Size of a perturbation of norm 1 of the initial state after 1, 2, … steps.
 
@@ -23,17 +23,17 @@ def reach(network: Recurrent, x: Float[Tensor, "batch time inputs"], generator: 
     for _ in range(PUSHES):
         delta = torch.randn(initial[-1].shape, generator=generator, dtype=x.dtype)
         delta *= STEP / delta.norm(dim=-1, keepdim=True)
-        plus, minus = (network(x, None, pushed(initial, sign * delta))[0] for sign in (1, -1))
+        plus, minus = (network(x, None, perturb(initial, sign * delta))[0] for sign in (1, -1))
         total += ((plus - minus) / (2 * STEP)).square().sum(-1).mean(0)
     return (total / PUSHES).sqrt()
 
 
-def pushed(states: LayerStates, push: Tensor) -> LayerStates:
+def perturb(states: LayerStates, push: Tensor) -> LayerStates:
     """Add ``push`` to the last vector of the states: the cell state where there is one, else the hidden state."""
     return (*states[:-1], states[-1] + push)
 
 
-def steps_until(sizes: Float[Tensor, "time"], left: float = 0.01) -> int | None:
+def steps_until_below(sizes: Float[Tensor, "time"], left: float = 0.01) -> int | None:
     """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum.
 
     0 where all sizes are 0; None where more is left at the end.

@@ -49,7 +49,8 @@ def pairs() -> list[Pair]:
 
 
 @torch.no_grad()
-def says_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False, after: int = 1,
+def predicts_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False,
+                      after: int = 1,
                   ) -> bool:
     """Whether the model assigns a higher logit to the sentence's own verb form than to the other sentence's.
 

@@ -92,7 +92,7 @@ def pair_loss(name: str, negatives: int = NEGATIVES) -> PairLoss:
     return PairLoss.of({"small": world.small, "full": world.full}[name](), negatives=negatives)
 
 
-def descend(loss: PairLoss, size: int, *, steps: int, lr: float, seed: int) -> Factors:
+def minimise_exact(loss: PairLoss, size: int, *, steps: int, lr: float, seed: int) -> Factors:
     """Minimise the exact loss over vectors of dimension ``size``: skip-gram on infinite text, without sampling.
 
     Adam, with a learning rate that decays linearly to 0 (to a thousandth of ``lr``).

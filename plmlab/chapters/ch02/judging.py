@@ -45,7 +45,7 @@ def answers(vectors: WordVectors, questions: Sequence[Question]) -> dict[str, fl
     return {name: hits.double().mean().item() for name, hits in correct.items()}
 
 
-def by_mean_step(vectors: WordVectors, questions: Sequence[Question]) -> float:
+def mean_offset_accuracy(vectors: WordVectors, questions: Sequence[Question]) -> float:
     """Accuracy of c plus the mean offset b − a over all pairs of the relation except the question's own second pair.
 
     Vectors are normalized to length 1, and the question's words are excluded.
@@ -93,7 +93,7 @@ def answers_spread(runs: Mapping[int, dict[str, dict[str, float]]]) -> dict[str,
             for relation in complete}
 
 
-def kin_share(vectors: WordVectors, kinds: Mapping[str, frozenset[str]] | None = None) -> tuple[float, float]:
+def same_category_rate(vectors: WordVectors, kinds: Mapping[str, frozenset[str]] | None = None) -> tuple[float, float]:
     """Fraction of the `NEAREST` neighbours that share a category with the word; and the same for random neighbours.
 
     Words and neighbours are those of a known category.

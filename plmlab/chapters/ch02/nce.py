@@ -11,8 +11,8 @@ from plmlab.chapters.ch02.factorisation import PairLoss
 Factor = Literal["each word's", "one for all"]
 
 
-def directions(scores: Float[Tensor, "word context"], given: Float[Tensor, "word context"],
-               noise: Float[Tensor, "word"], k: int, factor: Factor = "each word's",
+def loss_gradients(scores: Float[Tensor, "word context"], given: Float[Tensor, "word context"],
+                   noise: Float[Tensor, "word"], k: int, factor: Factor = "each word's",
                ) -> tuple[Float[Tensor, "word context"], Float[Tensor, "word context"]]:
     """Gradients of the log-likelihood and of the NCE objective (times k + 1) with respect to the scores.
 
@@ -39,8 +39,9 @@ def angle(loss: PairLoss, size: int, k: int, *, mass: float = 1.0, factor: Facto
     raw = words @ contexts.T
     p_word = loss.joint.sum(1, keepdim=True)
     noise = loss.refused[0] / loss.refused[0].sum()
-    gradients = directions(raw - raw.logsumexp(-1, keepdim=True) + torch.tensor(mass).log(), loss.joint / p_word, noise,
-                           k, factor)
+    gradients = loss_gradients(raw - raw.logsumexp(-1, keepdim=True) + torch.tensor(mass).log(), loss.joint / p_word,
+                               noise,
+                               k, factor)
     one, other = (torch.cat([((p_word * gradient) @ contexts).flatten(),
                              ((p_word * gradient).T @ words).flatten()]) for gradient in gradients)
     return torch.rad2deg(torch.arccos((one @ other / (one.norm() * other.norm())).clamp(-1, 1))).item()

@@ -6,7 +6,7 @@ from typing import Any
 
 from plmlab import world
 from plmlab.chapters.ch02.factorisation import factors_of, pair_loss, scores
-from plmlab.chapters.ch02.judging import kin_share, world_answers
+from plmlab.chapters.ch02.judging import same_category_rate, world_answers
 from plmlab.chapters.ch02.trainers import TRAINERS
 from plmlab.world.datasets.word_kinds import free_sentences
 
@@ -25,4 +25,4 @@ def sampled(who: str, count: int, rate: float, seed: int) -> dict[str, Any]:
     words, contexts = TRAINERS[who](text(count, seed), rate, seed, size=SIZE)
     pair_scores = scores(factors_of(pair_loss("full"), words, contexts))
     return {"above": pair_loss("full").above(pair_scores), "distance": pair_loss("full").distance(pair_scores),
-            "answers": world_answers(words), "kin": kin_share(words)[0]}
+            "answers": world_answers(words), "kin": same_category_rate(words)[0]}

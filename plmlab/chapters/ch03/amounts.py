@@ -17,7 +17,7 @@ from plmlab.world.datasets.gaps import category_means, gaps, kinds, test_set
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 
-WAYS = ("add k", "Kneser–Ney", "modified Kneser–Ney")
+SMOOTHING_METHODS = ("add k", "Kneser–Ney", "modified Kneser–Ney")
 """Smoothing methods."""
 WIDTH = 128
 MOST = 64_000
@@ -27,13 +27,13 @@ FAR = 6
 
 
 @cache
-def asked() -> list[Sentence]:
+def test_sentences() -> list[Sentence]:
     """Distinct test sentences that occur in none of the training texts (cached)."""
     training = {tuple(words) for words in islice(world.full().text("train", seed=1), MOST)}
     return list({test.words: test for test in test_set(world.full()) if test.words not in training}.values())
 
 
-def spelled(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
+def encode_words(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
     """Token ids of the sentences, one token per word."""
     return world_tokenizer().encode_all([" ".join(words) for words in sentences], plain=True)
 
@@ -41,9 +41,9 @@ def spelled(sentences: Sequence[Sequence[str]]) -> list[list[int]]:
 @cache
 def text(size: int) -> Text:
     """Text with the first ``size`` training sentences of the full world (cached)."""
-    return Text(spelled(list(islice(world.full().text("train", seed=1), size))),
-                spelled(list(islice(world.full().text("test", seed=4), 500))),
-                spelled([sentence.words for sentence in asked()]), world_tokenizer().vocab)
+    return Text(encode_words(list(islice(world.full().text("train", seed=1), size))),
+                encode_words(list(islice(world.full().text("test", seed=4), 500))),
+                encode_words([sentence.words for sentence in test_sentences()]), world_tokenizer().vocab)
 
 
 @cache
@@ -61,17 +61,17 @@ def distances(sentences: Sequence[Sentence]) -> list[int]:
     return distance_list
 
 
-def short_of_the_best(model: NGram | LSTMLanguageModel) -> dict[str, Any]:
+def excess_loss(model: NGram | LSTMLanguageModel) -> dict[str, Any]:
     """``gaps``: word category → nats above the Bayes-optimal predictor; ``agreement``: distance of the subject → nats
     at its verb."""
-    excess = gaps(model, best_reader(), asked())  # type: ignore[arg-type]
+    excess = gaps(model, best_reader(), test_sentences())  # type: ignore[arg-type]
     by_distance = defaultdict(list)
-    for distance, gap in zip(distances(asked()), excess["agreement"], strict=True):
+    for distance, gap in zip(distances(test_sentences()), excess["agreement"], strict=True):
         by_distance[str(min(distance, FAR))].append(gap)
     return {"gaps": category_means(excess), "agreement": {d: mean(by_distance[d]) for d in sorted(by_distance)}}
 
 
 def best_loss() -> float:
     """Exact loss of the Bayes-optimal predictor on the test set, in nats per token."""
-    nats = sum(-world.full().logprob(sentence.words) for sentence in asked())
-    return nats / sum(len(sentence.words) + 1 for sentence in asked())
+    nats = sum(-world.full().logprob(sentence.words) for sentence in test_sentences())
+    return nats / sum(len(sentence.words) + 1 for sentence in test_sentences())

@@ -98,7 +98,7 @@ def train(model: LSTMLanguageModel, text: Text, updates: int, lr: float, seed: i
     return history
 
 
-def learned(text: Text, width: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
+def train_lstm(text: Text, width: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
             ) -> tuple[LSTMLanguageModel, History]:
     """Build and train an LSTM; return it with the run's history."""
     model = build(text.vocab.size, width, dropout, seed)

@@ -5,7 +5,7 @@ from plmlab.checkpoints import enter, home, save
 from plmlab.recipes import recorded
 
 COMMAND = "python -m plmlab.chapters.ch03.bundled"
-NAME, ARM, UPDATES = "transformer-telegrams", "smoothing", curse.JUDGED
+NAME, ARM, UPDATES = "transformer-telegrams", "smoothing", curse.VERDICT_UPDATES
 """The run of `noisy_translation` with its first seed."""
 
 
@@ -20,8 +20,8 @@ def main() -> None:
     greedy = curse.beamed(model, telegrams, 1)
     save(home() / NAME, model, curse.tokenizer(), command=COMMAND, figures={
         f"texts of {curse.LONGEST} sentences": str(curse.SOURCES),
-        "share whose likeliest translation is empty": curse.judged(arm.lost, telegrams, exact)["empty"],
-        "share that greedy search gets right": curse.judged(arm.lost, telegrams, greedy)["right"],
+        "share whose likeliest translation is empty": curse.evaluate_translations(arm.lost, telegrams, exact)["empty"],
+        "share that greedy search gets right": curse.evaluate_translations(arm.lost, telegrams, greedy)["right"],
         "updates of 32 texts": str(UPDATES), "seconds": f"{history.seconds:.0f}"})
     enter(NAME)
 

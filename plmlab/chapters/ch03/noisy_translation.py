@@ -12,7 +12,7 @@ import torch
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch03.telegrams import LONGEST, Telegram, Words, draw, is_right, sentences
+from plmlab.chapters.ch03.telegrams import LONGEST, Telegram, Words, draw, is_correct, sentences
 from plmlab.decode import ConditionedDecoder, Hypothesis, SearchTooWide, beam_search, exact_search
 from plmlab.example import PairBatch, PairExample
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -27,7 +27,7 @@ SOURCES = 30
 """Test sources per number of sentences and seed."""
 LENGTH = 60
 """Maximum number of tokens in a translation; four sentences have at most 53, [END] included."""
-JUDGED = 1500
+VERDICT_UPDATES = 1500
 """Number of updates after which the verdict is taken."""
 
 
@@ -134,23 +134,24 @@ def likeliest(model: Transformer, telegram: Telegram, *, empty: bool = True, lim
     return next(text for text in ranked if empty or written(text))
 
 
-def judged(lost: float, telegrams: Sequence[Telegram], texts: Sequence[Hypothesis | None]) -> dict[str, float]:
+def evaluate_translations(lost: float, telegrams: Sequence[Telegram],
+                          texts: Sequence[Hypothesis | None]) -> dict[str, float]:
     """Fractions of ``empty`` and of correct (``right``) translations; None (search given up) counts as neither."""
     words = [None if text is None else written(text) for text in texts]
     return {"empty": fmean(text == () for text in words),
-            "right": fmean(text is not None and is_right(telegram.source, text, lost)
+            "right": fmean(text is not None and is_correct(telegram.source, text, lost)
                            for telegram, text in zip(telegrams, words, strict=True))}
 
 
 def verdict(arms: dict[str, Any], name: str) -> str:
-    """Apply the study's rule to a configuration ("noise" or "smoothing") after `JUDGED` updates, for texts of four
-    sentences: "holds", "holds in part" or "fails". ``arms`` is the stored record.
+    """Apply the study's rule to a configuration ("noise" or "smoothing") after `VERDICT_UPDATES` updates, for texts of
+    four sentences: "holds", "holds in part" or "fails". ``arms`` is the stored record.
 
     It fails if the most likely text is empty for less than 10 % of the sources, or not more often than for one
     sentence, or if greedy search generates it too, or if "clean" prefers it for more than 1 %. It holds if a beam of 5
     generates it for at most a third of those sources, and holds in part otherwise. """
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
-        return arms[arm]["updates"][str(JUDGED)][str(count)][way]["empty"]["mean"]
+        return arms[arm]["updates"][str(VERDICT_UPDATES)][str(count)][way]["empty"]["mean"]
 
     exact = empty(name, "exact")
     if exact < 0.1 or exact <= empty(name, "exact", 1) or empty(name, "beam 1") or empty("clean", "exact") > 0.01:
@@ -158,8 +159,8 @@ def verdict(arms: dict[str, Any], name: str) -> str:
     return "holds" if empty(name, "beam 5") <= exact / 3 else "holds in part"
 
 
-def is_models(arms: dict[str, Any], name: str) -> bool:
+def is_model_error(arms: dict[str, Any], name: str) -> bool:
     """Whether the curse is due to the model rather than to its training objective: the optimum of the objective prefers
     the empty text for less than half as many sources as the model."""
-    model = arms[name]["updates"][str(JUDGED)][str(LONGEST)]["exact"]["empty"]["mean"]
+    model = arms[name]["updates"][str(VERDICT_UPDATES)][str(LONGEST)]["exact"]["empty"]["mean"]
     return arms[name]["ideal"][str(LONGEST)]["empty"]["mean"] < model / 2

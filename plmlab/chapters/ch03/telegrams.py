@@ -22,7 +22,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Said:
+class BilingualSentence:
     """A sentence of the small world in both languages, and its probability."""
 
     english: Words
@@ -39,7 +39,7 @@ class Telegram:
 
 
 @cache
-def sentences() -> tuple[Said, ...]:
+def sentences() -> tuple[BilingualSentence, ...]:
     """All 821 sentences of the small world, including its test split; their probabilities add up to 1."""
     small = world.small()
 
@@ -47,7 +47,7 @@ def sentences() -> tuple[Said, ...]:
         for word in small.next_words(prefix):
             yield from [prefix] if word == END else endings((*prefix, word))
     parsed = (small.parse(words) for words in endings(()))
-    return tuple(Said(sentence.words, sentence.chinese, exp(sentence.logprob)) for sentence in parsed)
+    return tuple(BilingualSentence(sentence.words, sentence.chinese, exp(sentence.logprob)) for sentence in parsed)
 
 
 @cache
@@ -56,7 +56,7 @@ def _cumulative() -> list[float]:
 
 
 @cache
-def _by_english() -> dict[Words, Said]:
+def _by_english() -> dict[Words, BilingualSentence]:
     return {sentence.english: sentence for sentence in sentences()}
 
 
@@ -74,7 +74,7 @@ def draw(lost: float, rng: Random, count: int | None = None) -> Telegram:
             return Telegram(arrived, tuple(word for s in chosen for word in s.english))
 
 
-def cut(english: Sequence[str]) -> list[Said] | None:
+def split_sentences(english: Sequence[str]) -> list[BilingualSentence] | None:
     """Split an English text into sentences of the world; None if it does not consist of complete sentences."""
     parts, begin = [], 0
     for end in range(1, len(english) + 1):
@@ -85,10 +85,10 @@ def cut(english: Sequence[str]) -> list[Said] | None:
     return parts if begin == len(english) else None
 
 
-def is_right(source: Sequence[str], english: Sequence[str], lost: float) -> bool:
+def is_correct(source: Sequence[str], english: Sequence[str], lost: float) -> bool:
     """Whether the English is a possible translation: one to four sentences of the world whose Chinese becomes the
     source by losing words; if ``lost`` is 0, the source must be their Chinese exactly."""
-    parts = cut(english)
+    parts = split_sentences(english)
     if not parts or len(parts) > LONGEST:
         return False
     chinese = [word for sentence in parts for word in sentence.chinese]

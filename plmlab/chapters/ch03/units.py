@@ -18,7 +18,7 @@ READ, TEST_SIZE = 12, 2
 
 
 @dataclass(frozen=True)
-class Cut:
+class TokenizationResult:
     """Results of one tokenization: ``types`` in the vocabulary, ``tokens`` in the test set, the fraction of these that
     is ``unknown``, the ``perplexity`` per token, and the ``bits`` per character of the test text."""
 
@@ -36,17 +36,18 @@ def lines() -> tuple[list[str], list[str]]:
     return list(chain(*parts[:READ])), list(chain(*parts[READ:READ + TEST_SIZE]))
 
 
-def cut(read: Sequence[Sequence[int]], test_set: Sequence[Sequence[int]], vocab: Vocabulary, order: int,
-        characters: int) -> Cut:
+def evaluate_ngram(read: Sequence[Sequence[int]], test_set: Sequence[Sequence[int]], vocab: Vocabulary, order: int,
+                   characters: int) -> TokenizationResult:
     """Fit a Kneser–Ney model of this order on token ids and evaluate it on a test set of this many ``characters``."""
     model = KneserNey(read, order, vocab)
     nats = sum(float(model.losses(ids).sum()) for ids in test_set)
     tokens = sum(len(ids) + 1 for ids in test_set)
     unknown = sum(token == vocab.unk for ids in test_set for token in ids)
-    return Cut(len(vocab.words), tokens, unknown / tokens, perplexity(nats / tokens), nats / log(2) / characters)
+    return TokenizationResult(len(vocab.words), tokens, unknown / tokens, perplexity(nats / tokens),
+                              nats / log(2) / characters)
 
 
-def characters(order: int) -> Cut:
+def characters(order: int) -> TokenizationResult:
     """Character-level tokenization; characters unseen in training are [UNK]."""
     read, test_set = lines()
     first = len(SPECIALS) + len(SENTINELS)
@@ -54,24 +55,24 @@ def characters(order: int) -> Cut:
     vocab = Vocabulary(first + len(ids))
     train_ids, test_ids = ([[ids.get(c, vocab.need("unk")) for c in line] for line in part]
                            for part in (read, test_set))
-    return cut(train_ids, test_ids, vocab, order, _characters())
+    return evaluate_ngram(train_ids, test_ids, vocab, order, _characters())
 
 
-def pieces(size: int, order: int) -> Cut:
+def pieces(size: int, order: int) -> TokenizationResult:
     """Byte-level BPE with a vocabulary of ``size``: no token is unknown."""
     read, test_set = lines()
     tokenizer = Tokenizer.bpe(read, size)
     train_ids, test_ids = (tokenizer.encode_all(part, plain=True) for part in (read, test_set))
-    return cut(train_ids, test_ids, tokenizer.vocab, order, _characters())
+    return evaluate_ngram(train_ids, test_ids, tokenizer.vocab, order, _characters())
 
 
-def words(least: int, order: int) -> Cut:
+def words(least: int, order: int) -> TokenizationResult:
     """Lower-case words; those with fewer than ``least`` occurrences in training are [UNK]."""
     read, test_set = ([" ".join(chain(*word_sentences([line]))) for line in part] for part in lines())
     counts = Counter(chain.from_iterable(line.split() for line in read))
     tokenizer = word_tokenizer(word for word, count in counts.most_common() if count >= least)
     train_ids, test_ids = (tokenizer.encode_all(part, plain=True) for part in (read, test_set))
-    return cut(train_ids, test_ids, tokenizer.vocab, order, _characters())
+    return evaluate_ngram(train_ids, test_ids, tokenizer.vocab, order, _characters())
 
 
 def _characters() -> int:

@@ -40,14 +40,14 @@ def words_of(text: Hypothesis) -> tuple[str, ...]:
     return tuple(world_tokenizer().tokens([token for token in text.tokens if token != vocab.end]))
 
 
-def begun(words: Sequence[str], copies: int = 1) -> Int[Tensor, "copies time"]:
+def prompt_tokens(words: Sequence[str], copies: int = 1) -> Int[Tensor, "copies time"]:
     """Prompt of [START] and some words, repeated ``copies`` times."""
     return torch.tensor([[world_tokenizer().vocab.need("start"),
                           *world_tokenizer().encode(" ".join(words), plain=True)]] * copies)
 
 
 @dataclass(frozen=True)
-class Judged:
+class TextQuality:
     """Quality of generated texts: the fractions that are ``grammatical``, ``different`` (distinct), and ``read``
     (verbatim in the training text); the mean number of ``words``; and the mean negative log-probability in nats, of
     the grammatical ones under the ``world`` (infinite if there are none), and of all under the ``model``."""
@@ -60,20 +60,20 @@ class Judged:
     model: float
 
 
-def judged(texts: Sequence[Hypothesis], read: Collection[tuple[str, ...]] = ()) -> Judged:
+def text_quality(texts: Sequence[Hypothesis], read: Collection[tuple[str, ...]] = ()) -> TextQuality:
     """Evaluate unconditionally generated texts against the full world's grammar; ``read`` are the model's training
     sentences."""
     written = [words_of(text) for text in texts]
     logprobs = [world.full().logprob(words) for words in written]
     possible = [logprob for logprob in logprobs if logprob > -inf]
     memorized = fmean(words in read for words in written)
-    return Judged(len(possible) / len(texts), len(set(written)) / len(texts), memorized, fmean(map(len, written)),
-                  -fmean(possible) if possible else inf, -fmean(text.logprob for text in texts))
+    return TextQuality(len(possible) / len(texts), len(set(written)) / len(texts), memorized, fmean(map(len, written)),
+                       -fmean(possible) if possible else inf, -fmean(text.logprob for text in texts))
 
 
-def drawn(model: AutoregressiveModel, seed: int = 0, count: int = TEXTS, **how: Any) -> list[Hypothesis]:
+def sampled_texts(model: AutoregressiveModel, seed: int = 0, count: int = TEXTS, **how: Any) -> list[Hypothesis]:
     """Sample ``count`` texts from an empty prompt; ``how`` is temperature, top_k or top_p."""
-    return sample(model, begun((), count), world_tokenizer().vocab, length=LENGTH,
+    return sample(model, prompt_tokens((), count), world_tokenizer().vocab, length=LENGTH,
                   generator=torch.Generator().manual_seed(seed), **how)
 
 
@@ -118,7 +118,7 @@ class Search:
 
 def search(beginning: tuple[str, ...], widths: Sequence[int], model: AutoregressiveModel | None = None) -> Search:
     """Continue a prompt by beam search of each width and by exact search."""
-    model, prompt, vocab = model or lstm()[0], begun(beginning), world_tokenizer().vocab
+    model, prompt, vocab = model or lstm()[0], prompt_tokens(beginning), world_tokenizer().vocab
     exact = exact_search(model, prompt, vocab, length=LENGTH)
     beams = {width: beam_search(model, prompt, vocab, length=LENGTH, beam=width)[0][0] for width in widths}
     [(_, nats)] = likeliest(world.full().automaton(), beginning, 1)

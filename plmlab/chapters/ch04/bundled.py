@@ -1,7 +1,7 @@
 """Train the bundled translators: ``python -m plmlab.chapters.ch04.bundled`` (20 minutes)."""
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
-from plmlab.chapters.ch04.translation import AIMS, judged, learn, loss, test_set, tokenizer, translations
+from plmlab.chapters.ch04.translation import AIMS, evaluate_translations, learn, loss, test_set, tokenizer, translations
 from plmlab.checkpoints import enter, home, save
 from plmlab.models.seq2seq import Seq2Seq
 from plmlab.recipes import recorded
@@ -19,7 +19,7 @@ def keep(name: str, model: Seq2Seq, lr: float) -> None:
     figures = {f"updates of about 1,000 words, rate {lr:g}": f"{updates:,}"}
     for aim in (AIMS[0], AIMS[2], AIMS[-1]):
         some = test_set(aim, SEEDS[0], COUNT)
-        scores = judged(translations(model, some, ARMS[kind]), some)
+        scores = evaluate_translations(translations(model, some, ARMS[kind]), some)
         figures |= {f"{aim} words: share right to the last word": f"{scores['exact']:.3f}",
                     f"{aim} words: BLEU": f"{scores['bleu']:.2f}",
                     f"{aim} words: loss, nats a word": f"{loss(model, some, ARMS[kind]):.4f}"}

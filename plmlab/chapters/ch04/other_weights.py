@@ -1,12 +1,13 @@
 """Is attention an explanation? Counterfactual attention weights (Jain and Wallace 2019; Wiegreffe and Pinter 2019).
 
 At each target position, under teacher forcing, the attention weights are replaced: by the same weights in a random
-order (``shuffled``), by uniform weights (``even``), or by all weight on the highest-weighted word (``one``). If the
-prediction stays the same under very different weights, the original weights do not explain it.
+order (``shuffled``), by uniform weights (``uniform_weights``), or by all weight on the highest-weighted word (``one``).
+If the prediction stays the same under very different weights, the original weights do not explain it.
 
 Many words are predictable from the target words before them. Therefore results are also given for words with a gold
-link to a source word (`gold`), and for decoders with another passage's source, or a part of it (``of_another``). Jain
-and Wallace search for other weights that change nothing; here the search (``single_looks``) is over one-hot weights.
+link to a source word (`gold`), and for decoders with another passage's source, or a part of it (``swapped_source``).
+Jain and Wallace search for other weights that change nothing; here the search (``one_hot_attention``) is over one-hot
+weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ def shuffled(seed: int) -> Exchange:
     return change
 
 
-def even(weights: Tensor, real: Tensor) -> Tensor:
+def uniform_weights(weights: Tensor, real: Tensor) -> Tensor:
     """Uniform weights over the source."""
     return (real / real.sum(-1, keepdim=True)).to(weights).expand_as(weights)
 
@@ -52,14 +53,14 @@ def one(weights: Tensor, real: Tensor) -> Tensor:
     return one_hot(weights.argmax(-1), weights.shape[-1]).to(weights)
 
 
-def alone(position: int) -> Exchange:
+def one_hot_at(position: int) -> Exchange:
     """One-hot weights on the same source position for every target word."""
     def change(weights: Tensor, real: Tensor) -> Tensor:
         return one_hot(torch.full(weights.shape[:-1], position), weights.shape[-1]).to(weights)
     return change
 
 
-def linked(some: Sequence[Passage], batch: PairBatch) -> Bool[Tensor, "batch time"]:
+def has_gold_link(some: Sequence[Passage], batch: PairBatch) -> Bool[Tensor, "batch time"]:
     """Mask of the target positions whose word has a gold link."""
     has_link = torch.zeros(batch.targets.shape, dtype=torch.bool)
     for row, passage in enumerate(some):
@@ -67,10 +68,10 @@ def linked(some: Sequence[Passage], batch: PairBatch) -> Bool[Tensor, "batch tim
     return has_link
 
 
-def shares(same: Bool[Tensor, "batch time"], some: Sequence[Passage], batch: PairBatch) -> dict[str, float]:
+def unchanged_rates(same: Bool[Tensor, "batch time"], some: Sequence[Passage], batch: PairBatch) -> dict[str, float]:
     """Fraction of predictions that are unchanged: of all (``same``), and of those with a gold link (``same, gold``)."""
     return {"same": float(same[batch.targets != IGNORE].float().mean()),
-            "same, gold": float(same[linked(some, batch)].float().mean())}
+            "same, gold": float(same[has_gold_link(some, batch)].float().mean())}
 
 
 @torch.no_grad()
@@ -88,11 +89,13 @@ def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Litera
 
 
 @torch.no_grad()
-def of_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "positions", "last state"],
+def swapped_source(model: Seq2Seq, some: Sequence[Passage], arm: Arm,
+                   part: Literal["source", "positions", "last state"],
                ) -> dict[str, float]:
-    """`shares` of predictions unchanged when a part of the encoding comes from the next passage (`with_another`)."""
+    """`unchanged_rates` of predictions unchanged when a part of the encoding comes from the next passage
+    (`with_another`)."""
     batch = pairs(some, arm)
-    return shares(model.eval()(batch).argmax(-1) == with_another(model, some, arm, part), some, batch)
+    return unchanged_rates(model.eval()(batch).argmax(-1) == with_another(model, some, arm, part), some, batch)
 
 
 def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor, "batch time"]:
@@ -102,8 +105,8 @@ def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor,
         return model(batch).argmax(-1)
 
 
-def said_as_before(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Arm) -> dict[str, float]:
-    """`shares` of predictions unchanged under replaced attention weights.
+def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Arm) -> dict[str, float]:
+    """`unchanged_rates` of predictions unchanged under replaced attention weights.
 
     Also the mean total variation distance, from 0 to 1, between the original and the replaced weights (``moved``) and
     between the two output distributions (``beliefs``).
@@ -122,12 +125,12 @@ def said_as_before(model: nn.Module, some: Sequence[Passage], exchange: Exchange
         with intervene(model, {ACROSS: change}):
             after = model(batch).softmax(-1)
     is_target = batch.targets != IGNORE
-    return shares(before.argmax(-1) == after.argmax(-1), some, batch) | {
+    return unchanged_rates(before.argmax(-1) == after.argmax(-1), some, batch) | {
         "moved": float(torch.cat(moved, 1)[is_target].mean()),
         "beliefs": float(((after - before).abs().sum(-1) / 2)[is_target].mean())}
 
 
-def single_looks(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
+def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
     """Search over one-hot attention weights, for words with a gold link whose prediction depends on the source.
 
     ``asked``: the number of these words. The fraction for which one-hot weights on some position other than the
@@ -137,7 +140,7 @@ def single_looks(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str,
     batch = pairs(some, arm)
     unaided, weights = with_another(model, some, arm, "source"), looked(model, some)
     before = under(model, batch, lambda weights, real: weights)
-    same = torch.stack([under(model, batch, alone(position)) == before
+    same = torch.stack([under(model, batch, one_hot_at(position)) == before
                         for position in range(batch.source.tokens.shape[1])])
     results = []
     for row, passage in enumerate(some):
@@ -151,19 +154,19 @@ def single_looks(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str,
     return {"asked": float(len(results)), "another": another, "partner": on_partner, "positions": positions}
 
 
-def free(model: nn.Module, some: Sequence[Passage], arm: Arm) -> Bool[Tensor, "batch time"]:
+def weight_independent(model: nn.Module, some: Sequence[Passage], arm: Arm) -> Bool[Tensor, "batch time"]:
     """Mask of the target positions whose prediction does not depend on the attention weights: it is unchanged under
     uniform weights and under three random permutations of the weights."""
     batch = pairs(some, arm)
     before = under(model, batch, lambda weights, real: weights)
-    others = (even, *map(shuffled, range(3)))
+    others = (uniform_weights, *map(shuffled, range(3)))
     return torch.stack([under(model, batch, exchange) == before for exchange in others]).all(0)
 
 
-def on_partners(model: nn.Module, some: Sequence[Passage], arm: Arm) -> dict[str, tuple[int, float]]:
-    """Words with a gold link, split into those whose prediction does not depend on the weights (``free``) and the
-    others (``needed``): their number, and the fraction whose aligned word has the highest weight."""
-    independent, weights = free(model, some, arm), looked(model, some)
+def mass_on_aligned(model: nn.Module, some: Sequence[Passage], arm: Arm) -> dict[str, tuple[int, float]]:
+    """Words with a gold link, split into those whose prediction does not depend on the weights (``weight_independent``)
+    and the others (``needed``): their number, and the fraction whose aligned word has the highest weight."""
+    independent, weights = weight_independent(model, some, arm), looked(model, some)
     hits: dict[str, list[bool]] = {"free": [], "needed": []}
     for row, passage in enumerate(some):
         for target, source in gold(passage):

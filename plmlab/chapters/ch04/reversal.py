@@ -24,8 +24,8 @@ from math import inf, isinf
 from statistics import fmean
 from typing import Any
 
-WAYS = ("fixed", "backwards", "last sentence first", "delay", "delay, backwards")
-BEGUN = 0.5
+SOURCE_ORDERS = ("fixed", "backwards", "last sentence first", "delay", "delay, backwards")
+ONSET_LOSS = 0.5
 """A loss in nats per word that no decoder reaches without using the source."""
 
 
@@ -37,16 +37,16 @@ def verdict(told: dict[str, Any]) -> str:
     return "hurts" if plain["high"] < reversed_source["low"] else "open"
 
 
-def begun(history: Sequence[Sequence[int | float]]) -> float:
-    """Onset of learning: the number of updates after which the loss is first below `BEGUN`; infinite if it never is.
-    ``history`` holds pairs (number of updates, loss)."""
-    return next((float(updates) for updates, loss in history if loss < BEGUN), inf)
+def onset_update(history: Sequence[Sequence[int | float]]) -> float:
+    """Onset of learning: the number of updates after which the loss is first below `ONSET_LOSS`; infinite if it never
+    is. ``history`` holds pairs (number of updates, loss)."""
+    return next((float(updates) for updates, loss in history if loss < ONSET_LOSS), inf)
 
 
-def signs(arms: dict[str, Any]) -> tuple[bool, bool | None]:
+def predictions_confirmed(arms: dict[str, Any]) -> tuple[bool, bool | None]:
     """Whether the two predictions of the shortest-lag explanation are confirmed; None for the second if padding
     prevents both configurations from learning. ``arms`` is the stored record."""
-    onset = {name: [begun(history) for history in arms[name]["history"].values()] for name in WAYS}
+    onset = {name: [onset_update(history) for history in arms[name]["history"].values()] for name in SOURCE_ORDERS}
     first = max(onset["last sentence first"]) < min(onset["fixed"])
     if isinf(min(*onset["delay"], *onset["delay, backwards"])):
         return first, None

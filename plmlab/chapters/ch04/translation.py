@@ -107,7 +107,7 @@ def pairs(some: Sequence[Passage], arm: Arm = PLAIN) -> PairBatch:
     return PairBatch.of([example(passage, arm) for passage in some], pad=tokenizer().vocab.need("pad"))
 
 
-def lessons(seed: int | str, arm: Arm = PLAIN) -> ExampleBatches:
+def training_batches(seed: int | str, arm: Arm = PLAIN) -> ExampleBatches:
     """Training batches of random passages."""
     def drawn(rng: Random) -> list[PairExample]:
         aim = SHORTEST + randint(rng, arm.longest + 1 - SHORTEST)
@@ -132,7 +132,7 @@ def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
 
 def train(model: Seq2Seq | Transformer, arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a model for ``updates`` steps and return the run's history."""
-    return fit(model, lessons(seed, arm), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
+    return fit(model, training_batches(seed, arm), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
 
 
 def learn(arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> tuple[Seq2Seq | Transformer, History]:
@@ -160,14 +160,14 @@ def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm
     return [tuple(tokenizer().tokens([token for token in text.tokens if token != vocab.end])) for text in outputs]
 
 
-def pieces(text: Sequence[str]) -> list[Words]:
+def split_sentences(text: Sequence[str]) -> list[Words]:
     """Split a text in either language into sentences, after each full stop and question mark; any remainder after the
     last one is kept, too."""
     cuts = [0, *(index + 1 for index, word in enumerate(text) if word in STOPS), len(text)]
     return [tuple(text[begin:end]) for begin, end in pairwise(cuts) if begin < end]
 
 
-def judged(written: Sequence[Words], some: Sequence[Passage]) -> dict[str, float]:
+def evaluate_translations(written: Sequence[Words], some: Sequence[Passage]) -> dict[str, float]:
     """Translation quality.
 
     ``exact``: fraction of passages translated without an error; ``sentences``: mean fraction of a passage's sentences
@@ -175,7 +175,7 @@ def judged(written: Sequence[Words], some: Sequence[Passage]) -> dict[str, float
     Chinese words, from 0 to 100, which is hardly sensitive to sentence order; ``length``: length relative to the
     reference.
     """
-    correct = [[ours == theirs for ours, theirs in zip_longest(pieces(text), pieces(passage.chinese))]
+    correct = [[ours == theirs for ours, theirs in zip_longest(split_sentences(text), split_sentences(passage.chinese))]
                for text, passage in zip(written, some, strict=True)]
     return {"exact": fmean(map(all, correct)), "sentences": fmean(map(fmean, correct)),
             "bleu": bleu([" ".join(text) for text in written], [" ".join(passage.chinese) for passage in some]),

@@ -35,7 +35,7 @@ def added(arms: dict[str, Any], arm: str, of: str) -> list[float]:
     return [one - other for one, other in zip(mine, full, strict=True)]
 
 
-def hard_to_tell(arms: dict[str, Any]) -> str:
+def confusion_verdict(arms: dict[str, Any]) -> str:
     """Apply the first rule above: "holds", "fails" or "open"."""
     by_seed = list(zip(*(added(arms, "CNN", of) for of in ("near", "others", "taken")), strict=True))
     if all(near > max(0, others) and taken > 0 for near, others, taken in by_seed):
@@ -43,7 +43,7 @@ def hard_to_tell(arms: dict[str, Any]) -> str:
     return "fails" if all(near <= max(0, others) for near, others, _ in by_seed) else "open"
 
 
-def mended(arms: dict[str, Any]) -> str:
+def correction_verdict(arms: dict[str, Any]) -> str:
     """Apply the second rule above: "holds", "fails" or "open"."""
     by_seed = list(zip(added(arms, "CNN", "near"), added(arms, "corrected", "near"), strict=True))
     if min(without for without, _ in by_seed) <= 0:

@@ -37,7 +37,7 @@ def frequencies(world: World) -> dict[str, float]:
     return {word: (counts[word] + 0.5) / total for word in world.vocabulary}
 
 
-def believed(world: World, words: Sequence[str]) -> list[Beliefs]:
+def predictions(world: World, words: Sequence[str]) -> list[Beliefs]:
     """Bayes-optimal predictions for each word of a training-split sentence."""
     automaton = world.automaton("train")
     return [Beliefs(word, world.next_words(words[:index]), previous_words(automaton, words[index + 1:]),

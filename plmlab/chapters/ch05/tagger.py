@@ -46,10 +46,11 @@ class TaggedBatch:
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Self:
         """Collate rows into a batch."""
-        return cls(pad_sequence([row.words for row in rows], True),
-                   pad_sequence([row.labels for row in rows], True, IGNORE),
-                   tuple(pad_sequence(list(layer), True) for layer in zip(*(row.layers for row in rows), strict=True)),
-                   torch.tensor([len(row.words) for row in rows]))
+        return cls(pad_sequence([encode_row.words for encode_row in rows], True),
+                   pad_sequence([encode_row.labels for encode_row in rows], True, IGNORE),
+                   tuple(pad_sequence(list(layer), True)
+                         for layer in zip(*(encode_row.layers for encode_row in rows), strict=True)),
+                   torch.tensor([len(encode_row.words) for encode_row in rows]))
 
     @property
     def real(self) -> Bool[Tensor, "batch time"]:
@@ -135,6 +136,6 @@ def word_vectors() -> Float[Tensor, "vocab width"]:
     return table
 
 
-def row(words: Sequence[str], labels: Sequence[int], layers: Sequence[Float[Tensor, "time width"]] = ()) -> Row:
+def encode_row(words: Sequence[str], labels: Sequence[int], layers: Sequence[Float[Tensor, "time width"]] = ()) -> Row:
     """Convert a labelled sentence to the tagger's input; out-of-vocabulary words become [UNK]."""
     return Row(torch.tensor(ids(words)), torch.tensor(labels), tuple(layers))

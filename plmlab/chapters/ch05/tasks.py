@@ -32,7 +32,7 @@ from torch import nn
 from plmlab.chapters.ch05.invented import WAYS, renamed
 from plmlab.chapters.ch05.labelled import Labelled, Task, Words, task_of
 from plmlab.chapters.ch05.readers import Reader, bundled
-from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, Row, TaggedBatch, Tagger, row
+from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, Row, TaggedBatch, Tagger, encode_row
 from plmlab.draws import randint
 from plmlab.example import IGNORE
 from plmlab.train import fit
@@ -90,12 +90,13 @@ def layers_read(readers: Readers, folder: str, name: str, seed: int,
 def rows_of(task: Task, some: Sequence[Labelled], vectors: Sequence[Sequence[torch.Tensor]]) -> list[Row]:
     """Convert labelled sentences and their layer vectors to the tagger's input."""
     number = {label: i for i, label in enumerate(task.labels)}
-    return [row(sentence.words, [IGNORE if label is None else number[label] for label in sentence.labels], layers)
+    return [encode_row(sentence.words, [IGNORE if label is None else number[label] for label in sentence.labels],
+                       layers)
             for sentence, layers in zip(some, vectors, strict=True)]
 
 
 @torch.no_grad()
-def said(model: Tagger, task: Task, rows: Sequence[Row]) -> list[list[str]]:
+def predicted_labels(model: Tagger, task: Task, rows: Sequence[Row]) -> list[list[str]]:
     """Predicted label of each word."""
     predicted = []
     for start in range(0, len(rows), 256):
@@ -115,7 +116,7 @@ def tagger(task: Task, arm: Arm | None, width: int, layers: int, seed: int) -> T
     return Tagger(len(task.labels), mix, width)
 
 
-def reached(folder: str, name: str, arm_name: str, count: int, lr: float, run: int, readers: Readers = bundled,
+def run_result(folder: str, name: str, arm_name: str, count: int, lr: float, run: int, readers: Readers = bundled,
             ) -> dict[str, Any]:
     """Train and evaluate one run, or a pilot.
 
@@ -131,7 +132,7 @@ def reached(folder: str, name: str, arm_name: str, count: int, lr: float, run: i
         return rows_of(task, some, layers_read(readers, folder, arm.reader, seed)(words) if arm else [[] for _ in some])
 
     def scored(model: Tagger, some: Sequence[Labelled], rows: Sequence[Row]) -> float:
-        return task.score(said(model, task, rows), some)
+        return task.score(predicted_labels(model, task, rows), some)
 
     known, dev_set, test_set = read(task.known(count, run)), task.development(count, run), task.test_set()
     development = read(dev_set)
@@ -162,7 +163,7 @@ def said_of(differences: Sequence[float]) -> str:
     return "fails" if all(gap <= -MARGIN for gap in differences) else "open"
 
 
-def mix_over(arms: Mapping[str, Any], other: str, count: str) -> str:
+def scalar_mix_over(arms: Mapping[str, Any], other: str, count: str) -> str:
     """Apply the first rules above to one task: the learned mix compared with the top layer or the mean (``other``)."""
     return said_of([one - two for one, two in zip(arms["+ ELMo"][count]["score"]["values"],
                                                   arms[other][count]["score"]["values"], strict=True)])

@@ -35,7 +35,7 @@ Agreement = dict[int, float]
 """Words between noun and verb → accuracy: how often the correct one of "is" and "are" has the higher probability."""
 
 
-def chains(split: str, seed: int, count: int) -> list[Sentence]:
+def agreement_sentences(split: str, seed: int, count: int) -> list[Sentence]:
     """``count`` sentences of the Small World in which prepositional phrases separate a noun from its verb."""
     full = world.full()
     matching = (words for words in full.text(split, seed) if is_chain(words))
@@ -51,20 +51,20 @@ def is_chain(words: Sequence[str]) -> bool:
 @cache
 def to_learn() -> list[Sentence]:
     """Training sentences (cached)."""
-    return chains("train", 1, 4000)
+    return agreement_sentences("train", 1, 4000)
 
 
 @cache
 def test_set() -> list[Sentence]:
     """Test sentences, disjoint from the training sentences (cached)."""
-    return chains("test", 2, 1000)
+    return agreement_sentences("test", 2, 1000)
 
 
 @cache
 def to_choose() -> list[Sentence]:
     """Development sentences, on which learning rates are chosen; disjoint from the training and test sets (cached)."""
     test = {sentence.text for sentence in test_set()}
-    return [sentence for sentence in chains("test", 3, 600) if sentence.text not in test]
+    return [sentence for sentence in agreement_sentences("test", 3, 600) if sentence.text not in test]
 
 
 @cache
@@ -142,7 +142,7 @@ def learn(kind: str, seed: int, lr: float, steps: int = STEPS, sentences: Sequen
 
 
 @none_if_diverged
-def soon(kind: str, lr: float, seed: int) -> float:
+def lr_score(kind: str, lr: float, seed: int) -> float:
     """Score of a learning rate: mean agreement accuracy over a run, near and far, on the development sentences."""
     accuracies, _ = learn(kind, seed, lr, sentences=to_choose(), show=False)
     return sum(within(scores, reach) for scores in accuracies for reach in (NEAR, FAR)) / len(accuracies) / 2

@@ -45,7 +45,7 @@ def backwards(heads: int, lr: float, seed: int, steps: int = STEPS) -> list[floa
     return [loss for _, loss in history.validation]
 
 
-def soon(heads: int, lr: float, seed: int) -> float:
+def lr_score(heads: int, lr: float, seed: int) -> float:
     """Score of a learning rate: minus the mean loss over a run."""
     losses = backwards(heads, lr, seed)
     return -sum(losses) / len(losses)

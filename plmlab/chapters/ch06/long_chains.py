@@ -39,7 +39,7 @@ def words() -> tuple[list[tuple[str, str]], list[str], dict[str, int]]:
     return nouns, adjectives, {word: id for id, word in enumerate(known, Vocabulary(0).sentinels[-1] + 1)}
 
 
-def chain(between: int, rng: Random) -> tuple[list[str], str]:
+def sample_sentence(between: int, rng: Random) -> tuple[list[str], str]:
     """Sample a sentence up to its verb, with ``between`` words between noun and verb; and the verb.
 
     Raises ValueError if prepositional phrases of three and four words cannot add up to ``between``.
@@ -62,10 +62,10 @@ def chain(between: int, rng: Random) -> tuple[list[str], str]:
     return sentence, VERBS[plural]
 
 
-def asked(between: int, seed: str, count: int = BATCH) -> Batch:
+def batch_of(between: int, seed: str, count: int = BATCH) -> Batch:
     """Batch of such sentences; the verb is the target at the last position, and there are no other targets."""
     rng, ids = Random(seed), words()[2]
-    rows = [chain(between, rng) for _ in range(count)]
+    rows = [sample_sentence(between, rng) for _ in range(count)]
     batch = Batch.continuing(torch.tensor([[ids[word] for word in sentence] for sentence, _ in rows]), 0)
     targets = torch.full_like(batch.tokens, IGNORE)
     targets[:, -1] = torch.tensor([ids[verb] for _, verb in rows])
@@ -83,9 +83,9 @@ def build(kind: str, seed: int, between: int) -> nn.Module:
 
 
 @torch.no_grad()
-def right(model: nn.Module, between: int, part: str = "test_set") -> float:
+def accuracy(model: nn.Module, between: int, part: str = "test_set") -> float:
     """Accuracy on 300 new sentences: the correct verb has the higher probability; ``part`` selects the sample."""
-    batch, verbs = asked(between, f"{part} {between}", 300), torch.tensor([words()[2][verb] for verb in VERBS])
+    batch, verbs = batch_of(between, f"{part} {between}", 300), torch.tensor([words()[2][verb] for verb in VERBS])
     was_training = model.training
     model.eval()
     predicted = verbs[model(batch)[:, -1, verbs].argmax(-1)]
@@ -99,15 +99,15 @@ def learn(kind: str, seed: int, lr: float, between: int, steps: int = STEPS, par
     model, accuracies = build(kind, seed, between), []
 
     def evaluate() -> list[Batch]:
-        accuracies.append(right(model, between, part))
-        return [asked(between, "loss")]
-    history = fit(model, lambda step: asked(between, f"{seed} {step}"), steps=steps, lr=lr, warmup=50, decay="none",
+        accuracies.append(accuracy(model, between, part))
+        return [batch_of(between, "loss")]
+    history = fit(model, lambda step: batch_of(between, f"{seed} {step}"), steps=steps, lr=lr, warmup=50, decay="none",
                   evaluate=evaluate, evaluate_every=EVERY, **options)
     return accuracies, model, history
 
 
 @none_if_diverged
-def soon(kind: str, between: int, lr: float, seed: int) -> float:
+def lr_score(kind: str, between: int, lr: float, seed: int) -> float:
     """Score of a learning rate: mean accuracy over a run."""
     accuracies, _, _ = learn(kind, seed, lr, between, part="choose", show=False)
     return sum(accuracies) / len(accuracies)
@@ -116,4 +116,4 @@ def soon(kind: str, between: int, lr: float, seed: int) -> float:
 def run(kind: str, between: int, lr: float, seed: int) -> dict[str, Any]:
     """Train once: "seen", accuracies during training; "unseen", the accuracy at 500 words, not trained on."""
     accuracies, model, _ = learn(kind, seed, lr, between, show=False)
-    return {"seen": accuracies, "unseen": right(model, UNSEEN)}
+    return {"seen": accuracies, "unseen": accuracy(model, UNSEEN)}

@@ -27,7 +27,7 @@ Words = tuple[str, ...]
 
 
 @cache
-def agreeing() -> dict[Words, str]:
+def agreement_sentences() -> dict[Words, str]:
     """Shuffled sentences of the small world with "is" or "are" → grammatical number of the subject (cached)."""
     drawn = islice(world.small().sentences("train", seed=5), 20_000)
     numbers = {sentence.words: link.number for sentence in drawn for link in sentence.agreement
@@ -36,27 +36,28 @@ def agreeing() -> dict[Words, str]:
 
 
 @cache
-def kept() -> frozenset[Words]:
+def held_out_sentences() -> frozenset[Words]:
     """The held-out test sentences, which do not occur in pretraining (cached)."""
-    return frozenset(list(agreeing())[:TEST_SIZE])
+    return frozenset(list(agreement_sentences())[:TEST_SIZE])
 
 
 def sentences(seed: float, count: int) -> list[Words]:
     """``count`` random sentences of the small world, without the held-out test sentences."""
     text = map(tuple, world.small().text("train", seed=int(seed * 2**53)))
-    return list(islice((words for words in text if words not in kept()), count))
+    return list(islice((words for words in text if words not in held_out_sentences()), count))
 
 
 def best_reader(texts: Sequence[Words]) -> float:
     """Exact loss of the Bayes-optimal predictor in nats per token; it knows that held-out sentences do not occur."""
-    left = 1 - sum(exp(world.small().logprob(words)) for words in kept())
+    left = 1 - sum(exp(world.small().logprob(words)) for words in held_out_sentences())
     nats = sum(log(left) - world.small().logprob(words) for words in texts)
     return nats / sum(len(words) + 1 for words in texts)
 
 
 def floor() -> float:
     """Entropy lower bound on the loss for text without the held-out sentences, in nats per token (exact)."""
-    full, held_out = world.small().entropy("train"), {words: world.small().logprob(words) for words in kept()}
+    full, held_out = world.small().entropy("train"), {words: world.small().logprob(words)
+                                                      for words in held_out_sentences()}
     left = 1 - sum(map(exp, held_out.values()))
     nats = (full.sentence + sum(exp(p) * p for p in held_out.values())) / left + log(left)
     return nats * left / (full.tokens - sum(exp(p) * (len(words) + 1) for words, p in held_out.items()))

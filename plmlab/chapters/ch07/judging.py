@@ -16,7 +16,17 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import OTHER, TEST_SIZE, Words, agreeing, fresh, ids, kept, pretrained, reading
+from plmlab.chapters.ch07.corpus import (
+    OTHER,
+    TEST_SIZE,
+    Words,
+    agreement_sentences,
+    fresh,
+    held_out_sentences,
+    ids,
+    pretrained,
+    reading,
+)
 from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
@@ -41,41 +51,41 @@ def labelled_examples(rows: Sequence[Judged]) -> list[Example]:
     return [gpt_classification(ids(words), right, vocab=small_world_tokenizer().vocab) for words, right in rows]
 
 
-def judging(rows: Sequence[Judged]) -> Batch:
+def batch_of_rows(rows: Sequence[Judged]) -> Batch:
     """Collate labelled sentences into a batch."""
     return Batch.of(labelled_examples(rows), pad=small_world_tokenizer().vocab.need("pad"))
 
 
-def spoilt(words: Words) -> Words:
+def corrupt(words: Words) -> Words:
     """Corrupt a sentence by swapping "is" and "are"."""
     return tuple(OTHER.get(word, word) for word in words)
 
 
 def training_rows(count: int, seed: int) -> list[Judged]:
     """``count`` labelled training sentences; every second one is corrupted, with label 0."""
-    rest = list(agreeing())[TEST_SIZE + DEVELOPMENT:]
+    rest = list(agreement_sentences())[TEST_SIZE + DEVELOPMENT:]
     chosen = shuffled(Random(seed), rest)[:count]
-    return [(spoilt(words), 0) if index % 2 else (words, 1) for index, words in enumerate(chosen)]
+    return [(corrupt(words), 0) if index % 2 else (words, 1) for index, words in enumerate(chosen)]
 
 
 def twice(sentences: Sequence[Words]) -> Batch:
     """Batch with each sentence twice: unchanged with label 1, and corrupted with label 0."""
-    return judging([pair for words in sentences for pair in ((words, 1), (spoilt(words), 0))])
+    return batch_of_rows([pair for words in sentences for pair in ((words, 1), (corrupt(words), 0))])
 
 
 @cache
 def test_set() -> Batch:
     """Test batch: the held-out sentences, each unchanged and corrupted (cached)."""
-    return twice(sorted(kept()))
+    return twice(sorted(held_out_sentences()))
 
 
 @cache
 def development() -> Batch:
     """Development batch, each sentence unchanged and corrupted; disjoint from the training and test sets (cached)."""
-    return twice(list(agreeing())[TEST_SIZE:TEST_SIZE + DEVELOPMENT])
+    return twice(list(agreement_sentences())[TEST_SIZE:TEST_SIZE + DEVELOPMENT])
 
 
-class Judge(GPTClassifier):
+class AcceptabilityClassifier(GPTClassifier):
     """A classifier that omits the auxiliary LM loss in evaluation, so that all configurations are comparable."""
 
     def loss(self, batch: Batch) -> Tensor:
@@ -86,7 +96,7 @@ class Judge(GPTClassifier):
 
 
 def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: int = STEPS, **options: Any,
-         ) -> tuple[Judge, History]:
+         ) -> tuple[AcceptabilityClassifier, History]:
     """Fine-tune a copy of a GPT-2 with a classification head on ``labels`` sentences; return it with the run's history.
 
     ``auxiliary`` is λ. All recorded configurations train for ``STEPS`` updates, because training from scratch may
@@ -94,7 +104,8 @@ def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: 
     """
     torch.manual_seed(seed)
     rows = training_rows(labels, seed)
-    model = Judge.from_pretrained(gpt, labels=2, extract=small_world_tokenizer().vocab.need("end"), auxiliary=auxiliary)
+    model = AcceptabilityClassifier.from_pretrained(gpt, labels=2, extract=small_world_tokenizer().vocab.need("end"),
+                                                    auxiliary=auxiliary)
 
     def draw(rng: Random) -> list[Example]:
         return labelled_examples([rows[randint(rng, labels)] for _ in range(32)])
@@ -111,12 +122,14 @@ def accuracy(model: GPTClassifier) -> float:
         return float((model(test_set()).argmax(-1) == test_set().labels["class"]).float().mean())
 
 
-def likelier(cost: Callable[[Words], float]) -> float:
-    """Zero-shot accuracy: fraction of test pairs whose correct sentence has a lower ``cost`` than the corrupted one."""
-    return sum(cost(words) < cost(spoilt(words)) for words in sorted(kept())) / TEST_SIZE
+def zero_shot_accuracy(negative_log_prob: Callable[[Words], float]) -> float:
+    """Zero-shot accuracy: fraction of test pairs whose correct sentence has a lower ``negative_log_prob`` than the
+    corrupted one."""
+    return sum(negative_log_prob(words) < negative_log_prob(corrupt(words))
+               for words in sorted(held_out_sentences())) / TEST_SIZE
 
 
-def cost(gpt: GPT2) -> Callable[[Words], float]:
+def negative_log_prob(gpt: GPT2) -> Callable[[Words], float]:
     """Return the function sentence → −log P under a GPT, in nats."""
     @torch.no_grad()
     def nats(words: Words) -> float:
@@ -126,7 +139,7 @@ def cost(gpt: GPT2) -> Callable[[Words], float]:
     return nats
 
 
-def tuned(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:
+def fine_tune_run(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:
     """Fine-tune once: test accuracy ("right"), the best number of "updates", and the development "loss"."""
     is_pretrained, auxiliary = KINDS[kind]
     try:
@@ -138,6 +151,6 @@ def tuned(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:
     return {"right": accuracy(model), "updates": history.best[0], "loss": history.best[1]}
 
 
-def rate_score(kind: str, lr: float, seed: int) -> float:
+def lr_score(kind: str, lr: float, seed: int) -> float:
     """Score of a learning rate: minus the mean development loss with 64 and with 128 labels."""
-    return -sum(tuned(kind, labels, lr, seed)["loss"] for labels in (64, 128)) / 2
+    return -sum(fine_tune_run(kind, labels, lr, seed)["loss"] for labels in (64, 128)) / 2

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import Words, agreeing, examples, kept, pretrained, reading
+from plmlab.chapters.ch07.corpus import Words, agreement_sentences, examples, held_out_sentences, pretrained, reading
 from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
@@ -38,7 +38,8 @@ Prompt = tuple[list[str], str]
 @cache
 def pools(of_the_exam: bool) -> tuple[list[Words], list[Words]]:
     """Singular and plural sentences: the held-out test sentences, or all others with "is" or "are" (cached)."""
-    rows = [(words, number) for words, number in agreeing().items() if (words in kept()) == of_the_exam]
+    rows = [(words, number) for words, number in agreement_sentences().items()
+            if (words in held_out_sentences()) == of_the_exam]
     return [words for words, number in rows if number == "sg"], [words for words, number in rows if number == "pl"]
 
 
@@ -74,7 +75,7 @@ def named(rows: Sequence[Sequence[str]]) -> list[Example]:
     return masked
 
 
-def drawn(rng: Random, count: int = 16) -> list[Example]:
+def training_rows(rng: Random, count: int = 16) -> list[Example]:
     """Random training rows of eight sentences, each with a random pair of label words."""
     return named([row(rng, PAIRS[randint(rng, len(PAIRS))], [randint(rng, 2) for _ in range(ROW)], of_the_exam=False)
                   for _ in range(count)])
@@ -83,7 +84,7 @@ def drawn(rng: Random, count: int = 16) -> list[Example]:
 def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
     """Train a pretrained GPT-2 for ``STEPS`` updates on rows whose labels depend on the previous sentences."""
     gpt = deepcopy(pretrained(seed))
-    rows = ExampleBatches(drawn, f"rows {seed}", small_world_tokenizer().vocab.need("pad"))
+    rows = ExampleBatches(training_rows, f"rows {seed}", small_world_tokenizer().vocab.need("pad"))
     return gpt, fit(gpt, rows, steps=STEPS, lr=lr, warmup=20, decay="none", **options)
 
 
@@ -107,7 +108,7 @@ Answers = tuple[list[str], list[str]]
 """Answers to all prompts: over the whole vocabulary, and restricted to the two label words."""
 
 
-def marks(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt]) -> dict[str, float]:
+def metrics_of(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt]) -> dict[str, float]:
     """Evaluate answers: "one of two", the fraction of free answers that are either label word; and of the restricted
     answers, accuracy ("right") and the fraction of the most frequent one ("most given", 1 for a constant answer)."""
     correct = [word == name for word, (_, name) in zip(chosen, prompts, strict=True)]
@@ -115,33 +116,33 @@ def marks(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt])
             "most given": Counter(chosen).most_common(1)[0][1] / len(chosen)}
 
 
-def asked(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -> dict[str, dict[str, float]]:
-    """Number of examples in the prompt → `marks` of the answers."""
+def evaluate_prompts(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -> dict[str, dict[str, float]]:
+    """Number of examples in the prompt → `metrics_of` of the answers."""
     exams = {shots: test_set(shots, seed) for shots in SHOTS}
-    return {str(shots): marks(*answer(prompts), prompts) for shots, prompts in exams.items()}
+    return {str(shots): metrics_of(*answer(prompts), prompts) for shots, prompts in exams.items()}
 
 
 def plain(seed: int) -> dict[str, dict[str, float]]:
-    """`marks` of a GPT-2 pretrained on single sentences."""
-    return asked(partial(answers, pretrained(seed)), seed)
+    """`metrics_of` of a GPT-2 pretrained on single sentences."""
+    return evaluate_prompts(partial(answers, pretrained(seed)), seed)
 
 
 def rewarded_marks(lr: float, seed: int) -> dict[str, dict[str, float]]:
-    """`marks` of a GPT-2 trained on rows, where the examples are informative."""
+    """`metrics_of` of a GPT-2 trained on rows, where the examples are informative."""
     gpt, _ = rewarded(seed, lr, show=False)
-    return asked(partial(answers, gpt), seed)
+    return evaluate_prompts(partial(answers, gpt), seed)
 
 
-def rival(seed: int) -> dict[str, dict[str, float]]:
-    """`marks` of the nearest-neighbour baseline."""
-    return asked(lambda prompts: ([most_alike(words) for words, _ in prompts],) * 2, seed)
+def nearest_neighbour_baseline(seed: int) -> dict[str, dict[str, float]]:
+    """`metrics_of` of the nearest-neighbour baseline."""
+    return evaluate_prompts(lambda prompts: ([most_alike(words) for words, _ in prompts],) * 2, seed)
 
 
 @none_if_diverged
-def rate_score(lr: float, seed: int) -> float:
+def lr_score(lr: float, seed: int) -> float:
     """Score of a learning rate: minus the loss on new rows, in nats per label word."""
     gpt, _ = rewarded(seed, lr, show=False)
-    new = Batch.of(drawn(Random(f"development {seed}"), 64), pad=small_world_tokenizer().vocab.need("pad"))
+    new = Batch.of(training_rows(Random(f"development {seed}"), 64), pad=small_world_tokenizer().vocab.need("pad"))
     with torch.no_grad():
         return -float(gpt.loss(new))
 

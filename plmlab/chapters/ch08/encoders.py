@@ -40,7 +40,7 @@ class Encoder(BERT):
     features = "forward"
 
     @classmethod
-    def over(cls, bert: BERT) -> Self:
+    def with_weights_from(cls, bert: BERT) -> Self:
         """An encoder with a copy of a BERT's weights; ``top`` has random weights."""
         encoder = cls(bert.config)
         missing, unexpected = encoder.load_state_dict(bert.state_dict(), strict=False)

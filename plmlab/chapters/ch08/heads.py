@@ -14,7 +14,14 @@ from torch import Tensor
 
 from plmlab import world
 from plmlab.example import Batch
-from plmlab.interpret.heads import Link, bystanders, most_attended, offset_score, position_score, share_found
+from plmlab.interpret.heads import (
+    Link,
+    argmax_attention,
+    control_links,
+    fixed_offset_baseline,
+    fixed_position_baseline,
+    head_accuracy,
+)
 from plmlab.models.bert import BERT
 from plmlab.objectives import masked
 from plmlab.transfer import batch_of
@@ -31,14 +38,14 @@ class Relation(NamedTuple):
     links: list[Link]
 
 
-class Follower(NamedTuple):
+class HeadRule(NamedTuple):
     """The head that follows a relation best: chosen on every second link, scored on the remaining ones, from 0 to 1.
 
     ``score`` is the head's score, and ``others`` its score when the link starts at any other word of the text and has
-    the same target. ``place`` is the position at which most links begin; ``in_place`` is the score of the ``strangers``
-    words that occur at that position although no link of their text begins there (nan if there are none). ``by_offset``
-    and ``by_position`` are the scores of the best fixed ``offset`` and of the best fixed position, ``position``.
-    ``heads`` has the scores of all heads.
+    the same target. ``place`` is the position at which most links begin; ``in_place`` is the score of the
+    ``control_links`` words that occur at that position although no link of their text begins there (nan if there are
+    none). ``by_offset`` and ``by_position`` are the scores of the best fixed ``offset`` and of the best fixed position,
+    ``position``. ``heads`` has the scores of all heads.
     """
 
     relation: Relation
@@ -47,7 +54,7 @@ class Follower(NamedTuple):
     score: float
     others: float
     place: int
-    strangers: int
+    control_links: int
     in_place: float
     offset: int
     by_offset: float
@@ -98,20 +105,20 @@ def relations() -> list[Relation]:
     ]
 
 
-def follower(bert: BERT, relation: Relation) -> Follower:
+def follower(bert: BERT, relation: Relation) -> HeadRule:
     """The head of a BERT that follows a relation best, with the scores of the simpler rules."""
     _, texts, links = relation
-    attended = most_attended(bert, texts, special())
-    chosen = share_found(attended, links[::2])
+    attended = argmax_attention(bert, texts, special())
+    chosen = head_accuracy(attended, links[::2])
     layer, head = divmod(int(chosen.argmax()), chosen.shape[1])
     rest = links[1::2]
-    heads = share_found(attended, rest)
-    others, (place, _) = bystanders(texts, rest, special()), Counter(link.source for link in links).most_common(1)[0]
+    heads = head_accuracy(attended, rest)
+    others, (place, _) = control_links(texts, rest, special()), Counter(link.source for link in links).most_common(1)[0]
     taken = {link.row for link in links if link.source == place}
-    strangers = [link for link in bystanders(texts, links, special())
-                 if link.source == place and link.row not in taken]
+    outside = [link for link in control_links(texts, links, special())
+               if link.source == place and link.row not in taken]
 
     def score(some: Sequence[Link]) -> float:
-        return share_found(attended, some)[layer, head].item() if some else nan
-    return Follower(relation, layer, head, heads[layer, head].item(), score(others), place, len(strangers),
-                    score(strangers), *offset_score(rest), *position_score(rest), heads)
+        return head_accuracy(attended, some)[layer, head].item() if some else nan
+    return HeadRule(relation, layer, head, heads[layer, head].item(), score(others), place, len(outside),
+                    score(outside), *fixed_offset_baseline(rest), *fixed_position_baseline(rest), heads)

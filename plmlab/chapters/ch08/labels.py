@@ -37,10 +37,10 @@ def start(arm: str, seed: int) -> BERT:
     torch.manual_seed(seed)
     if arm == "from scratch":
         return BERT(whole.config)
-    return ENCODERS[arm].over(whole.encoder) if arm in ENCODERS else whole.encoder
+    return ENCODERS[arm].with_weights_from(whole.encoder) if arm in ENCODERS else whole.encoder
 
 
-def reached(arm: str, task: str, labels: int, lr: float, seed: int) -> dict[str, Any]:
+def run_result(arm: str, task: str, labels: int, lr: float, seed: int) -> dict[str, Any]:
     """Result of one run: its test ``score``, the number of updates at its best weights, and its ``curve`` of
     development scores."""
     model, history = fine_tune(start(arm, seed), task, labels, seed, lr=lr, steps=STEPS, patience=PATIENCE,

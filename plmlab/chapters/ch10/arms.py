@@ -13,9 +13,9 @@ import torch
 from plmlab.chapters.ch10 import recalling
 from plmlab.chapters.ch10.readers import (
     AbsoluteTransformerXL,
-    CountingTransformerXL,
-    TaughtTransformerXL,
-    UnplacedTransformerXL,
+    ContinuedPositionTransformerXL,
+    NoPositionTransformerXL,
+    TransformerXLWithGradient,
 )
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.train import History, fit
@@ -42,9 +42,9 @@ ARMS = {
     "absolute window": Arm(AbsoluteTransformerXL, WINDOW, 0),
     "absolute": Arm(AbsoluteTransformerXL, SEGMENT, MEMORY),
     "absolute, none": Arm(AbsoluteTransformerXL, SEGMENT, 0),
-    "counting": Arm(CountingTransformerXL, SEGMENT, MEMORY),
-    "no positions": Arm(UnplacedTransformerXL, SEGMENT, MEMORY),
-    "taught": Arm(TaughtTransformerXL, SEGMENT, MEMORY),
+    "counting": Arm(ContinuedPositionTransformerXL, SEGMENT, MEMORY),
+    "no positions": Arm(NoPositionTransformerXL, SEGMENT, MEMORY),
+    "taught": Arm(TransformerXLWithGradient, SEGMENT, MEMORY),
 }
 
 
@@ -59,7 +59,8 @@ def new(name: str, seed: int) -> TransformerXL:
 def train(model: TransformerXL, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a variant's model for the given number of updates; every variant gets the same texts. Returns the history.
     """
-    return fit(model, partial(recalling.drawn, recalling.read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
+    return fit(model, partial(recalling.training_batch, recalling.read(), seed, count=TEXTS), steps=updates, lr=lr,
+               warmup=50,
                **options)
 
 
@@ -69,7 +70,7 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tupl
     return model, train(model, updates, lr, seed, **options)
 
 
-def said(model: TransformerXL, part: str, count: int | None = None) -> recalling.Said:
+def evaluate(model: TransformerXL, part: str, count: int | None = None) -> recalling.Evaluation:
     """Evaluate a model on (the first ``count``) texts of a part, segmented as in training."""
     rows = recalling.texts(part)[:count]
-    return recalling.said(recalling.in_order(model, recalling.ids(rows)), rows)
+    return recalling.evaluate(recalling.segment_logits(model, recalling.ids(rows)), rows)

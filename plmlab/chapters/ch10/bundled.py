@@ -2,7 +2,7 @@
 
 import torch
 
-from plmlab.chapters.ch10.arms import SEEDS, learn, said
+from plmlab.chapters.ch10.arms import SEEDS, evaluate, learn
 from plmlab.chapters.ch10.recalling import tokenizer
 from plmlab.checkpoints import enter, home, save
 from plmlab.recipes import recorded
@@ -17,7 +17,7 @@ def main() -> None:
     torch.set_num_threads(1)  # as in the recipe
     lr = recorded("10")["numbers"]["distances"]["arms"][ARM]["lr"]
     model, _ = learn(ARM, UPDATES, lr, SEED, show=True)
-    result = said(model, "test_set")
+    result = evaluate(model, "test_set")
     save(home() / NAME, model, tokenizer(), command=COMMAND, figures={
         f"updates of 16 texts of 160 words, rate {lr:g}": f"{UPDATES:,}", "seed": str(SEED),
         "nats an answer": f"{result.answers:.3f}", "nats a word": f"{result.all:.3f}",

@@ -28,20 +28,20 @@ class PlacedTokens(TransformerXLEmbeddings):
         return super().forward(batch) + self.sinusoid(batch.position_ids[:, 0])
 
 
-class UnplacedTransformerXL(TransformerXL):
+class NoPositionTransformerXL(TransformerXL):
     """A memory without positional encodings: only the causal mask distinguishes earlier from later."""
 
     attention_class = MultiHeadAttention  # type: ignore[assignment]
 
 
-class PlacedTransformerXL(TransformerXL):
+class AbsolutePositionTransformerXL(TransformerXL):
     """A memory with absolute positions: the position ids of the batch."""
 
     embeddings_class = PlacedTokens
     attention_class = MultiHeadAttention  # type: ignore[assignment]
 
 
-class AbsoluteTransformerXL(PlacedTransformerXL):
+class AbsoluteTransformerXL(AbsolutePositionTransformerXL):
     """Absolute positions that restart in each segment. A position in the memory and one in the current segment have the
     same encoding if both are, say, the third of their segment (Dai et al. 2019, §3.3)."""
 
@@ -56,7 +56,7 @@ class AbsoluteTransformerXL(PlacedTransformerXL):
         return replace(super().following(tokens, before), position_ids=Batch.continuing(tokens, 0).position_ids)
 
 
-class CountingTransformerXL(PlacedTransformerXL):
+class ContinuedPositionTransformerXL(AbsolutePositionTransformerXL):
     """Absolute positions that continue across segments, from the first word of the text to the last."""
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
@@ -76,7 +76,7 @@ class CountingTransformerXL(PlacedTransformerXL):
         return torch.cat(outputs, dim=1)
 
 
-class TaughtTransformerXL(TransformerXL):
+class TransformerXLWithGradient(TransformerXL):
     """A memory that receives gradients: the text is processed in one pass, under the attention mask that is equivalent
     to segments and memory. The hidden states are the same, but gradients flow back into the positions in the memory."""
 

@@ -97,7 +97,7 @@ def next_words(rows: Int[Tensor, "text word"]) -> Batch:
     return replace(Batch.continuing(rows[:, :-1], 0), targets=rows[:, 1:].contiguous())
 
 
-def drawn(rows: Int[Tensor, "text word"], seed: int, step: int, count: int) -> Batch:
+def training_batch(rows: Int[Tensor, "text word"], seed: int, step: int, count: int) -> Batch:
     """The batch of an update: ``count`` rows, sampled without replacement in each epoch. The rows left over at the end
     of an epoch, too few for a batch, are dropped."""
     turn, place = divmod(step * count, len(rows) // count * count)
@@ -122,7 +122,7 @@ def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str,
     return {str(farthest): fmean(bins[farthest]) for farthest in sorted(bins) if farthest <= FARTHEST}
 
 
-class Said(NamedTuple):
+class Evaluation(NamedTuple):
     """Evaluation on a set of texts: accuracy on answers (``right``) by distance, and the mean loss in nats per word on
     the ``answers``' things and on ``all`` words."""
 
@@ -140,14 +140,14 @@ def outcomes(logits: Float[Tensor, "text position vocab"], some: Sequence[Recall
     return losses, logits.argmax(-1) == targets
 
 
-def said(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText]) -> Said:
+def evaluate(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText]) -> Evaluation:
     """Evaluate next-word logits."""
     asked, (losses, hits) = list(questions(some)), outcomes(logits, some)
-    return Said(by_distance(asked, [float(hits[question.row, question.position]) for question in asked]),
-                fmean(float(losses[question.row, question.position]) for question in asked), float(losses.mean()))
+    return Evaluation(by_distance(asked, [float(hits[question.row, question.position]) for question in asked]),
+                      fmean(float(losses[question.row, question.position]) for question in asked), float(losses.mean()))
 
 
 @torch.no_grad()
-def in_order(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
+def segment_logits(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
     """Logits of every position except the last, computed segment by segment as in training."""
     return torch.cat([model(next_words(some)) for some in rows.split(AT_ONCE)])

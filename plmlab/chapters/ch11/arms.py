@@ -164,7 +164,7 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.M
 
 
 @cache
-def judged(name: str, split: str) -> list[tuple[Batch, int]]:
+def evaluation_batches(name: str, split: str) -> list[tuple[Batch, int]]:
     """The batches on which a variant's loss is measured, each with its number of targets."""
     source = sentence_batches(world.small(), split, small_world_tokenizer(), ARMS[name].objective, JUDGED_TEXTS,
                               JUDGED_SEED)
@@ -177,18 +177,18 @@ def loss(name: str, model: nn.Module, split: str = "test") -> float:
     """A variant's loss under its own objective on held-out sentences, in nats per word."""
     model.eval()
     losses = [(float(model.loss(batch)) * count, count)  # type: ignore[operator]
-              for batch, count in judged(name, split)]
+              for batch, count in evaluation_batches(name, split)]
     return sum(nats for nats, _ in losses) / sum(count for _, count in losses)
 
 
 @none_if_diverged
-def rate_score(name: str, lr: float, seed: int) -> float:
+def lr_score(name: str, lr: float, seed: int) -> float:
     """Score of a learning rate: minus the loss after `PILOT` updates, on new sentences from the training distribution.
     """
     return -loss(name, learn(name, PILOT, lr, seed), "train")
 
 
-def kept(folder: str, name: str, updates: int, seed: int) -> Path:
+def stored_weights(folder: str, name: str, updates: int, seed: int) -> Path:
     """Path of a variant's saved weights."""
     return Path(folder) / f"{name} {updates} {seed}.safetensors"
 
@@ -196,10 +196,10 @@ def kept(folder: str, name: str, updates: int, seed: int) -> Path:
 def train(folder: str, name: str, updates: int, lr: float, seed: int) -> float:
     """Train a variant and save its weights; returns its loss on held-out sentences, in nats per word."""
     model = learn(name, updates, lr, seed)
-    keep(model, kept(folder, name, updates, seed))
+    keep(model, stored_weights(folder, name, updates, seed))
     return loss(name, model)
 
 
 def trained(folder: str, name: str, updates: int, seed: int) -> nn.Module:
     """Load a variant whose weights were saved."""
-    return with_kept(new(name, seed), kept(folder, name, updates, seed))
+    return with_kept(new(name, seed), stored_weights(folder, name, updates, seed))

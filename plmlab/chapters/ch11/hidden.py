@@ -8,7 +8,7 @@ queried sequentially: first for one word while both are masked, and then for the
 
 The text of the small world consists of about 800 different sentences, so that nearly all of this test set occurs in the
 training text (`read`): it measures how well a model knows the probabilities of its text, not how it generalizes to new
-sentences. `studies.ch11.unread` tests those in the full world.
+sentences. `studies.ch11.unseen` tests those in the full world.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +54,7 @@ SMALL = Source(world.small, small_world_tokenizer, different)
 """The source of the variants' test set."""
 
 
-class Gap(NamedTuple):
+class MaskedWords(NamedTuple):
     """A sentence and the indices of its masked words."""
 
     words: tuple[str, ...]
@@ -100,18 +100,19 @@ KINDS: dict[str, Callable[[Sentence, Random], list[Positions]]] = {
 
 
 @cache
-def gaps(kind: str, source: Source = SMALL) -> list[Gap]:
+def masked_words(kind: str, source: Source = SMALL) -> list[MaskedWords]:
     """The test set of a kind: masked words in different sentences."""
-    examples: dict[Gap, None] = {}
+    examples: dict[MaskedWords, None] = {}
     for sentence in source.sentences(source.world()):
         positions = KINDS[kind](sentence, Random(" ".join(sentence.words)))
-        examples |= {Gap(sentence.words, hidden): None for hidden in shuffled(Random(0), positions)[:1]}
+        examples |= {MaskedWords(sentence.words, hidden): None for hidden in shuffled(Random(0), positions)[:1]}
     return list(examples)[:COUNT]
 
 
 def read(kind: str, source: Source = SMALL) -> float:
     """Fraction of a test set's sentences that occur in 60,000 sentences of the training text."""
-    return sum(gap.words in _told(source.world()) for gap in gaps(kind, source)) / len(gaps(kind, source))
+    return sum(gap.words in _told(source.world())
+               for gap in masked_words(kind, source)) / len(masked_words(kind, source))
 
 
 @cache
@@ -120,7 +121,7 @@ def _told(of: World) -> frozenset[tuple[str, ...]]:
 
 
 @cache
-def exact(gap: Gap, source: Source = SMALL) -> Exact:
+def exact(gap: MaskedWords, source: Source = SMALL) -> Exact:
     """Loss of the exact posterior. (It knows the length of the sentence.)"""
     words, whole = list(gap.words), source.world()
     marginals = whole.posterior(words, gap.hidden, "test")
@@ -154,7 +155,7 @@ IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
 
 
 @torch.no_grad()
-def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[Gap, Positions]], turns: Sequence[Turn] = AT_ONCE,
+def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[MaskedWords, Positions]], turns: Sequence[Turn] = AT_ONCE,
          source: Source = SMALL) -> Float[Tensor, "gap word"]:
     """−log p of the true words of each gap, in nats, predicted turn by turn in the order given with it."""
     losses: list[list[float]] = [[] for _ in asked]
@@ -183,13 +184,14 @@ def _logits(arm: Arm, model: nn.Module, asked: Sequence[tuple[list[str], Positio
             yield {word: logits[row, position] for word, position in zip(sorted(hidden), positions, strict=True)}
 
 
-def orders(gap: Gap) -> tuple[Positions, ...]:
+def orders(gap: MaskedWords) -> tuple[Positions, ...]:
     """The orders in which a gap's words can be predicted."""
     return (gap.hidden, gap.hidden[::-1])[:len(gap.hidden)]
 
 
 @torch.no_grad()
-def impossible(arm: Arm, model: nn.Module, test_set: Sequence[Gap], turns: Sequence[Turn], source: Source = SMALL,
+def impossible(arm: Arm, model: nn.Module, test_set: Sequence[MaskedWords], turns: Sequence[Turn],
+               source: Source = SMALL,
                seed: int = 0) -> float:
     """Fraction of gaps for which the sampled words, turn by turn from left to right, do not form a sentence of the
     world."""
@@ -204,14 +206,14 @@ def impossible(arm: Arm, model: nn.Module, test_set: Sequence[Gap], turns: Seque
     return sum(whole.logprob(words, "test") == -inf for words in filled) / len(filled)
 
 
-def paid(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[str, float]]:
+def masked_word_losses(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[str, float]]:
     """Losses of a model, queried as a variant is, by kind: ``nats`` per gap, averaged over its orders; with two words
     also the ``disagreement`` between the two orders (mean absolute difference) and the fraction of ``impossible``
     samples. A model that predicts independently is queried sequentially too: ``nats in turn``, ``impossible in turn``.
     """
     results: dict[str, dict[str, float]] = {}
     for kind in KINDS:
-        test_set = gaps(kind, source)
+        test_set = masked_words(kind, source)
         asked = [[(gap, orders(gap)[i]) for gap in test_set] for i in range(len(orders(test_set[0])))]
         by_order = torch.stack([nats(arm, model, queries, source=source).sum(1) for queries in asked])
         results[kind] = {"nats": float(by_order.mean())}
@@ -228,16 +230,16 @@ def paid(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[s
 
 def examined(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[str, float]]:
     """Losses of a variant whose weights were saved."""
-    return paid(ARMS[name], trained(folder, name, updates, seed))
+    return masked_word_losses(ARMS[name], trained(folder, name, updates, seed))
 
 
 def best(kind: str, source: Source = SMALL) -> Exact:
     """Mean loss of the exact posterior on the test set of a kind."""
-    losses = [exact(gap, source) for gap in gaps(kind, source)]
+    losses = [exact(gap, source) for gap in masked_words(kind, source)]
     return Exact(*(sum(column) / len(losses) for column in zip(*losses, strict=True)))
 
 
 def described(kind: str, source: Source = SMALL) -> dict[str, float | int]:
-    """The test set of a kind: its number of ``gaps``, the fraction that was ``read`` in training, and the losses of the
-    exact posterior."""
-    return {"gaps": len(gaps(kind, source)), "read": read(kind, source), **best(kind, source)._asdict()}
+    """The test set of a kind: its number of ``masked_words``, the fraction that was ``read`` in training, and the
+    losses of the exact posterior."""
+    return {"gaps": len(masked_words(kind, source)), "read": read(kind, source), **best(kind, source)._asdict()}

@@ -106,7 +106,7 @@ def every() -> tuple[tuple[tuple[str, ...], float], ...]:
 
 
 @cache
-def chances(row: Row, told: bool = False) -> dict[Fillings, float]:
+def filling_probs(row: Row, told: bool = False) -> dict[Fillings, float]:
     """Each way to fill the blanks of a row with its posterior probability; with ``told``, given the `shown_places` too.
     """
     drawing, masses = how_drawn(row, told), defaultdict[Fillings, float](float)
@@ -123,7 +123,7 @@ def chances(row: Row, told: bool = False) -> dict[Fillings, float]:
     return {filling: mass / total for filling, mass in masses.items() if mass}
 
 
-def judged(asked: Sequence[Row], fillings: Sequence[Sequence[Sequence[str]]]) -> dict[str, float]:
+def scores_of(asked: Sequence[Row], fillings: Sequence[Sequence[Sequence[str]]]) -> dict[str, float]:
     """Scores of fillings: the fraction of rows that are ``right`` to the last word; in which all blanks have the
     correct ``length``; in which the ``first`` blank has; in which the filled text is a ``sentence`` of the world; and
     the mean posterior probability (``chance``) of the fillings."""
@@ -131,7 +131,8 @@ def judged(asked: Sequence[Row], fillings: Sequence[Sequence[Sequence[str]]]) ->
     lengths = [tuple(map(len, filling)) for filling in predicted]
     true_lengths = [tuple(map(len, row.fillings)) for row in asked]
     return {"right": fmean(filling == row.fillings for row, filling in zip(asked, predicted, strict=True)),
-            "chance": fmean(chances(row).get(filling, 0.0) for row, filling in zip(asked, predicted, strict=True)),
+            "chance": fmean(filling_probs(row).get(filling, 0.0) for row,
+                            filling in zip(asked, predicted, strict=True)),
             "length": fmean(ours == true for ours, true in zip(lengths, true_lengths, strict=True)),
             "first": fmean(ours[0] == true[0] for ours, true in zip(lengths, true_lengths, strict=True)),
             "sentence": fmean(world.small().logprob(whole(row, filling), "test") > float("-inf")

@@ -11,7 +11,7 @@ from torch import nn
 
 from plmlab import world
 from plmlab.chapters.ch12.blank_arms import Arm
-from plmlab.chapters.ch12.blank_test_set import Fillings, Row, chances, encoded, how_drawn
+from plmlab.chapters.ch12.blank_test_set import Fillings, Row, encoded, filling_probs, how_drawn
 from plmlab.example import IGNORE, Batch
 from plmlab.objectives.blanks import blank_infilling
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
@@ -24,7 +24,8 @@ def order_of(row: Row, ordered: bool) -> Sequence[int]:
     return range(len(row.spans)) if ordered else row.order
 
 
-def shared(ends: Sequence[bool], over: Sequence[float], said: Sequence[float], blanks: int) -> dict[str, float]:
+def token_and_end_loss(ends: Sequence[bool], over: Sequence[float], said: Sequence[float], blanks: int) -> dict[str,
+                                                                                                                float]:
     """``nats`` per word or end, and ``ends`` per blank. For each target: whether it is an end, the probability assigned
     to an end there, and the probability assigned to the target."""
     right = [chance if end else max(1 - chance, word) for end, chance, word in zip(ends, over, said, strict=True)]
@@ -32,8 +33,8 @@ def shared(ends: Sequence[bool], over: Sequence[float], said: Sequence[float], b
 
 
 @torch.no_grad()
-def paid(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -> dict[str, float]:
-    """A variant's loss on the blanks of rows, in nats: the two numbers of `shared`."""
+def losses_of(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -> dict[str, float]:
+    """A variant's loss on the blanks of rows, in nats: the two numbers of `token_and_end_loss`."""
     vocab, ends, over, target_probs = small_world_tokenizer().vocab, list[bool](), list[float](), list[float]()
     for begin in range(0, len(asked), 100):
         batch = Batch.of([arm.shown(blank_infilling(
@@ -44,7 +45,7 @@ def paid(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -> dic
         ends += (targets == vocab.need("end")).tolist()
         over += probs[:, vocab.need("end")].tolist()
         target_probs += probs.gather(1, targets[:, None])[:, 0].tolist()
-    return shared(ends, over, target_probs, sum(len(row.spans) for row in asked))
+    return token_and_end_loss(ends, over, target_probs, sum(len(row.spans) for row in asked))
 
 
 def floor(asked: Sequence[Row], ordered: bool, told: bool) -> dict[str, float]:
@@ -57,8 +58,9 @@ def floor(asked: Sequence[Row], ordered: bool, told: bool) -> dict[str, float]:
         ends += [word == END for word in words]
         over += [posterior.get(END, 0.0) for posterior in posteriors]
         target_probs += [posterior[word] for posterior, word in zip(posteriors, words, strict=True)]
-    return {**shared(ends, [min(chance, 1.0) for chance in over], target_probs, sum(len(row.spans) for row in asked)),
-            "lengths": fmean(right_lengths(row, chances(row, told)) for row in asked)}
+    return {**token_and_end_loss(ends, [min(chance, 1.0) for chance in over], target_probs,
+                                 sum(len(row.spans) for row in asked)),
+            "lengths": fmean(right_lengths(row, filling_probs(row, told)) for row in asked)}
 
 
 def right_lengths(row: Row, shares: Mapping[Fillings, float]) -> float:

@@ -3,5 +3,5 @@
 
 PRETRAINED = ("UniLM", "BERT", "sequence to sequence", "GPT", "encoder-decoder")
 """The pretrained models; "sequence to sequence" is UniLM's network trained under one of its four masks only."""
-NOTHING = "UniLM, not pretrained"
+RANDOM_INIT = "UniLM, not pretrained"
 """UniLM's network with random weights: a baseline without pretraining."""

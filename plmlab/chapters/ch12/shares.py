@@ -72,7 +72,7 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tupl
 
 
 @cache
-def judged(mask: str, split: str) -> list[tuple[Batch, int]]:
+def evaluation_batches(mask: str, split: str) -> list[tuple[Batch, int]]:
     """The batches on which the loss under a mask is measured, each with its number of targets."""
     source = sentence_batches(world.small(), split, small_writing.tokenizer(), _asked(mask), TEXTS, OTHERS)
     batches = [source(step) for step in range(JUDGED)]
@@ -91,12 +91,12 @@ def _asked(mask: str) -> Callable[..., Example]:
 
 
 @torch.no_grad()
-def paid(model: UniLMPretraining, split: str = "test") -> dict[str, float]:
+def losses_by_mask(model: UniLMPretraining, split: str = "test") -> dict[str, float]:
     """Mask → the loss under it on held-out sentences, in nats per masked word."""
     model.eval()
     losses = {}
     for mask in MASKS:
-        by_batch = [(float(model.loss(batch)) * count, count) for batch, count in judged(mask, split)]
+        by_batch = [(float(model.loss(batch)) * count, count) for batch, count in evaluation_batches(mask, split)]
         losses[mask] = sum(nats for nats, _ in by_batch) / sum(count for _, count in by_batch)
     return losses
 
@@ -105,7 +105,7 @@ def floors() -> dict[str, float]:
     """Mask → the entropy lower bound under it on the same Examples, given their position ids."""
     small, losses = world.small(), {}
     for mask in MASKS:
-        nats, counts = 0.0, [count for _, count in judged(mask, "test")]
+        nats, counts = 0.0, [count for _, count in evaluation_batches(mask, "test")]
         for step, count in enumerate(counts):
             rng = Random(f"{OTHERS}:{step}")
             sentences = islice(small.text("test", seed=int(rng.random() * 2**53)), TEXTS)

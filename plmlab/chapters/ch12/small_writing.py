@@ -68,7 +68,7 @@ def next_words(source: Sequence[int], target: Sequence[int], *, vocab: Vocabular
     return example
 
 
-def masks_behind(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+def appended_masks(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
     """No masked tokens in the text; instead a [MASK] is appended for each target token, with the same position id, and
     predicts that token. It attends to the source, to the target words before it, and to itself (the pseudo-masks of Bao
     et al. 2020, in left-to-right order). So every word is predicted in place given the correct preceding words."""
@@ -97,7 +97,7 @@ def rows(split: str, rng: Random, count: int, lengths: range = WORDS) -> list[tu
             for one in islice(passages(world.small(), split, rng, lengths), count)]
 
 
-def lessons(make: Make, seed: int) -> ExampleBatches:
+def training_batches(make: Make, seed: int) -> ExampleBatches:
     """Batches of new training passages."""
     vocab = tokenizer().vocab
 
@@ -110,7 +110,7 @@ def lessons(make: Make, seed: int) -> ExampleBatches:
 def tune(model: nn.Module, make: Make, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Fine-tune a model for translation, in place."""
     torch.manual_seed(seed)
-    return fit(model, lessons(make, seed), steps=updates, lr=lr, warmup=min(50, updates // 5),
+    return fit(model, training_batches(make, seed), steps=updates, lr=lr, warmup=min(50, updates // 5),
                **options)
 
 
@@ -145,7 +145,7 @@ def at_the_last(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> li
 Write = Callable[[UniLMPretraining, Sequence[Sequence[int]]], list[tuple[int, ...]]]
 
 
-def right(model: UniLMPretraining, split: str, write: Write = in_place) -> float:
+def translation_accuracy(model: UniLMPretraining, split: str, write: Write = in_place) -> float:
     """Fraction of `TEST_SIZE` new passages that are translated without a mistake; "train" are new passages made of
     training sentences."""
     passages = rows(split, Random("exam"), TEST_SIZE)

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from plmlab import world
-from plmlab.chapters.ch12.pretrained import NOTHING, PRETRAINED
+from plmlab.chapters.ch12.pretrained import PRETRAINED, RANDOM_INIT
 from plmlab.draws import shuffled
 from plmlab.metrics import bleu, rouge
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
@@ -30,7 +30,7 @@ READ, CHOSEN = 67, 45
 """Articles of the pretraining text that are held out for the summarization test set, and for development."""
 WORDINGS = 8
 """Number of versions of an article, each with other words and another order."""
-WRITERS = (*PRETRAINED, NOTHING)
+WRITERS = (*PRETRAINED, RANDOM_INIT)
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
 """Token ids of a source and of its target."""
@@ -68,7 +68,7 @@ def translation() -> Task:
 
 
 @cache
-def gist() -> Task:
+def summarization() -> Task:
     """Articles and their gist sentences, which say what an article is about: the first, and mostly one more. Training
     articles are about other entities, each in `WORDINGS` wordings."""
     def row(article: Any) -> Row:
@@ -86,10 +86,10 @@ def gist() -> Task:
     return Task(tuple(learned), tuple(chosen), (*test_set, *unseen), READ, updates=500, pilot=200)
 
 
-TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": gist}
+TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": summarization}
 
 
-def judged(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
+def scores_of(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
     """``exact`` match, from 0 to 1; ``bleu`` and ``rouge-l`` over words, from 0 to 100."""
     candidates, references = ([" ".join(f"w{token}" for token in text) for text in side]
                               for side in (said, [target for _, target in rows]))
@@ -118,7 +118,7 @@ def baselines() -> dict[str, dict[str, float]]:
         ends = [place + 1 for place, token in enumerate(source) if token in stops]
         return tuple(source[:ends[min(count, len(ends)) - 1]])
 
-    test_set, asked = gist().test_set, translation()
-    return {"nearest": judged(nearest(asked.test_set, asked.train), asked.test_set),
-            **{name: judged([lead(source, count) for source, _ in test_set], test_set)
+    test_set, asked = summarization().test_set, translation()
+    return {"nearest": scores_of(nearest(asked.test_set, asked.train), asked.test_set),
+            **{name: scores_of([lead(source, count) for source, _ in test_set], test_set)
                for name, count in (("first", 1), ("two", 2))}}

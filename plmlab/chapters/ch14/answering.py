@@ -49,7 +49,8 @@ def supporting(question: Question, pages: ArticlePages) -> set[Clue]:
     return {Clue(pages.title(clue.article), clue.sentence) for clue in question.evidence}
 
 
-def growth(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch, **choices: Any,
+def start_search(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch,
+                 **choices: Any,
            ) -> CogQASearch:
     """A question of the world as a graph expansion over these pages; ``choices`` are options of the class of
     `CogQASearch`.
@@ -57,7 +58,7 @@ def growth(model: CogQA, pages: ArticlePages, question: Question, kind: type[Cog
     return kind(model, pages, pages.tokenizer.vocab, pages.ids(question.words), KINDS[question.form], **choices)
 
 
-def graded(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) -> GrownOutcome:
+def grade(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) -> GrownOutcome:
     """Score a completed graph against the gold graph and the correct answer. The predicted supporting sentences are
     those in which a node was found."""
     clues = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
@@ -69,9 +70,9 @@ def graded(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) 
         any(answer_match(node, right).exact for node in state.answers))
 
 
-def answered(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch,
-             **choices: Any,
+def answer_question(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch,
+                    **choices: Any,
              ) -> GrownOutcome:
     """Answer a question with both systems and score the result."""
-    asked = growth(model, pages, question, kind, **choices)
-    return graded(gold_graph(question, pages), " ".join(question.answer), asked, asked.finished())
+    asked = start_search(model, pages, question, kind, **choices)
+    return grade(gold_graph(question, pages), " ".join(question.answer), asked, asked.finished())

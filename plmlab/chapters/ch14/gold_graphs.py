@@ -94,7 +94,7 @@ def span_in(pages: ArticlePages, clue: Clue, name: str) -> Span:
     return len(pages.ids(words[:start])), len(pages.ids(words[:start + len(name.split())]))
 
 
-def asked(question: Question, pages: ArticlePages, graph: GoldGraph) -> tuple[int, ...]:
+def query_of_system2(question: Question, pages: ArticlePages, graph: GoldGraph) -> tuple[int, ...]:
     """Target of System 2, with nodes given by their indices (`CognitiveExample`)."""
     numbers = graph.numbers
     kind = KINDS[question.form]
@@ -156,7 +156,7 @@ def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: in
             negatives: int = NEGATIVES) -> CognitiveExample:
     """A question with its gold graph and this many negative nodes of each kind, as a training example for CogQA."""
     graph = gold_graph(question, pages)
-    queried, kind = asked(question, pages, graph), KINDS[question.form]
+    queried, kind = query_of_system2(question, pages, graph), KINDS[question.form]
     for node in islice(other_hops(graph, pages, rng), negatives):
         graph.add(node)
     for node in islice(other_answers(graph, pages, rng), negatives if kind == "special" else 0):

@@ -10,8 +10,17 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
-from plmlab.chapters.ch16.training import QUOTED, Arm, Lesson, LookedUp, among, random_span, random_tokens, recall
-from plmlab.chapters.ch16.warm_start import started, untrained_embedder
+from plmlab.chapters.ch16.training import (
+    QUOTED,
+    Arm,
+    Lesson,
+    RetrievalBatches,
+    among,
+    random_span,
+    random_tokens,
+    recall,
+)
+from plmlab.chapters.ch16.warm_start import untrained_embedder, warm_started
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
 from plmlab.models.retrieve_and_read import Reading, RetrieveAndRead
@@ -44,29 +53,30 @@ def questions(world: int, most: int = ASKED) -> tuple[Statement, ...]:
     return tuple(shuffled(Random(world), corpus(world).statements)[:most])
 
 
-def begun(name: str) -> REALM:
+def initialized(name: str) -> REALM:
     """A variant before training."""
-    arm, warm = ARMS[name], started()
+    arm, warm = ARMS[name], warm_started()
     return REALM.from_pretrained(warm.embedder if arm.warm else untrained_embedder(), warm.reader)
 
 
 def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, **options: Any) -> History:
     """Train retriever and reader jointly; ``options`` are passed to `fit`."""
     lessons = [Lesson.of(world) for world in shuffled(Random(seed), TRAINING)]
-    batches = LookedUp(model, lambda turn: lessons[turn % len(lessons)], arm, seed=seed, batch=BATCH, every=EVERY)
-    return fitted(model, batches, lr, updates, **options)
+    batches = RetrievalBatches(model, lambda turn: lessons[turn % len(lessons)], arm, seed=seed, batch=BATCH,
+                               every=EVERY)
+    return fit_model(model, batches, lr, updates, **options)
 
 
-def fitted(model: torch.nn.Module, batches: Any, lr: float, updates: int = UPDATES, **options: Any) -> History:
+def fit_model(model: torch.nn.Module, batches: Any, lr: float, updates: int = UPDATES, **options: Any) -> History:
     """Train any model with the schedule of the variants."""
     return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, lr_end=lr / 10, compile=False, **options)
 
 
-def learned(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     """Train a variant and save its weights in the recipe's folder. Returns its ``curve``, (updates, recall@4 on test
     statements), and its recall@4 on the ``development`` world."""
     torch.manual_seed(seed)
-    model = begun(name)
+    model = initialized(name)
     curve = [(0, exam_recall(model))]
     history = train(model, ARMS[name], lr, seed, precision="float32", show=False, score=exam_recall,
                     evaluate_every=100)
@@ -86,12 +96,12 @@ def file(folder: str, name: str, lr: float, seed: int) -> Path:
     return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
 
 
-def kept(folder: str, name: str, lr: float, seed: int) -> REALM:
-    """A variant whose weights `learned` has saved."""
-    return with_kept(begun(name), file(folder, name, lr, seed))
+def stored_model(folder: str, name: str, lr: float, seed: int) -> REALM:
+    """A variant whose weights `train_arm` has saved."""
+    return with_kept(initialized(name), file(folder, name, lr, seed))
 
 
-def answered(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[Reading]:
+def answer_queries(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[Reading]:
     """Predictions for each statement; its correct answer is always among the candidates."""
     return lookup.read([one.query() for one in statements], null=null, also=[[one.answer] for one in statements])
 
@@ -113,7 +123,7 @@ def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def each(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[dict[str, float]]:
     """The `outcome` of each statement."""
     return [outcome(statement, reading, null)
-            for statement, reading in zip(statements, answered(lookup, statements, null), strict=True)]
+            for statement, reading in zip(statements, answer_queries(lookup, statements, null), strict=True)]
 
 
 def outcome(statement: Statement, reading: Reading, null: bool) -> dict[str, float]:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import torch
 
-from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, begun, outcomes, train
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, initialized, outcomes, train
 from plmlab.chapters.ch16.warm_start import (
     ICT_BATCH,
     ICT_UPDATES,
     READER_BATCH,
     READER_UPDATES,
     bert,
-    learn_to_match,
     learn_to_read,
+    train_inverse_cloze,
     untrained_embedder,
 )
 from plmlab.chapters.ch16.warm_start import NAME as START
@@ -34,7 +34,7 @@ def main() -> None:
     """Run the warm start, train, and enter both models into the index."""
     start()
     torch.manual_seed(SEED)
-    model = begun(FULL)
+    model = initialized(FULL)
     history = train(model, ARMS[FULL], RATE, SEED, UPDATES, save_to=RUNS / NAME, save_every=SAVED, resume=True)
     bundle(NAME, model, {f"updates of {BATCH} statements, rate {RATE:g}": f"{UPDATES:,}", "device": history.device,
                          "seconds": f"{history.seconds:.0f}"})
@@ -45,7 +45,7 @@ def start() -> None:
     torch.manual_seed(SEED)
     embedder, reader = untrained_embedder(), bert()
     saving = {"save_every": SAVED, "resume": True}
-    runs = (learn_to_match(embedder, SEED, save_to=RUNS / START / "embedder", **saving),
+    runs = (train_inverse_cloze(embedder, SEED, save_to=RUNS / START / "embedder", **saving),
             learn_to_read(reader, SEED, save_to=RUNS / START / "reader", **saving))
     bundle(START, REALM.from_pretrained(embedder, reader), {
         f"inverse cloze, updates of {ICT_BATCH} blocks": f"{ICT_UPDATES:,}",

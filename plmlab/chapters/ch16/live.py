@@ -6,7 +6,7 @@ begun to fall.
 
 from plmlab.chapters.ch16.arms import ARMS, FULL
 from plmlab.chapters.ch16.corpora import TRAINING
-from plmlab.chapters.ch16.training import Lesson, LookedUp
+from plmlab.chapters.ch16.training import Lesson, RetrievalBatches
 from plmlab.models.realm import REALM
 
 WORLDS = TRAINING[:4]
@@ -14,8 +14,9 @@ MATCHING_UPDATES = 100
 UPDATES, BATCH, EVERY, RATE = 30, 16, 20, 3e-4
 
 
-def batches(model: REALM, seed: int = 0) -> LookedUp:
+def batches(model: REALM, seed: int = 0) -> RetrievalBatches:
     """Step → its statements with the documents that the model retrieves for them; the world changes every `EVERY`
     steps."""
     lessons = [Lesson.of(world) for world in WORLDS]
-    return LookedUp(model, lambda turn: lessons[turn % len(lessons)], ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)
+    return RetrievalBatches(model, lambda turn: lessons[turn % len(lessons)], ARMS[FULL], seed=seed, batch=BATCH,
+                            every=EVERY)

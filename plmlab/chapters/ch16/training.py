@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.draws import randint, shuffled
 from plmlab.models.realm import REALM
-from plmlab.models.retrieve_and_read import TOP, RetrieveAndRead
+from plmlab.models.retrieve_and_read import TOP_K, RetrieveAndRead
 from plmlab.models.text_retriever import TextCorpus, TextRetriever
 from plmlab.objectives.retrieval_batches import RetrievedBatch
 from plmlab.retrieval.blocks import Block
@@ -70,13 +70,13 @@ QUOTED: Callable[[Lesson], Sequence[Statement]] = attrgetter("quoted")
 """Samples only statements that are quoted from the documents."""
 
 
-class LookedUp:
+class RetrievalBatches:
     """Step → statements of one world, each with the documents that the retriever currently finds for it. After every
     ``every`` steps the next world is used and its documents are embedded again; if the variant's index is stale, with
     the embedder as it was initialized."""
 
     def __init__(self, model: REALM, lessons: Callable[[int], Lesson], arm: Arm, *, seed: int, batch: int, every: int,
-                 most: int = TOP) -> None:
+                 most: int = TOP_K) -> None:
         self.model, self.lessons, self.arm = model, lessons, arm
         self.seed, self.size, self.every, self.most = seed, batch, every, most
         self.old = None if arm.fresh else deepcopy(model)
@@ -105,7 +105,7 @@ def among(model: REALM, world: int) -> RetrieveAndRead:
     return RetrieveAndRead.of(model, world_tokenizer(), corpus(world).blocks)
 
 
-def recall(lookup: RetrieveAndRead, statements: Sequence[Statement], most: int = TOP) -> float:
+def recall(lookup: RetrieveAndRead, statements: Sequence[Statement], most: int = TOP_K) -> float:
     """Recall@``most``: the fraction of statements for which one of the top ``most`` documents states the fact."""
     ranked = lookup.retrieve([one.query() for one in statements], most).lists()
     return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, ranked, strict=True)) / len(ranked)

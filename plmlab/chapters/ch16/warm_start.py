@@ -30,7 +30,7 @@ ICT_UPDATES, ICT_BATCH, ICT_RATE = 400, 32, 5e-4
 READER_UPDATES, READER_BATCH, READER_RATE = 2000, 32, 5e-4
 
 
-def started() -> REALM:
+def warm_started() -> REALM:
     """The bundled retriever and reader after their warm start."""
     realm, _ = load(NAME, expect="realm")
     return realm
@@ -102,7 +102,7 @@ def reader_batches(seed: int) -> Callable[[int], Batch]:
     return batch
 
 
-def learn_to_match(embedder: DualEncoder, seed: int, updates: int = ICT_UPDATES, **options: object) -> History:
+def train_inverse_cloze(embedder: DualEncoder, seed: int, updates: int = ICT_UPDATES, **options: object) -> History:
     """Warm up a retriever with the inverse cloze task; ``options`` are passed to `fit`."""
     return fit(embedder, ict_batches(seed), steps=updates, lr=ICT_RATE, warmup=updates // 10, compile=False,
                **options)  # type: ignore[arg-type]

@@ -1,11 +1,11 @@
 // The Alignment Lab: a translation, its cross-attention, and the effect of changing it.
 
-import { legendOf, modelsOf, tallyOf, textsOf } from "./beside.js";
+import { legendOf, modelsOf, tallyOf, textsOf } from "./side_panel.js";
 import { hand, labelSwitch, reading } from "./controls.js";
 import { linksOf } from "./links.js";
 import { matrixOf, scale } from "./matrix.js";
 import { arranged, changesOf, firstCell, heldWith, holdAt, looksOf, onPartner, switched } from "./numbers.js";
-import { cellSaid, columnSaid, finding, handSaid, labelSaid, rowSaid } from "./told.js";
+import { cellSaid, columnSaid, finding, handSaid, labelSaid, rowSaid } from "./messages.js";
 import { clamp, eachFrame, el, keepingFocus, resized, ruler, settled } from "../shared/dom.js";
 import { guess, lab, observe, tell } from "../shared/lab.js";
 import { shownOf } from "../shared/steps.js";

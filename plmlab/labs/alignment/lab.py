@@ -9,14 +9,14 @@ from torch import nn
 
 from plmlab.interpret.alignments import Translation, translate
 from plmlab.interpret.readable import as_ours
-from plmlab.labs.alignment.asking import shutting
-from plmlab.labs.alignment.compared import side_by_side
-from plmlab.labs.alignment.hands import LONGEST, checked, written
-from plmlab.labs.alignment.presets import AlignmentPreset, offered
+from plmlab.labs.alignment.comparison import side_by_side
+from plmlab.labs.alignment.interventions import LONGEST, checked, written
+from plmlab.labs.alignment.presets import AlignmentPreset, default_presets
+from plmlab.labs.alignment.quiz import masking_question
 from plmlab.labs.alignment.reading import Source, read
+from plmlab.labs.alignment.serialization import serialized
 from plmlab.labs.alignment.state import Asked, Hand, State, Told
-from plmlab.labs.alignment.tallying import tally as tallied
-from plmlab.labs.alignment.telling import told
+from plmlab.labs.alignment.tally import tally as tallied
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.notes import joined
 from plmlab.labs.shared.tokens import labels
@@ -43,7 +43,7 @@ class AlignmentLab(Lab):
         split: the world's distribution to which a text must belong for its gold alignment to be known.
         presets: preset texts; by default, some of the world's.
         tally: statistics over many texts for the tally button, as returned by
-            `plmlab.labs.alignment.tallying.tally`, or a function that computes them; by default, that function on the
+            `plmlab.labs.alignment.tally.tally`, or a function that computes them; by default, that function on the
             drawn model, if there is a world.
         traits: what the reader can set: ``held`` (dicts of step, ``position`` and share), ``shut`` (masked source
             positions), ``drawn`` (a model's name), ``steps`` (number of words shown; None: all), ``labelled``
@@ -78,7 +78,7 @@ class AlignmentLab(Lab):
         if not self.looking:
             raise ValueError("the Alignment Lab needs a model with attention, and none was given: AlignmentLab("
                              "{name: model, …}, tokenizer)")
-        choices = (offered(world, split) if world else []) if presets is None else list(presets)
+        choices = (default_presets(world, split) if world else []) if presets is None else list(presets)
         if text is None and not choices:
             raise ValueError("there is no initial text: give a text, a world or presets")
         self.source: Source | None = None
@@ -133,7 +133,8 @@ class AlignmentLab(Lab):
         holds, shut = checked(self.held if kept else [], self.shut if kept else [], len(source.ids) + 1)
         texts = self._written if known else {
             name: written(model, source.ids, self.tokenizer.vocab) for name, model in self.models.items()}
-        said = self._told if known else {name: told(text, self.tokenizer, source.gold) for name, text in texts.items()}
+        said = self._told if known else {name: serialized(text, self.tokenizer, source.gold) for name,
+                                         text in texts.items()}
         before = after = texts[self.drawn]
         if holds or shut:
             after = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, holds, shut)
@@ -141,7 +142,7 @@ class AlignmentLab(Lab):
         asked = dict(self._asked) if known else {}
         if self.drawn not in asked:
             asked[self.drawn] = self._question(source, before, said[self.drawn])
-        now = said[self.drawn] if after is before else told(after, self.tokenizer, source.gold)
+        now = said[self.drawn] if after is before else serialized(after, self.tokenizer, source.gold)
         return Computed(
             {"state": self._state(source, said, now, hand, asked[self.drawn]),
              "message": self._note(source, before), "counted": self._counted.get(self.drawn, {}), **hand},
@@ -149,8 +150,8 @@ class AlignmentLab(Lab):
              "_asked": asked})
 
     def _state(self, source: Source, texts: Mapping[str, Told], now: Told, hand: Hand, asked: Asked) -> State:
-        """The state for JavaScript: ``before`` and ``now`` are translations (see `told`), ``changes`` their aligned
-        steps, ``others`` the translations of the other models, ``gold`` the words of the reference."""
+        """The state for JavaScript: ``before`` and ``now`` are translations (see `serialized`), ``changes`` their
+        aligned steps, ``others`` the translations of the other models, ``gold`` the words of the reference."""
         before = texts[self.drawn]
         return {
             "text": " ".join(source.words),
@@ -171,7 +172,7 @@ class AlignmentLab(Lab):
         assert before.weights is not None
         positions = then["positions"] or []
         right = [pair for pair in then["partners"] if positions[pair[0]] is not None]
-        return shutting(source.words, then["tokens"], before.weights, right, without)
+        return masking_question(source.words, then["tokens"], before.weights, right, without)
 
     def _note(self, source: Source, before: Translation) -> str:
         """The notes on the text, and on a translation that did not end."""

@@ -1,7 +1,7 @@
 // Source words above, target words below, and a link for each attention weight; the line width shows the weight.
 
 import { chipRow } from "./chips.js";
-import { called } from "./told.js";
+import { called } from "./messages.js";
 import { el, svg } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";
 

@@ -33,7 +33,7 @@ SHORT = AlignmentPreset("a short sentence", "the cat is hungry .")
 SHUT = AlignmentPreset("mask a word", "the keys near the table are lost .", ("keys",))
 
 
-def offered(world: World, split: str) -> list[AlignmentPreset]:
+def default_presets(world: World, split: str) -> list[AlignmentPreset]:
     """The presets for a world: those sentences that are in its grammar, and a long passage."""
     sampled = islice(passages(world, "test", Random(SEED), LONG), 20)
     whole = max(sampled, key=lambda passage: min(len(passage.english), LONG[-1]))

@@ -2,7 +2,7 @@
 
 import { partingOf } from "./layout.js";
 import { missesOf, textsOf, widthsOf } from "./results.js";
-import { branchSaid, finding, unfoldedSaid, widerSaid } from "./told.js";
+import { branchSaid, finding, unfoldedSaid, widerSaid } from "./messages.js";
 import { legendOf, treeOf } from "./tree.js";
 import { following, presetBar, select, slider, textField } from "../shared/controls.js";
 import { el, settled } from "../shared/dom.js";

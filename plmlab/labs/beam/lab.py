@@ -8,18 +8,18 @@ import traitlets
 from plmlab.decode import Hypothesis, TableLM
 from plmlab.decode.growth import Step
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.beam.beside import Begun, Beside
-from plmlab.labs.beam.pins import WIDEST, Likeliest, likeliest, pinned, widths
-from plmlab.labs.beam.presets import Preset, offered
+from plmlab.labs.beam.adapters import Adapter, ModelAdapter, TableAdapter
+from plmlab.labs.beam.exact import ExactProbabilities, PrefixProbabilities
+from plmlab.labs.beam.exact_results import WIDEST, Likeliest, likeliest, pinned, widths
+from plmlab.labs.beam.presets import Preset, default_presets
 from plmlab.labs.beam.state import State
 from plmlab.labs.beam.tree import Search, branch, columns, greedily, lane, told
-from plmlab.labs.beam.writers import ModelWriter, TableWriter, Writer
 from plmlab.text.printable import printable
 from plmlab.world import World
 
 STEEPEST = 2.0
 LONGEST = 20
-Beginning = tuple[list[int], str, Begun | None]
+Beginning = tuple[list[int], str, PrefixProbabilities | None]
 SEARCHED = ("text", "width", "alpha", "length", "source")
 
 
@@ -61,9 +61,9 @@ class BeamLab(Lab):
 
     def __init__(self, model: Any = None, tokenizer: Any = None, text: str | None = None, *, world: World | None = None,
                  split: str = "train", presets: Sequence[Preset] | None = None, **traits: Any) -> None:
-        own = None if model is None else writer_of(model, tokenizer, world, split)
-        choices = list(offered(own, traits.get("length", LONGEST)) if presets is None else presets)
-        self.writers: dict[str, Writer] = {} if own is None else {own.name: own}
+        own = None if model is None else adapter_of(model, tokenizer, world, split)
+        choices = list(default_presets(own, traits.get("length", LONGEST)) if presets is None else presets)
+        self.writers: dict[str, Adapter] = {} if own is None else {own.name: own}
         sources = [self._source(preset, own) for preset in choices]
         if not self.writers:
             raise ValueError("there is no model: give one, or a preset with a table")
@@ -81,14 +81,14 @@ class BeamLab(Lab):
                          "source": source} for preset, source in zip(choices, sources, strict=True)],
             "sources": list(self.writers), "widest": WIDEST, "steepest": STEEPEST, "longest": LONGEST})
 
-    def _source(self, preset: Preset, own: Writer | None) -> str:
+    def _source(self, preset: Preset, own: Adapter | None) -> str:
         """The name of a preset's model; a table is registered under it."""
         if preset.table is None:
             if own is None:
                 raise ValueError(f"the preset {preset.title!r} has no table and the lab has no model; give one of them")
             return own.name
         name = f"table: {preset.title}"
-        self.writers[name] = TableWriter(name, preset.table)
+        self.writers[name] = TableAdapter(name, preset.table)
         return name
 
     @traitlets.validate("width", "alpha", "length")
@@ -153,13 +153,14 @@ class BeamLab(Lab):
                          "unfold": [], "unfolded": {}},
                         {"search": search, "grown": grown, "greedy": greedy})
 
-    def _begin(self, writer: Writer) -> Beginning:
+    def _begin(self, writer: Adapter) -> Beginning:
         """The prompt: its ids, a note, and its position in the world's automaton. Cached while the prompt is the
         same."""
         key = (writer.name, self.text, self.length)
         if self._beginning is None or self._beginning[0] != key:
             ids, note = writer.read(self.text, self.length)
-            self._beginning = key, (ids, note, Begun(writer.beside, writer.words(self.text)) if writer.beside else None)
+            self._beginning = key, (ids, note, PrefixProbabilities(writer.beside, writer.words(self.text))
+                                    if writer.beside else None)
         return self._beginning[1]
 
     def _pins(self, search: Search, grown: Sequence[Step], *, look: bool) -> dict[str, Any]:
@@ -189,16 +190,16 @@ class BeamLab(Lab):
         return {"step": self.unfold[0], "place": self.unfold[1], **lane(search, path, text)}
 
 
-def writer_of(model: Any, tokenizer: Any, world: World | None, split: str) -> Writer:
+def adapter_of(model: Any, tokenizer: Any, world: World | None, split: str) -> Adapter:
     """Wrap a model with its tokenizer; a table needs none. Raises ValueError if one is missing or superfluous."""
     if isinstance(model, TableLM):
         if tokenizer is not None or world is not None:
             raise ValueError("the tokens of a TableLM are its words: give neither a tokenizer nor a world")
-        return TableWriter("the table", model)
+        return TableAdapter("the table", model)
     if tokenizer is None:
         raise ValueError(f"give the tokenizer of the {type(model).__name__} too: BeamLab(model, tokenizer)")
-    writer = ModelWriter(type(model).__name__, model, tokenizer, None)
+    writer = ModelAdapter(type(model).__name__, model, tokenizer, None)
     if world is not None:
         size = getattr(getattr(model, "config", None), "vocab", len(writer.tokenizer))
-        writer.beside = Beside(world, split, writer.tokenizer, size)
+        writer.beside = ExactProbabilities(world, split, writer.tokenizer, size)
     return writer

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from plmlab.decode import Hypothesis, TableLM
-from plmlab.labs.beam.beside import Begun
+from plmlab.labs.beam.adapters import Adapter
+from plmlab.labs.beam.exact import PrefixProbabilities
 from plmlab.labs.beam.tree import Search, greedily
-from plmlab.labs.beam.writers import Writer
 
 APPLE = TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, "我爱大人": 0.08, "我爱大妈": 0.12, "我爱大便": 0.05,
                  "我爱大军": 0.05, "我爱大米": 0.08, "我爱大姐": 0.07})
@@ -47,20 +47,20 @@ REAL = (Preset("a garden path", "the butchers", 3), Preset("a wider beam is wors
 """Prompts from the full world for which ``lstm-world`` and ``gpt2-world`` show what the title says."""
 
 
-def offered(writer: Writer | None, length: int) -> list[Preset]:
+def default_presets(writer: Adapter | None, length: int) -> list[Preset]:
     """The presets: with this writer's model where it shows what the title says, otherwise with a table."""
     own = {} if writer is None else {preset.title: preset for preset in REAL if holds(writer, preset, length)}
     cases = [own.pop(preset.title, preset) for preset in TABLES]
     return [FIRST, *cases, PENALTY, *own.values()]
 
 
-def holds(writer: Writer, preset: Preset, length: int) -> bool:
+def holds(writer: Adapter, preset: Preset, length: int) -> bool:
     """Whether a model shows what the preset's title says."""
     try:
         ids, note = writer.read(preset.text, length)
     except ValueError:
         return False
-    begun = Begun(writer.beside, writer.words(preset.text)) if writer.beside else None
+    begun = PrefixProbabilities(writer.beside, writer.words(preset.text)) if writer.beside else None
     if note or (begun and begun.left):
         return False
     greedy = greedily(writer, ids, length)[-1]
@@ -69,17 +69,17 @@ def holds(writer: Writer, preset: Preset, length: int) -> bool:
     return found is not None and narrower is not None and TESTS[preset.title](begun, greedy, narrower, found)
 
 
-def astray(_: Begun | None, greedy: Hypothesis, __: Hypothesis, found: Hypothesis) -> bool:
+def astray(_: PrefixProbabilities | None, greedy: Hypothesis, __: Hypothesis, found: Hypothesis) -> bool:
     """Whether the beam's text is at least e times as likely as greedy's."""
     return found.logprob > greedy.logprob + 1
 
 
-def worse(_: Begun | None, __: Hypothesis, narrower: Hypothesis, found: Hypothesis) -> bool:
+def worse(_: PrefixProbabilities | None, __: Hypothesis, narrower: Hypothesis, found: Hypothesis) -> bool:
     """Whether a beam narrower by 1 finds a text at least e times as likely."""
     return narrower.logprob > found.logprob + 1
 
 
-def untrue(begun: Begun | None, greedy: Hypothesis, _: Hypothesis, found: Hypothesis) -> bool:
+def untrue(begun: PrefixProbabilities | None, greedy: Hypothesis, _: Hypothesis, found: Hypothesis) -> bool:
     """Whether the beam's text is more likely than greedy's for the model, but less likely in the world."""
     if begun is None:
         return False
@@ -87,6 +87,6 @@ def untrue(begun: Begun | None, greedy: Hypothesis, _: Hypothesis, found: Hypoth
     return found.logprob > greedy.logprob and plain is not None and (beam is None or beam < plain)
 
 
-TESTS: dict[str, Callable[[Begun | None, Hypothesis, Hypothesis, Hypothesis], bool]] = {
+TESTS: dict[str, Callable[[PrefixProbabilities | None, Hypothesis, Hypothesis, Hypothesis], bool]] = {
     REAL[0].title: astray, REAL[1].title: worse, REAL[2].title: untrue,
 }

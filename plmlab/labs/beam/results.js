@@ -1,7 +1,7 @@
 // Below the tree: the finished hypotheses by score, greedy's text, the exact results, and the errors by name.
 
 import { finishedBy } from "./layout.js";
-import { missesSaid, probability, risingSaid, scoreSaid } from "./told.js";
+import { missesSaid, probability, risingSaid, scoreSaid } from "./messages.js";
 import { el } from "../shared/dom.js";
 import { decimal, number } from "../shared/words.js";
 

@@ -2,7 +2,7 @@
 // beam.
 
 import { GAP, ROOT, WIDE, formOf, lastOf, layoutOf, linkOf, stepTo } from "./layout.js";
-import { branchSaid } from "./told.js";
+import { branchSaid } from "./messages.js";
 import { el, svg } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";
 import { decimal } from "../shared/words.js";

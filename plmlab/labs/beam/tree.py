@@ -6,9 +6,9 @@ from math import exp
 
 from plmlab.decode import Hypothesis, length_penalty
 from plmlab.decode.growth import Step, growth
-from plmlab.labs.beam.beside import Begun
+from plmlab.labs.beam.adapters import Adapter, prompt_of
+from plmlab.labs.beam.exact import PrefixProbabilities
 from plmlab.labs.beam.state import Branch, Grown, Lane, Whole
-from plmlab.labs.beam.writers import Writer, prompt_of
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,9 @@ class Search:
     """The parameters of a beam search: the model (``writer``), the prompt's ids and the prompt in the world (``begun``,
     None without a world), the maximum length, the beam width and the exponent of the length penalty."""
 
-    writer: Writer
+    writer: Adapter
     ids: tuple[int, ...]
-    begun: Begun | None
+    begun: PrefixProbabilities | None
     length: int
     width: int
     alpha: float
@@ -39,7 +39,7 @@ class Search:
         return text.logprob / length_penalty(len(text.tokens), self.alpha)
 
 
-def greedily(writer: Writer, ids: Sequence[int], length: int) -> list[Hypothesis]:
+def greedily(writer: Adapter, ids: Sequence[int], length: int) -> list[Hypothesis]:
     """Greedy decoding, token by token: a beam of width 1."""
     return [step.weighed[0][1] for step in Search(writer, tuple(ids), None, length, 1, 0.0).steps()]
 

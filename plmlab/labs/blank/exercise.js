@@ -1,6 +1,6 @@
 // Part A, both positions and the targets, filled in by the reader, with feedback on common mistakes.
 
-import { partsOf } from "./told.js";
+import { partsOf } from "./messages.js";
 import { el } from "../shared/dom.js";
 
 const same = (one, other) => one.length === other.length && one.every((value, i) => value === other[i]);

@@ -1,6 +1,6 @@
 // The blanks filled word by word: the next-token distributions of the model and of the exact posterior, and the reader's choice.
 
-import { lengthRows, lengthsSaid, paidSaid, restOf, stepSaid, textAt } from "./told.js";
+import { lengthRows, lengthsSaid, paidSaid, restOf, stepSaid, textAt } from "./messages.js";
 import { amount, bar } from "../shared/beliefs.js";
 import { clamp, el, walked } from "../shared/dom.js";
 import { guess } from "../shared/lab.js";

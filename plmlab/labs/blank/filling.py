@@ -92,20 +92,20 @@ class ModelFilling:
     """A GLM that fills the blanks of one text token by token; each token is its own prediction or a given one."""
 
     def __init__(self, filler: InfillingDecoder) -> None:
-        self.filler, self.vocab = filler, filler.vocab
+        self.infiller, self.vocab = filler, filler.vocab
         with inference(filler.model):
             self.state = filler.start()
         self.read = filler.prompt
 
     def belief(self) -> Distribution:
         """The model's next-token distribution, [END] included."""
-        with inference(self.filler.model):
-            return named(self.filler.step(self.read, self.state), self.vocab)[0].cpu()
+        with inference(self.infiller.model):
+            return named(self.infiller.step(self.read, self.state), self.vocab)[0].cpu()
 
     def say(self, id: int) -> None:
         """Append a token; after an [END], the next blank starts."""
         token = self.vocab.need("start") if id == self.vocab.need("end") else id
-        self.read = torch.full_like(self.filler.prompt, token)
+        self.read = torch.full_like(self.infiller.prompt, token)
 
 
 def named(logits: torch.Tensor, vocab: Vocabulary) -> torch.Tensor:
@@ -159,7 +159,7 @@ def check_fills(model: nn.Module, tokenizer: Tokenizer) -> int:
     """The model's vocabulary size. Raises ValueError if it does not fill blanks of unknown length, or if the tokenizer
     is another model's."""
     reads = readable(model)
-    fills = isinstance(reads, OurModel) and reads.names_tokens and architecture_of(model).filler is not None
+    fills = isinstance(reads, OurModel) and reads.names_tokens and architecture_of(model).infiller is not None
     if not fills or reads.vocab is None:
         raise ValueError(f"a {type(model).__name__} cannot fill blanks word by word; give a GLMPretraining")
     return checked_vocabulary(tokenizer, reads.vocab)

@@ -11,10 +11,10 @@ from torch import nn
 from plmlab.example import IGNORE
 from plmlab.interpret.readable import AnyTokenizer, as_ours
 from plmlab.labs.base import Change, Computed
-from plmlab.labs.blank.asking import QUESTION, answer
-from plmlab.labs.blank.beside import three_inputs
+from plmlab.labs.blank.comparison import three_inputs
 from plmlab.labs.blank.filling import ExactFilling, check_fills, drawn_lengths
-from plmlab.labs.blank.presets import some_spans, things_to_try
+from plmlab.labs.blank.presets import default_presets, some_spans
+from plmlab.labs.blank.quiz import QUESTION, answer
 from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
 from plmlab.labs.blank.state import State
 from plmlab.labs.blank.steps import Names, Walk
@@ -86,7 +86,7 @@ class BlankLab(SentenceLab):
         if self.world is not None:
             BayesOptimalPredictor(self.world, split, self.tokenizer, size)
         self._many_drawn = lru_cache(64)(self._lengths_drawn)
-        choices = [] if self.world is None else [preset.traits() for preset in things_to_try(self.world, split)]
+        choices = [] if self.world is None else [preset.traits() for preset in default_presets(self.world, split)]
         begin = beginning(text, choices, spans=None, order=None)
         if spans is not None:
             begin |= {"spans": [list(span) for span in spans], "order": None}
@@ -182,7 +182,7 @@ class BlankLab(SentenceLab):
 
     def _filler(self, read: Sequence[int], order: Sequence[int]) -> InfillingDecoder:
         assert self.model is not None
-        filler = architecture_of(self.model).filler
+        filler = architecture_of(self.model).infiller
         assert filler is not None
         return filler(self.model, [read], self.tokenizer.vocab, [order])
 

@@ -34,7 +34,7 @@ def some_spans(count: int) -> list[list[int]]:
     return [[1, 2], [4, 6]] if count > 6 else [[count - 2, count]]
 
 
-def things_to_try(world: World, split: str) -> list[BlankPreset]:
+def default_presets(world: World, split: str) -> list[BlankPreset]:
     """Blanks for a subject, and for its verb with the word before it, filled in either order; the same as adjacent
     blanks; only the first and last word visible; and the whole sentence blank. The sentence has at most `LONGEST` words
     and an attractor between subject and verb; [] if the world has none."""

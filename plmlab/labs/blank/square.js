@@ -1,6 +1,6 @@
 // Part A and Part B: both positions, the targets, and the attention mask.
 
-import { partsOf, positionSaid, VERBS } from "./told.js";
+import { partsOf, positionSaid, VERBS } from "./messages.js";
 import { clamp, el, ruler } from "../shared/dom.js";
 import { labelled, layout, tableRow } from "../shared/grid.js";
 import { written } from "../shared/lab.js";

@@ -71,7 +71,7 @@ class Walk:
     names: Names
     order: Sequence[int]
     hidden: Mapping[int, Words]
-    filler: InfillingDecoder | None = None
+    infiller: InfillingDecoder | None = None
     drawn: Drawn | None = None
     exact: ExactFilling | None = None
 
@@ -79,7 +79,7 @@ class Walk:
         """The path that starts with the reader's choices and continues greedily with the model, or with the exact
         posterior if there is no model: one step for each word and END, for JavaScript. In the last step ``said`` is
         None if there is no continuation."""
-        model = None if self.filler is None else ModelFilling(self.filler)
+        model = None if self.infiller is None else ModelFilling(self.infiller)
         path, steps = list[str](), list[Step]()
         while (stand := stand_of(path, self.order)).blank is not None:
             distribution = None if model is None else model.belief()
@@ -121,11 +121,12 @@ class Walk:
         """−log p of the original words in nats, for the model and the exact posterior; None if it is missing or
         infinite."""
         model = None
-        if self.filler is not None:
-            with inference(self.filler.model):
-                model = -float(self.filler.logprobs([[[self.names.ids.get(word, self.names.tokenizer.vocab.need("unk"))
-                                                       for word in self.hidden[blank]]
-                                                      for blank in sorted(self.hidden)]])[0])
+        if self.infiller is not None:
+            with inference(self.infiller.model):
+                model = -float(self.infiller.logprobs([[[self.names.ids.get(word,
+                                                                            self.names.tokenizer.vocab.need("unk"))
+                                                         for word in self.hidden[blank]]
+                                                        for blank in sorted(self.hidden)]])[0])
         return {"model": model, "exact": None if self.exact is None else self.exact.surprisal(dict(self.hidden))}
 
     def _before(self, stand: Stand) -> tuple[int, ...]:
@@ -136,7 +137,7 @@ class Walk:
     def _said(self, stand: Stand, distribution: Distribution | None, belief: Belief, chosen: Sequence[str],
               ) -> tuple[str | None, str]:
         """The next token and who chose it; None if there is no continuation, or if the blank is too long."""
-        full = len(stand.written) >= (MOST if self.filler is None else longest(self.filler))
+        full = len(stand.written) >= (MOST if self.infiller is None else longest(self.infiller))
         if chosen and not (full and chosen[0] != END):
             return chosen[0], READER
         if not full and distribution is not None:

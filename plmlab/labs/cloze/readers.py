@@ -76,7 +76,7 @@ class MaskedSentence:
 def believed(model: nn.Module, sentences: Sequence[MaskedSentence]) -> list[dict[int, Distribution]]:
     """A model's predicted distributions at the masked positions of each sentence, independently of each other, in one
     forward pass; the input has the format of the model's architecture."""
-    inputs = [readable(model).gaps(one.first, one.second, one.vocab, one.hidden) for one in sentences]
+    inputs = [readable(model).cloze_input(one.first, one.second, one.vocab, one.hidden) for one in sentences]
     predicted = said_at(model, [example for example, _ in inputs], [positions for _, positions in inputs])
     return [dict(zip(one.hidden, beliefs, strict=True)) for one, beliefs in zip(sentences, predicted, strict=True)]
 

@@ -1,6 +1,6 @@
 // System 2 at a step: the probability of each visited node, or the comparison of two nodes.
 
-import { comparedSaid } from "./told.js";
+import { comparedSaid } from "./messages.js";
 import { el } from "../shared/dom.js";
 import { shortPercent } from "../shared/words.js";
 

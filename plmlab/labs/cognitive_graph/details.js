@@ -1,6 +1,6 @@
 // Details of a node or an edge: its page with the spans of System 1, its clues, the effect of its message.
 
-import { clueText, edgeOf, edgeSaid, edgesAt, effectSaid, names, nodeSaid, spanText } from "./told.js";
+import { clueText, edgeOf, edgeSaid, edgesAt, effectSaid, names, nodeSaid, spanText } from "./messages.js";
 import { el } from "../shared/dom.js";
 import { pieces } from "../shared/probabilities.js";
 import { quoted, shortPercent, signed } from "../shared/words.js";

@@ -1,7 +1,7 @@
 // The drawing of the graph: nodes in columns by their distance from the question, with lines between them.
 
 import { HEAD, HIGH, drawn, layoutOf, lineOf, nodeAfter } from "./layout.js";
-import { edgeSaid, effectOf, nodeSaid } from "./told.js";
+import { edgeSaid, effectOf, nodeSaid } from "./messages.js";
 import { el, svg } from "../shared/dom.js";
 import { plural, shortPercent } from "../shared/words.js";
 

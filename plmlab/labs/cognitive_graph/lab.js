@@ -4,7 +4,7 @@ import { choiceOf } from "./choice.js";
 import { detailsOf } from "./details.js";
 import { graphOf, legendOf } from "./graph.js";
 import { drawn } from "./layout.js";
-import { answerSaid, edgeOf, goldSaid, guessOf, lastStep, nodeSaid, stepSaid, verdictOf } from "./told.js";
+import { answerSaid, edgeOf, goldSaid, guessOf, lastStep, nodeSaid, stepSaid, verdictOf } from "./messages.js";
 import { checkbox, select, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";

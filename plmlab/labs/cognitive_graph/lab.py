@@ -8,11 +8,11 @@ import traitlets
 
 from plmlab.interpret.readable import AnyTokenizer, as_ours
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.cognitive_graph.growing import Grow, Run
+from plmlab.labs.cognitive_graph.messages import Thing, changed, names_nothing, too_few
 from plmlab.labs.cognitive_graph.presets import CognitiveGraphPreset
+from plmlab.labs.cognitive_graph.protocol import Run, StartSearch
 from plmlab.labs.cognitive_graph.state import State
 from plmlab.labs.cognitive_graph.steps import Drawing
-from plmlab.labs.cognitive_graph.told import Thing, changed, names_nothing, too_few
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives.cognitive_graphs import Kind
 
@@ -53,7 +53,7 @@ class CognitiveGraphLab(Lab):
     gold = traitlets.Bool(False).tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, grow: Grow, tokenizer: AnyTokenizer, presets: Sequence[CognitiveGraphPreset] = (),
+    def __init__(self, grow: StartSearch, tokenizer: AnyTokenizer, presets: Sequence[CognitiveGraphPreset] = (),
                  text: str | None = None, kind: Kind = "special", **traits: Any) -> None:
         if not presets and text is None:
             raise ValueError("there is no initial question: give presets, or a text")

@@ -7,8 +7,8 @@ import torch
 
 from plmlab.interpret.graph_messages import message_effects
 from plmlab.labs.cognitive_graph.columns import places
-from plmlab.labs.cognitive_graph.growing import GrownState, Run
 from plmlab.labs.cognitive_graph.presets import Gold
+from plmlab.labs.cognitive_graph.protocol import GraphState, Run
 from plmlab.labs.cognitive_graph.state import Choice, Edge, Effect, Graph, Node, Span, Step, Visit
 from plmlab.objectives.cognitive_graphs import adjacency
 
@@ -75,7 +75,7 @@ class Drawing:
         words = visit.read.words(span.start, span.end)
         name = self.pages.find(words) if as_what == "hop" else self.run.name(words)
         return {"as": as_what, "sentence": span.sentence, "start": span.start - first, "end": span.end - first,
-                "margin": short(span.margin), "chance": short(span.chance),
+                "margin": short(span.margin), "chance": short(span.probability),
                 "page": self.pages.find(words) is not None, "leads": self.number.get(name)}
 
     def _visit(self, name: str, visit: Any) -> int:
@@ -93,7 +93,7 @@ class Drawing:
     def _numbers(self, names: Sequence[str]) -> list[int]:
         return [self.number[name] for name in names]
 
-    def _step(self, state: GrownState) -> Step:
+    def _step(self, state: GraphState) -> Step:
         """The state at a step."""
         growing, nodes = self.run.growing, state.graph.nodes
         answer = growing.answer(state)
@@ -101,10 +101,10 @@ class Drawing:
                 "hops": self._numbers([name for name in nodes if nodes[name]["hop"]]),
                 "answers": self._numbers([name for name in nodes if nodes[name]["answer"]]),
                 "visits": {self.number[name]: self._visit(name, visit) for name, visit in state.visits.items()},
-                "answer": answer, "likeliest": growing.likeliest(state), "chance": growing.chance(state),
+                "answer": answer, "likeliest": growing.likeliest(state), "chance": growing.probability(state),
                 "compared": self._numbers(growing.comparison_pair(state)), **self._choice(state, answer)}
 
-    def _choice(self, state: GrownState, answer: str | None) -> Choice:
+    def _choice(self, state: GraphState, answer: str | None) -> Choice:
         """System 2 on the visited nodes: ``chances``, each node's probability of being the answer [without edges, with
         edges], and ``effects``, the change of the logits of target and answer by each edge's message."""
         read = [name for name in state.graph if name in state.visits]

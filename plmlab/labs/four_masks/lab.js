@@ -1,7 +1,7 @@
 // The Four-mask Lab: one sentence, one masked word, one network; four attention masks, side by side.
 
 import { panelOf } from "./panels.js";
-import { reason, verdicts } from "./told.js";
+import { reason, verdicts } from "./messages.js";
 import { cutSlider, wordRow } from "./words.js";
 import { presetBar, textField } from "../shared/controls.js";
 import { eachFrame, el, keepingFocus, resized } from "../shared/dom.js";

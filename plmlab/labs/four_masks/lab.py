@@ -9,8 +9,8 @@ from torch import nn
 
 from plmlab.interpret.readable import AnyTokenizer, as_ours
 from plmlab.labs.base import Change, Computed
-from plmlab.labs.four_masks.asking import QUESTION, answer
-from plmlab.labs.four_masks.presets import things_to_try
+from plmlab.labs.four_masks.presets import default_presets
+from plmlab.labs.four_masks.quiz import QUESTION, answer
 from plmlab.labs.four_masks.reading import BEGIN, CUT, END, Reading, checked_size, readings, said
 from plmlab.labs.four_masks.state import Panel, State
 from plmlab.labs.shared.beliefs import belief_state
@@ -68,7 +68,7 @@ class FourMasksLab(SentenceLab):
         size = checked_size(model, self.tokenizer)
         self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, size)
         self._exact = lru_cache(32)(self._under_masks)
-        choices = [] if world is None else [preset.traits() for preset in things_to_try(world, split)]
+        choices = [] if world is None else [preset.traits() for preset in default_presets(world, split)]
         begin = beginning(text, choices)
         if hide is not None:
             begin["hidden"] = self.place_of(hide, begin["text"], max_tokens)

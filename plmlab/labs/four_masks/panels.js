@@ -1,6 +1,6 @@
 // One panel per mask: the context of the masked word, the attention mask, and the prediction.
 
-import { inSight, paidText, reason, sightOf, positionsOf } from "./told.js";
+import { inSight, paidText, reason, sightOf, positionsOf } from "./messages.js";
 import { beliefTable } from "../shared/beliefs.js";
 import { clamp, el, ruler } from "../shared/dom.js";
 import { labelled, tableRow } from "../shared/grid.js";

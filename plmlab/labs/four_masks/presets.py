@@ -36,7 +36,7 @@ class FourMasksPreset:
         return asdict(self)
 
 
-def things_to_try(world: World, split: str) -> list[FourMasksPreset]:
+def default_presets(world: World, split: str) -> list[FourMasksPreset]:
     """A verb, known from its subject; a first name, known from the right context; the same within the source; a surname
     known from both sides only; a word determined by the facts. Each if the world has such a sentence."""
     wanted: dict[str, Callable[[Automaton, Sentence], int | None]] = {

@@ -51,7 +51,7 @@ def gold(world: World, words: Sequence[str], split: str) -> Gold | None:
     return Gold(tracks_of(world, world.parse(sentence, split)), finished)
 
 
-def texts_to_try(world: World, split: str) -> list[GatePreset]:
+def default_presets(world: World, split: str) -> list[GatePreset]:
     """Presets from the world, as far as suitable sentences exist. The first two end before a plural verb and after
     singular nouns, because a model that has lost the number will prefer the singular."""
     def certain(text: str) -> float:

@@ -2,7 +2,7 @@
 
 import { mapOf } from "./map.js";
 import { holdPanel, nextPanel } from "./panels.js";
-import { DRAWN, SORTS, cellSaid, finding, holdsWith, scored, yardsticks } from "./told.js";
+import { DRAWN, SORTS, cellSaid, finding, holdsWith, scored, yardsticks } from "./messages.js";
 import { bytesOf } from "../shared/bytes.js";
 import { following, presetBar, radioGroup, select, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";

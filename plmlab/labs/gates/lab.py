@@ -8,14 +8,14 @@ import traitlets
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from plmlab.interpret.gates import POINTS, Clamp, GatedPass, cells_of, gated_pass
+from plmlab.interpret.gates import POINTS, Clamp, GatedPass, cells_of, gate_activations
 from plmlab.interpret.logit_lens import language_model
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.gates.following import Following
-from plmlab.labs.gates.gold import GatePreset, Gold, gold, texts_to_try
+from plmlab.labs.gates.gold import GatePreset, Gold, default_presets, gold
 from plmlab.labs.gates.guess import TITLES, forgetting, overwriting, question
+from plmlab.labs.gates.next_words import NextWords
 from plmlab.labs.gates.state import Guess, Read, State
-from plmlab.labs.gates.tracking import LABELS, Tracking, tracking
+from plmlab.labs.gates.tracked_units import LABELS, TrackedUnits, tracking
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels, names_of
@@ -45,7 +45,7 @@ class GateLab(Lab):
         text: the initial text; the first preset if None.
         world: the Small World that the model was trained on.
         split: the distribution of the world used for next words and labels.
-        tracked: the units' scores (`plmlab.labs.gates.tracking.tracking`); computed in a few seconds if None.
+        tracked: the units' scores (`plmlab.labs.gates.tracked_units.tracking`); computed in a few seconds if None.
         presets: texts to try; sentences of the world if None.
         holds: the initial holds.
         traits: what the reader can set: ``sort`` ("number", "inside", "left", "moving"), ``layer`` (−1 for all),
@@ -71,20 +71,20 @@ class GateLab(Lab):
     menu = traitlets.Dict().tag(sync=True)
 
     def __init__(self, model: nn.Module, tokenizer: Tokenizer, text: str | None = None, *, world: World,
-                 split: str = "train", tracked: Mapping[str, Tracking] | None = None,
+                 split: str = "train", tracked: Mapping[str, TrackedUnits] | None = None,
                  presets: Sequence[GatePreset] | None = None, holds: Sequence[Clamp] = (), **traits: Any) -> None:
         self.model, self.tokenizer = language_model(model, tokenizer)
         self.layers = len(cells_of(model))
         self.world, self.split = world, split
         self.best = BayesOptimalPredictor(world, split, self.tokenizer, self.model.config.vocab)
-        self.following = Following(self.best, self.tokenizer)
+        self.following = NextWords(self.best, self.tokenizer)
         self.tracked = dict(tracking(self.model, self.tokenizer, world) if tracked is None else tracked)
         self.read: GatedPass | None = None
         self.held: GatedPass | None = None
         self.known: Gold | None = None
         self._tokens: list[str] = []
         self._guess: Guess | None = None
-        choices = texts_to_try(world, split) if presets is None else list(presets)
+        choices = default_presets(world, split) if presets is None else list(presets)
         first_text = choices[0].text if choices and text is None else text or ""
         super().__init__(text=first_text, holds=[asdict(hold) for hold in holds], menu={
             "presets": [{"title": preset.title} | preset.traits() for preset in choices], "layers": self.layers,
@@ -122,11 +122,11 @@ class GateLab(Lab):
         attributes: dict[str, Any] = {}
         read, known, guess, tokens = self.read, self.known, self._guess, self._tokens
         if read is None or {"text", "max_tokens"} & change.drawn:
-            read, known = gated_pass(self.model, ids), gold(self.world, words, self.split)
+            read, known = gate_activations(self.model, ids), gold(self.world, words, self.split)
             tokens = labels(self.tokenizer, ids)
             guess = self._asked(read, known, ids, names_of(tokens))
             attributes = {"read": read, "known": known, "_guess": guess, "_tokens": tokens}
-        held = gated_pass(self.model, ids, holds) if holds else read
+        held = gate_activations(self.model, ids, holds) if holds else read
         orders = self._orders(read)
         state: State = {**self._describe(read, held, tokens, words, known, orders, holds), "guess": guess}
         traits: dict[str, Any] = {"message": note, "state": state}
@@ -158,7 +158,7 @@ class GateLab(Lab):
         if forget is None or known is None:
             return None
         write = overwriting(known, len(ids), layer, unit, self.tracked["number"].of(layer, unit)[1])
-        logits = [read.logits, *(gated_pass(self.model, ids, [hold]).logits for hold in (forget, write))]
+        logits = [read.logits, *(gate_activations(self.model, ids, [hold]).logits for hold in (forget, write))]
         number = known.tracks.number[len(ids) - 1]
         return question(forget, write, known, names, [self.following.verbs(scores[-1], TITLES[number or "sg"])
                                                       for scores in logits])

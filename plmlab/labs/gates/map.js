@@ -1,6 +1,6 @@
 // The map of the Gate Lab: one row per unit, one column per position; words above, scores left, gold labels below.
 
-import { DRAWN, scored } from "./told.js";
+import { DRAWN, scored } from "./messages.js";
 import { clamp, el, ruler } from "../shared/dom.js";
 import { diverging, heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
 import { decimal } from "../shared/words.js";

@@ -1,6 +1,6 @@
 // The panels below the map of the Gate Lab: clamping a unit, the list of holds, and the next-word prediction.
 
-import { groupTitle, holdText, nextSaid } from "./told.js";
+import { groupTitle, holdText, nextSaid } from "./messages.js";
 import { checkbox, slider } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";

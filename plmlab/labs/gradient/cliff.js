@@ -2,7 +2,7 @@
 
 import { descend, errorAt } from "./descent.js";
 import { framed, halves, lineKey, scale, sideIn } from "./figure.js";
-import { descended } from "./told.js";
+import { descended } from "./messages.js";
 import { el, svg } from "../shared/dom.js";
 import { heatMap, pixels, ramp, scaleBar, sequential } from "../shared/heat.js";
 import { guess } from "../shared/lab.js";

@@ -2,7 +2,7 @@
 
 import { framed, halves, lineKey, sideIn } from "./figure.js";
 import { CELLS } from "./maths.js";
-import { dropped, pushed, verdict } from "./told.js";
+import { dropped, pushed, verdict } from "./messages.js";
 import { el, svg } from "../shared/dom.js";
 import { diverging, heatMap, pixels, ramp, rgb } from "../shared/heat.js";
 import { guess } from "../shared/lab.js";

@@ -1,7 +1,7 @@
 // Cosines of a word's two vectors: three layers, each for the forward and the backward LSTM and for both together.
 
 import { DIRECTIONS, LAYERS } from "./maths.js";
-import { SIDES, cosineSaid } from "./told.js";
+import { SIDES, cosineSaid } from "./messages.js";
 import { clamp, el } from "../shared/dom.js";
 import { walk } from "../shared/heat.js";
 import { decimal } from "../shared/words.js";

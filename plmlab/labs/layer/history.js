@@ -1,6 +1,6 @@
 // Previous comparisons, so that states can be compared with one another.
 
-import { pairNamed } from "./told.js";
+import { pairNamed } from "./messages.js";
 import { el } from "../shared/dom.js";
 import { decimal } from "../shared/words.js";
 

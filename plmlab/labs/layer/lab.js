@@ -9,7 +9,7 @@ import { neighboursOf, scoresOf } from "./neighbours.js";
 import { sentencesOf } from "./sentences.js";
 import { spellingOf } from "./spelling.js";
 import { MIX_QUESTION, codesSaid, contextFinding, mixAnswer, mixFinding, mixRest, mixSaid, restSaid, senseAnswer,
-  senseQuestion, spellingFinding } from "./told.js";
+  senseQuestion, spellingFinding } from "./messages.js";
 import { scale, triangleOf } from "./triangle.js";
 import { presetBar, presetButtons, textField } from "../shared/controls.js";
 import { eachFrame, el, keepingFocus } from "../shared/dom.js";

@@ -10,9 +10,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.layer.mixing import SCORES, scored
 from plmlab.labs.layer.presets import OFFERED, SECOND, SPELLED, SPELLINGS, TEXT, LayerPreset
 from plmlab.labs.layer.reading import LAYERS, Reader, words_of
+from plmlab.labs.layer.scalar_mix import SCORES, scored
 from plmlab.labs.layer.spelling import Spellings
 from plmlab.labs.layer.state import State, Told
 from plmlab.labs.layer.store import DIRECTIONS, Sentences, Store, directions, packed

@@ -1,7 +1,7 @@
 // The nearest stored occurrences of a word, each with its sentence; and nearest-neighbour accuracy over many queries.
 
 import { SCORES } from "./maths.js";
-import { NAMED, WHAT, chanceSaid, neighbourSaid, senseName } from "./told.js";
+import { NAMED, WHAT, chanceSaid, neighbourSaid, senseName } from "./messages.js";
 import { radioGroup } from "../shared/controls.js";
 import { clamp, el } from "../shared/dom.js";
 import { decimal, share } from "../shared/words.js";

@@ -1,6 +1,6 @@
 // The two sentences, word by word; mouse and keyboard select one word of each for comparison.
 
-import { senseName, wordSaid } from "./told.js";
+import { senseName, wordSaid } from "./messages.js";
 import { clamp, el } from "../shared/dom.js";
 
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };

@@ -1,6 +1,6 @@
 // A word's characters, the strongest filters on them, and the nearest words by layer 0.
 
-import { filterSaid } from "./told.js";
+import { filterSaid } from "./messages.js";
 import { clamp, el } from "../shared/dom.js";
 import { decimal } from "../shared/words.js";
 

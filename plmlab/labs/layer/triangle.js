@@ -1,7 +1,7 @@
 // The triangle of mixing weights: each point has a weight for each layer; mouse and keyboard move the point.
 
 import { kept } from "./maths.js";
-import { mixSaid, pointSaid } from "./told.js";
+import { mixSaid, pointSaid } from "./messages.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { ramp, scaleBar, sequential } from "../shared/heat.js";
 import { share } from "../shared/words.js";

@@ -200,7 +200,7 @@ class Pair(Drawn[PairExample]):
 APART = "the two directions share no state, so neither depends on what the other has read."
 
 
-class TwoWay(Drawn[BidirectionalExample]):
+class Bidirectional(Drawn[BidirectionalExample]):
     """One text in both directions: left to right, then right to left."""
 
     sides = (Side("forward (left to right)", "forward", "forward, position {position}"),
@@ -232,7 +232,8 @@ class TwoWay(Drawn[BidirectionalExample]):
         return replace(square, rules=(*square.rules, *carried.between(self.positions)))
 
 
-KINDS: dict[type[AnyExample], type[Drawn[Any]]] = {Example: OneText, PairExample: Pair, BidirectionalExample: TwoWay}
+KINDS: dict[type[AnyExample], type[Drawn[Any]]] = {Example: OneText, PairExample: Pair,
+                                                   BidirectionalExample: Bidirectional}
 
 
 def drawn(example: AnyExample) -> Drawn[Any]:

@@ -13,7 +13,7 @@ from plmlab.labs.mask.influence import (
     one_look,
     one_vector,
 )
-from plmlab.labs.mask.kinds import Drawn, OneText, Pair, Streams, TwoWay
+from plmlab.labs.mask.kinds import Bidirectional, Drawn, OneText, Pair, Streams
 from plmlab.labs.mask.marks import says_next
 from plmlab.visibility import Visibility
 
@@ -66,7 +66,7 @@ LOOKS: dict[Kind, Asked] = STEPS | {Pair: (
     "From the source, in one attention step: the decoder attends to the encoder state right after that word. From the "
     "decoder's own first word, through the recurrent state, with one update per word: attention was first used between "
     "two texts (Bahdanau et al. 2015); self-attention within one text came later.")}
-COPIES: dict[Kind, Asked] = STEPS | {TwoWay: (
+COPIES: dict[Kind, Asked] = STEPS | {Bidirectional: (
     "A forward position predicts the next word. Which direction has already read that word, and how can the position "
     "get this information?",
     "The backward one. If the two are concatenated below the top layer, the next layer takes both as input, and with "
@@ -84,6 +84,6 @@ NETWORKS = {
                              influence(LayerStates(both_directions, one_vector, joined)), CARRIED, "is influenced by",
                              False, COPIES),
     "attention": Network("a recurrent network with attention", influence(LayerStates(one_direction, one_look, apart)),
-                         CARRIED, "is influenced by", False, LOOKS, {OneText: ALONE, TwoWay: ALONE}),
+                         CARRIED, "is influenced by", False, LOOKS, {OneText: ALONE, Bidirectional: ALONE}),
 }
 """The architectures offered by the Mask Lab, by name."""

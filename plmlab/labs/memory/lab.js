@@ -6,7 +6,7 @@ import { answerPanel, scorePanel, waysPanel } from "./panels.js";
 import { ribbon } from "./ribbon.js";
 import {
   CLICKS, answerSaid, changeSaid, cutsWith, isChanged, reachSaid, reasonSaid, tallySaid, weightSaid,
-} from "./told.js";
+} from "./messages.js";
 import { following, presetBar, radioGroup, select, slider, textField } from "../shared/controls.js";
 import { eachFrame, el, keepingFocus, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell, written } from "../shared/lab.js";

@@ -10,21 +10,21 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.memory.asking import asked, other_memory, question, read_last
-from plmlab.labs.memory.lesions import WAYS, WITHOUT, blinded
-from plmlab.labs.memory.presets import MemoryPreset, ask_all, tally, texts_to_try
-from plmlab.labs.memory.reach import reach
+from plmlab.labs.memory.interventions import WAYS, WITHOUT, blinded
+from plmlab.labs.memory.presets import MemoryPreset, ask_all, default_presets, tally
+from plmlab.labs.memory.quiz import asked, other_memory, question, read_last
 from plmlab.labs.memory.reading import (
-    Looked,
+    QueryAttention,
     Reading,
     RememberingModel,
-    Sight,
+    VisibleContext,
     groups,
     look,
     read,
-    read_again,
+    recompute,
     remembering_model,
 )
+from plmlab.labs.memory.receptive_field import receptive_field
 from plmlab.labs.memory.state import Effects, Guess, Said, Sent, State
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.tokens import labels, names_of
@@ -86,7 +86,7 @@ class MemoryLab(Lab):
                  presets: Sequence[MemoryPreset] | None = None, **traits: Any) -> None:
         self.model, self.tokenizer = remembering_model(model, tokenizer)
         answered = list(ask_all(self.model, self.tokenizer, texts))
-        choices = texts_to_try(answered) if presets is None else list(presets)
+        choices = default_presets(answered) if presets is None else list(presets)
         self._remembering = lru_cache(16)(self._with_lengths)
         self._read = lru_cache(8)(self._reading)
         self._rules = lru_cache(8)(self._visibility)
@@ -155,7 +155,7 @@ class MemoryLab(Lab):
 
     def _state(self, ids: tuple[int, ...], tokens: list[str], position: int, segment: int, memory: int,
                cuts: list[tuple[int, int]]) -> State:
-        model, at = self._remembering(segment, memory), Sight.before(position, segment, memory)
+        model, at = self._remembering(segment, memory), VisibleContext.before(position, segment, memory)
         whole = self._read(ids, segment, memory, WAYS)
         visible, looks, rule_ids = self._rules(ids, segment, memory)
         mask = at.mask(cuts)
@@ -169,7 +169,7 @@ class MemoryLab(Lab):
         changed = looks.clone()
         changed[at.begin:position + 1, at.oldest:position + 1] &= ~blinded(mask, position + 1 - at.begin)
         name = labels(self.tokenizer, [word])[0]
-        now, then = (reach(mask_of, position, len(model.layers)) for mask_of in (looks, changed))
+        now, then = (receptive_field(mask_of, position, len(model.layers)) for mask_of in (looks, changed))
         row_causes = rule_ids[position].tolist()
         return {
             "tokens": tokens, "names": names_of(tokens), "position": position, "begin": at.begin, "oldest": at.oldest,
@@ -194,7 +194,7 @@ class MemoryLab(Lab):
                 "likeliest": [list(pair) for pair in zip(labels(self.tokenizer, top.indices.tolist()),
                                                          top.values.tolist(), strict=True)]}
 
-    def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: Sight,
+    def _effects(self, model: RememberingModel, ids: tuple[int, ...], at: VisibleContext,
                  inputs: Float[Tensor, "layer 1 time model"], word: int) -> Effects:
         """The word's probability with ranges masked out, as [first, end, probability]: ``positions``, single positions
         or groups of neighbours, and ``segments``, the segments before that of the query position."""
@@ -208,12 +208,12 @@ class MemoryLab(Lab):
         if not cuts:
             return {"positions": [], "segments": []}
         mask = torch.stack([at.mask([cut]) for cut in cuts])
-        hidden = read_again(model, ids, at, inputs, mask)
+        hidden = recompute(model, ids, at, inputs, mask)
         probs = model.token_logits(hidden).double().softmax(-1)[:, word].tolist()
         effects = [[first, end, p] for (first, end), p in zip(cuts, probs, strict=True)]
         return {"positions": effects[:len(positions)], "segments": effects[len(positions):]}
 
-    def _guess(self, ids: tuple[int, ...], at: Sight, segment: int, memory: int, word: int, name: str,
+    def _guess(self, ids: tuple[int, ...], at: VisibleContext, segment: int, memory: int, word: int, name: str,
                fact: int | None, now: float) -> Guess | None:
         other = other_memory(fact, at)
         if other == memory or at.begin == 0 or getattr(self.model.config, "same_length", False):
@@ -234,14 +234,14 @@ def _cut(given: Any) -> tuple[int, int]:
     return first, end
 
 
-def _zone(key: int, seen: bool, at: Sight) -> str:
+def _zone(key: int, seen: bool, at: VisibleContext) -> str:
     """Status of position ``key`` for the query position ``at.position``."""
     if key > at.position:
         return "later"
     return "forgotten" if not seen else "segment" if key >= at.begin else "memory"
 
 
-def _sent(looked: Looked) -> Sent:
+def _sent(looked: QueryAttention) -> Sent:
     """Weights ``[way layer head key]`` and score terms ``[way layer head key term]`` as bytes for JavaScript."""
     weights = looked.weights.transpose(0, 1)
     terms = looked.terms.permute(2, 1, 3, 4, 0)

@@ -2,7 +2,7 @@
 // position, the attention of each layer, and the effect of masking a position out.
 
 import { runs } from "./numbers.js";
-import { ZONES, isChanged, isCut } from "./told.js";
+import { ZONES, isChanged, isCut } from "./messages.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
 

@@ -1,7 +1,7 @@
 // The panels below the pictures of the Memory Lab: the prediction before and after, and one score as four terms.
 
 import { waterfall } from "./numbers.js";
-import { WAYS, isChanged } from "./told.js";
+import { WAYS, isChanged } from "./messages.js";
 import { radioGroup } from "../shared/controls.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plmlab.labs.memory.asking import asks_from, where
-from plmlab.labs.memory.reading import RememberingModel, Sight, read, read_again
+from plmlab.labs.memory.quiz import asks_from, where
+from plmlab.labs.memory.reading import RememberingModel, VisibleContext, read, recompute
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.recalls import RecallText
 
@@ -69,18 +69,18 @@ def ask_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[Recal
         whole_text = read(model, ids)
         for recall in text.recalls:
             end = recall.start + len(recall.answer)
-            at = Sight.before(end - 2, model.config.segment, model.config.memory)
+            at = VisibleContext.before(end - 2, model.config.segment, model.config.memory)
             place, right = where(recall.told, at), _first(model, whole_text.hidden[:, at.position]) == ids[end - 1]
             once, cut_right = ids[:end - 1].count(ids[end - 1]) == 1, None
             whole = asks_from(text.words, recall.start) >= at.begin
             if place == "memory" and whole and cuts < CUTS:
                 cuts += 1
                 cut = at.mask([(position, position + 1) for position, id in enumerate(ids) if id == ids[end - 1]])[None]
-                cut_right = _first(model, read_again(model, ids, at, whole_text.inputs, cut)) == ids[end - 1]
+                cut_right = _first(model, recompute(model, ids, at, whole_text.inputs, cut)) == ids[end - 1]
             yield Asked(text.words[:end], recall.told, place, at.oldest > 0, once, whole, right, cut_right)
 
 
-def texts_to_try(asked: Sequence[Asked]) -> list[MemoryPreset]:
+def default_presets(asked: Sequence[Asked]) -> list[MemoryPreset]:
     """One preset per location of the fact; the one with the fact in the memory again, with the fact and all before it
     masked out; and, if there is one, a text whose answer the model knows although its word is masked out.
 

@@ -12,7 +12,7 @@ from plmlab.example import Batch
 from plmlab.interpret.logit_lens import language_model
 from plmlab.interpret.readable import inference
 from plmlab.interpret.watching import intervene, watch
-from plmlab.labs.memory.lesions import TERMS, blind, by_row, unshifted
+from plmlab.labs.memory.interventions import TERMS, blind, by_row, unshifted
 from plmlab.layers.hooks import Change, hook_points
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.visibility import AttentionMask, Visibility
@@ -95,7 +95,7 @@ def _passed(model: RememberingModel, ids: Sequence[int], ways: Sequence[str], ma
 
 
 @dataclass(frozen=True)
-class Sight:
+class VisibleContext:
     """The keys available to a query position: its segment up to itself, and the memory before the segment.
 
     All indices count from the start of the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` …
@@ -107,7 +107,7 @@ class Sight:
     position: int
 
     @classmethod
-    def before(cls, position: int, segment: int, memory: int) -> "Sight":
+    def before(cls, position: int, segment: int, memory: int) -> "VisibleContext":
         """The keys available to position ``position`` with the given segment and memory lengths."""
         begin = position // segment * segment
         return cls(max(0, begin - memory), begin, position)
@@ -126,9 +126,9 @@ class Sight:
         return is_cut
 
 
-def read_again(model: RememberingModel, ids: Sequence[int], at: Sight,
-               inputs: Float[Tensor, "layer #row time model"], cut: Bool[Tensor, "row key"],
-               changes: Mapping[str, Change] | None = None) -> Float[Tensor, "row model"]:
+def recompute(model: RememberingModel, ids: Sequence[int], at: VisibleContext,
+              inputs: Float[Tensor, "layer #row time model"], cut: Bool[Tensor, "row key"],
+              changes: Mapping[str, Change] | None = None) -> Float[Tensor, "row model"]:
     """Final hidden states at ``at.position`` after rerunning its segment, one row per cut: no query of the segment
     attends to the keys that are ``cut``. The hidden states of earlier segments are unchanged."""
     module = cast(nn.Module, model)
@@ -142,7 +142,7 @@ def read_again(model: RememberingModel, ids: Sequence[int], at: Sight,
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class QueryAttention:
     """Attention of the query position, one row per entry of `WAYS`.
 
     Attributes:
@@ -156,17 +156,17 @@ class Looked:
     terms: Float[Tensor, "term layer row head key"]
 
 
-def look(model: RememberingModel, ids: Sequence[int], at: Sight, inputs: Float[Tensor, "layer row time model"],
-         cut: Bool[Tensor, "row key"], ways: Sequence[str]) -> Looked:
+def look(model: RememberingModel, ids: Sequence[int], at: VisibleContext, inputs: Float[Tensor, "layer row time model"],
+         cut: Bool[Tensor, "row key"], ways: Sequence[str]) -> QueryAttention:
     """Rerun the segment of the query position under several ``ways``, one row each, and record its attention."""
     with watch(cast(nn.Module, model), "layers.*.attention.weights",
                *(f"layers.*.attention.{term}" for term in TERMS)) as seen:
-        hidden = read_again(model, ids, at, inputs, cut, by_row(ways, unshifted()))
+        hidden = recompute(model, ids, at, inputs, cut, by_row(ways, unshifted()))
 
     def last(point: str) -> Tensor:
         return torch.stack([tensor[:, :, -1] for tensor in seen.matching(f"layers.*.attention.{point}")])
 
-    return Looked(hidden, last("weights"), torch.stack([last(term) for term in TERMS]))
+    return QueryAttention(hidden, last("weights"), torch.stack([last(term) for term in TERMS]))
 
 
 def groups(count: int, most: int) -> list[tuple[int, int]]:

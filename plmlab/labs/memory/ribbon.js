@@ -1,6 +1,6 @@
 // The text as a ribbon: one band per segment, one chip per word, coloured by its status.
 
-import { ZONES, isCut } from "./told.js";
+import { ZONES, isCut } from "./messages.js";
 import { el } from "../shared/dom.js";
 import { chance } from "../shared/softmax.js";
 

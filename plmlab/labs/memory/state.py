@@ -3,8 +3,9 @@
 from typing import Any, TypedDict
 
 
-class Reach(TypedDict):
-    """The receptive field of the query position (see `reach.Reach`); ``cut``: its levels with the reader's cuts."""
+class ReceptiveField(TypedDict):
+    """The receptive field of the query position (see `reach.ReceptiveField`); ``cut``: its levels with the reader's
+    cuts."""
 
     level: list[int]
     via: Any
@@ -66,7 +67,7 @@ class State(Sent):
     sentences: dict[str, str]
     cut: list[bool]
     without: str
-    reach: Reach
+    reach: ReceptiveField
     answers: list[Said]
     ways: list[Way]
     effects: Effects

@@ -1,7 +1,7 @@
 // The sentence, and below it the factorization order as chips that can be dragged or moved with the arrow keys, each
 // with its loss.
 
-import { orderSaid } from "./told.js";
+import { orderSaid } from "./messages.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { tableRow } from "../shared/grid.js";
 import { DRAGGED, moved, placeAfter } from "../shared/order.js";

@@ -4,7 +4,7 @@
 import { orderPanel } from "./chips.js";
 import { squares } from "./squares.js";
 import { strip } from "./strip.js";
-import { leakSaid, ordersSaid, stepSaid, tallySaid, tellingStep } from "./told.js";
+import { leakSaid, ordersSaid, stepSaid, tallySaid, tellingStep } from "./messages.js";
 import { reader } from "../shared/beliefs.js";
 import { checkbox, following, presetButtons, slider, textField } from "../shared/controls.js";
 import { clamp, eachFrame, el, keepingFocus, resized } from "../shared/dom.js";

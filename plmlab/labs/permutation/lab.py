@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from plmlab.interpret.readable import AnyTokenizer, as_ours, readable
 from plmlab.labs.base import Change, Computed
 from plmlab.labs.permutation import exact, orders
-from plmlab.labs.permutation.asking import QUESTION, answer, own_chances, some
-from plmlab.labs.permutation.presets import PermutationPreset, things_to_try
+from plmlab.labs.permutation.presets import PermutationPreset, default_presets
+from plmlab.labs.permutation.quiz import QUESTION, answer, own_chances, some
 from plmlab.labs.permutation.reading import check_two_streams, example, in_orders, logits_of, surprisals
 from plmlab.labs.permutation.state import Orders, Proof, State, Step
 from plmlab.labs.permutation.tally import tally
@@ -85,7 +85,7 @@ class PermutationLab(SentenceLab):
                 raise ValueError("leaking has a vocabulary of a different size; give a model with the same tokenizer")
         self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, size)
         self._paid = lru_cache(8)(self._in_all_orders)
-        offered = list(presets or ()) if world is None or presets is not None else things_to_try(world, split)
+        offered = list(presets or ()) if world is None or presets is not None else default_presets(world, split)
         tries = [{"title": preset.title} | preset.traits() for preset in offered]
         menu = {"leaking": leaking is not None,
                 "tally": None if world is None else tally(world, split, self.tokenizer, model, leaking)}

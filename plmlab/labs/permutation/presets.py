@@ -29,7 +29,7 @@ class PermutationPreset:
         return {**text, "order": None if self.order is None else list(self.order), "leak": self.leak, "step": None}
 
 
-def things_to_try(world: World, split: str) -> list[PermutationPreset]:
+def default_presets(world: World, split: str) -> list[PermutationPreset]:
     """Presets from a world, as far as it has such sentences: a short sentence with subject–verb agreement, the verb
     predicted first and last; the same with an incorrect verb; a long one with attractors between subject and verb."""
     sample = list(islice(world.sentences(split, seed=3), LOOKED_AT))

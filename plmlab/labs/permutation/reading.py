@@ -65,6 +65,6 @@ def check_two_streams(model: nn.Module, tokenizer: Tokenizer, name: str = "model
         raise ValueError(f"{name} has a vocabulary of {known} tokens, but the tokenizer has {len(tokenizer):,}: does "
                          "the tokenizer belong to another model?")
     ours = isinstance(reads, OurModel) and reads.names_tokens
-    if not (ours and architecture_of(model).gaps is plm_input):
+    if not (ours and architecture_of(model).cloze_input is plm_input):
         raise ValueError(f"{name} is a {type(model).__name__}, which has no query stream and so cannot predict words "
                          "in any order. Give an XLNetPretraining")

@@ -1,6 +1,6 @@
 // The loss of the sentence in many orders: one dot per order on an axis in nats, and the exact value as a line.
 
-import { orderSaid, spreadOf } from "./told.js";
+import { orderSaid, spreadOf } from "./messages.js";
 import { nats } from "../shared/beliefs.js";
 import { clamp, el, svg } from "../shared/dom.js";
 import { linear, roundNumbers } from "../shared/plot.js";

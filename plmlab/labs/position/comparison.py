@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
+from plmlab.labs.position.encodings import ROWS, WAYS, Encoding, RandomHead, Scores
 from plmlab.labs.position.state import Compared, ComparedWay
-from plmlab.labs.position.ways import ROWS, WAYS, RandomHead, Scores, Way
 from plmlab.labs.shared.notes import unknown
 
 LIMIT = 4
@@ -34,14 +34,14 @@ class Told:
         return None if self.before is None or self.after is None else (self.after - self.before).abs().max().item()
 
     @classmethod
-    def of(cls, way: Way, head: RandomHead, ids: Sequence[int], moved: int) -> "Told":
+    def of(cls, way: Encoding, head: RandomHead, ids: Sequence[int], moved: int) -> "Told":
         """Compute the scores of the sentence alone, and preceded by ``moved`` other tokens."""
         before, _ = _scores(way, head, ids, 0)
         after, error = _scores(way, head, ids, moved)
         return cls(before, after, error)
 
 
-def _scores(way: Way, head: RandomHead, ids: Sequence[int], others: int) -> tuple[Scores | None, str]:
+def _scores(way: Encoding, head: RandomHead, ids: Sequence[int], others: int) -> tuple[Scores | None, str]:
     """The scores of a sentence preceded by ``others`` other tokens; or None, with the error message."""
     try:
         return way.score(head, head.vectors([*range(others), *ids]))[others:, others:], ""

@@ -1,7 +1,7 @@
 // The Position Lab: the switch between the kinds of positions, their sliders, and redrawing.
 
 import { clocksView, inWords } from "./clocks.js";
-import { comparedView } from "./compared.js";
+import { comparedView } from "./comparison.js";
 import { allDots, bulk, unpacked } from "./maths.js";
 import { sentenceControls, sentenceView } from "./sentence.js";
 import { encodingView, learned, relativeView, sinusoidal } from "./views.js";

@@ -15,8 +15,8 @@ from plmlab.interpret.attention_maps import attention_maps, attention_model
 from plmlab.interpret.readable import as_ours, readable
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.position.comparison import Comparison
+from plmlab.labs.position.encodings import RandomHead
 from plmlab.labs.position.state import Finder, State, Variant
-from plmlab.labs.position.ways import RandomHead
 from plmlab.labs.shared.notes import empty, left_out
 from plmlab.labs.shared.tokens import names_of
 from plmlab.layers.positions import LearnedPositions

@@ -1,6 +1,6 @@
 // The full documents with the answers highlighted; each can be edited, deleted, excluded and restored.
 
-import { NULL } from "./told.js";
+import { NULL } from "./messages.js";
 import { el, settled } from "../shared/dom.js";
 import { keepLines } from "../shared/lines.js";
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from plmlab.labs.retrieval.looking import Looking
+from plmlab.labs.retrieval.protocol import Retriever
 from plmlab.retrieval.blocks import Block
 
 
@@ -29,7 +29,7 @@ class Edits:
         """The documents that the user wrote."""
         return *self.added, *(block for _, block in self.replaced)
 
-    def applied(self, lookup: Looking) -> Looking:
+    def applied(self, lookup: Retriever) -> Retriever:
         """The same model with a copy of the corpus that has these edits; only new texts are embedded."""
         corpus = lookup.corpus.copied()
         if self.added:

@@ -4,7 +4,7 @@ import { controls, ownAnswer } from "./controls.js";
 import { asItWas, cardsOf, deleted, editorOf, formOf, leftOut, listedOf, shelfOf, written } from "./documents.js";
 import { mapOf } from "./map.js";
 import { mosaicOf } from "./mosaic.js";
-import { NULL, answerSaid, changedSaid, chosenOf, documentSaid, guessOf, partsOf } from "./told.js";
+import { NULL, answerSaid, changedSaid, chosenOf, documentSaid, guessOf, partsOf } from "./messages.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 

@@ -12,11 +12,11 @@ from torch import Tensor
 
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.retrieval.edits import Edits
-from plmlab.labs.retrieval.looking import Looking
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.presets import RetrievalPreset
-from plmlab.labs.retrieval.sight import Sight, drawing
+from plmlab.labs.retrieval.protocol import Retriever
 from plmlab.labs.retrieval.state import Points, State
+from plmlab.labs.retrieval.view import PredictionView, drawing
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
@@ -67,7 +67,7 @@ class RetrievalLab(Lab):
     removed: traitlets.List = traitlets.List().tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, lookup: Looking, presets: Sequence[RetrievalPreset] = (), text: str = "", *,
+    def __init__(self, lookup: Retriever, presets: Sequence[RetrievalPreset] = (), text: str = "", *,
                  max_tokens: int = 40, **traits: Any) -> None:
         if not lookup.corpus.documents:
             raise ValueError("the lookup holds no documents: give it some, "
@@ -107,7 +107,8 @@ class RetrievalLab(Lab):
         correct = tuple(self.tokenizer.encode(known.answer, plain=True))
         always, mismatch = self._always_shown(len(query.hidden), correct)
         now, before = self._both(query, edits, excluded, tuple(known.excluded), always)
-        drawn = drawing(Sight(lookup, now), Sight(self.lookup, before) if before else None, always, correct)
+        drawn = drawing(PredictionView(lookup, now), PredictionView(self.lookup, before) if before else None, always,
+                        correct)
         left = len(lookup.corpus.documents) - len(excluded)
         state: State = {**drawn, "gaps": len(query.hidden), "preset": preset,
                         "plane": self._points(query, edits, lookup.corpus)}

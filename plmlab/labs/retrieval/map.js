@@ -1,7 +1,7 @@
 // The map of the vectors: all documents and the query, projected onto a plane that was fitted once.
 
 import { along, lensOf, lettersAt, nearest } from "./layout.js";
-import { mapSaid } from "./told.js";
+import { mapSaid } from "./messages.js";
 import { el, svg } from "../shared/dom.js";
 
 const [WIDTH, HEIGHT] = [320, 250];

@@ -1,7 +1,7 @@
 // The mosaic: one column per document, as wide as p(z|x), filled as high as p(y|z,x); below it heads of equal widths.
 
 import { REACH, along, areasOf, arrowOf, bandsOf, cellsOf, columnsOf, scaleOf } from "./layout.js";
-import { NULL, moved, rankedOf, was } from "./told.js";
+import { NULL, moved, rankedOf, was } from "./messages.js";
 import { el, svg, walked } from "../shared/dom.js";
 import { quoted, shortPercent, signed } from "../shared/words.js";
 

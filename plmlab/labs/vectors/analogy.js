@@ -1,7 +1,7 @@
 // The analogy: its four fields, the answers with and without the words of the question, and the two baselines.
 
 import { added, apart, best, nearness, rankOf } from "./maths.js";
-import { analogyFinding, winnerSaid } from "./told.js";
+import { analogyFinding, winnerSaid } from "./messages.js";
 import { wordBox } from "./words.js";
 import { el } from "../shared/dom.js";
 import { guess } from "../shared/lab.js";

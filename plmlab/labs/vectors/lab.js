@@ -11,7 +11,7 @@ import { spaceOf } from "./numbers.js";
 import { rankChart } from "./ranks.js";
 import { scrubber } from "./scrubber.js";
 import { heads, tableOf, tableRows } from "./table.js";
-import { axesSaid, chosenSaid, pictureFinding, pointedSaid, unknownSaid } from "./told.js";
+import { axesSaid, chosenSaid, pictureFinding, pointedSaid, unknownSaid } from "./messages.js";
 import { spotlit, wordBox, wordList } from "./words.js";
 import { checkbox } from "../shared/controls.js";
 import { clamp, eachFrame, el, keepingFocus, resized, settled } from "../shared/dom.js";

@@ -1,6 +1,6 @@
 // The neighbours of the selected word: their similarity, the number of seeds that agree, and which are new.
 
-import { changesSaid, MEASURES } from "./told.js";
+import { changesSaid, MEASURES } from "./messages.js";
 import { radioGroup } from "../shared/controls.js";
 import { el } from "../shared/dom.js";
 import { decimal, number } from "../shared/words.js";

@@ -1,7 +1,7 @@
 // Input fields for words: a single word with a vector, or several words to highlight.
 
 import { spelledLike } from "./maths.js";
-import { unknownSaid } from "./told.js";
+import { unknownSaid } from "./messages.js";
 import { el, settled } from "../shared/dom.js";
 
 let lists = 0;

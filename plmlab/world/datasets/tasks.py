@@ -65,12 +65,12 @@ def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator
             if rng.random() < 0.5:
                 yield Acceptability(sentence.words, True)
                 continue
-            other = spoilt(world, sentence, link.verb)
+            other = flip_number(world, sentence, link.verb)
             if isinf(world.logprob(other, split)):
                 yield Acceptability(other, False)
 
 
-def spoilt(world: World, sentence: Sentence, verb: int) -> Words:
+def flip_number(world: World, sentence: Sentence, verb: int) -> Words:
     """The sentence with the verb at this position changed to the opposite number."""
     word = sentence.words[verb]
     pairs = [pair for pair in AUXILIARIES if word in pair] or [

@@ -5,7 +5,7 @@ import torch
 
 from plmlab.chapters.ch01 import guessing
 from plmlab.chapters.ch01.guessing import TEST_SIZE, TRIED, guess
-from plmlab.chapters.ch01.long_memories import FromLastState
+from plmlab.chapters.ch01.long_memories import LastStateModel
 from plmlab.chapters.ch01.tasks import NOISE, TASKS
 
 
@@ -15,7 +15,7 @@ def test_a_guess_is_a_plain_rnn_with_these_weights() -> None:
     drawn = [(2 * torch.rand(5, wide, generator=generator) - 1) * 10 for wide in (2 + NOISE, 1, 1)]
     x, first = TASKS["first sign"].draw(TRIED + TEST_SIZE, 12, generator)
     for i, share in enumerate(found.tolist()):
-        network = FromLastState("RNN", 2 + NOISE, 1, 2, steps=12)
+        network = LastStateModel("RNN", 2 + NOISE, 1, 2, steps=12)
         cell = network.recurrent.cells[0]
         with torch.no_grad():
             for weights, value in zip((cell.weight_ih, cell.weight_hh, cell.bias_ih), drawn, strict=True):

@@ -5,9 +5,14 @@ from math import exp, log
 import pytest
 import torch
 
-from plmlab.chapters.ch01.horizon import OrthogonalRNNCell, cut, running_text, while_reading
-from plmlab.chapters.ch01.long_memories import ChronoLSTMCell, ForgetBiasLSTMCell, FromLastState, OpenLSTMCell
-from plmlab.chapters.ch01.pushes import reach, steps_until
+from plmlab.chapters.ch01.horizon import OrthogonalRNNCell, language_model_horizon, running_text, zero_recurrent_weights
+from plmlab.chapters.ch01.long_memories import (
+    ChronoLSTMCell,
+    ForgetBiasLSTMCell,
+    LastStateModel,
+    OpenForgetGateLSTMCell,
+)
+from plmlab.chapters.ch01.pushes import perturbation_size, steps_until_below
 from plmlab.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
@@ -26,7 +31,7 @@ def test_of_one_unit_it_is_the_derivative(cell: type[Cell]) -> None:
         return network(x, None, tuple(begin))[0][0, :, 0]
 
     slopes = torch.autograd.functional.jacobian(shown, torch.zeros(1, 1, 1, dtype=torch.float64)).flatten()
-    found = reach(network, x, torch.Generator().manual_seed(0))
+    found = perturbation_size(network, x, torch.Generator().manual_seed(0))
     assert torch.allclose(found, slopes.abs(), rtol=1e-6, atol=1e-10)
 
 
@@ -35,23 +40,24 @@ def test_a_memory_that_only_forgets_halves() -> None:
     network = Recurrent(LSTMCell, 3, 4).double()
     for weights in network.parameters():
         torch.nn.init.zeros_(weights)
-    found = reach(network, torch.randn(2, 9, 3, dtype=torch.float64), torch.Generator().manual_seed(0))
+    found = perturbation_size(network, torch.randn(2, 9, 3, dtype=torch.float64), torch.Generator().manual_seed(0))
     assert torch.allclose(found, 0.5 * 0.5 ** torch.arange(1, 10, dtype=torch.float64), rtol=1e-6)
-    assert steps_until(found, left=0.1) == 4  # a half of the half: 1, ½, ¼, ⅛ of the first, then less than a tenth
+    assert steps_until_below(found,
+                             left=0.1) == 4  # a half of the half: 1, ½, ¼, ⅛ of the first, then less than a tenth
 
 
 @pytest.mark.parametrize(("sizes", "steps"), [
     ([1.0, 0.5, 0.02, 0.005], 3), ([1.0, 0.001, 0.5, 0.0], 3), ([1.0, 0.0, 0.0], 1), ([1.0, 0.5, 0.25], None),
     ([0.0, 0.0], 0)])
 def test_steps_until_a_hundredth_is_left(sizes: list[float], steps: int | None) -> None:
-    assert steps_until(torch.tensor(sizes)) == steps
+    assert steps_until_below(torch.tensor(sizes)) == steps
 
 
 def test_forget_biases_begin_where_they_are_said_to() -> None:
     cell = ForgetBiasLSTMCell(3, 7)
     assert torch.equal((cell.bias_ih + cell.bias_hh).chunk(4)[1], torch.ones(7))
     assert (cell.bias_ih + cell.bias_hh).chunk(4)[0].abs().max() > 0
-    cell = OpenLSTMCell(3, 7)
+    cell = OpenForgetGateLSTMCell(3, 7)
     assert torch.equal((cell.bias_ih + cell.bias_hh).chunk(4)[1], torch.full((7,), 8.0))
 
 
@@ -74,7 +80,7 @@ def test_a_chrono_memory_lasts_from_one_step_to_the_longest() -> None:
 def test_a_network_answers_from_its_last_state() -> None:
     torch.manual_seed(0)
     for name in ("RNN", "LSTM, chrono"):
-        network, x = FromLastState(name, 3, 6, 2, steps=20), torch.randn(4, 9, 3)
+        network, x = LastStateModel(name, 3, 6, 2, steps=20), torch.randn(4, 9, 3)
         shown = network.recurrent(x)[0]
         torch.testing.assert_close(network(x), network.output(shown[:, -1]))
 
@@ -86,7 +92,7 @@ def test_a_language_model_is_pushed_while_it_reads(bias: float, steps: int | Non
     for weights in model.recurrent.parameters():
         torch.nn.init.zeros_(weights)
     torch.nn.init.constant_(model.recurrent.layers[0].cells[0].bias_ih.chunk(4)[1], bias)
-    assert while_reading(model, torch.randint(20, (3, 30))) == steps
+    assert language_model_horizon(model, torch.randint(20, (3, 30))) == steps
     assert next(model.parameters()).dtype == torch.float32
 
 
@@ -102,5 +108,5 @@ def test_without_its_matrix_a_state_goes_nowhere_and_a_memory_on() -> None:
     for cell, steps in ((RNNCell, 0), (ForgetBiasLSTMCell, 15)):
         torch.manual_seed(0)
         network, x = Recurrent(cell, 10, 100).double(), torch.zeros(2, 60, 10, dtype=torch.float64)
-        cut(network)
-        assert steps_until(reach(network, x, torch.Generator().manual_seed(0))) == steps
+        zero_recurrent_weights(network)
+        assert steps_until_below(perturbation_size(network, x, torch.Generator().manual_seed(0))) == steps

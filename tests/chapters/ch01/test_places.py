@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from plmlab.chapters.ch01.places import (
-    explained,
-    joined,
-    memories,
+    cell_states,
+    concatenated,
+    probe_r2,
     read_so_far,
     sentences,
     still_to_come,
@@ -34,7 +34,7 @@ def test_words_alone_are_one_hot() -> None:
 def test_memories_are_those_after_each_word() -> None:
     torch.manual_seed(0)
     model = LSTMLanguageModel(RecurrentConfig(len(world_tokenizer()), layers=2, model=8, dropout=0.0)).eval()
-    found = memories(model, 1)(ROWS)
+    found = cell_states(model, 1)(ROWS)
     for row, start in zip(ROWS, (0, 5), strict=True):
         tokens = torch.tensor([[world_tokenizer().vocab.need("start"), *ids(row)]])
         with torch.no_grad(), watch(model):
@@ -50,10 +50,10 @@ def test_what_holds_the_position_tells_all_of_it_and_noise_tells_nothing() -> No
 
     def noise(rows: list) -> torch.Tensor:
         return torch.randn(len(read_so_far(rows)), 3, generator=torch.Generator().manual_seed(len(rows)))
-    assert explained(held, read_so_far, learn, ask, learn) == pytest.approx([1, 1], abs=1e-4)
-    assert explained(noise, read_so_far, learn, ask)[0] < 0.05
+    assert probe_r2(held, read_so_far, learn, ask, learn) == pytest.approx([1, 1], abs=1e-4)
+    assert probe_r2(noise, read_so_far, learn, ask)[0] < 0.05
 
 
 def test_sentences_are_read_as_one() -> None:
-    assert joined([("a",), ("b", "c"), ("d",), ("e",), ("f",)], 2) == [("a", "b", "c"), ("d", "e")]
-    assert read_so_far(joined([("a",), ("b", "c")], 2)) == [1, 2, 3]
+    assert concatenated([("a",), ("b", "c"), ("d",), ("e",), ("f",)], 2) == [("a", "b", "c"), ("d", "e")]
+    assert read_so_far(concatenated([("a",), ("b", "c")], 2)) == [1, 2, 3]

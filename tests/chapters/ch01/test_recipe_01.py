@@ -31,14 +31,14 @@ def test_a_run_that_diverges_ends_with_what_it_had() -> None:
 def test_solved_is_best_then_a_low_error_and_guessing_is_guessing(monkeypatch: pytest.MonkeyPatch) -> None:
     def scored(*errors: float) -> float:
         monkeypatch.setattr(lags, "learn", lambda *_: (None, list(errors)))
-        return lags.rate_score("adding", "RNN", 50, 1e-3, 0)
+        return lags.lr_score("adding", "RNN", 50, 1e-3, 0)
     assert scored(0.2, 0.001) == scored(0.2, 0.1, 0.001) == 1
     assert scored(0.2, 0.001) > scored(0.2, 0.02) > scored(0.2, 0.1) > scored(0.2, 0.17) == scored(0.2, 0.163) == -1
 
 
 def test_lags_tells_cells_and_lengths(parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
     for name, value in (("LENGTHS", {"adding": (4,), "first sign": (2, 3)}), ("SEEDS", (0, 1)),
-                        ("rate_score", best_at(3e-3))):
+                        ("lr_score", best_at(3e-3))):
         monkeypatch.setattr(lags, name, value)
     monkeypatch.setattr(trained, "HIDDEN", dict.fromkeys(TASKS, 8))
     for module in (trained, lags):

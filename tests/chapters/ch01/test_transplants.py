@@ -3,7 +3,7 @@
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch01.transplants import Pair, pairs, says_own_verb
+from plmlab.chapters.ch01.transplants import Pair, pairs, predicts_own_verb
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.world.datasets.batches import next_word_batch
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -38,11 +38,11 @@ def test_a_pair_differs_in_its_subject_alone() -> None:
 def test_without_a_swap_it_reads_its_own_sentence_and_with_both_the_other() -> None:
     model, told = untrained(), []
     for pair in pairs()[SOME]:
-        assert says_own_verb(model, pair) == own_verb(model, pair, pair.words)
+        assert predicts_own_verb(model, pair) == own_verb(model, pair, pair.words)
         for after in range(3):
-            both = says_own_verb(model, pair, state=True, memory=True, after=after)
+            both = predicts_own_verb(model, pair, state=True, memory=True, after=after)
             assert both == own_verb(model, pair, pair.other)
-        told.append((says_own_verb(model, pair, memory=True), says_own_verb(model, pair, state=True)))
+        told.append((predicts_own_verb(model, pair, memory=True), predicts_own_verb(model, pair, state=True)))
     assert len(set(told)) > 1  # the halves of a state are no idle talk
 
 
@@ -53,5 +53,5 @@ def test_one_half_of_a_state_is_swapped() -> None:
         for cell in model.recurrent.cells:
             cell.weight_hh.zero_()
     for pair in pairs()[SOME]:
-        assert says_own_verb(model, pair, state=True) == says_own_verb(model, pair)
-        assert says_own_verb(model, pair, memory=True) == own_verb(model, pair, pair.other)
+        assert predicts_own_verb(model, pair, state=True) == predicts_own_verb(model, pair)
+        assert predicts_own_verb(model, pair, memory=True) == own_verb(model, pair, pair.other)

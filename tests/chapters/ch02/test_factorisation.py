@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from torch.testing import assert_close
 
 from plmlab import world
-from plmlab.chapters.ch02.factorisation import PairLoss, descend, factors_of, pair_loss, scores, truncated_svd
+from plmlab.chapters.ch02.factorisation import PairLoss, factors_of, minimise_exact, pair_loss, scores, truncated_svd
 from plmlab.layers.sampled_softmax import NegativeSampling
 from plmlab.vectors import WordVectors
 from plmlab.world import World
@@ -138,17 +138,17 @@ def test_drawn_pairs_come_to_it() -> None:
 
 
 def test_with_enough_numbers_the_descent_comes_to_the_floor() -> None:
-    one = descend(SMALL, SIZE, steps=1500, lr=0.05, seed=0)
+    one = minimise_exact(SMALL, SIZE, steps=1500, lr=0.05, seed=0)
     assert one[0].shape == one[1].shape == (SIZE, SIZE) and not one[0].requires_grad
     assert 0 <= SMALL.above(scores(one)) < 0.001
 
 
 def test_with_few_it_stays_above_and_more_come_nearer() -> None:
-    above = {size: SMALL.above(scores(descend(SMALL, size, steps=300, lr=0.1, seed=1))) for size in (1, 4, 16)}
+    above = {size: SMALL.above(scores(minimise_exact(SMALL, size, steps=300, lr=0.1, seed=1))) for size in (1, 4, 16)}
     assert above[1] > 2 * above[4] > 4 * above[16] > 0
-    again = descend(SMALL, 4, steps=5, lr=0.1, seed=1)
-    assert torch.equal(again[0], descend(SMALL, 4, steps=5, lr=0.1, seed=1)[0])
-    assert not torch.equal(again[0], descend(SMALL, 4, steps=5, lr=0.1, seed=2)[0])
+    again = minimise_exact(SMALL, 4, steps=5, lr=0.1, seed=1)
+    assert torch.equal(again[0], minimise_exact(SMALL, 4, steps=5, lr=0.1, seed=1)[0])
+    assert not torch.equal(again[0], minimise_exact(SMALL, 4, steps=5, lr=0.1, seed=2)[0])
 
 
 @pytest.mark.parametrize("positive", [True, False])

@@ -10,11 +10,11 @@ from plmlab.chapters.ch02.judging import (
     NEAREST,
     answers,
     answers_spread,
-    by_mean_step,
     by_score,
     chance,
-    kin_share,
     known,
+    mean_offset_accuracy,
+    same_category_rate,
 )
 from plmlab.vectors import WordVectors
 from plmlab.world.datasets.analogies import Question
@@ -97,7 +97,7 @@ def test_kin_among_the_nearest_by_a_loop() -> None:
         kin += sum(bool(kinds[word] & kinds[other]) for other in near)
         among += len(near)
         pairs += sum(bool(kinds[word] & kinds[other]) for other in words if other != word)
-    found, by_chance = kin_share(vectors, kinds)
+    found, by_chance = same_category_rate(vectors, kinds)
     assert len(words) == 20 and among == 200
     assert found == pytest.approx(kin / among) and by_chance == pytest.approx(pairs / (20 * 19))
 
@@ -105,16 +105,16 @@ def test_kin_among_the_nearest_by_a_loop() -> None:
 def test_kin_that_lie_together_are_found_and_those_of_random_vectors_by_chance() -> None:
     kinds = {f"w{i}": frozenset({f"kind {i % 3}"}) for i in range(60)}
     apart = WordVectors(tuple(kinds), torch.eye(3)[torch.arange(60) % 3] + 0.01 * drawn(60, 3).matrix)
-    found, by_chance = kin_share(apart, kinds)
+    found, by_chance = same_category_rate(apart, kinds)
     assert found == 1 and by_chance == pytest.approx(19 / 59)
-    shares = [kin_share(drawn(60, 20, seed), kinds)[0] for seed in range(10)]
+    shares = [same_category_rate(drawn(60, 20, seed), kinds)[0] for seed in range(10)]
     assert sum(shares) / 10 == pytest.approx(by_chance, abs=0.05)
 
 
 def test_a_smaller_vocabulary_has_fewer_neighbours() -> None:
     """Of fewer words than are asked for, all others are neighbours."""
     kinds = {f"w{i}": frozenset({"a" if i < 2 else "b"}) for i in range(5)}
-    found, by_chance = kin_share(drawn(5), kinds)
+    found, by_chance = same_category_rate(drawn(5), kinds)
     assert found == pytest.approx(by_chance) == pytest.approx((2 * 1 + 3 * 2) / 20)
 
 
@@ -130,7 +130,7 @@ def test_other_ways_by_hand() -> None:
     vectors = WordVectors(("rome", "italy", "oslo", "norway", "bern", "swiss"), torch.tensor(
         [[1.0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]]))
     asked = [Question("rome", "italy", "oslo", "norway"), Question("oslo", "norway", "bern", "swiss")]
-    assert by_mean_step(vectors, asked) == 1
+    assert mean_offset_accuracy(vectors, asked) == 1
     flat = WordVectors(vectors.words, vectors.matrix[:, :3])
     assert by_score(flat, flat, asked, among=["italy", "norway", "swiss"]) == 1
     assert by_score(flat, flat, asked, among=["italy", "swiss"]) == 0.5

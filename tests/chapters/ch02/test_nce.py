@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from plmlab.chapters.ch02.factorisation import PairLoss, pair_loss
-from plmlab.chapters.ch02.nce import angle, directions
+from plmlab.chapters.ch02.nce import angle, loss_gradients
 
 
 def drawn(words: int = 6) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -26,13 +26,13 @@ def test_both_are_autograds(k: int) -> None:
     u = scores.exp()
     nce = (given * (u / (u + k * noise)).log() + k * noise * (k * noise / (u + k * noise)).log()).sum()
     expected = [torch.autograd.grad(value, scores, retain_graph=True)[0] for value in (likelihood, nce)]
-    for found, wanted in zip(directions(scores.detach(), given, noise, k), expected, strict=True):
+    for found, wanted in zip(loss_gradients(scores.detach(), given, noise, k), expected, strict=True):
         assert torch.allclose(found, wanted, atol=1e-12)
 
 
 def test_a_factor_before_the_sum_is_another_gradient() -> None:
     scores, given, noise = drawn()
-    own, one = (directions(scores, given, noise, 1, factor)[1] for factor in ("each word's", "one for all"))
+    own, one = (loss_gradients(scores, given, noise, 1, factor)[1] for factor in ("each word's", "one for all"))
     assert not torch.allclose(own, one, atol=1e-2)
     ratio = one / (given - scores.exp())
     assert torch.allclose(ratio, ratio[:, :1].expand_as(ratio))
@@ -62,5 +62,5 @@ def test_where_the_model_is_right_no_gradient_is_left() -> None:
     dense = PairLoss(loss.words, loss.joint + 1e-4, loss.refused)
     given = dense.joint / dense.joint.sum(1, keepdim=True)
     noise = loss.refused[0] / loss.refused[0].sum()
-    for found in directions(given.log(), given, noise, 5):
+    for found in loss_gradients(given.log(), given, noise, 5):
         assert found.abs().max() < 1e-12

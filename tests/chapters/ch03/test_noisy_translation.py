@@ -14,8 +14,8 @@ from plmlab.chapters.ch03.noisy_translation import (
     ARMS,
     Arm,
     beamed,
-    is_models,
-    judged,
+    evaluate_translations,
+    is_model_error,
     learn,
     lessons,
     likeliest,
@@ -27,7 +27,7 @@ from plmlab.chapters.ch03.noisy_translation import (
 from plmlab.chapters.ch03.noisy_translation import (
     test_set as evaluation_set,
 )
-from plmlab.chapters.ch03.telegrams import cut, draw, is_right, sentences
+from plmlab.chapters.ch03.telegrams import draw, is_correct, sentences, split_sentences
 from plmlab.decode import Hypothesis
 from plmlab.models.transformer import Transformer
 from plmlab.recipes import Parts
@@ -75,10 +75,10 @@ def test_a_telegram_is_the_chinese_with_words_lost(lost: float) -> None:
     assert all(is_subsequence(telegram.source, whole) for telegram, whole in zip(told, chinese, strict=True))
     arrived = sum(len(telegram.source) for telegram in told) / sum(map(len, chinese))
     assert arrived == pytest.approx(1 - lost, abs=0.02)
-    counts = [len(cut(telegram.target) or ()) for telegram in told]
+    counts = [len(split_sentences(telegram.target) or ()) for telegram in told]
     assert all(0.18 < counts.count(n) / 400 < 0.32 for n in (1, 2, 3, 4)) and set(counts) == {1, 2, 3, 4}
     assert [draw(lost, Random(5), 3) for _ in range(2)] == [draw(lost, Random(5), 3)] * 2
-    assert len(cut(draw(lost, Random(5), 3).target) or ()) == 3
+    assert len(split_sentences(draw(lost, Random(5), 3).target) or ()) == 3
 
 
 def test_a_telegram_always_says_something() -> None:
@@ -103,21 +103,21 @@ def test_the_share_of_empty_targets_is_the_noise(noise: float) -> None:
 def test_the_judge_takes_what_was_said_and_what_else_could_have_been() -> None:
     dogs, cats = (next(said for said in sentences() if said.english == tuple(f"the {what} are tired .".split()))
                   for what in ("dogs", "cats"))
-    assert is_right(dogs.chinese, dogs.english, 0.0) and is_right(dogs.chinese, dogs.english, 0.5)
+    assert is_correct(dogs.chinese, dogs.english, 0.0) and is_correct(dogs.chinese, dogs.english, 0.5)
     without = tuple(word for word in dogs.chinese if word != "狗")
-    assert is_right(without, cats.english, 0.5) and is_right(without, (*dogs.english, *cats.english), 0.5)
-    assert not is_right(without, dogs.english, 0.0)
-    assert is_right((*dogs.chinese, *cats.chinese), (*dogs.english, *cats.english), 0.0)
+    assert is_correct(without, cats.english, 0.5) and is_correct(without, (*dogs.english, *cats.english), 0.5)
+    assert not is_correct(without, dogs.english, 0.0)
+    assert is_correct((*dogs.chinese, *cats.chinese), (*dogs.english, *cats.english), 0.0)
 
 
 def test_the_judge_refuses_other_sentences_wrong_order_and_what_is_no_sentence() -> None:
     dogs, cats = (next(said for said in sentences() if said.english == tuple(f"the {what} are tired .".split()))
                   for what in ("dogs", "cats"))
-    assert not is_right(dogs.chinese, cats.english, 0.5)
-    assert not is_right((*dogs.chinese, *cats.chinese), (*cats.english, *dogs.english), 0.5)
-    assert not is_right(dogs.chinese[:1], dogs.english * 5, 0.5)
+    assert not is_correct(dogs.chinese, cats.english, 0.5)
+    assert not is_correct((*dogs.chinese, *cats.chinese), (*cats.english, *dogs.english), 0.5)
+    assert not is_correct(dogs.chinese[:1], dogs.english * 5, 0.5)
     for wrong in ((), dogs.english[:-1], (*dogs.english, "the"), ("dogs", "the", "are", "tired", ".")):
-        assert not is_right(dogs.chinese[:2], wrong, 0.5)
+        assert not is_correct(dogs.chinese[:2], wrong, 0.5)
 
 
 def test_arrivals_against_every_way_to_lose_words() -> None:
@@ -210,7 +210,7 @@ def test_no_beam_finds_what_is_likelier_than_the_exact_best(hasty: Transformer) 
 def test_a_translation_that_was_not_found_is_neither_empty_nor_right() -> None:
     telegram, end = draw(0.0, Random(0), 1), tokenizer().vocab.need("end")
     right = Hypothesis((*tokenizer().encode(" ".join(telegram.target), plain=True), end))
-    told = judged(0.0, [telegram] * 4, [None, Hypothesis((end,)), right, right])
+    told = evaluate_translations(0.0, [telegram] * 4, [None, Hypothesis((end,)), right, right])
     assert told == {"empty": 0.25, "right": 0.5} and written(right) == telegram.target
 
 
@@ -267,8 +267,8 @@ def test_the_rule_tells_apart_what_it_says() -> None:
                            (arm(0.2, one=0.2), "fails"), (arm(0.2, greedy=0.01), "fails")):
         assert verdict({"clean": clean, "noise": told}, "noise") == expected
     assert verdict({"clean": arm(0.02), "noise": arm(0.2)}, "noise") == "fails"
-    assert not is_models({"noise": arm(0.2, ideal=0.1)}, "noise")
-    assert is_models({"noise": arm(0.2, ideal=0.09)}, "noise")
+    assert not is_model_error({"noise": arm(0.2, ideal=0.1)}, "noise")
+    assert is_model_error({"noise": arm(0.2, ideal=0.09)}, "noise")
 
 
 def test_a_model_that_cannot_be_asked_is_no_search_that_was_given_up(hasty: Transformer) -> None:

@@ -11,7 +11,7 @@ from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch03 import amounts
-from plmlab.chapters.ch03.baselines import Text, counted_losses, learned, network_losses, outcome
+from plmlab.chapters.ch03.baselines import Text, counted_losses, network_losses, outcome, train_lstm
 from plmlab.models.ngram import AddK, KneserNey
 from plmlab.recipes import Parts, recorded
 from plmlab.recipes.study import Run
@@ -30,7 +30,7 @@ def less_text() -> Iterator[None]:
     some, tenth = evaluation_set(world.full())[:120], articles()[:len(articles()) // 10]
     with changed((amounts, "MOST", 8000), (amounts, "test_set", lambda full: some),
                  (wikipedia, "articles", lambda: tenth),
-                 forget=(amounts.asked, amounts.text, wikipedia.parted, wikipedia.text)):
+                 forget=(amounts.test_sentences, amounts.text, wikipedia.parted, wikipedia.text)):
         yield
 
 
@@ -41,7 +41,7 @@ def little() -> Text:
 
 def test_losses_come_in_the_order_of_the_words():
     text = little()
-    model, _ = learned(text, 8, 0.0, 3, 1e-2, 0, show=False)
+    model, _ = train_lstm(text, 8, 0.0, 3, 1e-2, 0, show=False)
     found = network_losses(model, text, text.test_set)
     for sentences in (text.test_set[:1], text.test_set[:9]):
         alone = network_losses(model, text, sentences)
@@ -75,13 +75,13 @@ def test_the_exam_was_read_by_nobody():
     read = {tuple(ids) for ids in amounts.text(amounts.MOST).read}
     assert not read & {tuple(ids) for ids in amounts.text(1000).test_set}
     assert amounts.text(1000).read == amounts.text(8000).read[:1000]
-    assert 0 < len(amounts.asked()) < len({one.words for one in amounts.test_set(world.full())})
+    assert 0 < len(amounts.test_sentences()) < len({one.words for one in amounts.test_set(world.full())})
 
 
 def test_the_best_reader_pays_least():
     assert amounts.best_loss() == pytest.approx(world.full().entropy("test").token, abs=0.4)
     model = KneserNey(amounts.text(1000).read, 3, amounts.text(1000).vocab)
-    found = amounts.short_of_the_best(model)
+    found = amounts.excess_loss(model)
     assert all(gap > 0 for gap in found["gaps"].values())
     paid = counted_losses(model, amounts.text(1000).test_set).mean().item()
     assert found["gaps"]["all"] == pytest.approx(paid - amounts.best_loss(), abs=0.15)
@@ -120,7 +120,7 @@ def best_at(rate: float, dropout: float) -> Callable[[Run], float]:
 
 
 def test_a_little_recipe_has_what_the_chapter_draws(parts: Parts, monkeypatch: pytest.MonkeyPatch):
-    for module, name, value in ((amounts_study, "WIDTH", 8), (amounts_study, "WAYS", ("Kneser–Ney",)),
+    for module, name, value in ((amounts_study, "WIDTH", 8), (amounts_study, "SMOOTHING_METHODS", ("Kneser–Ney",)),
                                 (ngrams, "ORDERS", (2,))):
         monkeypatch.setattr(module, name, value)
     arms = {(1000, dropout): (3e-3, 1e-2, 3e-2) for dropout in (0.0, 0.3)}
@@ -137,7 +137,7 @@ def test_the_record_of_real_text_has_what_the_chapter_draws(parts: Parts, monkey
     whole = wikipedia.text()
     some = Text(whole.read[:200], whole.development[:20], whole.test_set[:20], whole.vocab)
     for module, name, value in ((wikipedia, "text", lambda: some), (wikipedia, "WIDTH", 8), (ngrams, "ORDERS", (1, 2)),
-                                (wikipedia, "WAYS", ("Kneser–Ney",))):
+                                (wikipedia, "SMOOTHING_METHODS", ("Kneser–Ney",))):
         monkeypatch.setattr(module, name, value)
     toy = replace(wikipedia.STUDY, arms=dict.fromkeys(wikipedia.STUDY.arms, (1e-3, 3e-3, 1e-2)), seeds=(0,),
                   updates={(0.0,): (2,), (0.3,): (2, 3)}, development=best_at(3e-3, 0.3), nothing=-math.inf)

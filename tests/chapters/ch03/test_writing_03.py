@@ -9,12 +9,12 @@ from plmlab import world
 from plmlab.chapters.ch03 import units
 from plmlab.chapters.ch03.writing import (
     beginnings,
-    begun,
-    drawn,
-    judged,
     lstm,
     prefers_the_wrong,
+    prompt_tokens,
+    sampled_texts,
     search,
+    text_quality,
     words_of,
 )
 from plmlab.decode import Hypothesis
@@ -29,21 +29,21 @@ def said(words: list[str], logprob: float = -1.0) -> Hypothesis:
 
 def test_the_world_judges():
     right, other = (list(words) for words, _ in zip(world.full().text("test", seed=1), "ab", strict=False))
-    found = judged([said(right), said(right), said(other), said(right[::-1], -5.0)], {tuple(right)})
+    found = text_quality([said(right), said(right), said(other), said(right[::-1], -5.0)], {tuple(right)})
     assert (found.grammatical, found.different, found.read) == (0.75, 0.75, 0.5)
     nats = -(2 * world.full().logprob(right) + world.full().logprob(other)) / 3
     assert found.world == pytest.approx(nats) and found.model == 2.0
-    assert judged([said(right[::-1])]).world == math.inf
+    assert text_quality([said(right[::-1])]).world == math.inf
 
 
 def test_words_go_there_and_back():
     words = ("the", "butchers", "borrowed", "money", "from", "the", "bank", ".")
     assert words_of(said(list(words))) == words
-    assert begun(words[:2], 3).shape == (3, 3)
+    assert prompt_tokens(words[:2], 3).shape == (3, 3)
 
 
 def test_drawn_texts_follow_their_seed():
-    one, again, other = (drawn(lstm()[0], seed, 5) for seed in (0, 0, 1))
+    one, again, other = (sampled_texts(lstm()[0], seed, 5) for seed in (0, 0, 1))
     assert one == again != other
 
 
@@ -70,7 +70,7 @@ def test_preferences():
 
 def test_a_cut_by_hand():
     vocab = Vocabulary(41)
-    found = units.cut([[39, 39, 40]], [[39, 1]], vocab, 1, 7)
+    found = units.evaluate_ngram([[39, 39, 40]], [[39, 1]], vocab, 1, 7)
     p = {39: 2 / 4, 40: 1 / 4, 6: 1 / 4}
     d = 2 / (2 + 2 * 1)
     sayable, kinds = 4, 3

@@ -54,21 +54,21 @@ def test_the_signs_of_the_lag() -> None:
         return {"history": {str(seed): [[100, 0.9], [updates, 0.4], [2000, 0.6]] for seed, updates in enumerate(when)}}
 
     never = {"history": {"0": [[100, 0.9], [2000, 0.6]]}}
-    assert reversal.begun(learned(700)["history"]["0"]) == 700
+    assert reversal.onset_update(learned(700)["history"]["0"]) == 700
     told = {"fixed": learned(900, 1000), "last sentence first": learned(500, 800), "backwards": learned(400, 400),
             "delay": learned(1500, 1600), "delay, backwards": learned(950, 1000)}
-    assert reversal.signs(told) == (True, True)
-    assert reversal.signs(told | {"last sentence first": learned(500, 950)})[0] is False
-    assert reversal.signs(told | {"delay, backwards": learned(700, 800)})[1] is False
-    assert reversal.signs(told | {"delay, backwards": never}) == (True, True)
-    assert reversal.signs(told | {"delay": never, "delay, backwards": never})[1] is None
+    assert reversal.predictions_confirmed(told) == (True, True)
+    assert reversal.predictions_confirmed(told | {"last sentence first": learned(500, 950)})[0] is False
+    assert reversal.predictions_confirmed(told | {"delay, backwards": learned(700, 800)})[1] is False
+    assert reversal.predictions_confirmed(told | {"delay, backwards": never}) == (True, True)
+    assert reversal.predictions_confirmed(told | {"delay": never, "delay, backwards": never})[1] is None
 
 
 def test_other_weights_are_weights_on_real_words() -> None:
     model, some = new(Arm("general", 16), 0), [*evaluation_set(10, 0, 3), *evaluation_set(30, 0, 2)]
     real = pairs(some).source.padding_mask[:, None, None]
     weights = cross_attention_weights(model, pairs(some))[:, None]
-    for exchange in (other_weights.shuffled(0), other_weights.even, other_weights.one):
+    for exchange in (other_weights.shuffled(0), other_weights.uniform_weights, other_weights.one):
         changed = exchange(weights, real)
         assert torch.allclose(changed.sum(-1), torch.ones(()))
         assert not changed.masked_select(~real.expand_as(changed)).any()
@@ -80,44 +80,46 @@ def test_other_weights_are_weights_on_real_words() -> None:
 
 def test_weights_that_stay_change_nothing_and_others_do() -> None:
     model, some = new(Arm("general", 16), 0), evaluation_set(20, 0, 4)
-    same = other_weights.said_as_before(model, some, lambda weights, real: weights, Arm("general"))
+    same = other_weights.predictions_unchanged(model, some, lambda weights, real: weights, Arm("general"))
     assert same == pytest.approx({"same": 1.0, "same, gold": 1.0, "moved": 0.0, "beliefs": 0.0}, abs=1e-5)
-    turned = other_weights.said_as_before(model, some, other_weights.one, Arm("general"))
+    turned = other_weights.predictions_unchanged(model, some, other_weights.one, Arm("general"))
     assert turned["moved"] > 0.5 and turned["beliefs"] > 0
-    stepwise = other_weights.said_as_before(new(Arm("additive", 16), 0), some, other_weights.one, Arm("additive"))
+    stepwise = other_weights.predictions_unchanged(new(Arm("additive", 16), 0), some, other_weights.one,
+                                                   Arm("additive"))
     assert stepwise["moved"] > 0.5
 
 
 def test_with_the_source_of_another_passage() -> None:
     model, some = checkpoints.load("general-passages")[0], evaluation_set(20, 0, 6)
-    kept = {part: other_weights.of_another(model, some, Arm("general"), part)["same"]
+    kept = {part: other_weights.swapped_source(model, some, Arm("general"), part)["same"]
             for part in ("source", "positions", "last state")}
     assert kept["source"] <= kept["positions"] < 0.9 < kept["last state"] <= 1
     for part in kept:
-        assert other_weights.of_another(model, [some[0]] * 2, Arm("general"), part) == {"same": 1.0, "same, gold": 1.0}
+        assert other_weights.swapped_source(model, [some[0]] * 2, Arm("general"), part) == {"same": 1.0,
+                                                                                            "same, gold": 1.0}
     asked = pairs(some)
-    assert [int(row.sum()) for row in other_weights.linked(some, asked)] == [len(gold(one)) for one in some]
+    assert [int(row.sum()) for row in other_weights.has_gold_link(some, asked)] == [len(gold(one)) for one in some]
 
 
 def test_what_hangs_on_no_look_is_free() -> None:
     model, some = checkpoints.load("general-passages")[0].eval(), evaluation_set(20, 0, 6)
-    told = other_weights.on_partners(model, some, Arm("general"))
+    told = other_weights.mass_on_aligned(model, some, Arm("general"))
     assert sum(count for count, _ in told.values()) == sum(len(gold(one)) for one in some) > 20
     assert sum(count * share for count, share in told.values()) == pytest.approx(
         right(looks.looked(model, some), some) * sum(len(gold(one)) for one in some))
     assert 0 < told["free"][0] < told["needed"][0]
     with torch.no_grad():
         model.combine.weight[:, :128] = 0
-    assert bool(other_weights.free(model, some, Arm("general")).all())
-    assert other_weights.on_partners(model, some, Arm("general"))["needed"][0] == 0
+    assert bool(other_weights.weight_independent(model, some, Arm("general")).all())
+    assert other_weights.mass_on_aligned(model, some, Arm("general"))["needed"][0] == 0
 
 
 def test_all_weight_on_one_position() -> None:
     model, some = checkpoints.load("general-passages")[0], evaluation_set(20, 0, 6)
-    told = other_weights.single_looks(model, some, Arm("general"))
+    told = other_weights.one_hot_attention(model, some, Arm("general"))
     assert 0 < told["asked"] < sum(len(gold(one)) for one in some)
     assert 0 < told["positions"] < told["another"] <= 1 and told["positions"] < told["partner"] <= 1
     with torch.no_grad():
         model.combine.weight[:, :128] = 0
-    told = other_weights.single_looks(model, some, Arm("general"))
+    told = other_weights.one_hot_attention(model, some, Arm("general"))
     assert told["another"] == told["partner"] == told["positions"] == 1

@@ -14,7 +14,7 @@ from plmlab.chapters.ch04 import arms, translation
 from plmlab.chapters.ch04 import bottleneck as rule_of_the_bottleneck
 from plmlab.chapters.ch04 import looks as rule_of_alignments
 from plmlab.chapters.ch04 import reversal as rule_of_reversal
-from plmlab.chapters.ch04.translation import Arm, judged, new, pairs, pieces
+from plmlab.chapters.ch04.translation import Arm, evaluate_translations, new, pairs, split_sentences
 from plmlab.chapters.ch04.translation import test_set as evaluation_set
 from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.recipes import Parts
@@ -134,8 +134,8 @@ def test_rivals_without_a_network(few_known: None) -> None:
     assert bottleneck.by_memory(known) == [one.chinese for one in known]
     assert bottleneck.by_another(some)[1] == some[0].chinese
     turned = bottleneck.reversed_sentences(some)
-    assert [pieces(text) for text in turned] == [pieces(one.chinese)[::-1] for one in some]
-    assert judged(turned, some)["bleu"] > 60
+    assert [split_sentences(text) for text in turned] == [split_sentences(one.chinese)[::-1] for one in some]
+    assert evaluate_translations(turned, some)["bleu"] > 60
 
 
 MAIN = ("fixed", "general")
@@ -154,7 +154,7 @@ def tiny(few_known: None, monkeypatch: pytest.MonkeyPatch) -> None:
         for name, value in TINY.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
-    some = (*rule_of_reversal.WAYS, "general", "end only", "dot", "transformer")
+    some = (*rule_of_reversal.SOURCE_ORDERS, "general", "end only", "dot", "transformer")
     small = {name: replace(arms.ARMS[name], width=8, longest=10) for name in some}
     for module in (trainings, bottleneck, held, looks, reversal):
         monkeypatch.setattr(module, "ARMS", small)
@@ -194,7 +194,7 @@ def test_every_experiment_is_measured(tiny: None, parts: Parts, monkeypatch: pyt
     turned = reversal.measure(parts)
     assert rule_of_reversal.verdict(turned["loss"]) in ("helps", "hurts", "open")
     assert turned["lags"]["delay"]["30"]["mean"] == turned["lags"]["fixed"]["30"]["mean"] + reversal.DELAY
-    assert rule_of_reversal.signs(told) == (False, None)
+    assert rule_of_reversal.predictions_confirmed(told) == (False, None)
     kept = held.measure(parts)
     assert kept["places"] == [*range(held.EACH), *range(-held.EACH, 0)]
     assert len(kept["arms"]["backwards"]["untrained"]) == len(held.PLACES) == len(kept["guessed"]["neighbours"])

@@ -11,14 +11,14 @@ from plmlab.chapters.ch04 import translation
 from plmlab.chapters.ch04.gold import gold, names
 from plmlab.chapters.ch04.translation import (
     Arm,
+    evaluate_translations,
     example,
-    judged,
-    lessons,
     loss,
     new,
     pairs,
-    pieces,
+    split_sentences,
     tokenizer,
+    training_batches,
 )
 from plmlab.chapters.ch04.translation import (
     test_set as evaluation_set,
@@ -59,7 +59,7 @@ def test_only_the_end_is_in_sight() -> None:
 
 def test_a_lesson_has_passages_of_one_length_and_some_thousand_words() -> None:
     for step in range(6):
-        lengths = [len(made.source.tokens) - 1 for made in lessons(3).examples(step)]
+        lengths = [len(made.source.tokens) - 1 for made in training_batches(3).examples(step)]
         assert max(lengths) <= 60
         assert 600 <= sum(lengths) <= 1100
         assert max(lengths) - min(lengths) <= 13
@@ -75,19 +75,20 @@ def test_no_exam_is_a_lesson() -> None:
 
 
 def test_pieces() -> None:
-    assert pieces(["你", "好", "？", "好", "。", "再", "见"]) == [("你", "好", "？"), ("好", "。"), ("再", "见")]
-    assert pieces([]) == []
+    assert split_sentences([*"你好？好。再见"]) == [("你", "好", "？"), ("好", "。"), ("再", "见")]
+    assert split_sentences([]) == []
 
 
 def test_a_translation_is_judged_by_hand() -> None:
     some = [passage("a", "一 。 二 。"), passage("b", "三 四 五 六 。")]
-    told = judged([("一", "。", "三", "。"), ("三", "四", "五", "六", "。")], some)
+    told = evaluate_translations([("一", "。", "三", "。"), ("三", "四", "五", "六", "。")], some)
     assert told["exact"] == 0.5
     assert told["sentences"] == pytest.approx((0.5 + 1) / 2)
-    assert judged([one.chinese for one in some], some) == {
+    assert evaluate_translations([one.chinese for one in some], some) == {
         "exact": 1.0, "sentences": 1.0, "bleu": pytest.approx(100), "length": 1.0}
-    assert told["length"] == 1.0 and judged([("一", "。"), ()], some)["length"] == 2 / 9
-    assert judged([("一", "。", "二", "。", "二", "。"), ()], some)["sentences"] == pytest.approx((2 / 3 + 0) / 2)
+    assert told["length"] == 1.0 and evaluate_translations([("一", "。"), ()], some)["length"] == 2 / 9
+    assert evaluate_translations([("一", "。", "二", "。", "二", "。"), ()],
+                                 some)["sentences"] == pytest.approx((2 / 3 + 0) / 2)
 
 
 def test_the_loss_is_that_of_each_word_alone() -> None:

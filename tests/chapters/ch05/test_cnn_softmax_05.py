@@ -8,7 +8,7 @@ import torch
 from nltk import edit_distance
 
 from plmlab import world
-from plmlab.chapters.ch05.cnn_softmax import added, hard_to_tell, mended
+from plmlab.chapters.ch05.cnn_softmax import added, confusion_verdict, correction_verdict
 from plmlab.example import IGNORE
 from plmlab.objectives import bidirectional_lm
 from plmlab.recipes import Parts
@@ -98,7 +98,7 @@ FULL = {"near": [.8, .9], "others": [.5, .5], "taken": [.02, .02]}
 def test_the_rule_of_what_is_hard_to_tell(
         near: list[float], others: list[float], taken: list[float], verdict: str) -> None:
     arms = told(full=FULL, CNN={"near": near, "others": others, "taken": taken})
-    assert hard_to_tell(arms) == verdict
+    assert confusion_verdict(arms) == verdict
 
 
 @pytest.mark.parametrize(("corrected", "verdict"), [
@@ -106,11 +106,11 @@ def test_the_rule_of_what_is_hard_to_tell(
 def test_the_rule_of_what_is_mended(corrected: list[float], verdict: str) -> None:
     arms = told(full=FULL, CNN={"near": [.9, 1.0]}, corrected={"near": corrected})
     assert added(arms, "CNN", "near") == pytest.approx([.1, .1])
-    assert mended(arms) == verdict
+    assert correction_verdict(arms) == verdict
 
 
 def test_where_nothing_is_lost_there_is_nothing_to_mend() -> None:
-    assert mended(told(full=FULL, CNN={"near": [.9, .85]}, corrected={"near": [.6, .6]})) == "open"
+    assert correction_verdict(told(full=FULL, CNN={"near": [.9, .85]}, corrected={"near": [.6, .6]})) == "open"
 
 
 def best_at_1e_2(run: Run) -> float:
@@ -132,4 +132,4 @@ def test_a_tiny_run(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     for one in arms.values():
         assert one["lr"] == 0.01 and one["microseconds"] > 0 and set(one["costs"]) == {"all", "near", "others", "taken"}
         assert one["costs"]["all"]["low"] > figures["floor"]
-    assert {hard_to_tell(arms), mended(arms)} <= {"holds", "fails", "open"}
+    assert {confusion_verdict(arms), correction_verdict(arms)} <= {"holds", "fails", "open"}

@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from plmlab.chapters.ch05.pooled import Beliefs, believed, frequencies, pooled
+from plmlab.chapters.ch05.pooled import Beliefs, frequencies, pooled, predictions
 from plmlab.world import World
 
 
@@ -17,7 +17,7 @@ def test_two_beliefs_are_multiplied_and_made_to_add_up_to_one() -> None:
 
 def test_from_either_side_a_sentence_costs_its_probability(small: World) -> None:
     words = next(small.text("train", seed=3))
-    told = believed(small, words)
+    told = predictions(small, words)
     ends = [log(small.next_words(words)["[END]"]), 0.0]
     left = sum(log(one.left[one.word]) for one in told) + ends[0]
     assert left == pytest.approx(small.logprob(words))

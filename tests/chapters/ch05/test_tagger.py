@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, TaggedBatch, Tagger, row, word_vectors
+from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, TaggedBatch, Tagger, encode_row, word_vectors
 from plmlab.example import IGNORE
 from plmlab.layers.scalar_mix import ScalarMix
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
@@ -13,7 +13,7 @@ TEXTS = (["the", "teacher", "sat", "."], ["the", "bank", "closed", "at", "noon",
 
 def batch(width: int = 4) -> TaggedBatch:
     rng = torch.Generator().manual_seed(0)
-    return TaggedBatch.of([row(words, [0, *[1] * (len(words) - 2), IGNORE],
+    return TaggedBatch.of([encode_row(words, [0, *[1] * (len(words) - 2), IGNORE],
                                [torch.randn(len(words), width, generator=rng) for _ in range(3)]) for words in TEXTS])
 
 
@@ -28,7 +28,7 @@ def test_a_batch_is_padded_and_knows_what_is_real() -> None:
 def test_a_text_is_tagged_alike_alone_and_beside_a_longer_one() -> None:
     torch.manual_seed(0)
     tagger, made = Tagger(5).eval(), batch()
-    alone = tagger(TaggedBatch.of([row(TEXTS[0], [0] * 4)]))
+    alone = tagger(TaggedBatch.of([encode_row(TEXTS[0], [0] * 4)]))
     torch.testing.assert_close(tagger(made)[0, :4], alone[0], rtol=1e-5, atol=1e-5)
 
 

@@ -86,7 +86,7 @@ def test_a_reader_that_tells_the_label_is_heard(monkeypatch: pytest.MonkeyPatch)
         return read
 
     monkeypatch.setattr(tasks, "STEPS", 50)
-    told = tasks.reached("", "parts of speech", "+ layer 1", 64, 3e-2, 0, telling)
+    told = tasks.run_result("", "parts of speech", "+ layer 1", 64, 3e-2, 0, telling)
     assert told["score"] > 0.97 and told["shares"] is None
     assert told["updates"] <= len(told["curve"]) * tasks.EVERY
 
@@ -94,7 +94,7 @@ def test_a_reader_that_tells_the_label_is_heard(monkeypatch: pytest.MonkeyPatch)
 def test_a_mix_tells_its_shares_and_names_are_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     model = build("characters", 0).eval()
     monkeypatch.setattr(tasks, "STEPS", 20)
-    told = tasks.reached("", "names", "+ ELMo", 2, 1e-2, 0, lambda name, folder, seed: of_elmo(model))
+    told = tasks.run_result("", "names", "+ ELMo", 2, 1e-2, 0, lambda name, folder, seed: of_elmo(model))
     assert sum(told["shares"]) == pytest.approx(1) and len(told["shares"]) == 3
     assert set(told["invented"]) == {"as it is", "alike", "at random", "small letters"}
 
@@ -105,11 +105,11 @@ def arms(*scores: float) -> dict:
 
 def test_the_rules_hold_fail_or_stay_open() -> None:
     told = {"+ ELMo": arms(0.8, 0.82, 0.81), "+ mean": arms(0.79, 0.80, 0.80)}
-    assert tasks.mix_over(told, "+ mean", "10") == "holds"
+    assert tasks.scalar_mix_over(told, "+ mean", "10") == "holds"
     told["+ mean"] = arms(0.79, 0.82, 0.80)
-    assert tasks.mix_over(told, "+ mean", "10") == "open"
+    assert tasks.scalar_mix_over(told, "+ mean", "10") == "open"
     told["+ mean"] = arms(0.89, 0.92, 0.90)
-    assert tasks.mix_over(told, "+ mean", "10") == "fails"
+    assert tasks.scalar_mix_over(told, "+ mean", "10") == "fails"
     for whole, said in (((0.80, 0.82, 0.81), "holds"), ((0.9, 0.9, 0.9), "fails"), ((0.8, 0.9, 0.9), "open")):
         assert tasks.fewer_labels(told | {"word vectors": arms(*whole)}, "names") == said
 
@@ -171,7 +171,7 @@ def made_up(folder: str, name: str, arm: str, count: int, lr: float, run: int) -
 
 
 def test_few_labels_lend_their_rate_to_all_counts_but_many(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "reached", made_up)
+    monkeypatch.setattr(recording, "run_result", made_up)
     monkeypatch.setattr(recording, "without_a_network", lambda name, count, run: float(run))
     told, known = recording.measure(parts), recorded("05")["numbers"]["tasks"]
     assert told.keys() == known.keys() and told["rules"].keys() == known["rules"].keys()

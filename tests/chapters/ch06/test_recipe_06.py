@@ -34,8 +34,9 @@ class Says(nn.Module):
 @pytest.fixture(scope="module")
 def few_sentences() -> Iterator[None]:
     """Of each part the first 250 sentences."""
-    chains = agreement.chains
-    with changed((agreement, "chains", lambda split, seed, count: chains(split, seed, min(count, 250))),
+    agreement_sentences = agreement.agreement_sentences
+    with changed((agreement, "agreement_sentences", lambda split, seed,
+                  count: agreement_sentences(split, seed, min(count, 250))),
                  forget=(to_learn, evaluation_set, to_choose, ids)):
         yield
 
@@ -70,7 +71,7 @@ def test_a_long_chain_is_as_long_as_asked_and_its_verb_agrees_with_the_first_nou
     plural = {form: form == several for one, several in nouns for form in (one, several)}
     numbers = []
     for seed in range(40):
-        told, verb = long_chains.chain(between, Random(seed))
+        told, verb = long_chains.sample_sentence(between, Random(seed))
         assert len(told) == 2 + between and set(told) <= set(known)
         assert (verb == "are") == plural[told[1]]
         numbers.append((plural[told[1]], plural[told[-1]]))
@@ -80,16 +81,16 @@ def test_a_long_chain_is_as_long_as_asked_and_its_verb_agrees_with_the_first_nou
 @pytest.mark.parametrize("between", [0, 1, 2, 5])
 def test_a_chain_that_cannot_be_built_is_refused(between: int) -> None:
     with pytest.raises(ValueError, match=f"between={between} is not a sum"):
-        long_chains.chain(between, Random(0))
+        long_chains.sample_sentence(between, Random(0))
 
 
 def test_only_the_verb_of_a_long_chain_is_asked_and_marked() -> None:
-    batch, (_, _, known) = long_chains.asked(50, "a test", 7), long_chains.words()
+    batch, (_, _, known) = long_chains.batch_of(50, "a test", 7), long_chains.words()
     assert batch.tokens.shape == (7, 52) and (batch.targets[:, :-1] == IGNORE).all()
     assert set(batch.targets[:, -1].tolist()) <= {known["is"], known["are"]}
     size = max(known.values()) + 1
-    assert long_chains.right(Says(lambda batch: batch.targets.clamp(min=0), size), 50) == 1.0
-    always = long_chains.right(Says(lambda batch: torch.full_like(batch.tokens, known["is"]), size), 50)
+    assert long_chains.accuracy(Says(lambda batch: batch.targets.clamp(min=0), size), 50) == 1.0
+    always = long_chains.accuracy(Says(lambda batch: torch.full_like(batch.tokens, known["is"]), size), 50)
     assert 0.4 < always < 0.6
 
 

@@ -18,10 +18,10 @@ from studies.ch07.recipe import PILOTS, SEEDS
 
 
 def test_no_text_holds_a_sentence_of_the_exam() -> None:
-    assert len(corpus.kept()) == corpus.TEST_SIZE
-    assert not corpus.kept() & set(corpus.sentences(0.3, 5000))
+    assert len(corpus.held_out_sentences()) == corpus.TEST_SIZE
+    assert not corpus.held_out_sentences() & set(corpus.sentences(0.3, 5000))
     whole = list(map(tuple, (words for words, _ in zip(world.small().text("train", 3), range(5000), strict=False))))
-    assert corpus.kept() & set(whole)
+    assert corpus.held_out_sentences() & set(whole)
 
 
 def test_the_floor_is_what_the_best_reader_pays_on_average() -> None:
@@ -31,7 +31,7 @@ def test_the_floor_is_what_the_best_reader_pays_on_average() -> None:
 
 def test_what_was_read_is_what_training_is_given() -> None:
     read = corpus.read_by(4, steps=3)
-    assert len(read) == 96 and not set(read) & corpus.kept()
+    assert len(read) == 96 and not set(read) & corpus.held_out_sentences()
     assert all(world.small().logprob(words) > -math.inf for words in read)
     batch = corpus.lessons(4)(2)
     assert torch.equal(batch.targets, corpus.reading(read[64:]).targets)
@@ -40,9 +40,10 @@ def test_what_was_read_is_what_training_is_given() -> None:
 def test_labels_are_right() -> None:
     rows = judging.training_rows(100, seed=0)
     assert [right for _, right in rows] == [1, 0] * 50
-    whole = {words if right else judging.spoilt(words) for words, right in rows}
-    apart = set(list(corpus.agreeing())[corpus.TEST_SIZE:corpus.TEST_SIZE + judging.DEVELOPMENT])
-    assert len(whole) == 100 and not whole & corpus.kept() and not whole & apart and not apart & corpus.kept()
+    whole = {words if right else judging.corrupt(words) for words, right in rows}
+    apart = set(list(corpus.agreement_sentences())[corpus.TEST_SIZE:corpus.TEST_SIZE + judging.DEVELOPMENT])
+    held_out = corpus.held_out_sentences()
+    assert len(whole) == 100 and not whole & held_out and not whole & apart and not apart & held_out
     for words, right in rows:
         assert (world.small().logprob(words) > -math.inf) == bool(right)
     assert len(judging.training_rows(judging.LABELS[-1], seed=0)) == judging.LABELS[-1]
@@ -60,12 +61,13 @@ def test_an_exam_asks_each_sentence_twice(batch, count: int) -> None:
 def test_the_likelier_of_two_by_readers_that_know_that_do_not_and_that_are_contrary() -> None:
     def exactly(words):
         return -world.small().logprob(words)
-    assert judging.likelier(exactly) == 1 and judging.likelier(lambda words: -exactly(words)) == 0
-    assert judging.likelier(lambda words: len(words)) == 0
+    assert judging.zero_shot_accuracy(exactly) == 1 and judging.zero_shot_accuracy(lambda words: -exactly(words)) == 0
+    assert judging.zero_shot_accuracy(lambda words: len(words)) == 0
     gpt = corpus.fresh(0)
     words = ("the", "keys", "are", "lost", ".")
     tokens = len(words) + 1
-    assert judging.cost(gpt)(words) == pytest.approx(gpt.loss(corpus.reading([words])).item() * tokens, rel=1e-5)
+    assert judging.negative_log_prob(gpt)(words) == pytest.approx(gpt.loss(corpus.reading([words])).item() * tokens,
+                                                                  rel=1e-5)
 
 
 def test_tuning_keeps_the_weights_that_were_best_on_the_development_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,8 +91,8 @@ class Knowing(GPT2):
         for row, ids in enumerate(batch.tokens.tolist()):
             words = small_world_tokenizer().tokens([id for id in ids[1:] if id])
             *told, asked = prompts.examples_of(words)
-            kinds = {corpus.agreeing()[tuple(one[:-1])]: one[-1] for one in told}
-            name = kinds.get(corpus.agreeing()[tuple(asked)], "red") if self.knows else "red"
+            kinds = {corpus.agreement_sentences()[tuple(one[:-1])]: one[-1] for one in told}
+            name = kinds.get(corpus.agreement_sentences()[tuple(asked)], "red") if self.knows else "red"
             logits[row, len(words), small_world_tokenizer().id(name)] = 1
         return logits
 
@@ -98,8 +100,8 @@ class Knowing(GPT2):
 @pytest.mark.parametrize("shots", [0, 4])
 def test_who_knows_the_names_is_always_right_and_who_says_always_the_same_half_the_time(shots: int) -> None:
     asked = prompts.test_set(shots, seed=0)
-    knowing = prompts.marks(*prompts.answers(Knowing(True), asked), asked)
-    always = prompts.marks(*prompts.answers(Knowing(False), asked), asked)
+    knowing = prompts.metrics_of(*prompts.answers(Knowing(True), asked), asked)
+    always = prompts.metrics_of(*prompts.answers(Knowing(False), asked), asked)
     assert knowing["right"] == (1 if shots else pytest.approx(0.5, abs=0.08)) and knowing["one of two"] == 1
     assert always["most given"] == 1 and always["right"] == pytest.approx(0.5, abs=0.08)
 
@@ -110,14 +112,14 @@ def test_rows_reward_and_prompts_ask_what_was_never_in_a_row() -> None:
                                              for i in range(20)]), strict=True):
         said = [id for id in example.targets.tolist() if id != IGNORE]
         assert small_world_tokenizer().tokens(said) == ["no", "her", "her", "no"]
-        assert not {tuple(sentence[:-1]) for sentence in prompts.examples_of(words)[:-1]} & corpus.kept()
+        assert not {tuple(sentence[:-1]) for sentence in prompts.examples_of(words)[:-1]} & corpus.held_out_sentences()
     assert all({one, other} != {"red", "blue"} for one, other in prompts.PAIRS)
     for words, name in prompts.test_set(8, seed=1):
         *told, asked = prompts.examples_of(words)
-        assert len(told) == 8 and tuple(asked) in corpus.kept() and name in prompts.EXAM_NAMES
+        assert len(told) == 8 and tuple(asked) in corpus.held_out_sentences() and name in prompts.EXAM_NAMES
         assert sorted(one[-1] for one in told) == ["blue"] * 4 + ["red"] * 4
-        kinds = {corpus.agreeing()[tuple(one[:-1])]: one[-1] for one in told}
-        assert kinds[corpus.agreeing()[tuple(asked)]] == name
+        kinds = {corpus.agreement_sentences()[tuple(one[:-1])]: one[-1] for one in told}
+        assert kinds[corpus.agreement_sentences()[tuple(asked)]] == name
 
 
 def test_the_rival_takes_the_example_that_is_most_alike() -> None:

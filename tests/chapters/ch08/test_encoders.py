@@ -45,14 +45,14 @@ def read(encoder: BERT, batch: Batch) -> Tensor:
 
 @pytest.mark.parametrize("kind", ALL)
 def test_padding_changes_nothing(kind: type[Encoder]) -> None:
-    encoder = kind.over(bert()).eval()
+    encoder = kind.with_weights_from(bert()).eval()
     alone, beside = read(encoder, texts(5)), read(encoder, texts(5, 11))
     assert torch.allclose(alone[0], beside[0, :7], atol=1e-5)
 
 
 def moved(kind: type[Encoder], change: int) -> list[bool]:
     """Which of 12 positions notice that the word in position ``change`` is another one."""
-    encoder = kind.over(bert()).eval()
+    encoder = kind.with_weights_from(bert()).eval()
     apart = (read(encoder, texts(10)) - read(encoder, texts(10, change=change - 1))).abs().amax(-1)[0]
     return (apart > 1e-6).tolist()
 
@@ -66,21 +66,22 @@ def test_who_notices_a_word() -> None:
 
 def test_lifted_is_the_very_bert_and_left_to_right_its_weights() -> None:
     plain = bert()
-    assert torch.equal(read(Lifted.over(plain), texts(9, 4)), read(plain, texts(9, 4)))
-    left = read(LeftToRight.over(plain).eval(), texts(9))
+    assert torch.equal(read(Lifted.with_weights_from(plain), texts(9, 4)), read(plain, texts(9, 4)))
+    left = read(LeftToRight.with_weights_from(plain).eval(), texts(9))
     for length in range(1, 9):
         start = texts(9)
         cut = Batch.of([masked([*start.tokens[0, 1:1 + length].tolist(), 40], vocab=VOCAB, rng=Random(0), select=())],
                        pad=0)
-        shorter = read(LeftToRight.over(plain).eval(), cut)
+        shorter = read(LeftToRight.with_weights_from(plain).eval(), cut)
         assert torch.allclose(shorter[0, :1 + length], left[0, :1 + length], atol=1e-5)
 
 
 def test_position_0_has_what_the_text_is_judged_by() -> None:
     plain = bert()
-    left, last = read(LeftToRight.over(plain).eval(), texts(9, 4)), read(LastPosition.over(plain).eval(), texts(9, 4))
+    left, last = read(LeftToRight.with_weights_from(plain).eval(),
+                      texts(9, 4)), read(LastPosition.with_weights_from(plain).eval(), texts(9, 4))
     assert torch.equal(last[:, 0], torch.stack([left[0, 10], left[1, 5]])) and torch.equal(last[:, 1:], left[:, 1:])
-    encoder = AllLayers.over(plain).eval()
+    encoder = AllLayers.with_weights_from(plain).eval()
     seen = torch.cat([plain.embeddings(texts(4)), *(read_layers(plain, texts(4)))], -1)
     told = read(encoder, texts(4, 9))
     assert torch.allclose(told[0, 0], encoder.top(seen)[0].mean(0), atol=1e-5)
@@ -97,7 +98,7 @@ def read_layers(model: BERT, batch: Batch) -> list[Tensor]:
 @pytest.mark.parametrize("kind", ALL)
 def test_all_but_the_top_is_a_copy(kind: type[Encoder]) -> None:
     plain = bert()
-    encoder = kind.over(plain)
+    encoder = kind.with_weights_from(plain)
     for name, weight in encoder.state_dict().items():
         assert name.startswith("top.") or torch.equal(weight, plain.state_dict()[name])
     with torch.no_grad():

@@ -53,9 +53,9 @@ def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.Monkey
     arms = {"BERT": Arm("BERT", tasks=("names",)), "frozen": Arm("always [MASK]", features=True, tasks=("names",)),
             "left to right": Arm("left to right", LastPosition, tasks=("names",))}
     for place, name, value in (
-            (smaller, "rate_score", best_at(3e-3)), (smaller, "in_sight", lambda model: 0.5),
+            (smaller, "lr_score", best_at(3e-3)), (smaller, "in_sight", lambda model: 0.5),
             (both_sides, "SEEDS", SEEDS), (both_sides, "ARMS", arms), (both_sides, "LIKE", {"frozen": "BERT"}),
-            (both_sides, "rate_score", best_at(1e-3)), (both_sides, "reached", run)):
+            (both_sides, "lr_score", best_at(1e-3)), (both_sides, "run_result", run)):
         monkeypatch.setattr(place, name, value)
     told = both_sides.measure(parts)
     assert set(told["ways"]) == set(smaller.LIKE) and told["ways"]["left to right"]["lr"] == 3e-3
@@ -82,7 +82,7 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
     monkeypatch.setattr(both_sides, "fine_tune", tune)
     if way != NOT_AT_ALL:
         smaller.pretrain(str(tmp_path), way, 3e-3, 1)
-    assert both_sides.rate_score(str(tmp_path), arm, "names", 1e-3, 10) is None
+    assert both_sides.lr_score(str(tmp_path), arm, "names", 1e-3, 10) is None
     seed = 1 if way != NOT_AT_ALL else 10
     made = smaller.pretrained(str(tmp_path), way, seed) if way != NOT_AT_ALL else smaller.build("BERT", seed).encoder
     assert torch.equal(given[0].embeddings.token.weight, made.embeddings.token.weight)
@@ -92,8 +92,8 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
 def test_labels_tells_every_number_of_labels_with_its_curves(
         parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
     arms = ("from scratch", "frozen, all layers", "frozen, all layers + BiLSTM")
-    for name, value in (("SEEDS", SEEDS), ("LABELS", (16, 64)), ("CURVES", ("from scratch",)), ("reached", run),
-                        ("rate_score", best_at(1e-2)), ("RATES", dict.fromkeys(arms, (3e-3, 1e-2, 3e-2))),
+    for name, value in (("SEEDS", SEEDS), ("LABELS", (16, 64)), ("CURVES", ("from scratch",)), ("run_result", run),
+                        ("lr_score", best_at(1e-2)), ("RATES", dict.fromkeys(arms, (3e-3, 1e-2, 3e-2))),
                         ("TASKS", {name: TASKS[name] for name in ("names", "one sentence")})):
         monkeypatch.setattr(labels, name, value)
     told = labels.measure(parts)

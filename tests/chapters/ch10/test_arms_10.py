@@ -94,12 +94,12 @@ def test_a_run_is_followed_on_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch
     model, history = arms.learn("counting", 2, 1e-3, 4, show=False)
     assert run.history.losses == pytest.approx(history.losses)
     told = study.test(run)
-    for key, value in arms.said(model, "test_set")._asdict().items():
+    for key, value in arms.evaluate(model, "test_set")._asdict().items():
         assert told[key] == pytest.approx(value)
     (_, one), (step, last) = told["history"]
-    watched = arms.said(model, "development", 3).answers
+    watched = arms.evaluate(model, "development", 3).answers
     assert told["seconds"] > 0 and step == 2 and last == pytest.approx(watched, abs=1e-6) and one != last
-    assert last != pytest.approx(arms.said(model, "development").answers, abs=1e-6)
+    assert last != pytest.approx(arms.evaluate(model, "development").answers, abs=1e-6)
 
 
 def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by() -> None:

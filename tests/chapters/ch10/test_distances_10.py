@@ -42,8 +42,8 @@ class Often(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         positions = torch.arange(batch.tokens.shape[1])
-        said = torch.where(positions % 3 == 0, batch.tokens, batch.targets)
-        return (1 + positions / 100)[:, None] * F.one_hot(said, len(recalling.tokenizer()))
+        evaluate = torch.where(positions % 3 == 0, batch.tokens, batch.targets)
+        return (1 + positions / 100)[:, None] * F.one_hot(evaluate, len(recalling.tokenizer()))
 
 
 def test_halves_count_near_questions_and_all_words_of_each_half(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_other_lengths_are_those_of_a_model_made_with_them(model: TransformerXL)
         other.load_state_dict(model.state_dict())
         test_set = recalling.texts("test_set")
         told = distances.said_with(model, **changes)
-        expected = recalling.said(other(recalling.next_words(recalling.ids(test_set))), test_set)
+        expected = recalling.evaluate(other(recalling.next_words(recalling.ids(test_set))), test_set)
         assert told["right"] == expected.right and told["all"] == pytest.approx(expected.all)
         assert told["answers"] == pytest.approx(expected.answers)
         found.append(told["all"])

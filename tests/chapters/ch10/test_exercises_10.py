@@ -71,7 +71,7 @@ def test_the_scores_are_the_layers(query: int, key: int) -> None:
     for number, parameter in enumerate(layer.parameters()):
         parameter.copy_(0.5 * draw(*parameter.shape) + number / 10)
     q, k = draw(1, 3, query, 4), draw(1, 3, key, 4)
-    mine = right.scores(q[0], k[0], layer.places(key), layer.content_bias, layer.position_bias)
+    mine = right.scores(q[0], k[0], layer.relative_keys(key), layer.content_bias, layer.position_bias)
     torch.testing.assert_close(mine, layer.score(q, k)[0].tril(key - query))
 
 

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from plmlab.chapters.ch10.readers import (
     AbsoluteTransformerXL,
-    CountingTransformerXL,
-    TaughtTransformerXL,
-    UnplacedTransformerXL,
+    ContinuedPositionTransformerXL,
+    NoPositionTransformerXL,
+    TransformerXLWithGradient,
 )
 from plmlab.example import Batch
 from plmlab.interpret import watch
@@ -77,14 +77,15 @@ def test_a_remembered_position_and_one_that_is_read_now_have_the_same_position()
     """One word all over: what the lowest layer reads tells positions of a segment apart, and not segments."""
     tokens = torch.full((1, 11), 9)
     starts = {}
-    for cls in (AbsoluteTransformerXL, CountingTransformerXL, TransformerXL, UnplacedTransformerXL):
+    for cls in (AbsoluteTransformerXL, ContinuedPositionTransformerXL, TransformerXL, NoPositionTransformerXL):
         model = made(cls)
         with watch(model, "embedded") as seen:
             reads(model, tokens)
         starts[cls] = torch.cat(seen.calls("embedded"), 1)[0] - model.embeddings.token.weight[9] * math.sqrt(12)
     same(starts[AbsoluteTransformerXL], torch.tensor([place(position % 4) for position in range(11)]).double(), 1e-6)
-    same(starts[CountingTransformerXL], torch.tensor([place(position) for position in range(11)]).double(), 1e-6)
-    assert not starts[TransformerXL].any() and not starts[UnplacedTransformerXL].any()
+    same(starts[ContinuedPositionTransformerXL], torch.tensor([place(position) for position in range(11)]).double(),
+         1e-6)
+    assert not starts[TransformerXL].any() and not starts[NoPositionTransformerXL].any()
 
 
 @pytest.mark.parametrize("memory", [0, 3, 6, 30])
@@ -92,7 +93,7 @@ def test_a_remembered_position_and_one_that_is_read_now_have_the_same_position()
 @torch.no_grad()
 def test_absolute_positions_are_one_pass_under_a_mask(time: int, memory: int) -> None:
     """Those that begin anew count modulo the segment, those that count on from the first word to the last."""
-    anew, on = (made(cls, memory=memory) for cls in (AbsoluteTransformerXL, CountingTransformerXL))
+    anew, on = (made(cls, memory=memory) for cls in (AbsoluteTransformerXL, ContinuedPositionTransformerXL))
     tokens, mask = text(time), looks(time, memory)
     assert anew.state_dict().keys() == on.state_dict().keys()
     on.load_state_dict(anew.state_dict())
@@ -106,22 +107,22 @@ def test_absolute_positions_are_one_pass_under_a_mask(time: int, memory: int) ->
 
 @torch.no_grad()
 def test_who_counts_may_look_equally_far_everywhere() -> None:
-    model, tokens = made(CountingTransformerXL, same_length=True), text(19)
+    model, tokens = made(ContinuedPositionTransformerXL, same_length=True), text(19)
     mask = torch.tensor([[0 <= i - j < 6 for j in range(19)] for i in range(19)])
     same(reads(model, tokens), in_one_pass(model, tokens, mask, list(range(19))), 1e-6)
 
 
 @torch.no_grad()
 def test_who_counts_begins_each_text_anew() -> None:
-    model, tokens = made(CountingTransformerXL), text(9)
+    model, tokens = made(ContinuedPositionTransformerXL), text(9)
     first = reads(model, tokens)
     same(reads(model, tokens), first)
     same(reads(model, tokens[1:]), first[1:])
 
 
 @pytest.mark.parametrize("memory", [0, 3, 6, 30])
-@pytest.mark.parametrize("cls", [AbsoluteTransformerXL, CountingTransformerXL, UnplacedTransformerXL,
-                                 TaughtTransformerXL])
+@pytest.mark.parametrize("cls", [AbsoluteTransformerXL, ContinuedPositionTransformerXL, NoPositionTransformerXL,
+                                 TransformerXLWithGradient])
 @torch.no_grad()
 def test_a_text_is_read_in_one_pass_under_the_mask_that_the_memory_comes_to(cls: type[TransformerXL], memory: int,
                                                                            ) -> None:
@@ -136,8 +137,8 @@ def test_a_text_is_read_in_one_pass_under_the_mask_that_the_memory_comes_to(cls:
 # No positions
 
 @pytest.mark.parametrize(("cls", "layers", "told_apart"), [
-    (UnplacedTransformerXL, 1, False), (UnplacedTransformerXL, 2, True), (TransformerXL, 1, True),
-    (AbsoluteTransformerXL, 1, True), (CountingTransformerXL, 1, True),
+    (NoPositionTransformerXL, 1, False), (NoPositionTransformerXL, 2, True), (TransformerXL, 1, True),
+    (AbsoluteTransformerXL, 1, True), (ContinuedPositionTransformerXL, 1, True),
 ])
 @torch.no_grad()
 def test_without_positions_one_layer_does_not_hear_the_order_of_what_it_remembers(
@@ -162,7 +163,7 @@ def test_without_positions_one_layer_does_not_hear_the_order_of_what_it_remember
 @pytest.mark.parametrize("time", [3, 4, 19])
 @torch.no_grad()
 def test_a_taught_memory_reads_the_same(time: int, changes: dict[str, object]) -> None:
-    plain, taught, tokens = made(TransformerXL, **changes), made(TaughtTransformerXL, **changes), text(time)
+    plain, taught, tokens = made(TransformerXL, **changes), made(TransformerXLWithGradient, **changes), text(time)
     taught.load_state_dict(plain.state_dict())
     same(reads(taught, tokens), reads(plain, tokens))
     other = made(TransformerXL, memory=2)
@@ -178,20 +179,20 @@ def flows(model: TransformerXL, tokens: Tensor) -> Tensor:
 
 def test_what_a_later_segment_needs_flows_into_the_taught_memory_alone() -> None:
     tokens = torch.arange(10, 22)[None]
-    plain, taught = (flows(made(cls), tokens).abs().amax(-1) for cls in (TransformerXL, TaughtTransformerXL))
+    plain, taught = (flows(made(cls), tokens).abs().amax(-1) for cls in (TransformerXL, TransformerXLWithGradient))
     assert not plain[:8].any() and plain[8:].min() > 1e-6 and taught.min() > 1e-6
 
 
 def test_one_layer_is_taught_no_further_back_than_it_looks() -> None:
     """The segment begins at 8, and the memory holds six positions before it."""
-    moved = flows(made(TaughtTransformerXL, layers=1), torch.arange(10, 22)[None]).abs().amax(-1)
+    moved = flows(made(TransformerXLWithGradient, layers=1), torch.arange(10, 22)[None]).abs().amax(-1)
     assert not moved[:2].any() and moved[2:].min() > 1e-6
 
 
 def test_the_taught_gradient_is_the_whole_one() -> None:
     """By differences: how the last segment's vectors change with a word of the first. The other's gradient is not."""
     tokens, step = torch.arange(10, 22)[None], 1e-5
-    model, plain = made(TaughtTransformerXL), made(TransformerXL)
+    model, plain = made(TransformerXLWithGradient), made(TransformerXL)
     found = flows(model, tokens)
     weight = model.embeddings.token.weight
 
@@ -208,7 +209,7 @@ def test_the_taught_gradient_is_the_whole_one() -> None:
         assert (float(flows(plain, tokens)[position, column]) == 0) == (position < 8)
 
 
-@pytest.mark.parametrize("cls", [CountingTransformerXL, TaughtTransformerXL])
+@pytest.mark.parametrize("cls", [ContinuedPositionTransformerXL, TransformerXLWithGradient])
 def test_who_reads_whole_texts_only_says_so(cls: type[TransformerXL]) -> None:
     model = made(cls)
     with pytest.raises(ValueError, match="from its beginning"):

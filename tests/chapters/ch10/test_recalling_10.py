@@ -106,7 +106,8 @@ def test_every_row_comes_once_before_any_comes_again() -> None:
     rows[:, 0] = torch.arange(24)
 
     def numbers(turn: int, seed: int = 3) -> list[int]:
-        return [int(row[0]) for step in range(6) for row in recalling.drawn(rows, seed, 6 * turn + step, 4).tokens]
+        return [int(row[0]) for step in range(6)
+                for row in recalling.training_batch(rows, seed, 6 * turn + step, 4).tokens]
 
     turns = [numbers(turn) for turn in range(3)]
     assert all(sorted(turn) == list(range(24)) for turn in turns)
@@ -117,13 +118,13 @@ def test_every_row_comes_once_before_any_comes_again() -> None:
 def test_of_what_makes_no_whole_batch_none_comes_twice_in_a_turn() -> None:
     rows = torch.arange(23)[:, None].repeat(1, 3)
     for turn in range(4):
-        batches = [recalling.drawn(rows, 0, 4 * turn + step, 5) for step in range(4)]
+        batches = [recalling.training_batch(rows, 0, 4 * turn + step, 5) for step in range(4)]
         assert len({int(row[0]) for batch in batches for row in batch.tokens}) == 20
 
 
 def test_a_batch_asks_each_position_for_the_next_word() -> None:
     rows = rows_of(8, 6)
-    batch = recalling.drawn(rows, 0, 1, 4)
+    batch = recalling.training_batch(rows, 0, 1, 4)
     whole = torch.cat([batch.tokens, batch.targets[:, -1:]], 1)
     assert torch.equal(batch.tokens[:, 1:], batch.targets[:, :-1])
     assert all((rows == row).all(1).any() for row in whole) and batch.visible.only_causal
@@ -137,7 +138,7 @@ def test_in_order_is_reading_each_text_for_itself(segment: int, memory: int, mon
     """And without a memory each segment for itself. The last word is never read."""
     monkeypatch.setattr(recalling, "AT_ONCE", 2)
     model, rows = model_of(segment=segment, memory=memory), rows_of(5, 14)
-    logits = recalling.in_order(model, rows)
+    logits = recalling.segment_logits(model, rows)
     assert logits.shape == (5, 13, 30)
     for row, found in zip(rows, logits, strict=True):
         state = model.start()
@@ -174,7 +175,7 @@ class Earliest(nn.Module):
 def test_the_first_word_of_a_window_is_the_oldest_in_sight() -> None:
     rows = torch.arange(14)[None]
     assert by_windows(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
-    assert recalling.in_order(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
+    assert recalling.segment_logits(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
 
 
 # What is said
@@ -192,7 +193,7 @@ def test_what_is_said_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     chances = torch.full((1, len(TWICE.words) - 1, size), 1 / size)
     chances[0, 13], chances[0, 20] = 0.5 / (size - 1), 0.125 / (size - 2)
     chances[0, 13, chess], chances[0, 20, chess], chances[0, 20, golf] = 0.5, 0.125, 0.75
-    told = recalling.said(chances.log(), [TWICE])
+    told = recalling.evaluate(chances.log(), [TWICE])
     assert told.right == {"16": 0.5} and told.answers == pytest.approx((math.log(2) + math.log(8)) / 2, abs=1e-5)
     others = (len(TWICE.words) - 3) * math.log(size)
     assert told.all == pytest.approx((others + math.log(16)) / (len(TWICE.words) - 1), abs=1e-5)
@@ -206,16 +207,17 @@ class Knowing(nn.Module):
         self.ignored = ignored
 
     def forward(self, batch: Batch) -> Tensor:
-        said = torch.where(batch.tokens[:, :1] == self.ignored, batch.tokens, batch.targets)
-        return 50 * F.one_hot(said, len(recalling.tokenizer())).float()
+        evaluate = torch.where(batch.tokens[:, :1] == self.ignored, batch.tokens, batch.targets)
+        return 50 * F.one_hot(evaluate, len(recalling.tokenizer())).float()
 
 
 def test_who_knows_the_next_word_is_right_and_who_repeats_the_last_is_not() -> None:
     some = recalling.texts("test_set")
-    known = recalling.said(recalling.in_order(Knowing(-1), recalling.ids(some)), some)
+    known = recalling.evaluate(recalling.segment_logits(Knowing(-1), recalling.ids(some)), some)
     assert set(known.right.values()) == {1.0} and (known.answers, known.all) == pytest.approx((0, 0), abs=1e-6)
     name, count = Counter(text.words[0] for text in some).most_common()[-1]
-    ignored = recalling.said(recalling.in_order(Knowing(recalling.tokenizer().id(name)), recalling.ids(some)), some)
+    ignored = recalling.evaluate(recalling.segment_logits(Knowing(recalling.tokenizer().id(name)), recalling.ids(some)),
+                                 some)
     wrong = {row for row, text in enumerate(some) if text.words[0] == name}
     assert len(wrong) == count and ignored.all == pytest.approx(50 * count / 60, rel=0.1)
     for most, share in ignored.right.items():
@@ -246,8 +248,8 @@ def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
     found: dict[int, list[bool]] = {}
     for question in recalling.questions(some):
         words = some[question.row].words
-        said = guessed(words, question.position, looks, question.things)
-        found.setdefault(math.ceil(question.back / 16) * 16, []).append(said == words[question.position + 1])
+        evaluate = guessed(words, question.position, looks, question.things)
+        found.setdefault(math.ceil(question.back / 16) * 16, []).append(evaluate == words[question.position + 1])
     assert rule(looks, some) == {
         str(most): pytest.approx(sum(hits) / len(hits)) for most, hits in sorted(found.items()) if most <= 128}
 

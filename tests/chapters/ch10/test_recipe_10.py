@@ -87,7 +87,7 @@ def test_longer_runs(parts: Parts) -> None:
     told = longer.measure(parts, {name: (lr, {lr: 0.0}) for name, lr in rates.items()}, toy(*rates))
     assert told["updates"] == 3 and {name: arm["lr"] for name, arm in told["arms"].items()} == rates
     model, _ = arms.learn("memory", 3, 1e-3, 1, show=False)
-    assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.said(model, "test_set").all)
+    assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.evaluate(model, "test_set").all)
     assert {name: set(arm) - {"lr", "in order", "history"} for name, arm in told["arms"].items()} == {
         "memory": set(), "window": {"windows"}, "counting": {"halves"}}
     assert [step for step, _ in told["arms"]["window"]["history"]["0"]] == [1, 2, 3]

@@ -21,7 +21,7 @@ ASKED = [name for name, arm in arms.ARMS.items() if arm.ask]
 @pytest.fixture(autouse=True, scope="module")
 def one_batch() -> Iterator[None]:
     """An arm's loss is told by its first batch."""
-    with changed((arms, "JUDGED", 1), forget=[arms.judged]):
+    with changed((arms, "JUDGED", 1), forget=[arms.evaluation_batches]):
         yield
 
 
@@ -34,7 +34,7 @@ def ids() -> list[int]:
 def test_every_arm_says_what_it_is_trained_to_say(name: str) -> None:
     """Untrained, as much as a word of the vocabulary by chance; and no two arms of a network differ in size."""
     model = arms.new(name, 0)
-    batch, count = arms.judged(name, "test")[0]
+    batch, count = arms.evaluation_batches(name, "test")[0]
     assert model.loss(batch) == pytest.approx(torch.tensor(len(small_world_tokenizer())).log().item(), abs=0.3)
     assert count == int((batch.targets != IGNORE).sum())
     alike = next(other for other in arms.ARMS if arms.ARMS[other].network is arms.ARMS[name].network)
@@ -42,7 +42,7 @@ def test_every_arm_says_what_it_is_trained_to_say(name: str) -> None:
 
 
 def test_all_are_judged_on_the_same_sentences_and_asked_for_about_a_third() -> None:
-    read = {name: arms.judged(name, "test")[0] for name in arms.ARMS}
+    read = {name: arms.evaluation_batches(name, "test")[0] for name in arms.ARMS}
     plain = {name: {tuple(sorted(set(row.tolist()) - {0, 2, 3, 4, 5, 6})) for row in batch.tokens}
              for name, (batch, _) in read.items() if name in ("GPT", "XLNet", "XLNet, all in order")}
     assert len(set(map(frozenset, plain.values()))) == 1
@@ -106,4 +106,4 @@ def test_a_rate_that_diverges_is_the_worst(monkeypatch: pytest.MonkeyPatch) -> N
     def diverges(*_: object) -> None:
         raise Diverged("not a number", 3, History(1))
     monkeypatch.setattr(arms, "learn", diverges)
-    assert arms.rate_score("BERT", 1.0, 0) is None
+    assert arms.lr_score("BERT", 1.0, 0) is None

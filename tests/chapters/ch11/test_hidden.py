@@ -14,10 +14,10 @@ from plmlab.chapters.ch11.hidden import (
     IN_ORDER,
     IN_TURN,
     KINDS,
-    Gap,
+    MaskedWords,
     exact,
-    gaps,
     impossible,
+    masked_words,
     nats,
     orders,
 )
@@ -51,7 +51,7 @@ class Knowing(nn.Module):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_exam_of_a_kind(kind: str) -> None:
-    test_set = gaps(kind)
+    test_set = masked_words(kind)
     assert len({gap.words for gap in test_set}) == len(test_set) >= 90
     assert hidden.read(kind) > 0.9, "and that is told"
     for gap in test_set:
@@ -64,7 +64,7 @@ def test_the_exam_of_a_kind(kind: str) -> None:
 
 def test_the_best_product_and_the_exact_joint_by_hand() -> None:
     """Of a noun and its verb the number must agree: guessed apart, half of all is wrong."""
-    gap = next(gap for gap in gaps("noun and verb") if len(gap.words) == 4)
+    gap = next(gap for gap in masked_words("noun and verb") if len(gap.words) == 4)
     together = world.small().joint(list(gap.words), gap.hidden, "test")
     true = tuple(gap.words[position] for position in gap.hidden)
     left = sum(p for said, p in together.items() if said[0] == true[0])
@@ -75,7 +75,7 @@ def test_the_best_product_and_the_exact_joint_by_hand() -> None:
     others = {said: sum(p for other, p in together.items() if other[1] == said) for said in {b for _, b in together}}
     assert found.impossible == pytest.approx(sum(p * q for a, p in ones.items() for b, q in others.items()
                                                  if (a, b) not in together))
-    assert exact(gaps("a word")[0]).impossible == pytest.approx(0)
+    assert exact(masked_words("a word")[0]).impossible == pytest.approx(0)
 
 
 @pytest.mark.parametrize("name", ["BERT", "masks on XLNet", "MPNet", "order on MPNet", "XLNet"])
@@ -83,7 +83,7 @@ def test_the_best_product_and_the_exact_joint_by_hand() -> None:
 def test_who_knows_pays_the_exact_price(name: str, kind: str) -> None:
     """One word after the other, the joint price, in either order; apart, that of the best product. And it draws no
     impossible name one after the other, and apart as many as the exact marginals do."""
-    arm, test_set, knowing = arms.ARMS[name], gaps(kind)[:12], Knowing()
+    arm, test_set, knowing = arms.ARMS[name], masked_words(kind)[:12], Knowing()
     prices = [exact(gap).together if arm.in_order else exact(gap).apart for gap in test_set]
     for i in range(len(orders(test_set[0]))):
         got = nats(arm, knowing, [(gap, orders(gap)[i]) for gap in test_set])
@@ -96,7 +96,7 @@ def test_who_knows_pays_the_exact_price(name: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["a name", "noun and verb"])
 def test_who_knows_pays_the_joint_price_when_asked_in_turn(kind: str) -> None:
     """Though it guesses apart when it is asked at once; and the second word is priced with the first in sight."""
-    bert, test_set, knowing = arms.ARMS["BERT"], gaps(kind)[:12], Knowing()
+    bert, test_set, knowing = arms.ARMS["BERT"], masked_words(kind)[:12], Knowing()
     for i in (0, 1):
         asked = [(gap, orders(gap)[i]) for gap in test_set]
         in_turn = nats(bert, knowing, asked, IN_TURN)
@@ -110,18 +110,18 @@ def test_what_is_drawn_at_random_is_impossible() -> None:
     class Wild(nn.Module):
         def forward(self, batch: Batch) -> Tensor:
             return torch.zeros(*batch.size, len(small_world_tokenizer()))
-    assert impossible(arms.ARMS["XLNet"], Wild(), gaps("a name")[:30], IN_ORDER) > 0.9
+    assert impossible(arms.ARMS["XLNet"], Wild(), masked_words("a name")[:30], IN_ORDER) > 0.9
 
 
 def test_an_arm_is_examined_by_what_was_kept(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few: dict[str, Sequence[Gap]] = {kind: gaps(kind)[:6] for kind in KINDS}
-    monkeypatch.setattr(hidden, "gaps", lambda kind, source: few[kind])
+    few: dict[str, Sequence[MaskedWords]] = {kind: masked_words(kind)[:6] for kind in KINDS}
+    monkeypatch.setattr(hidden, "masked_words", lambda kind, source: few[kind])
     monkeypatch.setattr(arms, "JUDGED", 1)
-    arms.judged.cache_clear()
+    arms.evaluation_batches.cache_clear()
     arms.train(str(tmp_path), "MPNet", 2, 1e-3, 0)
     told = hidden.examined(str(tmp_path), "MPNet", 2, 0)
     model = arms.trained(str(tmp_path), "MPNet", 2, 0)
-    arms.judged.cache_clear()
+    arms.evaluation_batches.cache_clear()
     one = few["a name"]
     both = [nats(arms.ARMS["MPNet"], model, [(gap, orders(gap)[i]) for gap in one]).sum(1) for i in (0, 1)]
     assert told["a name"]["nats"] == pytest.approx(float((both[0] + both[1]).mean() / 2))

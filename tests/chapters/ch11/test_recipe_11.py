@@ -14,17 +14,17 @@ from studies.ch11 import pretrained, price, recipe, remembering, tuned, unread
 @pytest.fixture(autouse=True)
 def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]):
     """Two batches of eight sentences to judge by, six gaps of a kind, and few updates of little models."""
-    few = {kind: hidden.gaps(kind)[:6] for kind in hidden.KINDS}
-    monkeypatch.setattr(hidden, "gaps", lambda kind, source=hidden.SMALL: few[kind])
-    for name, value in (("SEEDS", (0, 1)), ("BUDGETS", (1, 2)), ("PLATEAU", (2,)), ("rate_score", best_at(3e-3)),
+    few = {kind: hidden.masked_words(kind)[:6] for kind in hidden.KINDS}
+    monkeypatch.setattr(hidden, "masked_words", lambda kind, source=hidden.SMALL: few[kind])
+    for name, value in (("SEEDS", (0, 1)), ("BUDGETS", (1, 2)), ("PLATEAU", (2,)), ("lr_score", best_at(3e-3)),
                         ("BATCH", 8), ("WIDTH", 16), ("JUDGED", 2)):
         monkeypatch.setattr(arms, name, value)
     for module in (arms, price):
         monkeypatch.setattr(module, "JUDGED_TEXTS", 8)
     monkeypatch.setattr(price, "COUNTED", 5)
-    arms.judged.cache_clear()
+    arms.evaluation_batches.cache_clear()
     yield
-    arms.judged.cache_clear()
+    arms.evaluation_batches.cache_clear()
 
 
 def test_the_recipe_puts_its_experiments_together(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,9 +60,9 @@ def test_the_arms_are_compared(parts: Parts, monkeypatch: pytest.MonkeyPatch) ->
         assert (set(arm["updates"]["2"]) == {"loss", *hidden.KINDS}) == (name != "GPT")
     xlnet = told["arms"]["XLNet"]["updates"]["2"]
     model = arms.learn("XLNet", 2, 3e-3, 1)
-    gaps = hidden.gaps("a word")
+    masked_words = hidden.masked_words("a word")
     assert xlnet["a word"]["nats"]["values"][1] == pytest.approx(
-        float(hidden.nats(arms.ARMS["XLNet"], model.eval(), [(gap, gap.hidden) for gap in gaps]).mean()))
+        float(hidden.nats(arms.ARMS["XLNet"], model.eval(), [(gap, gap.hidden) for gap in masked_words]).mean()))
     assert (told["exact"]["a name"]["gaps"], told["exact"]["a name"]["read"]) == (6, 0.75)
     assert 0 < told["exact"]["a name"]["together"] < told["exact"]["a name"]["apart"]
 
@@ -84,7 +84,7 @@ def _judged_sentences(step: int) -> list[list[str]]:
     """As the batches say them: their tokens, read off."""
     from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
-    batch, _ = arms.judged("GPT", "test")[step]
+    batch, _ = arms.evaluation_batches("GPT", "test")[step]
     special = small_world_tokenizer().vocab.special
     return [small_world_tokenizer().tokens([token for token in row if token not in special])
             for row in batch.tokens.tolist()]

@@ -89,7 +89,7 @@ def in_one_pass(model: SegmentReader, text: Segments, memory: int) -> Tensor:
 @torch.no_grad()
 def test_segments_are_one_pass_under_a_mask(name: str) -> None:
     """Of both streams, whatever is asked."""
-    model, [gap] = made(name), hidden.gaps("a word")[:1]
+    model, [gap] = made(name), hidden.masked_words("a word")[:1]
     for text in (drawn(name, 0, 0), collated([asked_in_turn(ids(gap.words), ids(gap.words), gap.hidden[0])])):
         torch.testing.assert_close(model.hidden(text), in_one_pass(model, text, ARMS[name].memory), rtol=0, atol=1e-10)
     half = text.batches[0].size[1]
@@ -127,14 +127,14 @@ class Remembering(SegmentReader):
 
 
 def test_who_remembers_knows_every_word_and_another_sentence_misleads(monkeypatch: pytest.MonkeyPatch) -> None:
-    some = hidden.gaps("a word")[:30]
+    some = hidden.masked_words("a word")[:30]
     monkeypatch.setattr(remembering, "test_set", lambda kind: some)
     told = answered("memory", Remembering(remembering.new("memory", 0).config))
     assert told["right"] == 1 and told["nats"] < 1e-5 and told["another"] > 3
 
 
 def test_who_has_no_memory_is_not_misled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembering, "test_set", lambda kind: hidden.gaps("a word")[:12])
+    monkeypatch.setattr(remembering, "test_set", lambda kind: hidden.masked_words("a word")[:12])
     told = answered("no memory", remembering.new("no memory", 0))
     assert told["nats"] == pytest.approx(told["another"], abs=1e-6) and abs(told["nats"] - log(200)) < 2
 
@@ -142,11 +142,11 @@ def test_who_has_no_memory_is_not_misled(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_recipe_on_the_smallest_of_scales(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any],
 ) -> None:
-    some = [gap for gap in hidden.gaps("a word") if len(gap.words) == 8][:4]
+    some = [gap for gap in hidden.masked_words("a word") if len(gap.words) == 8][:4]
     for name, value in (("test_set", lambda kind: some), ("BUDGETS", (1, 2)), ("JUDGED", 2), ("SEEDS", (0, 1)),
-                        ("BATCH", 4), ("WIDTH", 16), ("rate_score", best_at(3e-3))):
+                        ("BATCH", 4), ("WIDTH", 16), ("lr_score", best_at(3e-3))):
         monkeypatch.setattr(remembering, name, value)
-    monkeypatch.setattr(hidden, "gaps", lambda kind, source: some)
+    monkeypatch.setattr(hidden, "masked_words", lambda kind, source: some)
     told = remembering.measure(parts)
     assert set(told["arms"]) == set(ARMS) and told["forgetting"] == hidden.best("a word").together
     for arm in told["arms"].values():
@@ -161,4 +161,4 @@ def test_a_rate_that_diverges_is_the_worst(monkeypatch: pytest.MonkeyPatch) -> N
     def learn(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(remembering, "learn", learn)
-    assert remembering.rate_score("memory", 1e-2, 8) is None
+    assert remembering.lr_score("memory", 1e-2, 8) is None

@@ -7,7 +7,7 @@ import pytest
 
 from plmlab import world
 from plmlab.chapters.ch11 import hidden
-from plmlab.chapters.ch11.hidden import KINDS, gaps
+from plmlab.chapters.ch11.hidden import KINDS, masked_words
 from plmlab.recipes import Parts
 from plmlab.world.grammar.splits import is_test
 from studies.ch11 import unread
@@ -16,7 +16,7 @@ from studies.ch11.unread import FULL
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nobody_read_what_is_asked_but_all_of_its_names(kind: str) -> None:
-    full, test_set = world.full(), gaps(kind, FULL)
+    full, test_set = world.full(), masked_words(kind, FULL)
     assert len({gap.words for gap in test_set}) == len(test_set) == hidden.COUNT
     assert hidden.read(kind, FULL) == 0
     for gap in test_set:
@@ -35,7 +35,7 @@ def test_of_what_was_left_out_much_would_have_been_read() -> None:
 
 def test_the_exact_reader_of_the_full_world_by_hand() -> None:
     """Of a name: by counting among all sentences that the grammar could have said there."""
-    full, gap = world.full(), gaps("a name", FULL)[0]
+    full, gap = world.full(), masked_words("a name", FULL)[0]
     start, people = gap.hidden[0], {entity.words for entity in full.facts.kind("person") if len(entity.words) == 2}
     chances = {}
     for name in sorted(people):
@@ -54,8 +54,8 @@ def test_what_is_measured(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None
     from plmlab.models.mpnet import MPNetConfig, MPNetPretraining
     from plmlab.world.datasets.tokenizer import world_tokenizer
 
-    few = {kind: gaps(kind, FULL)[:5] for kind in KINDS}
-    monkeypatch.setattr(hidden, "gaps", lambda kind, source: few[kind])
+    few = {kind: masked_words(kind, FULL)[:5] for kind in KINDS}
+    monkeypatch.setattr(hidden, "masked_words", lambda kind, source: few[kind])
     monkeypatch.setattr(unread, "PLANS", ("MPNet",))
     monkeypatch.setattr(unread, "pretrained", lambda folder, model: MPNetPretraining(
         MPNetConfig(len(world_tokenizer()), 64, 1, 16, 2, 32)).eval())

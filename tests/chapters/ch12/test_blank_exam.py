@@ -58,12 +58,12 @@ def test_the_exam_is_of_other_text_and_unread_rows_stand_in_no_training_text() -
 def test_what_is_judged_by_hand() -> None:
     """Right; right in length, and no sentence; the first length right, the second not."""
     said = [[("boys",)], [("cup", "near")], [("cup",), ("chairs", "chairs")]]
-    told = blank_test_set.judged(ASKED, said)
+    told = blank_test_set.scores_of(ASKED, said)
     assert told.pop("chance") == 0, "the one that is right is a blank that is never drawn"
     assert told == pytest.approx({"right": 1 / 3, "length": 2 / 3, "first": 1.0, "sentence": 1 / 3})
-    nothing = blank_test_set.judged(ASKED, [[()], [()], [(), ("chairs",)]])
+    nothing = blank_test_set.scores_of(ASKED, [[()], [()], [(), ("chairs",)]])
     assert set(nothing.values()) == {0.0}
-    told = blank_test_set.judged(ASKED, [row.fillings for row in ASKED])
+    told = blank_test_set.scores_of(ASKED, [row.fillings for row in ASKED])
     assert 0 < told.pop("chance") < 1 and set(told.values()) == {1.0}
 
 
@@ -124,7 +124,7 @@ def test_exact_fillers_are_the_best_of_all_sentences_by_brute_force() -> None:
             reader = DrawnBlanks(automaton, row.text, drawing=drawing)
             found, chance = blank_test_set.likeliest_fillings(reader, range(reader.count))
             assert chance == pytest.approx(max(worth.values()) / sum(worth.values()))
-            told_of = blank_test_set.chances(row, told)
+            told_of = blank_test_set.filling_probs(row, told)
             assert told_of[found] == pytest.approx(chance) and sum(told_of.values()) == pytest.approx(1)
             assert told_of[row.fillings] == pytest.approx(reader.posterior(dict(enumerate(row.fillings))))
             assert worth[found] == pytest.approx(max(worth.values()))

@@ -33,9 +33,9 @@ def small_scale(toy_blanks: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_shared_by_hand() -> None:
     """A blank of one word: it is said that it is not over yet (0.1 was over), the word (0.5), and that it is over."""
-    told = paying.shared([False, True], [0.1, 0.6], [0.5, 0.6], 1)
+    told = paying.token_and_end_loss([False, True], [0.1, 0.6], [0.5, 0.6], 1)
     assert told == pytest.approx({"nats": -(log(0.5) + log(0.6)) / 2, "ends": -(log(0.9) + log(0.6))})
-    assert paying.shared([False, True], [0.0, 1.0], [0.5, 1.0], 1)["ends"] == 0
+    assert paying.token_and_end_loss([False, True], [0.0, 1.0], [0.5, 1.0], 1)["ends"] == 0
 
 
 @torch.no_grad()
@@ -47,7 +47,7 @@ def test_what_is_paid_is_the_models_loss() -> None:
             examples = [ARMS[name].shown(blank_infilling(
                 small_world_tokenizer().encode(" ".join(row.words), plain=True), vocab=vocab, rng=Random(0),
                 spans=row.spans, order=range(len(row.spans)) if ordered else row.order), None) for row in rows]
-            told = paying.paid(model, ARMS[name], rows, ordered)
+            told = paying.losses_of(model, ARMS[name], rows, ordered)
             assert told["nats"] == pytest.approx(float(model.loss(Batch.of(examples, pad=0))), abs=1e-5)
             assert 0 < told["ends"] < 10
 
@@ -88,7 +88,7 @@ def test_lengths_are_paid_by_the_share_of_the_fillings_that_have_them() -> None:
     model, vocab = blank_arms.glm().eval(), small_world_tokenizer().vocab
     nats = []
     for row in blank_test_set.rows("test_set"):
-        ways = list(blank_test_set.chances(row))
+        ways = list(blank_test_set.filling_probs(row))
         text = [small_world_tokenizer().id(word) for word in row.text]
         logprobs = BlankInfiller(model, [text] * len(ways), vocab, [row.order] * len(ways)).logprobs(
             [[[small_world_tokenizer().id(word) for word in words] for words in way] for way in ways])
@@ -152,7 +152,7 @@ def test_arms_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.Monkey
     one = told["told"]["left to right"]["2"]
     kept = infilling.trained(str(parts.folder), "left to right", 2, 1)
     for rows in blanks_ablated.ROWS:
-        again = paying.paid(kept, ARMS["left to right"], blank_test_set.rows(rows), ordered=True)["nats"]
+        again = paying.losses_of(kept, ARMS["left to right"], blank_test_set.rows(rows), ordered=True)["nats"]
         assert one[rows]["nats"]["values"][1] == pytest.approx(again)
         least = told["floors"]["left to right"][rows]["nats"]
         assert one["above"][rows]["values"][1] == pytest.approx(again - least)

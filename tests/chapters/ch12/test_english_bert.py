@@ -71,7 +71,7 @@ def test_bert_is_pretrained_on_as_many_tokens_and_found_again(parts: Parts, monk
         torch.manual_seed(7)
         return little(len(world_tokenizer()))
     for name, value in (("glm_tokens", lambda: 900.0), ("tokens_an_update", lambda name: 200.0 * (name == "BERT")),
-                        ("rate_score", lambda lr, seed: -abs(lr - 3e-3)), ("bert", little), ("learn", learn),
+                        ("lr_score", lambda lr, seed: -abs(lr - 3e-3)), ("bert", little), ("learn", learn),
                         ("loss", lambda model: 1.5)):
         monkeypatch.setattr(english_bert, name, value)
     told = english_bert.measure(parts)
@@ -87,7 +87,7 @@ def test_bert_learns_at_a_rate_and_is_judged_by_other_texts(monkeypatch: pytest.
         monkeypatch.setattr(english_bert, name, value)
     batch = english_bert.texts("BERT", english_bert.OTHERS)(0)
     model = english_bert.learn(1e-3, 2, 8)
-    assert english_bert.rate_score(1e-3, 8) == pytest.approx(-float(model.loss(batch).detach()))
+    assert english_bert.lr_score(1e-3, 8) == pytest.approx(-float(model.loss(batch).detach()))
     torch.manual_seed(8)
     fresh = little(len(world_tokenizer()))
     assert not torch.equal(fresh.bias, model.bias)

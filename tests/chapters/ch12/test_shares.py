@@ -10,6 +10,7 @@ import torch
 
 from plmlab import world
 from plmlab.chapters.ch12 import shares, small_writing
+from plmlab.chapters.ch12.shares import losses_by_mask
 from plmlab.chapters.ch12.targets import WAYS
 from plmlab.objectives.prefix import MASKS, SHARES
 from plmlab.recipes import Parts
@@ -25,9 +26,9 @@ def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
                                 (small_writing, "TEST_SIZE", 6), (targets, "BUDGETS", (1, 2)),
                                 (targets, "SEEDS", (0, 1))):
         monkeypatch.setattr(module, name, value)
-    shares.judged.cache_clear()
+    shares.evaluation_batches.cache_clear()
     yield
-    shares.judged.cache_clear()
+    shares.evaluation_batches.cache_clear()
 
 
 def test_the_mix_is_the_papers() -> None:
@@ -55,7 +56,7 @@ def test_floors_are_those_of_the_examples_that_are_judged() -> None:
     assert floors["both directions"] < floors["sequence to sequence"] < floors["left to right"]
     small, tokenizer, nats, count = world.small(), small_writing.tokenizer(), 0.0, 0
     mask = tokenizer.vocab.mask
-    for batch, asked in shares.judged("both directions", "test"):
+    for batch, asked in shares.evaluation_batches("both directions", "test"):
         count += asked
         for row, targets_of in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
             words = tokenizer.tokens([row[i] if t < 0 else t for i, t in enumerate(targets_of) if row[i] > 3 or t >= 0])
@@ -69,12 +70,12 @@ def test_floors_are_those_of_the_examples_that_are_judged() -> None:
 
 def test_what_is_paid_is_the_loss_under_each_mask() -> None:
     model = shares.new(0)
-    paid = shares.paid(model)
-    assert set(paid) == set(MASKS) and all(4 < nats < 8 for nats in paid.values())
-    batches = shares.judged("right to left", "test")
+    losses = losses_by_mask(model)
+    assert set(losses) == set(MASKS) and all(4 < nats < 8 for nats in losses.values())
+    batches = shares.evaluation_batches("right to left", "test")
     with torch.no_grad():
         nats = sum(float(model.loss(batch)) * count for batch, count in batches) / sum(count for _, count in batches)
-    assert paid["right to left"] == pytest.approx(nats)
+    assert losses["right to left"] == pytest.approx(nats)
 
 
 def best_at_3e_3(run: Run) -> float:
@@ -86,19 +87,19 @@ def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.Monke
                                 (shares, "TEXTS", 8), (small_writing, "BATCH", 4), (small_writing, "LONGEST", 5),
                                 (translating, "ARMS", {"the mix": SHARES, "left to right": {"left to right": 1.0}})):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(translating, "rate_score", lambda folder, name, updates, count, lr, seed: -abs(lr - 3e-3))
+    monkeypatch.setattr(translating, "lr_score", lambda folder, name, updates, count, lr, seed: -abs(lr - 3e-3))
     toy = replace(study.STUDY, arms={("the mix",): (1e-3, 3e-3, 1e-2), ("left to right",): (1e-3, 3e-3, 1e-2)},
                   updates=(6,), seeds=(0, 1), pilots=(9,), pilot_updates=1, development=best_at_3e_3, nothing=-inf)
     told = study.measure(parts, toy)
     assert set(told["arms"]) == {"the mix", "left to right"} and told["arms"]["the mix"]["lr"] == 3e-3
     kept = toy.trained(parts.folder, "left to right", updates=6, seed=1)
     assert told["arms"]["left to right"]["paid"]["left to right"]["values"][1] == pytest.approx(
-        shares.paid(kept)["left to right"])
+        losses_by_mask(kept)["left to right"])
     alone, _ = shares.learn("left to right", round(study.LONGER * 6 / 6), 3e-3, 1, show=False)
     assert set(told["equal"]) == {"left to right"}
-    assert told["equal"]["left to right"][1]["values"][-1] == pytest.approx(shares.paid(alone)["left to right"])
+    assert told["equal"]["left to right"][1]["values"][-1] == pytest.approx(losses_by_mask(alone)["left to right"])
     longer, _ = shares.learn("the mix", study.LONGER * 6, 3e-3, 0, show=False)
-    assert told["longer"]["both directions"]["values"][0] == pytest.approx(shares.paid(longer)["both directions"])
+    assert told["longer"]["both directions"]["values"][0] == pytest.approx(losses_by_mask(longer)["both directions"])
     wrote = translating.measure(parts, told["updates"])
     assert set(wrote["writing"]) == {"nothing", "the mix", "left to right"} and set(wrote["table"]) == {"1", "2"}
     assert set(wrote["writing"]["nothing"]["right"]) == {"1", "2"} and wrote["writing"]["the mix"]["lr"] == 3e-3
@@ -110,7 +111,7 @@ def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytes
     def tuned(way: str, updates: int, lr: float, seed: int) -> float:
         assert lr == best[updates]
         return 0.45 * updates + seed / 100
-    monkeypatch.setattr(targets, "rate_score", lambda way, updates, lr, seed: -abs(lr - best[updates]))
+    monkeypatch.setattr(targets, "lr_score", lambda way, updates, lr, seed: -abs(lr - best[updates]))
     monkeypatch.setattr(targets, "tuned", tuned)
     told = targets.measure(parts)
     assert set(told) == set(WAYS)

@@ -29,7 +29,7 @@ def test_next_words_are_asked_at_the_position_before() -> None:
 def test_masks_behind_say_what_a_mask_at_the_end_says() -> None:
     """Each of them as if the text ended there; and no word's vector knows of them."""
     model = shares.new(1).eval()
-    example = small_writing.masks_behind(SOURCE, TARGET, vocab=VOCAB, rng=Random(0))
+    example = small_writing.appended_masks(SOURCE, TARGET, vocab=VOCAB, rng=Random(0))
     text = len(SOURCE) + len(TARGET) + 3
     assert example.targets.tolist() == [IGNORE] * text + [*TARGET, VOCAB.sep]
     assert example.position_ids[0].tolist() == [*range(text), *range(len(SOURCE) + 2, text)]
@@ -91,7 +91,7 @@ def test_what_is_right_is_right_to_the_last_word() -> None:
     def half(_: object, sources: object) -> list[tuple[int, ...]]:
         found = [known[tuple(source)] for source in sources]  # type: ignore[attr-defined]
         return [text if place % 2 else text[:-1] for place, text in enumerate(found)]
-    assert small_writing.right(shares.new(0), "test", half) == pytest.approx(0.5)
+    assert small_writing.translation_accuracy(shares.new(0), "test", half) == pytest.approx(0.5)
 
 
 def test_a_table_of_sentences_is_right_where_it_has_all_of_a_passage() -> None:

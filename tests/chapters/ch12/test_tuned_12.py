@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from plmlab import transfer
-from plmlab.chapters.ch12.pretrained import NOTHING
+from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.recipes import Parts
@@ -56,7 +56,7 @@ def test_a_gpt_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 def test_models_are_put_to_their_tasks(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float]:
-        better = {"UniLM": 0.6, "BERT": 0.5, "GPT": 0.4, NOTHING: 0.1}[model]
+        better = {"UniLM": 0.6, "BERT": 0.5, "GPT": 0.4, RANDOM_INIT: 0.1}[model]
         better += (model == "BERT" and task == "names") / 2
         # the first seed alone would take 0.003
         development = {1e-3: 0.5, 3e-3: 0.3 + 0.3 * (seed == 0)}.get(lr, 0.1)
@@ -64,11 +64,11 @@ def test_models_are_put_to_their_tasks(parts: Parts, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tuned, "run", run)
     told = tuned.measure(parts)
     assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
-    assert set(told["tasks"]["names"]) == {"UniLM", "BERT", NOTHING}
-    assert set(told["tasks"]["a pair"]) == {"UniLM", "BERT", "GPT", NOTHING}
+    assert set(told["tasks"]["names"]) == {"UniLM", "BERT", RANDOM_INIT}
+    assert set(told["tasks"]["a pair"]) == {"UniLM", "BERT", "GPT", RANDOM_INIT}
     assert told["above"] == {"UniLM above BERT": ["one sentence", "a pair", "an answer"], "BERT above UniLM": ["names"],
                              "UniLM above GPT": ["one sentence", "a pair"], "GPT above UniLM": [],
-                             f"UniLM above {NOTHING}": list(TASKS)}
+                             f"UniLM above {RANDOM_INIT}": list(TASKS)}
     assert {runs["lr"] for of in told["tasks"].values() for runs in of.values()} == {1e-3}
     grid = dict(told["tasks"]["an answer"]["BERT"]["rates"])
     assert list(grid) == [3e-4, 1e-3, 3e-3, 1e-2] and grid[3e-3] == pytest.approx(0.4)

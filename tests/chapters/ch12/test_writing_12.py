@@ -12,7 +12,7 @@ from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch12 import writing as tasks
-from plmlab.chapters.ch12.pretrained import NOTHING
+from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.example import Batch, PairBatch
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.unilm import UniLMPretraining
@@ -34,7 +34,7 @@ def new(name: str) -> Any:
 @pytest.fixture(autouse=True, scope="module")
 def two_wordings() -> Iterator[None]:
     """Each article is told twice."""
-    with changed((tasks, "WORDINGS", 2), forget=[tasks.gist]):
+    with changed((tasks, "WORDINGS", 2), forget=[tasks.summarization]):
         yield
 
 
@@ -72,7 +72,7 @@ def test_sentences_of_the_exam_stand_in_no_training_text_and_are_translated() ->
 
 
 def test_gists_are_of_read_articles_first_and_then_of_new_ones() -> None:
-    task, spelling = tasks.gist(), bilingual_tokenizer()
+    task, spelling = tasks.summarization(), bilingual_tokenizer()
     told = {article.words: article for article in world.full().corpora.articles("train").values()}
     for place, (source, target) in enumerate(task.test_set):
         words = tuple(spelling.tokens(source))
@@ -83,7 +83,7 @@ def test_gists_are_of_read_articles_first_and_then_of_new_ones() -> None:
 
 
 def test_articles_to_learn_from_are_told_in_several_wordings_and_are_of_other_entities() -> None:
-    task, spelling, full = tasks.gist(), bilingual_tokenizer(), world.full()
+    task, spelling, full = tasks.summarization(), bilingual_tokenizer(), world.full()
     told = full.corpora.articles("train")
     of = {article.words: entity for entity, article in told.items()}
     others = {of[tuple(spelling.tokens(source))] for source, _ in (*task.development, *task.test_set[:task.read])}
@@ -142,13 +142,13 @@ def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
 
 def test_what_is_judged() -> None:
     rows = [((1,), (40, 41, 42)), ((2,), (43, 44, 45, 46))]
-    told = tasks.judged([(40, 41, 42), (43, 44, 45, 47)], rows)
+    told = tasks.scores_of([(40, 41, 42), (43, 44, 45, 47)], rows)
     assert told["exact"] == 0.5 and 0 < told["bleu"] < 100
     assert told["rouge-l"] == pytest.approx(100 * (1 + 0.75) / 2)
 
 
 def test_the_first_sentences_of_an_article_are_often_its_gist() -> None:
-    test_set = tasks.gist().test_set
+    test_set = tasks.summarization().test_set
     spelling, found = bilingual_tokenizer(), 0
     for source, target in test_set:
         text, gist = " ".join(spelling.tokens(source)), " ".join(spelling.tokens(target))
@@ -165,7 +165,7 @@ def test_the_nearest_pair_by_hand() -> None:
 
 def test_who_is_not_pretrained_begins_with_random_weights() -> None:
     """Of the size of UniLM, and the same for every run."""
-    one, other = (writing.begun("", NOTHING) for _ in range(2))
+    one, other = (writing.initialized("", RANDOM_INIT) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
     assert {name: weight.shape for name, weight in one.named_parameters()} == {
         name: weight.shape for name, weight in new("UniLM").named_parameters()}
@@ -176,16 +176,16 @@ def test_a_run_is_judged_and_no_rate_that_diverges_is_taken(monkeypatch: pytest.
     rows = tuple(((40 + i, 41 + i), (60 + i, 61 + i, 62 + i)) for i in range(9))
     few = tasks.Task(rows[:4], rows[4:6], rows[6:], read=1, updates=2, pilot=2)
     monkeypatch.setattr(writing, "TASKS", {"translation": lambda: few})
-    monkeypatch.setattr(writing, "begun", lambda folder, name: new(name))
+    monkeypatch.setattr(writing, "initialized", lambda folder, name: new(name))
     monkeypatch.setattr(writing, "EVERY", 1)
-    assert 0 <= writing.rate_score("", "UniLM", "translation", 1e-3, 0) <= 1
-    told = writing.reached("", "UniLM", "translation", 1e-3, 0)
+    assert 0 <= writing.lr_score("", "UniLM", "translation", 1e-3, 0) <= 1
+    told = writing.run_result("", "UniLM", "translation", 1e-3, 0)
     assert set(told) == {"exact", "bleu", "rouge-l", "unread", "development", "updates"} and told["updates"] in (1, 2)
 
     def diverges(*_: Any, **__: Any) -> None:
         raise Diverged("not a number", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(writing, "tune", diverges)
-    assert writing.rate_score("", "UniLM", "translation", 1e-3, 0) is None
+    assert writing.lr_score("", "UniLM", "translation", 1e-3, 0) is None
 
 
 def test_rates_are_chosen_by_the_development_rows_of_short_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,8 +194,8 @@ def test_rates_are_chosen_by_the_development_rows_of_short_runs(parts: Parts, mo
     def told(_: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float]:
         assert lr == best[kind]
         return {"exact": {"UniLM": 0.9, "BERT": 0.5}[name] + seed / 100, "development": 0.5, "updates": 5}
-    monkeypatch.setattr(writing, "reached", told)
-    monkeypatch.setattr(writing, "rate_score", lambda _, name, kind, lr, seed: -abs(lr - best[kind]))
+    monkeypatch.setattr(writing, "run_result", told)
+    monkeypatch.setattr(writing, "lr_score", lambda _, name, kind, lr, seed: -abs(lr - best[kind]))
     monkeypatch.setattr(writing, "WRITERS", ("UniLM", "BERT"))
     found = writing.measure(parts)
     gist = found["tasks"]["gist"]["BERT"]

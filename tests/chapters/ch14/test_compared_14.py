@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from plmlab.chapters.ch14 import test_set, training
-from plmlab.chapters.ch14.answering import answered, growth
+from plmlab.chapters.ch14.answering import answer_question, start_search
 from plmlab.chapters.ch14.compared import BOTH, GOLD, compared_questions, measured_by
 from plmlab.checkpoints import load
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.models.single_pass_reader import SinglePassReader
 from plmlab.recipes import Parts
-from studies.ch14 import arms, compared, learning, on_wikipedia, recipe, surer
-from studies.ch14.deaf import Deaf
+from studies.ch14 import arms, compared, confidence_threshold, learning, on_wikipedia, recipe
+from studies.ch14.no_message_passing import NoMessagePassing
 
 GROUPS = ("one hop", "2 hops")
 
@@ -28,7 +28,7 @@ class Told(Parts):
     def __call__(self, function: Any, tasks: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], Any]:
         return {task: getattr(self, function.__name__)(*task) for task in tasks}
 
-    def learned(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+    def train_arm(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
         return {"development": {1e-3: 0.5, 3e-3: 0.7, 1e-2: 0.8, 3e-2: 0.6}[lr], "device": f"device of {seed // 2}"}
 
     def arm(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
@@ -37,13 +37,13 @@ class Told(Parts):
     def led(self, folder: str, lr: float, seed: int, hops: int) -> dict[str, Any]:
         return {group: {"exact": 100 * hops + seed} for group in GROUPS}
 
-    def surer_on_development(self, folder: str, lr: float, seed: int, least: float) -> float:
+    def threshold_on_development(self, folder: str, lr: float, seed: int, least: float) -> float:
         return 1 - abs(least - 0.1) + seed
 
-    def surer(self, folder: str, lr: float, seed: int, least: float) -> dict[str, Any]:
+    def confidence_threshold(self, folder: str, lr: float, seed: int, least: float) -> dict[str, Any]:
         return {group: {"exact": least + seed} for group in GROUPS}
 
-    def deaf(self, folder: str, lr: float, seed: int) -> dict[str, Any]:
+    def no_message_passing(self, folder: str, lr: float, seed: int) -> dict[str, Any]:
         return {group: {"exact": 0.9 + seed / 100} for group in GROUPS}
 
     def on_new_compositions(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
@@ -88,10 +88,10 @@ def test_an_arm_is_trained_kept_and_asked(name: str, tmp_path: Path, monkeypatch
     monkeypatch.setattr(arms, "UPDATES", 1)
     monkeypatch.setattr(learning, "BATCH", 2)
     monkeypatch.setattr(arms, "development", lambda kind: training.development(kind)[:1])
-    told = arms.learned(str(tmp_path), name, 1e-3, 3)
+    told = arms.train_arm(str(tmp_path), name, 1e-3, 3)
     assert 0 <= told["development"] <= 1 and told["device"]
-    one, other = arms.kept(str(tmp_path), name, 1e-3, 3), arms.train(name, 1e-3, 3)[0]
-    assert type(one) is type(arms.begun(name)) and not one.training
+    one, other = arms.stored_model(str(tmp_path), name, 1e-3, 3), arms.train(name, 1e-3, 3)[0]
+    assert type(one) is type(arms.initialized(name)) and not one.training
     for key, value in one.state_dict().items():
         torch.testing.assert_close(value, other.state_dict()[key])
     question = test_set.questions("test")["2 hops"][0]
@@ -100,9 +100,9 @@ def test_an_arm_is_trained_kept_and_asked(name: str, tmp_path: Path, monkeypatch
 
 
 def test_arms_differ_in_what_they_say_and_nothing_else() -> None:
-    assert [type(arms.begun(name)) for name in arms.COGQA] == [SelfLoopCogQA, CogQA, SelfLoopCogQA]
-    assert {type(arms.begun(name)) for name in arms.READERS} == {SinglePassReader}
-    first, *others = (arms.begun(name).encoder.state_dict() for name in (*arms.COGQA, *arms.READERS))
+    assert [type(arms.initialized(name)) for name in arms.COGQA] == [SelfLoopCogQA, CogQA, SelfLoopCogQA]
+    assert {type(arms.initialized(name)) for name in arms.READERS} == {SinglePassReader}
+    first, *others = (arms.initialized(name).encoder.state_dict() for name in (*arms.COGQA, *arms.READERS))
     assert all(torch.equal(other[key], value) for other in others for key, value in first.items())
 
 
@@ -110,8 +110,9 @@ def test_sure_hops_are_a_part_of_those_that_the_threshold_lets_through() -> None
     model, _ = load("cogqa-world")
     told, fewer = training.pages("test"), 0
     for question in test_set.questions("test")["3 hops"][:12]:
-        plain, same = (answered(model, told, question, *kind) for kind in ((), (surer.Surer,)))
-        sure = answered(model, told, question, surer.Surer, least=0.1)
+        plain, same = (answer_question(model, told, question, *kind)
+                       for kind in ((), (confidence_threshold.ConfidenceThreshold,)))
+        sure = answer_question(model, told, question, confidence_threshold.ConfidenceThreshold, least=0.1)
         assert plain == same and sure.read <= plain.read
         fewer += sure.read < plain.read
     assert fewer
@@ -131,7 +132,7 @@ def test_without_messages_each_node_is_judged_by_itself() -> None:
     model, _ = load("cogqa-world")
     told, moved = training.pages("test"), 0
     for question in test_set.questions("test")["3 hops"][:6]:
-        asked, silent = growth(model, told, question), growth(model, told, question, Deaf)
+        asked, silent = start_search(model, told, question), start_search(model, told, question, NoMessagePassing)
         state = asked.finished()
         alone = {node: float(model.reasoner(state.visits[node].semantics[None], torch.zeros(1, 1, dtype=torch.bool)))
                  for node in state.graph if node in state.visits}

@@ -9,7 +9,7 @@ import pytest
 
 from plmlab import world
 from plmlab.chapters.ch14 import gold_graphs
-from plmlab.chapters.ch14.gold_graphs import NEGATIVES, asked, example, gold_graph, teller
+from plmlab.chapters.ch14.gold_graphs import NEGATIVES, example, gold_graph, query_of_system2, teller
 from plmlab.chapters.ch14.training import pages
 from plmlab.hf import minilm
 from plmlab.objectives.cognitive_graphs import CognitiveExample
@@ -76,7 +76,7 @@ def test_what_is_asked_of_system_two(split: str) -> None:
     told, outcomes = pages(split), []
     for question in questions(split):
         graph = gold_graph(question, told)
-        names, wanted = [*graph.nodes], asked(question, told, graph)
+        names, wanted = [*graph.nodes], query_of_system2(question, told, graph)
         if question.kind != "comparison":
             assert [names[node] for node in wanted] == [" ".join(question.answer)]
             continue

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from plmlab.chapters.ch14 import one_pass, test_set
+from plmlab.chapters.ch14 import single_pass, test_set
 from plmlab.chapters.ch14.answering import supporting
 from plmlab.chapters.ch14.training import pages
 from plmlab.example import IGNORE
@@ -16,7 +16,7 @@ TIME = 192
 ASKED = [question for group in test_set.SIZES for question in test_set.questions("test")[group][:40]]
 
 
-def words(question: Question, text: one_pass.Text) -> list[str]:
+def words(question: Question, text: single_pass.Text) -> list[str]:
     example = readers.example(question, pages("test"), text)
     return pages("test").tokenizer.tokens(example.tokens.tolist())
 
@@ -50,7 +50,7 @@ def test_gold_texts_hold_what_is_needed_and_nothing_of_other_pages() -> None:
 def test_top_pages_begin_with_those_that_the_question_names() -> None:
     without = 0
     for question in ASKED:
-        text, told = one_pass.top_text(question, "test", TIME), pages("test")
+        text, told = single_pass.top_text(question, "test", TIME), pages("test")
         named = dict.fromkeys(told.named(told.ids(question.words)))
         assert list(dict.fromkeys(clue.title for clue in text))[:len(named)] == [*named]
         without += int(readers.example(question, told, text).labels["start"]) == IGNORE
@@ -61,7 +61,7 @@ def test_the_answer_is_where_it_is_told_though_its_words_stand_elsewhere_too() -
     told, found = pages("test"), 0
     for question in test_set.questions("test")["2 hops"]:
         text = readers.gold_text(question, "test", TIME, Random(0))
-        sentence, _, _ = one_pass.place(question, told, text)
+        sentence, _, _ = single_pass.place(question, told, text)
         last = question.evidence[-1]
         assert text[sentence - 1] == Clue(told.title(last.article), last.sentence)
         spoken = [" ".join(told.article(told.keys[clue.title]).sentences[clue.sentence].words) for clue in text]

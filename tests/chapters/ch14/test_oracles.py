@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from plmlab.chapters.ch14 import test_set
-from plmlab.chapters.ch14.answering import growth
+from plmlab.chapters.ch14.answering import start_search
 from plmlab.chapters.ch14.gold_graphs import gold_graph
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.bert import BERT, BERTConfig
@@ -33,7 +33,7 @@ def test_so_many_hops_are_led(model: CogQA, hops: int) -> None:
     told = pages("test")
     for question in ASKED:
         gold = gold_graph(question, told)
-        asked = growth(model, told, question, Led, gold=gold, led=hops)
+        asked = start_search(model, told, question, Led, gold=gold, led=hops)
         *_, last = asked.states()
         ways = [told.title(key) for key in question.needed]
         expected = set(ways[:hops + 1])
@@ -48,5 +48,6 @@ def test_so_many_hops_are_led(model: CogQA, hops: int) -> None:
 def test_led_by_none_it_is_as_it_always_is(model: CogQA) -> None:
     told = pages("test")
     for question in ASKED[:3]:
-        plain, led = growth(model, told, question), growth(model, told, question, Led, gold=gold_graph(question, told))
+        plain, led = start_search(model, told, question), start_search(model, told, question, Led,
+                                                                       gold=gold_graph(question, told))
         assert [*plain.finished().graph.edges(data=True)] == [*led.finished().graph.edges(data=True)]

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch14.answering import growth
+from plmlab.chapters.ch14.answering import start_search
 from plmlab.chapters.ch14.presets import TRIED, preset, tried
 from plmlab.chapters.ch14.test_set import questions
 from plmlab.chapters.ch14.training import pages
@@ -35,13 +35,13 @@ def test_what_is_said_to_fail_does_and_for_the_reason_that_is_told() -> None:
     found = []
     for (group, words, _, _), made in zip(TRIED, tried(), strict=True):
         question = next(one for one in questions("test")[group] if words in one.text)
-        asked = growth(model, told, question)
+        asked = start_search(model, told, question)
         state = asked.finished()
         assert (asked.answer(state) == made.answer) != bool(made.note)
         found.append((question, asked, state, made.answer))
     question, asked, state, right = found[1]
     assert asked.likeliest(state) == right and right in state.answers
-    cut = growth(model, told, question, forbidden=frozenset({("A Gentle Bridge", "Brookdale")}))
+    cut = start_search(model, told, question, forbidden=frozenset({("A Gentle Bridge", "Brookdale")}))
     assert cut.answer(cut.finished()) == right
     _, asked, state, right = found[2]
     assert right in state.answers and len(state.answers) == 2

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from plmlab.chapters.ch14 import training
-from plmlab.chapters.ch14.answering import answered
+from plmlab.chapters.ch14.answering import answer_question
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -59,5 +59,5 @@ def test_both_systems_learn_a_few_questions(monkeypatch: pytest.MonkeyPatch) -> 
                                                   attention_dropout=0.0)))
     learning.learn(model, 60, 1e-2, 0, show=False)
     told = training.pages("train")
-    found = [answered(model, told, one) for some in few.values() for one in some]
+    found = [answer_question(model, told, one) for some in few.values() for one in some]
     assert fmean(one.answer.exact for one in found) > 0.8 and fmean(one.supporting.f1 for one in found) > 0.8

@@ -19,7 +19,7 @@ def test_it_goes_on_after_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     made: list[REALM] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bundled, "start", lambda: None)
-    monkeypatch.setattr(bundled, "begun", lambda name: scattered())
+    monkeypatch.setattr(bundled, "initialized", lambda name: scattered())
     monkeypatch.setattr(bundled, "UPDATES", 3)
     monkeypatch.setattr(bundled, "SAVED", 1)
     monkeypatch.setattr(bundled, "EVERY", 1)
@@ -57,7 +57,7 @@ def test_half_precision_is_what_was_examined(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(bundled, "home", lambda: tmp_path)
     monkeypatch.setattr(bundled, "enter", lambda name: None)
     monkeypatch.setattr(bundled, "outcomes", lambda name, model: seen.append(model) or {"right": 0.5})
-    from plmlab.chapters.ch16.arms import FULL, begun
-    bundled.bundle("some", begun(FULL), {"a": "b"})
+    from plmlab.chapters.ch16.arms import FULL, initialized
+    bundled.bundle("some", initialized(FULL), {"a": "b"})
     found, _ = load(tmp_path / "some", expect="realm")
     assert next(found.parameters()).dtype == torch.float32 and "0.500" in (tmp_path / "some" / "README.md").read_text()

@@ -25,8 +25,8 @@ def same(one: torch.nn.Module, other: torch.nn.Module) -> bool:
 @pytest.mark.parametrize("name", open_domain.BEGINNINGS)
 def test_what_is_set_back_is_what_it_was_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = tiny(0), tiny(1)
-    monkeypatch.setattr(open_domain, "begun", lambda arm: before)
-    monkeypatch.setattr(open_domain, "kept", lambda folder, arm, lr, seed: after)
+    monkeypatch.setattr(open_domain, "initialized", lambda arm: before)
+    monkeypatch.setattr(open_domain, "stored_model", lambda folder, arm, lr, seed: after)
     made = open_domain.beginning("", name, 0.0, 0)
     assert same(made.embedder, before.embedder) == (name in ("retriever set back", "both set back"))
     assert same(made.embedder, after.embedder) == (name in ("reader set back", "REALM"))

@@ -10,7 +10,15 @@ from tiny_realm import scattered, tiny
 
 from plmlab.chapters.ch16 import arms
 from plmlab.chapters.ch16.corpora import TEST_WORLDS
-from plmlab.chapters.ch16.training import Arm, Lesson, LookedUp, random_span, random_tokens, recall, salient_span
+from plmlab.chapters.ch16.training import (
+    Arm,
+    Lesson,
+    RetrievalBatches,
+    random_span,
+    random_tokens,
+    recall,
+    salient_span,
+)
 from plmlab.example import Batch
 from plmlab.models.realm import REALM, TokenREALM
 from plmlab.models.retrieve_and_read import RetrieveAndRead
@@ -22,8 +30,8 @@ def lesson(world: int = TEST_WORLDS[0]) -> Lesson:
     return Lesson.of(world)
 
 
-def looked_up(model: REALM, arm: Arm, every: int = 2) -> LookedUp:
-    return LookedUp(model, lambda turn: lesson(TEST_WORLDS[turn % 2]), arm, seed=0, batch=6, every=every)
+def looked_up(model: REALM, arm: Arm, every: int = 2) -> RetrievalBatches:
+    return RetrievalBatches(model, lambda turn: lesson(TEST_WORLDS[turn % 2]), arm, seed=0, batch=6, every=every)
 
 
 def test_what_is_hidden() -> None:
@@ -41,7 +49,7 @@ def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
     some = [replace(one, source=3) for one in lesson().quoted[:5]]
     few = Lesson(lesson().blocks[:8], some, some)
     for excluded in (True, False):
-        batches = LookedUp(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, most=8)
+        batches = RetrievalBatches(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, most=8)
         sizes = batches(0).retrieved.doc_mask.sum(1)
         assert (sizes == (8 if excluded else 9)).all(), "the null document, and all of eight but for the source"
 
@@ -119,19 +127,19 @@ def test_arms_differ_from_realm_in_one_thing_each() -> None:
 
 def test_an_arm_begins_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     start, cold = tiny(1), tiny(2).embedder
-    monkeypatch.setattr(arms, "started", lambda: start)
+    monkeypatch.setattr(arms, "warm_started", lambda: start)
     monkeypatch.setattr(arms, "untrained_embedder", lambda: cold)
     for name, arm in arms.ARMS.items():
-        begun = arms.begun(name)
-        assert type(begun) is (TokenREALM if name == "a token at a time" else REALM)
+        initialized = arms.initialized(name)
+        assert type(initialized) is (TokenREALM if name == "a token at a time" else REALM)
         expected = start.embedder if arm.warm else cold
-        assert torch.equal(begun.embedder.projection.weight, expected.projection.weight)
-        assert torch.equal(begun.reader.transform.weight, start.reader.transform.weight)
+        assert torch.equal(initialized.embedder.projection.weight, expected.projection.weight)
+        assert torch.equal(initialized.reader.transform.weight, start.reader.transform.weight)
 
 
 def test_outcomes_by_hand() -> None:
     lookup, some = RetrieveAndRead.of(tiny(), world_tokenizer(), lesson().blocks), lesson().statements[:12]
-    for one, reading in zip(some, arms.answered(lookup, some, null=True), strict=True):
+    for one, reading in zip(some, arms.answer_queries(lookup, some, null=True), strict=True):
         told = arms.outcome(one, reading, True)
         true = reading.answers.index(one.answer)
         assert told["right"] == float(reading.answers[0] == one.answer)

@@ -66,7 +66,7 @@ def test_each_arm_has_the_best_of_its_rates_or_that_of_realm(tmp_path: Path) -> 
         def __call__(self, function: Callable[..., Any], tasks: Sequence[Task]) -> dict[Task, Any]:
             asked.extend(tasks)
             return {task: {"development": -abs(task[2] - (1e-3 if task[1] == FULL else 3e-4)), "curve": [(0, 0.1)]}
-                    if function is ablated.learned else {"among four": 0.5, "right": 0.5} for task in tasks}
+                    if function is ablated.train_arm else {"among four": 0.5, "right": 0.5} for task in tasks}
 
     told = ablated.measure(Faked(tmp_path / "16.parts.jsonl"))
     assert set(told) == set(ARMS)

@@ -16,7 +16,7 @@ from plmlab.chapters.ch14.training import pages
 from plmlab.example import Batch
 from plmlab.models.cogqa_search import Clue
 from plmlab.models.single_pass_reader import SinglePassReader
-from plmlab.objectives.single_pass_qa import first_positions, with_support
+from plmlab.objectives.single_pass_qa import sentence_starts, with_support
 from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.chains import find_words
@@ -50,7 +50,7 @@ def top_text(question: Question, split: str, time: int) -> Text:
 
 def length(question: Question, told: ArticlePages, text: Sequence[Clue]) -> int:
     """Number of positions that a question and a text take."""
-    return first_positions(told.ids(question.words), read_sentences(told, text))[-1] + 1
+    return sentence_starts(told.ids(question.words), read_sentences(told, text))[-1] + 1
 
 
 def shortened(question: Question, told: ArticlePages, text: Sequence[Clue], time: int) -> Text:
@@ -79,15 +79,15 @@ def place(question: Question, told: ArticlePages, text: Text) -> tuple[int, int,
     return None
 
 
-def answered(model: SinglePassReader, question: Question, split: str, text: Text) -> Outcome:
+def answer_from_text(model: SinglePassReader, question: Question, split: str, text: Text) -> Outcome:
     """Answer a question from a text. The predicted supporting sentences are the answer's sentence and those with a
     predicted probability above ½."""
     articles = pages(split)
     asked = articles.ids(question.words)
     read = read_sentences(articles, text)
     batch = Batch.of([with_support(asked, read, None, (), vocab=articles.tokenizer.vocab)], pad=0)
-    ((start, end), probs), = model.told(batch.to(next(model.parameters()).device))
-    positions = first_positions(asked, read)
+    ((start, end), probs), = model.predict(batch.to(next(model.parameters()).device))
+    positions = sentence_starts(asked, read)
     flat = [token for sentence in read for token in sentence]
     support = {clue for clue, (first, stop) in zip(text, pairwise(positions[1:]), strict=True)
                if probs[first] > 0.5 or first <= start < stop}

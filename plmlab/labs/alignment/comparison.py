@@ -45,7 +45,7 @@ def beside_reference(written: Sequence[str], reference: Sequence[str], gold: Seq
     return positions, [(steps[position], source) for position, source in gold if position in steps]
 
 
-def on_partner(weights: Float[Tensor, "time key"], partners: Sequence[tuple[int, int]]) -> int:
+def on_aligned(weights: Float[Tensor, "time key"], partners: Sequence[tuple[int, int]]) -> int:
     """The number of gold links (step, position) with the largest weight of their step. Divided by the number of links,
     this is 1 − AER if each step has one link."""
     return sum(int(weights[step].argmax()) == position for step, position in partners)

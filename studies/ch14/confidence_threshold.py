@@ -10,11 +10,11 @@ from plmlab.models.cogqa_search import CogQASearch, NodeReading, SearchState
 
 
 @dataclass(frozen=True)
-class Surer(CogQASearch):
+class ConfidenceThreshold(CogQASearch):
     """The same graph expansion, with a minimum start probability ``least`` for a hop."""
 
     least: float = 0.0
 
     def _read(self, state: SearchState) -> dict[str, NodeReading]:
-        return {node: replace(visit, hops=tuple(span for span in visit.hops if span.chance >= self.least))
+        return {node: replace(visit, hops=tuple(span for span in visit.hops if span.probability >= self.least))
                 for node, visit in super()._read(state).items()}

@@ -109,7 +109,7 @@ def _distances(time: int) -> Int[Tensor, "query key"]:
 
 
 @dataclass(frozen=True)
-class Way:
+class Encoding:
     """A positional encoding.
 
     Attributes:
@@ -135,36 +135,36 @@ class Way:
 
 
 WAYS = (
-    Way("sinusoidal", "Vaswani et al. 2017", RandomHead.sinusoidal,
-        "Added to the token vector: sines and cosines of the position.",
+    Encoding("sinusoidal", "Vaswani et al. 2017", RandomHead.sinusoidal,
+             "Added to the token vector: sines and cosines of the position.",
         "The position enters the query and the key. sᵢ·sⱼ alone would stay the same; projected and combined with the "
-        "token vectors, it does not.",
-        "nothing", 0, "computed for any position"),
-    Way("learned", "BERT, GPT 2018", RandomHead.learned,
-        f"Added to the token vector: a row of a table of {ROWS} positions.",
-        "Different positions have different rows; the table has no notion of distance.",
-        "n · d: one vector per position", 512 * 768, "no such row: an error"),
-    Way("Shaw", "Shaw et al. 2018", RandomHead.shaw,
-        f"In the score: a vector for the distance, clipped at {WINDOW}, is added to the key.",
-        "The vector depends on the distance, which does not change.",
-        "2 (2k + 1) · d/h in each layer, for keys and values; shared by the heads", 12 * 2 * 33 * 64,
-        "distances beyond k share one vector"),
-    Way("Transformer-XL", "Dai et al. 2019", RandomHead.transformer_xl,
-        "In the score: four terms, two of which depend on the distance.",
-        "R is the sinusoid of the distance i − j; no absolute position enters.",
-        "d · d + 2 d in each layer: the projection of R, and u, v", 12 * (768 * 768 + 2 * 768),
-        "computed for any distance, or clamped"),
-    Way("T5", "Raffel et al. 2020", RandomHead.t5,
-        "Added to the score: a learned bias for the bucket of the distance.",
-        "The same distance has the same bucket and the same bias.",
-        "32 · h: one bias per bucket and head; shared by the layers", 32 * 12,
-        "large distances share the last bucket"),
-    Way("rotary", "Su et al. 2021, an outlook", RandomHead.rotary,
-        "In the score: query and key are rotated by an angle proportional to their position.",
-        "A shift rotates both by the same angle; the angle between them depends on the distance only.",
-        "nothing", 0, "computed for any position"),
-    Way("ALiBi", "Press et al. 2022, an outlook", RandomHead.alibi,
-        "Subtracted from the score: the distance, times 1/8 in this head.",
-        "The penalty depends on the distance, which does not change.",
-        "nothing: the slopes are fixed", 0, "computed: larger distances are penalized more"),
+             "token vectors, it does not.",
+             "nothing", 0, "computed for any position"),
+    Encoding("learned", "BERT, GPT 2018", RandomHead.learned,
+             f"Added to the token vector: a row of a table of {ROWS} positions.",
+             "Different positions have different rows; the table has no notion of distance.",
+             "n · d: one vector per position", 512 * 768, "no such row: an error"),
+    Encoding("Shaw", "Shaw et al. 2018", RandomHead.shaw,
+             f"In the score: a vector for the distance, clipped at {WINDOW}, is added to the key.",
+             "The vector depends on the distance, which does not change.",
+             "2 (2k + 1) · d/h in each layer, for keys and values; shared by the heads", 12 * 2 * 33 * 64,
+             "distances beyond k share one vector"),
+    Encoding("Transformer-XL", "Dai et al. 2019", RandomHead.transformer_xl,
+             "In the score: four terms, two of which depend on the distance.",
+             "R is the sinusoid of the distance i − j; no absolute position enters.",
+             "d · d + 2 d in each layer: the projection of R, and u, v", 12 * (768 * 768 + 2 * 768),
+             "computed for any distance, or clamped"),
+    Encoding("T5", "Raffel et al. 2020", RandomHead.t5,
+             "Added to the score: a learned bias for the bucket of the distance.",
+             "The same distance has the same bucket and the same bias.",
+             "32 · h: one bias per bucket and head; shared by the layers", 32 * 12,
+             "large distances share the last bucket"),
+    Encoding("rotary", "Su et al. 2021, an outlook", RandomHead.rotary,
+             "In the score: query and key are rotated by an angle proportional to their position.",
+             "A shift rotates both by the same angle; the angle between them depends on the distance only.",
+             "nothing", 0, "computed for any position"),
+    Encoding("ALiBi", "Press et al. 2022, an outlook", RandomHead.alibi,
+             "Subtracted from the score: the distance, times 1/8 in this head.",
+             "The penalty depends on the distance, which does not change.",
+             "nothing: the slopes are fixed", 0, "computed: larger distances are penalized more"),
 )

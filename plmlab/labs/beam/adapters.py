@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from plmlab.decode import AutoregressiveModel, TableLM
 from plmlab.interpret.readable import as_ours, inference
-from plmlab.labs.beam.beside import Beside
+from plmlab.labs.beam.exact import ExactProbabilities
 from plmlab.labs.shared.notes import empty, joined, unread
 from plmlab.labs.shared.probabilities import spelled
 from plmlab.labs.shared.tokens import labels
@@ -23,7 +23,7 @@ MOST = 256
 """The maximum number of prompt tokens; longer prompts are truncated on the left."""
 
 
-class Writer(Protocol):
+class Adapter(Protocol):
     """A language model that can continue a text."""
 
     @property
@@ -39,7 +39,7 @@ class Writer(Protocol):
         """The vocabulary, [END] included."""
 
     @property
-    def beside(self) -> Beside | None:
+    def beside(self) -> ExactProbabilities | None:
         """The world's exact probabilities, if there is a world."""
 
     def read(self, text: str, length: int) -> tuple[list[int], str]:
@@ -59,10 +59,10 @@ class Writer(Protocol):
         """Context manager that switches off dropout."""
 
 
-class TableWriter:
+class TableAdapter:
     """A `TableLM`, whose tokens are words. Single-character words are written without spaces."""
 
-    beside: Beside | None = None
+    beside: ExactProbabilities | None = None
 
     def __init__(self, name: str, table: TableLM) -> None:
         self.name, self.model, self.vocab = name, table, table.vocab
@@ -99,13 +99,13 @@ class TableWriter:
         return nullcontext()
 
 
-class ModelWriter:
+class ModelAdapter:
     """A model with its tokenizer, and optionally a world whose words are its tokens.
 
     Raises TypeError if the model has no ``start`` and ``step``, ValueError if the tokenizer does not match the model.
     """
 
-    def __init__(self, name: str, model: Any, tokenizer: Any, beside: Beside | None) -> None:
+    def __init__(self, name: str, model: Any, tokenizer: Any, beside: ExactProbabilities | None) -> None:
         if not isinstance(model, AutoregressiveModel):
             raise TypeError(f"beam search needs an autoregressive model with start and step (a GPT, a recurrent "
                             f"language model, a TableLM); a {type(model).__name__} was given")

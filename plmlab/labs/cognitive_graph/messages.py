@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from plmlab.labs.cognitive_graph.growing import Run
+from plmlab.labs.cognitive_graph.protocol import Run
 
 Thing = str | tuple[str, str]
 

@@ -3,7 +3,7 @@
 from math import exp
 
 from plmlab.interpret.alignments import Translation
-from plmlab.labs.alignment.compared import beside_reference, on_partner
+from plmlab.labs.alignment.comparison import beside_reference, on_aligned
 from plmlab.labs.alignment.state import Known, Told
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.spacing import readable
@@ -11,7 +11,7 @@ from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.passages import Passage
 
 
-def told(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
+def serialized(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
     """A translation as a dict for JavaScript.
 
     Its ``tokens`` with their probabilities ``p`` and ``weights`` (32-bit floats, row by row; None without attention).
@@ -27,6 +27,6 @@ def told(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
         known = {"positions": positions, "right": len(words) - positions.count(None),
                  "exact": tuple(words) == gold.chinese,
                  "partners": [list(pair) for pair in partners],
-                 "hits": None if said.weights is None else on_partner(said.weights, partners)}
+                 "hits": None if said.weights is None else on_aligned(said.weights, partners)}
     return {"tokens": tokens, "text": readable(words), "p": [exp(logprob) for logprob in said.logprobs],
             "weights": None if said.weights is None else said.weights.float().numpy().astype("<f4").tobytes(), **known}

@@ -10,7 +10,7 @@ from plmlab.retrieval.reading import Reading
 from plmlab.text.tokenizers import Tokenizer
 
 
-class Looking(Protocol):
+class Retriever(Protocol):
     """A retrieve-and-read model with its corpus, such as `plmlab.models.retrieve_and_read.RetrieveAndRead`."""
 
     @property
@@ -28,6 +28,6 @@ class Looking(Protocol):
     def among(self, corpus: Any) -> Self:
         """The same model with another corpus."""
 
-    def read(self, queries: Sequence[Query], most: int = ..., *, null: bool = ..., temperature: float = ...,
+    def read(self, queries: Sequence[Query], top_k: int = ..., *, null: bool = ..., temperature: float = ...,
              also: Sequence[Sequence[Ids]] | None = ...) -> Sequence[Reading]:
         """Retrieve documents and predict answers for each query."""

@@ -47,7 +47,7 @@ def nouns(number: str) -> Bool[Tensor, "vocab"]:
 
 
 @cache
-def asked() -> list[Noun]:
+def masked_nouns() -> list[Noun]:
     """The subjects to mask. The test sentences come from open patterns, and so none occurs in the training text."""
     candidates = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
                   for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
@@ -56,7 +56,7 @@ def asked() -> list[Noun]:
     return list(islice(candidates, ASKED))
 
 
-def turned(noun: Noun) -> Noun:
+def flipped(noun: Noun) -> Noun:
     """The same sentence with its verb's number flipped, so that it now requires a noun of that number."""
     words = list(noun.words)
     words[noun.verb] = other_number(world.full())[words[noun.verb]]
@@ -97,7 +97,7 @@ def _best() -> BayesOptimalPredictor:
     return BayesOptimalPredictor(world.full(), "train", world_tokenizer(), len(world_tokenizer()))
 
 
-def right(reader: Reader, noun: Noun) -> bool:
+def is_correct(reader: Reader, noun: Noun) -> bool:
     """Whether nouns of the correct number get more than half of the total probability of all nouns. A tie, within one
     millionth, counts as wrong."""
     chances = reader(noun.words, noun.place)

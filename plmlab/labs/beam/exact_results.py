@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any
 
 from plmlab.decode import Hypothesis, SearchTooWide, exact_search
+from plmlab.labs.beam.adapters import prompt_of
 from plmlab.labs.beam.tree import Search, told
-from plmlab.labs.beam.writers import prompt_of
 
 WIDEST = 10
 LIMIT = 2_000

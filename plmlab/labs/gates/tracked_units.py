@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.interpret.gates import memories
+from plmlab.interpret.gates import cell_states
 from plmlab.interpret.logit_lens import LanguageModel
 from plmlab.interpret.units import AUC, SPEARMAN, Measure, Sample, UnitScores, unit_scores, word_means
 from plmlab.text.tokenizers import Tokenizer
@@ -25,7 +25,7 @@ SEED = 17
 
 
 @dataclass(frozen=True, eq=False)
-class Tracking:
+class TrackedUnits:
     """How well units encode one label.
 
     Attributes:
@@ -61,7 +61,7 @@ class Tracking:
 
 
 def tracking(model: LanguageModel, tokenizer: Tokenizer, world: World, split: str = "test", *,
-             sentences: int = SENTENCES, seed: int = SEED) -> dict[str, Tracking]:
+             sentences: int = SENTENCES, seed: int = SEED) -> dict[str, TrackedUnits]:
     """Score the cell state of every unit for each of `LABELS`, each on ``sentences`` sentences of the world that have
     it. Units are selected on every second sentence and scored on the others. The value of a unit at a position of
     `Tracks` is its cell state after that position."""
@@ -82,11 +82,11 @@ def untrained(model: LanguageModel, seed: int = 0) -> LanguageModel:
 
 
 def _tracked(model: LanguageModel, control: LanguageModel, tokenizer: Tokenizer, sentences: Sequence[Tracks],
-             name: str, measure: Measure, seed: int) -> Tracking:
+             name: str, measure: Measure, seed: int) -> TrackedUnits:
     start = tokenizer.vocab.need("start")
     rows = tokenizer.encode_all([" ".join(item.words) for item in sentences], plain=True)
     tokens, labels = _padded([[start, *row] for row in rows], 0), _labels(sentences, name)
-    values, random_values = memories(model, tokens), memories(control, tokens)
+    values, random_values = cell_states(model, tokens), cell_states(control, tokens)
 
     def half(features: Tensor, targets: Tensor, first: int) -> Sample:
         known = ~targets[first::2].isnan()
@@ -99,11 +99,11 @@ def _tracked(model: LanguageModel, control: LanguageModel, tokenizer: Tokenizer,
     fit_mask, test_mask = ~first.isnan(), ~second.isnan()
     of_words = word_means(tokens[::2][fit_mask], first[fit_mask], tokens[1::2][test_mask])
     indices = torch.arange(labels.shape[1], dtype=torch.float).expand_as(labels)[..., None]
-    return Tracking(measure.title, scored(values, labels), values.shape[-1], scored(random_values, labels).best,
-                    scored(values, _shuffled(labels, seed)).best,
-                    {"the number of the last noun": scored(_nouns(sentences)[..., None], labels).best,
-                     "the position in the text": scored(indices, labels).best,
-                     "the last word": float(measure.of(of_words[:, None], second[test_mask])[0])})
+    return TrackedUnits(measure.title, scored(values, labels), values.shape[-1], scored(random_values, labels).best,
+                        scored(values, _shuffled(labels, seed)).best,
+                        {"the number of the last noun": scored(_nouns(sentences)[..., None], labels).best,
+                         "the position in the text": scored(indices, labels).best,
+                         "the last word": float(measure.of(of_words[:, None], second[test_mask])[0])})
 
 
 def _shuffled(labels: Float[Tensor, "batch time"], seed: int) -> Float[Tensor, "batch time"]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Reach:
+class ReceptiveField:
     """From how far back information can reach one position, the query position.
 
     Attributes:
@@ -22,7 +22,7 @@ class Reach:
     via: list[int]
 
 
-def reach(looks: Bool[Tensor, "query key"], position: int, layers: int) -> Reach:
+def receptive_field(looks: Bool[Tensor, "query key"], position: int, layers: int) -> ReceptiveField:
     """Propagate the mask ``looks`` through ``layers`` layers: the receptive field of a position is the union of the
     receptive fields, one layer below, of the positions that it attends to (itself included)."""
     time = len(looks)
@@ -37,4 +37,4 @@ def reach(looks: Bool[Tensor, "query key"], position: int, layers: int) -> Reach
         attending = looks & below[:, None]
         via[newly_reached] = attending.float().argmax(0)[newly_reached]
         level[newly_reached] = layer
-    return Reach(level.tolist(), via.tolist())
+    return ReceptiveField(level.tolist(), via.tolist())

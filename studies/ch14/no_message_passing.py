@@ -11,7 +11,7 @@ from plmlab.models.cogqa_search import CogQASearch, SearchState
 
 
 @dataclass(frozen=True)
-class Deaf(CogQASearch):
+class NoMessagePassing(CogQASearch):
     """The same graph expansion, with an empty adjacency matrix for System 2."""
 
     def _edges(self, state: SearchState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:

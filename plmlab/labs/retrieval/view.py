@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plmlab.labs.retrieval.looking import Looking
+from plmlab.labs.retrieval.protocol import Retriever
 from plmlab.labs.retrieval.state import Column, Document, Sights
 from plmlab.objectives.retrieval_batches import Ids
 from plmlab.retrieval.reading import Reading
@@ -16,10 +16,10 @@ MOST_ANSWERS = 5
 
 
 @dataclass(frozen=True)
-class Sight:
+class PredictionView:
     """The documents retrieved for a query, with their predictions."""
 
-    lookup: Looking
+    lookup: Retriever
     reading: Reading
 
     def column(self, number: int, answers: Sequence[Ids]) -> Column:
@@ -71,7 +71,7 @@ def _parts(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> Iterator[
     yield text[done:], -1
 
 
-def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) -> Sights:
+def drawing(now: PredictionView, before: PredictionView | None, asked: Sequence[Ids], right: Ids) -> Sights:
     """The columns now and, if documents were edited, before; ``asked`` are answers that are always shown, including the
     correct one, ``right``, if it is known."""
     answers = shown(now.reading, before.reading if before else None, asked)
@@ -83,7 +83,7 @@ def drawing(now: Sight, before: Sight | None, asked: Sequence[Ids], right: Ids) 
             "documents": columns, "before": old, "letters": letters(columns, old or [])}
 
 
-def _marked_text(sight: Sight, number: int, answers: Sequence[Ids]) -> list[list[Any]]:
+def _marked_text(sight: PredictionView, number: int, answers: Sequence[Ids]) -> list[list[Any]]:
     if number == NULL:
         return []
     return marked(sight.lookup.tokenizer, sight.lookup.corpus.documents[number].text, answers)

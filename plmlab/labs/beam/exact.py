@@ -12,7 +12,7 @@ from plmlab.world.probability.likeliest import likeliest
 from plmlab.world.probability.posterior import NotInGrammar
 
 
-class Beside:
+class ExactProbabilities:
     """A world's split, by the ids of a tokenizer of ``size`` tokens.
 
     Raises ValueError if a word of the world is not a single token.
@@ -24,13 +24,13 @@ class Beside:
         self.word = {id: word for word, id in BayesOptimalPredictor(world, split, tokenizer, size).id.items()}
 
 
-class Begun:
+class PrefixProbabilities:
     """A prompt in the world, and the exact probability of its continuations.
 
     ``left`` explains where the prompt itself leaves the grammar; "" if it is a prefix of a sentence.
     """
 
-    def __init__(self, beside: Beside, words: Sequence[str]) -> None:
+    def __init__(self, beside: ExactProbabilities, words: Sequence[str]) -> None:
         self.beside, self.words = beside, tuple(words)
         states = beside.automaton.read(self.words)
         self._states: dict[tuple[int, ...], dict[int, float]] = {(): states}

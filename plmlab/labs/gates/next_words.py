@@ -17,7 +17,7 @@ SHOWN = 7
 """Number of words shown as bars."""
 
 
-class Following:
+class NextWords:
     """Summarizes next-word distributions for a world.
 
     ``groups`` holds masks over the vocabulary: singular verbs, plural verbs, and control words, which have no

@@ -25,7 +25,7 @@ UNKNOWN, OUTSIDE, BEGINS, GOES_ON = range(4)
 
 
 @dataclass(frozen=True)
-class Pieces:
+class TokenChunks:
     """``pieces[i]`` is one chunk: the tokens ``ids[starts[i]:starts[i + 1]]``; ``marks`` encode the known spans of each
     token."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from plmlab.labs.memory.reading import Sight
+from plmlab.labs.memory.reading import VisibleContext
 from plmlab.labs.memory.state import Guess
 
 QUESTION_MARKS = ("?", "？", "؟")
@@ -34,14 +34,14 @@ def read_last(ids: Sequence[int], position: int, word: int) -> int | None:
     return next((index for index in range(position, -1, -1) if ids[index] == word), None)
 
 
-def where(fact: int | None, at: Sight) -> str:
+def where(fact: int | None, at: VisibleContext) -> str:
     """Where a fact lies relative to the query position: "segment", "memory", "beyond", or "" without a fact."""
     if fact is None:
         return ""
     return "segment" if fact >= at.begin else "memory" if fact >= at.oldest else "beyond"
 
 
-def other_memory(fact: int | None, at: Sight) -> int:
+def other_memory(fact: int | None, at: VisibleContext) -> int:
     """A memory length to compare with: the longest that no longer holds a fact in the memory; if the fact is beyond the
     memory, one that holds it and `SENTENCE` positions before it; 0 without a fact, or if it is in the segment."""
     place = where(fact, at)
@@ -50,7 +50,7 @@ def other_memory(fact: int | None, at: Sight) -> int:
     return at.begin - fact - 1 if place == "memory" else at.begin - max(0, fact - SENTENCE)
 
 
-def question(word: str, fact: int | None, at: Sight, memory: int, other: int, now: float, then: float,
+def question(word: str, fact: int | None, at: VisibleContext, memory: int, other: int, now: float, then: float,
              likeliest: str) -> Guess:
     """The question of "Guess first", and its answer.
 

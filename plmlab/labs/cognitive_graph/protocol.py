@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import networkx
 
 
-class GrownState(Protocol):
+class GraphState(Protocol):
     """A partly expanded graph: a networkx.DiGraph over names, its frontier, and the visits so far."""
 
     @property
@@ -25,7 +25,7 @@ class GrownState(Protocol):
         """System 1's output for each visited node."""
 
 
-class Growing(Protocol):
+class GraphSearch(Protocol):
     """The step-by-step answering of one question, such as `plmlab.models.cogqa_search.CogQASearch`."""
 
     @property
@@ -49,14 +49,14 @@ class Growing(Protocol):
     def likeliest(self, state: Any) -> str | None:
         """The answer of System 1 alone: its most confident span."""
 
-    def chance(self, state: Any) -> float | None:
+    def probability(self, state: Any) -> float | None:
         """For comparison questions, the probability of the second of the two, or of yes."""
 
     def comparison_pair(self, state: Any) -> tuple[str, ...]:
         """The two nodes that a comparison question compares."""
 
 
-Grow = Callable[..., Growing]
+StartSearch = Callable[..., GraphSearch]
 """``grow(question, kind, forbidden=frozenset())``: starts answering a question, given as ids."""
 
 
@@ -64,11 +64,11 @@ Grow = Callable[..., Growing]
 class Run:
     """A complete run: its ``states`` from the initial one to the one with an empty frontier."""
 
-    growing: Growing
+    growing: GraphSearch
     states: tuple[Any, ...]
 
     @cached_property
-    def last(self) -> GrownState:
+    def last(self) -> GraphState:
         """The final state, with an empty frontier."""
         return self.states[-1]
 

@@ -14,7 +14,7 @@ LONGEST = 90
 
 
 @dataclass(frozen=True, order=True)
-class Hold:
+class MovedAttention:
     """An intervention at one step: a ``share`` (0 … 1) of the attention moves to a source position; the remainder keeps
     the model's own distribution."""
 
@@ -23,7 +23,7 @@ class Hold:
     share: float = 1.0
 
     @classmethod
-    def told(cls, said: Any, positions: int) -> "Hold":
+    def told(cls, said: Any, positions: int) -> "MovedAttention":
         """Parse a hold from a mapping. Raises ValueError if it is malformed."""
         if not isinstance(said, Mapping) or not {"step", "position"} <= set(said) <= {"step", "position", "share"}:
             raise ValueError(f"give an intervention as a dict with `step`, `position` and `share`; {said!r:.60} was "
@@ -35,10 +35,11 @@ class Hold:
         return hold
 
 
-def checked(held: Sequence[Any], shut: Sequence[Any], positions: int) -> tuple[tuple[Hold, ...], tuple[int, ...]]:
+def checked(held: Sequence[Any], shut: Sequence[Any], positions: int) -> tuple[tuple[MovedAttention, ...],
+                                                                               tuple[int, ...]]:
     """Validate the holds and the masked positions for a source of ``positions`` positions, [END] included. Raises
     ValueError if they contradict each other."""
-    holds = {hold.step: hold for hold in (Hold.told(one, positions) for one in held)}
+    holds = {hold.step: hold for hold in (MovedAttention.told(one, positions) for one in held)}
     off = sorted(set(shut))
     for position in off:
         if position not in range(positions):
@@ -55,7 +56,7 @@ def checked(held: Sequence[Any], shut: Sequence[Any], positions: int) -> tuple[t
     return tuple(sorted(holds.values())), tuple(off)
 
 
-def written(model: nn.Module, ids: Sequence[int], vocab: Vocabulary, holds: Sequence[Hold] = (),
+def written(model: nn.Module, ids: Sequence[int], vocab: Vocabulary, holds: Sequence[MovedAttention] = (),
             shut: Sequence[int] = ()) -> Translation:
     """Translate under interventions. For a partial hold, the model's own attention at that step is computed first."""
     rows: dict[int, Sequence[float]] = {}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.labs.alignment.compared import side_by_side
+from plmlab.labs.alignment.comparison import side_by_side
 from plmlab.labs.alignment.reading import ENDS
 from plmlab.labs.alignment.state import Asked
 
@@ -13,8 +13,8 @@ TOLD = 3
 """The maximum number of changed words that the answer lists."""
 
 
-def shutting(words: Sequence[str], tokens: Sequence[str], weights: Float[Tensor, "time key"],
-             partners: Sequence[Sequence[int]], without: Callable[[int], list[str]]) -> Asked:
+def masking_question(words: Sequence[str], tokens: Sequence[str], weights: Float[Tensor, "time key"],
+                     partners: Sequence[Sequence[int]], without: Callable[[int], list[str]]) -> Asked:
     """The question, its answer, and the ``position`` to mask: of the gold links in ``partners``, (step, position), the
     one with the largest distance; without gold links, the word with the largest weight at any step.
     ``without(position)`` returns the translation with that position masked."""
