@@ -26,7 +26,8 @@ from itertools import pairwise
 from plmlab.paths import DATA
 
 VERDICT = re.compile(
-    r"\*\*Verdict|^[\s>-]*\*\*[^*]*\b(?:verdict|the claim|hold|holds|held|fails?|failed|shows?|shown)\b", re.IGNORECASE)
+    r"\*\*Verdict|^[\s>-]*\*\*[^*]*\b(?:verdict|the claim|supported|no effect|hold|holds|held|fails?|failed|shows?|shown)\b",
+    re.IGNORECASE)
 SENTENCE = re.compile(r".+?(?:[.!?][*)\"”]*(?=\s+[A-Z(*\[“\"])|$)")
 NUMBER = re.compile(
     r"(?<![\w.])[−+-]?(?:[0-9]+(?:/[0-9]+)+|(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)(?![0-9])")
