@@ -1,4 +1,4 @@
-"""A page of samples of the Small World: ``python -m plmlab.world.page`` writes it to the end of data/README.md."""
+"""Samples of the Small World as a page: ``python -m plmlab.world.page`` writes it to the end of data/README.md."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -15,44 +15,45 @@ SEED = 11
 
 
 def page(world: World) -> str:
-    """The page as Markdown: sentences, an article of each kind, a story, questions and clozes; sampled, not selected by
-    hand."""
+    """The page as Markdown: random samples (not selected by hand) of sentences, articles, a story, questions and
+    clozes."""
     return "\n".join([START, *sentences(world), *articles(world), *story(world), *questions(world), *clozes(world)])
 
 
 def sentences(world: World) -> Iterator[str]:
-    """Markdown lines: two dozen training sentences with their translations, as a table."""
-    yield f"Random samples of `world.full()`, seed {SEED} (`python -m plmlab.world.page`); a test keeps it current.\n"
+    """Markdown lines: 24 training sentences with their translations, as a table."""
+    yield f"Random samples of `world.full()`, seed {SEED} (`python -m plmlab.world.page`); checked by a test.\n"
     yield "### Sentences and their translations\n"
-    yield "| English | Chinese | sense or relation |\n|---|---|---|"
-    for drawn in islice(world.sentences("train", SEED), 24):
-        senses = ", ".join(sorted({sense for sense in drawn.senses if sense}))
-        facts = ", ".join(f"{triple.relation}" for triple in drawn.facts)
-        yield f"| {readable(drawn.words)} | {''.join(drawn.chinese)} | {'; '.join(filter(None, (senses, facts)))} |"
+    yield "| English | Chinese | sense, relation |\n|---|---|---|"
+    for sentence in islice(world.sentences("train", SEED), 24):
+        senses = ", ".join(sorted({sense for sense in sentence.senses if sense}))
+        facts = ", ".join(f"{triple.relation}" for triple in sentence.facts)
+        labels = "; ".join(filter(None, (senses, facts)))
+        yield f"| {readable(sentence.words)} | {''.join(sentence.chinese)} | {labels} |"
 
 
 def articles(world: World) -> Iterator[str]:
     """Markdown lines: the first article of each kind of entity, with the sentences of its gist in bold."""
-    yield "\n### One article of each kind (gist in bold)\n"
+    yield "\n### One article per kind of entity (the gist in bold)\n"
     seen: set[str] = set()
     for article in world.articles():
         kind = article.entity.split(":")[0]
         if kind in seen:
             continue
         seen.add(kind)
-        yield f"**{' '.join(article.title)}** ({kind}). {told(article.sentences, article.gist)}\n"
+        yield f"**{' '.join(article.title)}** ({kind}). {marked_text(article.sentences, article.gist)}\n"
 
 
 def story(world: World) -> Iterator[str]:
-    """Markdown lines: the first short story with its question; the sentences needed for the answer are in bold."""
+    """Markdown lines: the first short story with its question; the sentences that the answer needs are in bold."""
     first: Story = next(world.stories(SEED, words=(500, 560)))
     yield f"### A story of {len(first.words)} words (sentences needed for the answer in bold)\n"
-    yield told(first.sentences, first.needed)
+    yield marked_text(first.sentences, first.needed)
     yield f"\n*{readable(first.question)}* {readable(first.answer)}.\n"
 
 
 def questions(world: World) -> Iterator[str]:
-    """Markdown lines: eight training questions of each kind with answer and path, as a table."""
+    """Markdown lines: eight training questions of each kind, with answer and path, as a table."""
     yield "### Questions\n\n| question | Chinese | answer | articles |\n|---|---|---|---|"
     for kind in ("one-hop", "bridge", "comparison"):
         for question in islice(world.questions(kind, "train", SEED), 8):
@@ -61,22 +62,22 @@ def questions(world: World) -> Iterator[str]:
 
 
 def clozes(world: World) -> Iterator[str]:
-    """Markdown lines: eight statements, each with a masked salient span, and the masked words."""
-    yield "\n### Salient spans\n"
+    """Markdown lines: eight statements with a masked salient span, and the masked words."""
+    yield "\n### Masked salient spans\n"
     for cloze in islice(world.cloze("train", SEED), 8):
         yield f"- {readable(cloze.masked)} → {readable(cloze.answer)}"
 
 
-def told(sentences: Sequence[Sentence], marked: Iterable[int]) -> str:
-    """The sentences as one readable line of Markdown; those whose index is in ``marked`` are bold."""
+def marked_text(sentences: Sequence[Sentence], marked: Iterable[int]) -> str:
+    """Join the sentences into one line of Markdown; those whose index is in ``marked`` are bold."""
     bold = set(marked)
     return " ".join(f"**{readable(s.words)}**" if i in bold else readable(s.words) for i, s in enumerate(sentences))
 
 
 def main() -> None:
-    """Rewrite the page at the end of data/README.md; the text before its heading is kept."""
-    kept = README.read_text(encoding="utf-8").split(START)[0].rstrip()
-    README.write_text(f"{kept}\n\n{page(full())}\n", encoding="utf-8")
+    """Rewrite the page at the end of data/README.md; keep the text before its heading."""
+    before = README.read_text(encoding="utf-8").split(START)[0].rstrip()
+    README.write_text(f"{before}\n\n{page(full())}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

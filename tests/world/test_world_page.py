@@ -1,4 +1,4 @@
-"""The page in data/README.md is what the world writes today."""
+"""The page in data/README.md is what the code generates."""
 
 from plmlab.world.page import README, page
 
