@@ -1,8 +1,9 @@
-"""How fast the Alignment Lab answers in a real JupyterLab, warm: ``python benchmarks/alignment_lab.py`` prints a table.
+"""Latency of the Alignment Lab in a real JupyterLab with a warm kernel; prints a table.
 
-A model of 128 numbers a state with random weights, one thread, on passages of the small world of some 30 and some 50
-words, of which it writes 90, the most there are; and a pointer, which writes as many as it reads. First paint, and from
-the reader's act to the painted frame, medians of 30.
+Run ``python benchmarks/alignment_lab.py``. A model of width 128 with random weights, one thread, on passages of the
+small world of about 30 and about 50 words, for which it generates 90 words, the maximum; and a pointer model, which
+generates as many words as its source has. First paint, and times from the user action to the painted frame, medians of
+30.
 """
 
 import statistics
@@ -37,8 +38,8 @@ lab.held = []
 lab._counted.clear()
 start = time.perf_counter()
 lab.count += 1
-print(f"{len(lab.state['source'])} × {len(lab.state['now']['tokens'])} words; Python's own share {spent:.0f} ms; a "
-      f"tally {time.perf_counter() - start:.1f} s")
+print(f"{len(lab.state['source'])} × {len(lab.state['now']['tokens'])} words; Python's own share {spent:.0f} ms; "
+      f"counting all words {time.perf_counter() - start:.1f} s")
 """
 
 TIMED = """async ({ act, where, count }) => {""" + ANSWERED + """
@@ -67,12 +68,12 @@ TIMED = """async ({ act, where, count }) => {""" + ANSWERED + """
     return spent;
 }"""
 ACTS = {"hover": ("hover", ".why"), "words shown": ("steps", ".links-place"),
-        "rows relabelled": ("label", ".matrix-place"), "a word shut off (kernel)": ("shut", ".did"),
-        "a look moved (kernel)": ("put", ".did")}
+        "rows relabelled": ("label", ".matrix-place"), "a word masked (kernel)": ("shut", ".did"),
+        "attention moved (kernel)": ("put", ".did")}
 
 
 def measure(desk: Desk, shown: str) -> tuple[dict[str, str], str]:
-    """What is done → its median in ms; and what the kernel says of its own share."""
+    """Action → its median latency in ms; and the output of the kernel about its own share."""
     page = desk.run(MADE, shown, SAID, until=".jp-Notebook-cell:nth-of-type(2) .drawing")
     row = {"first paint": f"{statistics.median(first_paint(page, 1, '.drawing') for _ in range(5)):.0f}"}
     for name, (act, where) in ACTS.items():

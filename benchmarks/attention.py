@@ -1,8 +1,8 @@
-"""How fast the Attention Lab answers in a real JupyterLab, warm: ``python benchmarks/attention.py`` prints a table.
+"""Latency of the Attention Lab in a real JupyterLab with a warm kernel; prints a table.
 
-MiniLM on the sentence it begins with, and a random BERT of 12 layers × 12 heads on 64 tokens. Times run from the
-reader's act to the frame that shows its effect, medians of 30; the first paint from the cell's start to the drawn
-map, median of 5. The kernel is warm: torch, the lab and the model are loaded.
+Run ``python benchmarks/attention.py``. MiniLM on its default sentence, and a random BERT of 12 layers × 12 heads on 64
+tokens. Times run from the user action to the frame that shows its effect, medians of 30; first paint runs from the
+start of the cell to the drawn map, median of 5. The kernel is warm: torch, the lab and the model are loaded.
 """
 
 import statistics
@@ -76,7 +76,7 @@ ACTS = (("hover", "hover"), ("layer switch", "layer"), ("next cell", "cell"),
 
 
 def measure(desk: Desk, model: str) -> dict[str, float]:
-    """All medians for one model."""
+    """Measure all medians for one model."""
     page = desk.run(WARM, SHOWN.format(model=model), until=".jp-Notebook-cell:nth-of-type(2) .head-map")
     row = {"first paint": statistics.median(first_paint(page, 1, ".head-map") for _ in range(5))}
     for name, act in ACTS:

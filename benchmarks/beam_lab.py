@@ -1,8 +1,9 @@
-"""How fast the Beam Lab answers in a real JupyterLab, warm: ``python benchmarks/beam_lab.py`` prints its table.
+"""Latency of the Beam Lab in a real JupyterLab with a warm kernel; prints a table.
 
-``lstm-world`` with the full world beside it, one thread, a beginning after which the search goes on far; and the same
-model kept from ending, so that the tree has all of its 20 steps. First paint, and from the reader's act to the painted
-frame, medians; "pins" is Python's own share of the exact search and of the ten widths, which come after the tree.
+Run ``python benchmarks/beam_lab.py``. ``lstm-world`` with the full world, one thread, a prompt after which the search
+continues for many steps; and the same model with [END] banned, so that the tree has all 20 steps. First paint, and
+times from the user action to the painted frame, medians; "exact search and widths" is Python's share of the exact
+search and of the searches with ten widths, which follow after the tree.
 """
 
 import statistics
@@ -35,8 +36,8 @@ grown = 500 * (time.perf_counter() - start)
 lab._likeliest.clear(), lab._widths.clear()
 start = time.perf_counter()
 lab.seek += 1
-print(f"{len(lab.state['columns'])} steps, {branches} branches; Python's own share {grown:.0f} ms; pins "
-      f"{1000 * (time.perf_counter() - start):.0f} ms")
+print(f"{len(lab.state['columns'])} steps, {branches} branches; Python's own share {grown:.0f} ms; "
+      f"exact search and widths {1000 * (time.perf_counter() - start):.0f} ms")
 """
 
 TIMED = """async ({ act, count }) => {""" + ANSWERED + """
@@ -59,7 +60,7 @@ TIMED = """async ({ act, count }) => {""" + ANSWERED + """
 
 
 def measure(desk: Desk, shown: str) -> tuple[dict[str, str], str]:
-    """What is done → its figures; and what the kernel says of its own share."""
+    """Action → its latency in ms; and the output of the kernel about its own share."""
     page = desk.run(MADE, shown, SAID, until=".jp-Notebook-cell:nth-of-type(2) .tree")
     row = {"first paint": f"{statistics.median(first_paint(page, 1, '.tree') for _ in range(5)):.0f}"}
     for act, name in (("steps", "steps shown"), ("width", "another width (kernel)")):

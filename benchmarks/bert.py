@@ -1,9 +1,9 @@
-"""Pretraining speed: our BERT against that of transformers, the same updates side by side.
+"""Pretraining speed: our BERT compared with that of transformers, with the same updates, interleaved.
 
-``python benchmarks/bert.py [rounds]``. 4 layers × 128, 4 heads, pairs of 64 tokens × 32, vocabulary 2,000, no
-dropout, 15 % of the positions hidden and the next sentence asked, AdamW (fused) for each, on the CPU with two threads.
-Each turn is five updates. Ours names the hidden positions alone; theirs names every position and throws the others'
-words away.
+``python benchmarks/bert.py [rounds]``. 4 layers × 128, 4 heads, 32 pairs of 64 tokens, vocabulary 2,000, no dropout, 15
+% of the positions masked, with next-sentence prediction, AdamW (fused) for both, on the CPU with two threads. A round
+is five updates. Ours computes logits at the masked positions only; theirs computes logits at all positions and ignores
+the others in the loss.
 """
 
 import sys
@@ -25,8 +25,8 @@ VOCAB, TIME, BATCH, UPDATES = 2000, 64, 32, 5
 
 
 def pairs(size: int, time: int, rows: int, count: int) -> list[Batch]:
-    """So many batches of random pairs of full length, of a vocabulary of this ``size``; 15 % of their positions
-    hidden."""
+    """``count`` batches of ``rows`` random pairs of full length over a vocabulary of this ``size``; 15 % of the
+    positions are masked."""
     rng, vocab, half = Random(0), Vocabulary(size), (time - 3) // 2
 
     def words(n: int) -> list[int]:
@@ -37,7 +37,7 @@ def pairs(size: int, time: int, rows: int, count: int) -> list[Batch]:
 
 
 def trainer(model: nn.Module, loss: Callable[[Batch], Tensor], data: list[Batch]) -> Callable[[], None]:
-    """One update a batch, as a function."""
+    """A function that makes one update per batch."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
     model.train()
 
@@ -51,7 +51,7 @@ def trainer(model: nn.Module, loss: Callable[[Batch], Tensor], data: list[Batch]
 
 
 def main(rounds: int) -> None:
-    """Print the table, once both have been seen to have the same loss."""
+    """Print the table, after checking that both models have the same loss."""
     logging.set_verbosity_error()
     torch.set_num_threads(2)
     torch.manual_seed(0)

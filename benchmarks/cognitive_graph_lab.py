@@ -1,8 +1,8 @@
-"""How fast the Cognitive Graph Lab answers in a real JupyterLab, warm: ``python benchmarks/cognitive_graph_lab.py``
-prints its table.
+"""Latency of the Cognitive Graph Lab in a real JupyterLab with a warm kernel; prints a table.
 
-``cogqa-world``, one thread, the full world's pages. First paint, and from the reader's act to the painted frame,
-medians; Python's own share for a question is that of all of its steps, with nothing remembered.
+Run ``python benchmarks/cognitive_graph_lab.py``. ``cogqa-world``, one thread, the full world's pages. First paint, and
+times from the user action to the painted frame, medians; Python's share for a question covers all of its steps, without
+any cache.
 """
 
 from labs import ANSWERED, REPEATED, tabled
@@ -42,15 +42,15 @@ print(f"a question {statistics.median(spent):.0f} ms (at most {max(spent):.0f}),
 TIMED = """async ({ act, count }) => {""" + ANSWERED + """
     const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
     const button = (text) => [...lab.querySelectorAll('button')].find((one) => one.textContent.startsWith(text));
-    const place = lab.querySelector('.graph-place'), choice = lab.querySelector("[aria-label='the question to try']");
+    const place = lab.querySelector('.graph-place'), choice = lab.querySelector("[aria-label='preset question']");
     const acts = {
         step: (i) => button(i % 2 ? 'Step' : '◂ Back').click(),
         open: (i) => lab.querySelectorAll('.graph .node')[i % 2].click(),
-        cut: (i) => button(i % 2 ? 'Allow again' : 'Forbid this node').click(),
+        cut: (i) => button(i % 2 ? 'Allow again' : 'Exclude this node').click(),
         question: (i) => { choice.value = i; choice.dispatchEvent(new Event('change')); },
     };
 """ + REPEATED + "}"
-ACTS = {"step": "a step", "open": "a node opened", "cut": "a node forbidden (kernel)",
+ACTS = {"step": "a step", "open": "a node opened", "cut": "a node excluded (kernel)",
         "question": "another question (kernel)"}
 
 

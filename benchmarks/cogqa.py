@@ -1,9 +1,9 @@
-"""CogQA: System 1 beside transformers' BERT with the same weights, and how long a question takes beside a single pass.
+"""CogQA: System 1 compared with transformers' BERT with the same weights, and the speed of question answering.
 
-``python benchmarks/cogqa.py [rounds]``, on the CPU with two threads. An update's loss and gradients on the nodes of
+``python benchmarks/cogqa.py [rounds]``, on the CPU with two threads. Loss and gradients of an update on the nodes of
 eight questions: ours with both systems, ours with System 1 alone, and transformers' ``BertForTokenClassification`` with
-four labels and the same loss. Then 90 questions of the exam, a third each of one, two and three hops: ``cogqa-world``,
-and a reader of one pass over the top pages (whose weights do not matter for its speed).
+four labels and the same loss. Then 90 test questions, a third each of one, two and three hops: ``cogqa-world``, and a
+single-pass reader of the top pages (whose weights do not affect its speed).
 """
 
 import sys
@@ -32,14 +32,14 @@ QUESTIONS = 8
 
 
 def batch(vocab: Any, time: int) -> CognitiveBatch:
-    """The nodes of some questions, the first of each kind."""
+    """The nodes of some questions, starting with the first of each kind."""
     rng = Random(0)
     some = [training_rows(kind)[number] for number, kind in enumerate((*KINDS, *KINDS)[:QUESTIONS])]
     return CognitiveBatch.of([example(one, pages("train"), vocab, time, rng) for one in some], pad=vocab.need("pad"))
 
 
 def their_system1(model: CogQA) -> Any:
-    """transformers' BERT with the weights of ours, and a layer of four labels."""
+    """transformers' BERT with the weights of ours, and an output layer of four labels."""
     from transformers import BertForTokenClassification
 
     bert: BERT = model.encoder
@@ -52,7 +52,7 @@ def their_system1(model: CogQA) -> Any:
 
 
 def update(model: CogQA, vocab: Any, rounds: int) -> None:
-    """Print the table of an update, once both are seen to have one loss."""
+    """Print the table of an update, after checking that both implementations have the same loss."""
     made = batch(vocab, model.encoder.config.time)
     theirs, reading = their_system1(model), made.reading
     mask, pointers = reading.padding_mask, label_of(reading, "pointers")
@@ -72,12 +72,12 @@ def update(model: CogQA, vocab: Any, rounds: int) -> None:
     print(f"\nan update, {reading.size[0]} nodes of {QUESTIONS} questions\n\n{table(seconds, int(mask.sum()))}")
 
 
-def asking(model: CogQA) -> None:
-    """Print how many questions are answered in a second, and how many pages are read for each."""
+def answering(model: CogQA) -> None:
+    """Print the number of questions answered per second, and the number of pages read per question."""
     reader, told = SinglePassReader.from_pretrained(pretrained()).eval(), pages("test")
     some = [one for group in ("one hop", "2 hops", "3 hops") for one in questions("test")[group][:30]]
     ways = {"CogQA": lambda one: answer_question(model, told, one),
-            "one pass over top pages": lambda one: single_pass.answer_from_text(
+            "single pass over the top pages": lambda one: single_pass.answer_from_text(
                 reader, one, "test", single_pass.top_text(one, "test", reader.encoder.config.time))}
     print("\n| | questions per second | pages per question |\n|---|--:|--:|")
     for name, answer in ways.items():
@@ -92,7 +92,7 @@ def main() -> None:
     """Measure and print."""
     torch.set_num_threads(2)
     model, spelled = load("cogqa-world")
-    asking(model)
+    answering(model)
     update(model.train(), spelled.vocab, int(sys.argv[1]) if len(sys.argv) > 1 else 9)
 
 

@@ -1,8 +1,8 @@
-"""How much memory a large text takes: ``python benchmarks/corpus_memory.py [gigabytes] [model]`` (4, gpt2).
+"""Peak memory of pretraining on a large text: ``python benchmarks/corpus_memory.py [gigabytes] [model]`` (4, gpt2).
 
-A text of that size, random words of the Small World's in sentences, twelve sentences a paragraph, is written to a
-temporary folder, and ``plmlab pretrain MODEL --corpus FILE --steps 3`` runs on it. Told are its peak of resident
-memory (pages of its files that happen to be in memory included) and its time: most of it is laying down the tokens.
+Writes a text of that size (random words of the Small World in sentences, twelve sentences per paragraph) to a temporary
+folder, runs ``plmlab pretrain MODEL --corpus FILE --steps 3`` on it, and prints its peak resident memory (including
+memory-mapped pages that happen to be resident) and its time, most of which is tokenization.
 """
 
 import resource
@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 from plmlab import world
 
 BLOCK = 10_000_000
-"""So many bytes of text are drawn; they come again and again, each time with another number in each paragraph."""
+"""Bytes of text that are sampled; they are repeated, with a different number in the paragraphs of each block."""
 MARK = "NUMBER"
 
 
 def paragraphs(size: int) -> Iterator[str]:
-    """Paragraphs of random words, each with a place for its number; together about ``size`` bytes."""
+    """Paragraphs of random words, each with a placeholder for its number; about ``size`` bytes in total."""
     rng, words = Random(0), world.full().vocabulary
 
     def sentence() -> str:
@@ -36,7 +36,7 @@ def paragraphs(size: int) -> Iterator[str]:
 
 
 def write(file: Path, size: int) -> None:
-    """A text of ``size`` bytes; no two blocks are the same."""
+    """Write a text of ``size`` bytes, in which no two blocks are the same."""
     block = "".join(paragraphs(min(size, BLOCK)))
     with file.open("w", encoding="utf-8") as out:
         number = 0
@@ -46,7 +46,7 @@ def write(file: Path, size: int) -> None:
 
 
 def main(gigabytes: float, model: str) -> None:
-    """Print the row of a table."""
+    """Measure, and print the row of a table."""
     with TemporaryDirectory() as room:
         file = Path(room) / "large.txt"
         write(file, round(gigabytes * 1e9))

@@ -1,7 +1,7 @@
-"""An LSTM that writes and learns, beside `torch.nn.LSTM` in a loop by hand; and what searching costs.
+"""Generation, training and search with an LSTM, compared with ``torch.nn.LSTM`` in a manual loop.
 
-``python benchmarks/decoding.py [rounds]``. Width 180, two layers, 1,452 tokens, as lstm-world has, with which the
-searches are timed. One thread, unless told.
+``python benchmarks/decoding.py [rounds]``. Width 180, two layers, 1,452 tokens, the size of lstm-world, with which the
+searches are timed. One thread unless stated.
 """
 
 import math
@@ -24,7 +24,7 @@ PROMPTS = ("", "the", "he", "in the", "she went to", "the capital of")
 
 
 class ByHand(nn.Module):
-    """The same model of PyTorch's own parts, with the weights of one of ours."""
+    """The same model made of PyTorch's own modules, with the weights of one of ours."""
 
     def __init__(self, ours: LSTMLanguageModel) -> None:
         super().__init__()
@@ -52,14 +52,14 @@ class ByHand(nn.Module):
 
 
 def pair() -> tuple[LSTMLanguageModel, ByHand]:
-    """One of each with the same weights, large enough that its texts are not all alike."""
+    """One model of each kind with the same weights, large enough that its texts are not all alike."""
     ours = LSTMLanguageModel(RecurrentConfig(VOCAB.size, LAYERS, WIDTH, dropout=0.0))
     nn.init.normal_(ours.token.weight)
     return ours, ByHand(ours)
 
 
 def writing(rounds: int) -> None:
-    """Greedily, one text and 32 at once."""
+    """Print the speed of greedy generation, for one text and for a batch of 32."""
     ours, theirs = (model.eval() for model in pair())
     for batch in (1, 32):
         prompts = torch.randint(100, VOCAB.size, (batch, 1))
@@ -68,13 +68,13 @@ def writing(rounds: int) -> None:
             return [list(text.tokens) for text in greedy(ours, prompts, VOCAB, length=LENGTH, banned=())]
 
         assert write() == theirs.write(prompts)
-        seconds = race({"nn.LSTM by hand": lambda prompts=prompts: theirs.write(prompts),
+        seconds = race({"manual loop": lambda prompts=prompts: theirs.write(prompts),
                         "plmlab": write}, rounds=rounds)
-        print(f"\nGreedy, {batch} at once\n\n{table(seconds, batch * LENGTH)}")
+        print(f"\nGreedy, batch of {batch}\n\n{table(seconds, batch * LENGTH)}")
 
 
 def update(model: nn.Module, batch: Batch) -> Callable[[], float]:
-    """A function that makes one step of Adam, and gives the loss before it."""
+    """A function that makes one step of Adam and returns the loss before it."""
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
     def run() -> float:
@@ -87,12 +87,12 @@ def update(model: nn.Module, batch: Batch) -> Callable[[], float]:
 
 
 def training(rounds: int) -> None:
-    """Forward, backward, step; 64 texts of 64 tokens."""
+    """Print the speed of training updates (forward, backward, step) on 64 texts of 64 tokens."""
     for threads in (1, 2):
         torch.set_num_threads(threads)
         ours, theirs = pair()
         batch = Batch.causal(torch.randint(100, VOCAB.size, (64, 65)))
-        runners = {"nn.LSTM by hand": update(theirs, batch), "plmlab": update(ours, batch)}
+        runners = {"manual loop": update(theirs, batch), "plmlab": update(ours, batch)}
         for _ in range(3):
             first, second = (run() for run in runners.values())
             assert math.isclose(first, second, rel_tol=1e-4)
@@ -102,7 +102,7 @@ def training(rounds: int) -> None:
 
 
 def beams(rounds: int) -> None:
-    """From 32 prompts together and one after the other, to [END] or 20 tokens."""
+    """Print the speed of beam search from 32 prompts, as a batch and one by one, to [END] or 20 tokens."""
     model, tokenizer = load("lstm-world")
     prompts = torch.tensor([[tokenizer.vocab.start, word] for word in tokenizer.vocab.words[:320:10]])
     for beam in (1, 4, 10):
@@ -115,12 +115,12 @@ def beams(rounds: int) -> None:
 
         found = together()
         assert found == alone()
-        seconds = race({"one by one": alone, "32 at once": together}, rounds=rounds)
+        seconds = race({"one by one": alone, "batch of 32": together}, rounds=rounds)
         print(f"\nBeam {beam}\n\n{table(seconds, sum(map(len, found)))}")
 
 
 def exact(rounds: int) -> None:
-    """The likeliest text of all after some prompts, beside that of a beam of 10."""
+    """Print the most probable text after some prompts, compared with the best of a beam of 10."""
     model, tokenizer = load("lstm-world")
     vocab = tokenizer.vocab
     print("\n| prompt | p of the best text | p of a beam of 10's | prefixes, widest depth | prefixes, total | ms |")

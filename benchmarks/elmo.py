@@ -1,4 +1,4 @@
-"""ELMo's two directions beside the same of torch's LSTMs: ``python benchmarks/elmo.py [ROUNDS]`` prints tables."""
+"""ELMo's two directions compared with torch's LSTMs: ``python benchmarks/elmo.py [ROUNDS]`` prints tables."""
 
 import sys
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from torch import nn
 
 from plmlab.models.elmo import BiLMConfig, LSTMStack
 
-SIZES = {"model 96, hidden 192; 64 texts of 16 positions": (BiLMConfig(model=96, hidden=192), 64, 16),
-         "model 512, hidden 4,096, the released size; 4 texts of 8 positions": (BiLMConfig(), 4, 8)}
+SIZES = {"96 dimensions, 192 memory cells; 64 texts of 16 tokens": (BiLMConfig(model=96, hidden=192), 64, 16),
+         "512 dimensions, 4,096 memory cells, the released size; 4 texts of 8 tokens": (BiLMConfig(), 4, 8)}
 FEWER = 3
-"""By how much fewer rounds the released size gets."""
+"""Factor by which the number of rounds is reduced for the released size."""
 
 
 class TorchDirection(nn.Module):
-    """The LSTMs of a `LSTMStack` without clipping, each of torch."""
+    """An `LSTMStack` without clipping, made of torch's LSTMs."""
 
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
@@ -25,18 +25,18 @@ class TorchDirection(nn.Module):
                                     for _ in range(config.layers))
 
     def forward(self, x: torch.Tensor, lengths: None, carried: None) -> tuple[list[torch.Tensor], list[object]]:
-        """What each layer shows at each position, and its states after the last."""
-        shown, last = [], []
-        for place, layer in enumerate(self.layers):
-            said, state = layer(x)
-            x = said + x if place else said
-            shown.append(x)
-            last.append(state)
-        return shown, last
+        """Outputs of each layer at each position [batch time model], and the layers' final states."""
+        outputs, states = [], []
+        for index, layer in enumerate(self.layers):
+            hidden, state = layer(x)
+            x = hidden + x if index else hidden
+            outputs.append(x)
+            states.append(state)
+        return outputs, states
 
 
 def update(sides: nn.ModuleList, x: torch.Tensor) -> Callable[[], None]:
-    """A function that reads the texts from both sides and computes all gradients."""
+    """A function that encodes the texts in both directions and computes all gradients."""
     def run() -> None:
         sides.zero_grad()
         sum(side(x, None, None)[0][-1].square().mean() for side in sides).backward()
@@ -44,7 +44,7 @@ def update(sides: nn.ModuleList, x: torch.Tensor) -> Callable[[], None]:
 
 
 def main(rounds: int) -> None:
-    """Print who is how fast at each size."""
+    """Print a table of speeds for each size."""
     torch.set_num_threads(1)
     for size, (config, batch, time) in SIZES.items():
         x, free = torch.randn(batch, time, config.model), replace(config, clip=None)

@@ -1,7 +1,7 @@
-"""Writing speed: our GPT-2 with and without its cache, against transformers with its own, greedily, side by side.
+"""Generation speed: our GPT-2 with and without its KV cache, compared with transformers, greedy decoding, interleaved.
 
 ``python benchmarks/generation.py [rounds]``. 4 layers × 128, 4 heads, 64 positions, vocabulary 2,000, on the CPU with
-two threads. Each turn writes 56 tokens after a prompt of 8, for one text and for eight at once.
+two threads. A round generates 56 tokens after a prompt of 8, for one text and for a batch of eight.
 """
 
 import sys
@@ -19,7 +19,7 @@ VOCAB, PROMPT, LENGTH = Vocabulary(2000, end=None), 8, 56
 
 
 def main(rounds: int) -> None:
-    """Print a table for each batch size, once all have been seen to write the same."""
+    """Print a table for each batch size, after checking that all implementations generate the same tokens."""
     torch.set_num_threads(2)
     torch.manual_seed(0)
     ours = GPT2(GPTConfig(VOCAB.size, time=64, layers=4, model=128, heads=4, dropout=0.0)).eval()
@@ -44,7 +44,7 @@ def main(rounds: int) -> None:
         seconds = race({"plmlab": lambda write=write: write(ours),
                         "plmlab, without its cache": lambda write=write: write(UncachedLM(reread)),
                         "transformers": generate}, rounds=rounds)
-        print(f"\n{batch} text{'s' if batch > 1 else ''} at once\n\n{table(seconds, batch * LENGTH)}")
+        print(f"\n{'one text' if batch == 1 else f'batch of {batch} texts'}\n\n{table(seconds, batch * LENGTH)}")
 
 
 if __name__ == "__main__":

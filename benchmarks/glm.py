@@ -1,9 +1,9 @@
-"""GLM beside torch's layers with the same mask, and its filling with a cache.
+"""GLM compared with torch's layers under the same mask, and infilling with a cache.
 
-``python benchmarks/glm.py [rounds]``. 4 layers × 128, 4 heads, vocabulary 2,000, on the CPU with two threads: 32
-texts of 64 words, 15 % of them in blanks, or half of them and more in one; loss and gradients of an update. Theirs is
-``nn.TransformerEncoder`` with the norm first, between the same embeddings. Then a blank in each of 32 texts is filled
-with 20 tokens, with keys and values kept, and by reading everything anew for each word.
+``python benchmarks/glm.py [rounds]``. 4 layers × 128, 4 heads, vocabulary 2,000, on the CPU with two threads: 32 texts
+of 64 words, with 15 % of the words in blanks, or one blank of at least half of them; loss and gradients of an update.
+Theirs is a pre-norm ``nn.TransformerEncoder`` between the same embeddings. Then a blank in each of 32 texts is filled
+with 20 tokens, with cached keys and values, and with the whole sequence recomputed for each word.
 """
 
 import sys
@@ -30,7 +30,7 @@ LENGTH = 20
 
 
 def rows(words: int) -> list[list[int]]:
-    """Texts of so many words."""
+    """`TEXTS` random texts of ``words`` words each, as token ids."""
     rng = Random(0)
     return [[VOCAB.words[int(rng.random() * len(VOCAB.words))] for _ in range(words)] for _ in range(TEXTS)]
 
@@ -55,11 +55,11 @@ def torch_layers(model: GLMPretraining) -> Any:
 
 
 def update(name: str, objective: Callable[..., Example], model: GLMPretraining, rounds: int) -> None:
-    """Print the table of one objective, once both are seen to have one loss."""
+    """Print the table of one objective, after checking that both implementations have the same loss."""
     batch = Batch.of([objective(row, vocab=VOCAB, rng=Random(i)) for i, row in enumerate(rows(WORDS))], pad=0)
     looks = batch.visible.dense(*[batch.size[1]] * 2)
     assert looks is not None
-    looks |= torch.eye(looks.shape[-1], dtype=torch.bool)  # padding looks at itself: torch's softmax has no empty row
+    looks |= torch.eye(looks.shape[-1], dtype=torch.bool)  # padding attends to itself: torch's softmax has no empty row
     bias = torch.zeros(looks.shape).masked_fill(~looks, float("-inf")).expand(-1, HEADS, -1, -1).flatten(0, 1)
     theirs, asked = torch_layers(model), batch.targets != IGNORE
 
@@ -74,8 +74,8 @@ def update(name: str, objective: Callable[..., Example], model: GLMPretraining, 
 
 
 @torch.no_grad()
-def anew(model: GLMPretraining, texts: list[list[int]]) -> list[list[int]]:
-    """The first blanks filled by reading texts and words anew for each word."""
+def recomputed(model: GLMPretraining, texts: list[list[int]]) -> list[list[int]]:
+    """Fill the first blank of each text; the whole sequence is recomputed for each word."""
     allowed = torch.tensor([token not in VOCAB.special for token in range(VOCAB.size)])
     written: list[list[int]] = [[] for _ in texts]
     for _ in range(LENGTH):
@@ -93,8 +93,8 @@ def main(rounds: int) -> None:
     torch.manual_seed(0)
     model = GLMPretraining(GLMConfig(VOCAB.size, 2 * WORDS, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                      attention_dropout=0.0))
-    update("15 % in blanks", blank_infilling, model, rounds)
-    update("one blank of half and more", document_infilling, model, rounds)
+    update("15 % of the words in blanks", blank_infilling, model, rounds)
+    update("one blank of half the words or more", document_infilling, model, rounds)
     texts = [[*row[:20], VOCAB.need("mask"), *row[20:]] for row in rows(40)]
     model.eval()
     filler = BlankInfiller(model, texts, VOCAB)
@@ -104,8 +104,8 @@ def main(rounds: int) -> None:
         return [[token for token in text.tokens if token != VOCAB.end]
                 for text in greedy(filler, filler.prompt, VOCAB, length=LENGTH, banned=unending)]
 
-    assert with_cache() == anew(model, texts)
-    seconds = race({"BlankInfiller": with_cache, "without a cache": lambda: anew(model, texts)}, rounds=rounds)
+    assert with_cache() == recomputed(model, texts)
+    seconds = race({"BlankInfiller": with_cache, "without a cache": lambda: recomputed(model, texts)}, rounds=rounds)
     print(f"\n{TEXTS} blanks of {LENGTH} tokens in 40 words\n\n{table(seconds, TEXTS * LENGTH)}")
 
 

@@ -1,9 +1,9 @@
-"""Training on a GPU: our GPT-2 small against plain PyTorch, our BERT-base against transformers, compiled, in bf16.
+"""Training on a GPU: our GPT-2 small compared with plain PyTorch, our BERT-base with transformers; compiled, in bf16.
 
-``python benchmarks/gpu.py [rounds [batch …]]``, on a machine with a GPU. Each turn is ten updates of AdamW (fused),
-with gradients clipped to 1; ours are made by ``fit``'s own update. MFU counts 6 · parameters + 12 · layers · width ·
-time operations a token, against the rate of one large matrix product measured first. ``--try`` runs all of it with
-tiny models, on a CPU too, to see that it works.
+``python benchmarks/gpu.py [rounds [batch …]]``, on a machine with a GPU. A round is ten updates of AdamW (fused) with
+gradients clipped to norm 1; ours are made by the update of ``fit``. MFU counts 6 · parameters + 12 · layers · width ·
+time operations per token, relative to the measured rate of one large matrix product. ``--try`` runs everything with
+tiny models, on a CPU too, as a smoke test.
 """
 
 import sys
@@ -33,7 +33,7 @@ Turn = Callable[[], None]
 
 
 def ours(model: nn.Module, data: list[Any], accelerator: Accelerator) -> Turn:
-    """Ten updates as ``fit`` makes them, from batches that lie on the CPU."""
+    """Ten updates as ``fit`` makes them, from batches in CPU memory."""
     settings = Settings(1, 3e-4, 0, "none", 0.0, 1.0, 1, 0.01, (0.9, 0.95), "bf16", 1, None, 1)
     update = Update(model, settings, accelerator, True, print)
 
@@ -45,7 +45,7 @@ def ours(model: nn.Module, data: list[Any], accelerator: Accelerator) -> Turn:
 
 
 def theirs(model: nn.Module, data: list[Any], loss: Callable[[nn.Module, Any], Tensor], device: torch.device) -> Turn:
-    """Ten updates as people write them: compiled, bf16 autocast, the gradient clipped."""
+    """Ten updates of a typical training loop: compiled model, bf16 autocast, gradient clipping."""
     compiled = torch.compile(model.to(device))
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), fused=True)
 
@@ -62,13 +62,13 @@ def theirs(model: nn.Module, data: list[Any], loss: Callable[[nn.Module, Any], T
 
 
 def windows(vocab: int, time: int, rows: int) -> list[Batch]:
-    """Random tokens, each position to say the next."""
+    """Batches of random tokens, with the next token as the target at each position."""
     draw = torch.Generator().manual_seed(0)
     return [Batch.causal(torch.randint(vocab, (rows, time + 1), generator=draw)) for _ in range(UPDATES)]
 
 
 def matrix_rate(device: torch.device, size: int) -> float:
-    """Floating-point operations a second of a product of two bf16 matrices."""
+    """Floating-point operations per second of a product of two bf16 matrices."""
     a, b = (torch.randn(size, size, device=device, dtype=torch.bfloat16) for _ in range(2))
     best = float("inf")
     for _ in range(20):
@@ -81,13 +81,13 @@ def matrix_rate(device: torch.device, size: int) -> float:
 
 
 def wait(device: torch.device) -> None:
-    """Until a GPU has done what it was told."""
+    """Wait until a GPU has finished all queued work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def peak(make: Callable[[], Turn], device: torch.device) -> tuple[Turn, float]:
-    """A runner, and the GiB of GPU memory that it and its first turn need at most."""
+    """A runner, and the peak GPU memory in GiB of creating it and of its first round."""
     if device.type != "cuda":
         return make(), float("nan")
     torch.cuda.reset_peak_memory_stats(device)
@@ -99,7 +99,7 @@ def peak(make: Callable[[], Turn], device: torch.device) -> tuple[Turn, float]:
 
 def told(name: str, makers: dict[str, Callable[[], Turn]], model: nn.Module, config: Any, rows: int, rounds: int,
          rate: float, device: torch.device) -> list[str]:
-    """The rows of a table: tokens a second, the speed against the second runner, MFU, and peak memory."""
+    """Rows of the table: tokens per second, speed relative to the second runner, MFU, and peak memory."""
     tokens = UPDATES * rows * config.time
     operations = tokens * (6 * sum(p.numel() for p in model.parameters())
                            + 12 * config.layers * config.model * config.time)
@@ -121,7 +121,7 @@ def main(rounds: int, batches: list[int], tiny: bool) -> None:
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "a CPU"
     rate = matrix_rate(device, 512 if tiny else 8192)
     print(f"{name}, torch {torch.__version__}; one matrix product: {rate / 1e12:.1f} TFLOP/s\n")
-    print("| | | tokens/s | against the other | MFU | peak GiB |\n|---|---|--:|--:|--:|--:|")
+    print("| | | tokens/s | relative speed | MFU | peak GiB |\n|---|---|--:|--:|--:|--:|")
     for rows in batches:
         gpt = GPTConfig(500, 32, 2, 32, 2, dropout=0.0) if tiny else GPTConfig(50_304, 1024, 12, 768, 12, dropout=0.0)
         model, data = GPT2(gpt), windows(gpt.vocab, gpt.time, rows)

@@ -1,7 +1,7 @@
-"""How fast the Mask Lab answers in a real JupyterLab, warm: ``python benchmarks/labs.py`` prints a table.
+"""Latency of the Mask Lab in a real JupyterLab with a warm kernel: ``python benchmarks/labs.py`` prints a table.
 
-Times run from the reader's act to the frame that shows its effect, medians of 30; the first paint from the
-cell's start to the drawn matrix, median of 5. The kernel is warm: torch and the lab are imported.
+Times run from the user action to the frame that shows its effect, medians of 30; first paint runs from the start of the
+cell to the drawn matrix, median of 5. The kernel is warm: torch and the lab are imported.
 """
 
 import statistics
@@ -40,7 +40,7 @@ ANSWERED = """
         return performance.now() - start;
     };
 """
-"""JavaScript: milliseconds from an act to the painted frame, once something has changed in a place that is watched."""
+"""JavaScript: milliseconds from an action to the painted frame, once something has changed in an observed element."""
 
 TIMED = """async ({ act, where, count }) => {""" + ANSWERED + """
     const lab = [...document.querySelectorAll('.plm-lab')].at(-1), spent = [];
@@ -73,7 +73,7 @@ TIMED = """async ({ act, where, count }) => {""" + ANSWERED + """
 
 
 def first_paint(page: Page, cell: int, drawing: str = ".matrix") -> float:
-    """Milliseconds from running a cell to its drawing, which the selector finds."""
+    """Milliseconds from running a cell to its drawing, given by a selector."""
     page.locator(".jp-CodeCell").nth(cell).locator(".cm-content").click()
     page.evaluate("""(drawing) => {
         for (const old of document.querySelectorAll(drawing)) old.dataset.seen = '1';
@@ -90,7 +90,7 @@ def first_paint(page: Page, cell: int, drawing: str = ".matrix") -> float:
 
 @contextmanager
 def open_desk() -> Iterator[Desk]:
-    """A notebook in JupyterLab, on a page of 1,400 × 1,200 pixels."""
+    """Open a notebook in JupyterLab, on a page of 1,400 × 1,200 pixels."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         server = Jupyter(Path(folder, "server"))
         try:
@@ -110,13 +110,13 @@ REPEATED = """
     }
     return spent;
 """
-"""JavaScript: an act, so many times, and what each took until a place was drawn anew."""
+"""JavaScript: repeat an action ``count`` times, and measure the time until an element was redrawn."""
 
 
 def tabled(lab: str, name: str, cells: tuple[str, str, str], timed: str, acts: Mapping[str, str], drawing: str) -> None:
-    """Open a notebook with a lab, do what can be done in it, and print a row of medians, and what the kernel says of
-    its own share. ``cells`` make the lab, show it, and say that share; ``timed`` is JavaScript that times an act of
-    ``acts``, name → what it is called; the selector finds the ``drawing``."""
+    """Open a notebook with a lab, time its actions, and print a row of medians and Python's own share. ``cells`` create
+    the lab, display it and print that share; ``timed`` is JavaScript that times one of ``acts``, name → column title;
+    ``drawing`` is the selector of the drawing."""
     with open_desk() as desk:
         page = desk.run(*cells, until=f".jp-Notebook-cell:nth-of-type(2) {drawing}")
         row = {"first paint": f"{statistics.median(first_paint(page, 1, drawing) for _ in range(5)):.0f}"}
@@ -130,7 +130,7 @@ def tabled(lab: str, name: str, cells: tuple[str, str, str], timed: str, acts: M
 
 
 def measure(desk: Desk, size: int) -> dict[str, float]:
-    """All medians for a sentence of so many tokens."""
+    """Measure all medians for a sentence of ``size`` tokens."""
     page = desk.run(WARM, SHOWN.format(size=size), until=".jp-Notebook-cell:nth-of-type(2) .plm-lab .matrix")
     row = {"first paint": statistics.median(first_paint(page, 1) for _ in range(5))}
     for name, act, where in (("hover", "hover", ".why"), ("click a cell", "click", ".matrix svg g"),

@@ -1,8 +1,9 @@
-"""How fast the Layer Lab answers in a real JupyterLab, warm: ``python benchmarks/layer_lab.py`` prints a table.
+"""Latency of the Layer Lab in a real JupyterLab with a warm kernel; prints a table.
 
-An ELMo of 96 numbers a direction with random weights, one thread, spelled with the words of the full world, whose
-occurrences are stored and asked about. First paint, and from the reader's act to the painted frame, medians of 30;
-"dragged" is the first move before the products of all pairs are there, and then in the median.
+Run ``python benchmarks/layer_lab.py``. An ELMo of 96 dimensions per direction with random weights, one thread, with the
+vocabulary of the full world, whose occurrences are stored and queried. First paint, and times from the user action to
+the painted frame, medians of 30; "dragged" has two columns: the first move, before the products of all pairs are
+computed, and the median of the later ones.
 """
 
 import statistics
@@ -55,7 +56,7 @@ TIMED = """async ({ act, where, count, pause }) => {""" + ANSWERED + """
             new PointerEvent('pointerover', { bubbles: true })),
         word: (i) => lab.querySelectorAll('.words')[1].querySelectorAll('.chip')[i % 8].click(),
         text: (i) => type('the first sentence', `the old bank lent the grandmother ${'ab'[i % 2]} .`),
-        spell: (i) => type('a word, known or not', `bankful${i}`),
+        spell: (i) => type('any word, in the vocabulary or not', `bankful${i}`),
     };
     for (let i = 0; i < count; i++) {
         spent.push(await answered(lab.querySelector(where),
@@ -64,12 +65,13 @@ TIMED = """async ({ act, where, count, pause }) => {""" + ANSWERED + """
     }
     return spent;
 }"""
-ACTS = {"mix dragged": ("drag", ".scores"), "hover": ("hover", ".why"), "another word": ("word", ".cosines-place"),
-        "a sentence (kernel)": ("text", ".cosines-place"), "a word spelled (kernel)": ("spell", ".spelling-place")}
+ACTS = {"layer weights dragged": ("drag", ".scores"), "hover": ("hover", ".why"),
+        "another word": ("word", ".cosines-place"), "a sentence (kernel)": ("text", ".cosines-place"),
+        "a word spelled (kernel)": ("spell", ".spelling-place")}
 
 
 def measure(desk: Desk) -> tuple[dict[str, str], str]:
-    """What is done → its time in ms; and what the kernel says of its own share."""
+    """Action → its latency in ms; and the output of the kernel about its own share."""
     page = desk.run(MADE, SHOWN, SAID, until=".jp-Notebook-cell:nth-of-type(2) .cosines")
     row = {"first paint": f"{statistics.median(first_paint(page, 1, '.cosines') for _ in range(5)):.0f}"}
     first = page.evaluate(TIMED, {"act": "drag", "where": ".scores", "count": 1, "pause": 3000})

@@ -1,9 +1,9 @@
-"""What a memory costs and saves: a Transformer-XL against a GPT of the same window, in training and word by word.
+"""Speed of a Transformer-XL's memory compared with a GPT-2 of the same window, in training and word by word.
 
 ``python benchmarks/memory.py [rounds]``. 2 layers × 64, 4 heads, vocabulary 453, on the CPU with two threads. In
-training both read 16 texts of 160 words an update, the Transformer-XL in segments of 16 with a memory of 64, the GPTs
-in windows of 80. Then 64 new words are read by what has read N before: with a memory of N, and in a window of N that is
-moved, and read anew, for each word.
+training, both process 16 texts of 160 words per update, the Transformer-XL in segments of 16 with a memory of 64, the
+GPTs in windows of 80. Then 64 new words are processed after a context of N words: with a memory of N, and in a window
+of N that slides by one word and is recomputed each time.
 """
 
 import sys
@@ -31,12 +31,12 @@ def window(size: int) -> GPT2:
 
 
 def training(rounds: int) -> None:
-    """Print a table of updates: loss and gradients."""
+    """Print a table of training updates (loss and gradients)."""
     rows = torch.randint(VOCAB, (TEXTS, WORDS + 1))
     texts, chunks = Batch.causal(rows), Batch.causal(rows[:, :WORDS].reshape(2 * TEXTS, WORDS // 2))
     ours, gpt = remembering(16, 64), window(80)
     theirs = to_hf(window(80)).train()
-    print("\nTraining\n\n" + table(race({
+    print("\ntraining\n\n" + table(race({
         "Transformer-XL, memory of 64": lambda: ours.loss(texts).backward(),
         "our GPT-2, window of 80": lambda: gpt.loss(chunks).backward(),
         "transformers' GPT-2, window of 80": lambda: theirs(chunks.tokens, labels=chunks.tokens).loss.backward(),
@@ -45,7 +45,8 @@ def training(rounds: int) -> None:
 
 @torch.no_grad()
 def reading(seen: int, rounds: int) -> None:
-    """Print a table of reading `NEW` words one after the other, each with what stands ``seen`` positions before it."""
+    """Print a table for evaluation: `NEW` words, one after the other, each with the ``seen`` words before it as
+    context."""
     ids = torch.randint(VOCAB, (1, seen + NEW))
     model, gpt = remembering(NEW, seen).eval(), window(seen).eval()
     state = model.start()
@@ -59,9 +60,9 @@ def reading(seen: int, rounds: int) -> None:
         for end in range(seen + 1, seen + 1 + words):
             gpt.hidden_states(Batch.continuing(ids[:, end - seen:end], 0))
 
-    times = race({"memory": with_memory, "window, moved": moved}, rounds=max(3, rounds // 3), warm_up=1)
-    slow = {"memory": times["memory"], "window, moved": [turn * NEW / words for turn in times["window, moved"]]}
-    print(f"\n{seen:,} positions seen\n\n" + table(slow, NEW))
+    times = race({"memory": with_memory, "window, recomputed": moved}, rounds=max(3, rounds // 3), warm_up=1)
+    slow = times | {"window, recomputed": [turn * NEW / words for turn in times["window, recomputed"]]}
+    print(f"\n{seen:,} words of context\n\n" + table(slow, NEW))
 
 
 def main(rounds: int) -> None:

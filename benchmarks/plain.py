@@ -1,4 +1,4 @@
-"""GPT-2 in plain PyTorch, compact, as people write it: the yardstick for ours."""
+"""GPT-2 in compact plain PyTorch, as commonly written: the baseline for ours."""
 
 import torch
 import torch.nn.functional as F
@@ -6,7 +6,8 @@ from torch import Tensor, nn
 
 
 class Layer(nn.Module):
-    """One product for queries, keys and values; PyTorch's causal attention; a feed-forward of four times the width."""
+    """A pre-norm layer: one fused projection for queries, keys and values, PyTorch's causal attention, and a
+    feed-forward network of four times the width."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -16,7 +17,7 @@ class Layer(nn.Module):
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """One layer up."""
+        """Apply the layer."""
         batch, time, width = x.shape
         q, k, v = (part.view(batch, time, self.heads, -1).transpose(1, 2)
                    for part in self.qkv(self.norm1(x)).split(width, dim=2))
@@ -26,7 +27,7 @@ class Layer(nn.Module):
 
 
 class PlainGPT2(nn.Module):
-    """Embeddings, layers, a last norm, and the embedding again as the output."""
+    """GPT-2: embeddings, layers, a final layer norm, and the tied embedding as the output."""
 
     def __init__(self, vocab: int, time: int, layers: int, width: int, heads: int) -> None:
         super().__init__()
@@ -40,7 +41,7 @@ class PlainGPT2(nn.Module):
         self.head.weight = self.token.weight
 
     def forward(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross-entropy in nats a token."""
+        """Mean cross-entropy in nats per token."""
         x = self.token(tokens) + self.position(torch.arange(tokens.shape[1], device=tokens.device))
         for layer in self.layers:
             x = layer(x)

@@ -1,4 +1,4 @@
-"""Our recurrences beside PyTorch's, forward and backward: ``python benchmarks/recurrent.py [ROUNDS]`` prints tables."""
+"""Our recurrent layers compared with PyTorch's, forward and backward: ``python benchmarks/recurrent.py [ROUNDS]``."""
 
 import sys
 from collections.abc import Callable
@@ -17,7 +17,7 @@ WRITTEN_OUT = (LSTMCell, PeepholeLSTMCell, CoupledLSTMCell, GRUCell)
 
 
 def update(model: nn.Module, x: torch.Tensor, *more: object) -> Callable[[], None]:
-    """A function that reads the texts and computes all gradients."""
+    """A function that makes a forward pass over the texts and computes all gradients."""
     def run() -> None:
         model.zero_grad()
         model(x, *more)[0].square().mean().backward()
@@ -33,7 +33,7 @@ def watched(run: Callable[[], None], model: nn.Module) -> Callable[[], None]:
 
 
 def main(rounds: int) -> None:
-    """Print who is how fast, whole texts and padded ones, and what writing the cells out costs."""
+    """Print speeds for texts of full length and padded ones, and for cells that are unrolled in Python."""
     torch.set_num_threads(1)
     x, lengths = torch.randn(BATCH, TIME, WIDTH), torch.randint(1, TIME + 1, (BATCH,))
     for cell, kind in PAIRS.items():
@@ -46,7 +46,7 @@ def main(rounds: int) -> None:
     for cell in WRITTEN_OUT:
         model = Recurrent(cell, WIDTH, WIDTH, LAYERS)
         runners[cell.__name__ + ", watched"] = watched(update(model, x), model)
-    print("\nWritten out\n")
+    print("\nUnrolled in Python\n")
     print(table(race(runners, rounds=max(1, rounds // 4)), BATCH * TIME))
 
 

@@ -1,23 +1,24 @@
-"""Indexes of documents at scale: ``OMP_WAIT_POLICY=PASSIVE python benchmarks/retrieval.py FILE.json [documents …]``.
+"""Document indexes at scale: ``OMP_WAIT_POLICY=PASSIVE python benchmarks/retrieval.py FILE.json [documents …]``.
 
-Real encodings: every fifth block of 64 tokens of the Wikipedia sample by MiniLM (mean over the tokens, 384 numbers,
-turned into 768 by a fixed random orthonormal map, length 1). A document is one of them with noise of half its length,
-brought to length 1; a query is a document with such noise once more. For each number of documents (10,000, 100,000 and
-1,000,000 unless others are given) each index is built, and 200 queries are put to it, one at a time. What it finds is
-held against flat, which is exact. At the smallest number all is done again with documents of unequal lengths
-(log-normal, σ = ½), as those of a trained retriever may be. The rows are added to those in the file.
+Real encodings: every fifth block of 64 tokens of the Wikipedia sample, encoded by MiniLM (mean over the tokens, 384
+dimensions, mapped to 768 by a fixed random matrix with orthonormal columns, unit length). A document is one of them
+plus noise of half its length, normalized to unit length; a query is a document plus such noise again. For each number
+of documents (by default 10,000, 100,000 and 1,000,000), each index is built, and 200 queries are searched one at a
+time. Recall is relative to the flat index, which is exact. At the smallest number, everything is repeated with
+documents of unequal norms (log-normal, σ = ½), which a trained retriever can have. The rows are appended to the file.
 
-For the 13,353,718 blocks of REALM's Wikipedia this follows from the table in README.md, and was not measured. Vectors
-of 768 take 41.0 GB; of 128, as REALM's, 6.8 GB. Flat read 8.9 GB/s at 1,000,000: 4.6 s a query, and 0.8 s. IVF has
-14,616 lists; 64 of them and the centres are 225 MB, and 37 MB, at 10 GB/s: 22 ms, and 4 ms. Learning the centres and
-filling the lists is 49 times the work that took 149 s at 1,000,000: 2.0 hours, and 0.3.
+For the 13,353,718 blocks of REALM's Wikipedia, the following is extrapolated from the table in README.md, not measured.
+Vectors of 768 dimensions take 41.0 GB; of 128 dimensions, as in REALM, 6.8 GB. The flat index read 8.9 GB/s at
+1,000,000: 4.6 s per query, and 0.8 s. IVF has 14,616 lists; 64 of them and the centroids are 225 MB, and 37 MB, at 10
+GB/s: 22 ms, and 4 ms. Learning the centroids and filling the lists is 49 times the work that took 149 s at 1,000,000:
+2.0 hours, and 0.3.
 
-- Sharded: each machine has an index of its share. The best ten among the shards' best tens are the best of all, if the
+- Sharded: each machine has an index of its shard. The best ten among the shards' best tens are the best of all, if the
   shards are exact. Eight machines hold 5.1 GB each, and answer in 0.6 s.
 - Memory-mapped: ``faiss.read_index(file, faiss.IO_FLAG_MMAP)`` leaves the lists of an IVF index on the disk. A query
-  reads those that it probes: 180 MB of 41 GB.
-- Encoding takes longest: 51 blocks of 64 tokens a second, as here, are 3 days. ``accelerate launch`` starts a process a
-  GPU, and each encodes its share of the blocks into a shard of its own.
+  reads the lists that it probes: 180 MB of 41 GB.
+- Encoding takes longest: at 51 blocks of 64 tokens per second, as here, it takes 3 days. ``accelerate launch`` starts
+  one process per GPU, and each encodes its share of the blocks into a shard of its own.
 """
 
 import json
@@ -45,7 +46,7 @@ MORE_PROBES = (16, 64)
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one index; times of one query in ms, ``against_flat`` a ratio of medians."""
+    """Measurements of one index; times are ms per query, ``against_flat`` is the ratio of medians."""
 
     documents: int
     lengths: str
@@ -59,7 +60,7 @@ class Row:
 
 
 def encodings() -> Tensor:
-    """Those of the blocks, [block 768], each of length 1; [CLS] title [SEP] text [SEP] is read of each."""
+    """Encodings of the blocks, [block 768], of unit length; the input is [CLS] title [SEP] text [SEP]."""
     read = blocks(WikipediaPages(minilm()[1]), LONGEST)[::EVERY]
     made = encoded([(block.title, block.text) for block in read])
     turned = torch.linalg.qr(torch.randn(WIDTH, made.shape[1], generator=torch.Generator().manual_seed(0))).Q
@@ -67,7 +68,7 @@ def encodings() -> Tensor:
 
 
 def around(real: Tensor, count: int, draw: torch.Generator) -> Tensor:
-    """``count`` vectors of length 1 around real ones, which come in turn."""
+    """``count`` vectors of unit length: the real ones in turn, plus noise."""
     made = torch.empty(count, WIDTH)
     for start in range(0, count, SMALLEST):
         chosen = torch.arange(start, min(start + SMALLEST, count)) % len(real)
@@ -77,7 +78,8 @@ def around(real: Tensor, count: int, draw: torch.Generator) -> Tensor:
 
 
 def size(index: DocumentIndex) -> float:
-    """The gigabytes of its vectors and what leads to them, as faiss writes them; texts and numbers come on top."""
+    """Gigabytes of the vectors and their search structure, as written by faiss; texts and document numbers are not
+    included."""
     import faiss
 
     with TemporaryDirectory() as folder:
@@ -86,7 +88,7 @@ def size(index: DocumentIndex) -> float:
 
 
 def asked(index: DocumentIndex, queries: Tensor) -> tuple[list[float], Tensor]:
-    """The ms of each query, and what was found."""
+    """Search time of each query in ms, and the documents found."""
     took, found = [], []
     index.search(queries[:1], MOST)
     for query in queries.split(1):
@@ -97,7 +99,7 @@ def asked(index: DocumentIndex, queries: Tensor) -> tuple[list[float], Tensor]:
 
 
 def kinds(documents: int) -> Iterator[tuple[str, Callable[[], DocumentIndex]]]:
-    """The indexes that are built of so many documents; flat, which the others are held against, is the first."""
+    """Indexes to build for this number of documents; the first is flat, the reference for the others."""
     yield "flat", lambda: FlatIndex(WIDTH)
     yield "IVF", lambda: IVFIndex(WIDTH)
     if documents <= LARGEST_GRAPH:
@@ -105,7 +107,7 @@ def kinds(documents: int) -> Iterator[tuple[str, Callable[[], DocumentIndex]]]:
 
 
 def measured(vectors: Tensor, queries: Tensor, lengths: str) -> Iterator[Row]:
-    """A row for each index; of an IVF index one for each number of probes."""
+    """Measure a row for each index, and for an IVF index one per number of probes."""
     texts, best, exact_ms = [""] * len(vectors), torch.empty(0), 1.0
     for name, make in kinds(len(vectors)):
         index = make()
@@ -125,13 +127,13 @@ def measured(vectors: Tensor, queries: Tensor, lengths: str) -> Iterator[Row]:
 
 
 def line(row: Row) -> str:
-    """A row of the table."""
+    """Format a row of the table."""
     return (f"| {row.documents:,}{row.lengths} | {row.index} | {row.built_s:,.1f} | {row.gigabytes:.2f} | "
             f"{row.query_ms:.2f} | {row.slowest_ms:.2f} | {row.against_flat:.1f} | {row.recall:.3f} |")
 
 
 def main(file: Path, counts: Sequence[int]) -> None:
-    """Print the table, and keep its rows."""
+    """Print the table, and append its rows to the file."""
     start = time.perf_counter()
     real = encodings()
     print(f"{len(real):,} blocks encoded in {time.perf_counter() - start:.0f} s\n")

@@ -1,7 +1,8 @@
-"""How fast the Retrieval Lab answers in a real JupyterLab, warm: ``python benchmarks/retrieval_lab.py`` prints a table.
+"""Latency of the Retrieval Lab in a real JupyterLab with a warm kernel; prints a table.
 
-The bundled ``realm-world``, one thread, the blocks of a medium world. First paint, and from the reader's act to the
-painted frame, medians; Python's own share is that of one change, with nothing remembered of it.
+Run ``python benchmarks/retrieval_lab.py``. The bundled ``realm-world``, one thread, the blocks of a medium world. First
+paint, and times from the user action to the painted frame, medians; Python's share is that of one change, without any
+cache.
 """
 
 from labs import ANSWERED, REPEATED, tabled
@@ -40,7 +41,7 @@ for i in range(12):
     start = time.perf_counter()
     made.replaced = {"0": [one.title, f"{one.text} {said[i % 9]}".replace("[MASK]", "Alder")[:100 + i]]}
     each.append(1000 * (time.perf_counter() - start))
-shown["a letter typed into a document"] = f"{statistics.median(each):.0f} ms (at most {max(each):.0f})"
+shown["a character typed into a document"] = f"{statistics.median(each):.0f} ms (at most {max(each):.0f})"
 start = time.perf_counter()
 for _ in range(20): lookup.corpus.copied()
 shown["a copy of the corpus"] = f"{50 * (time.perf_counter() - start):.2f} ms"
@@ -58,12 +59,12 @@ TIMED = """async ({ act, count }) => {""" + ANSWERED + """
     const acts = {
         answer: (i) => lab.querySelectorAll('.answer')[i % 2].click(),
         out: () => lab.querySelector('.card [aria-pressed]').click(),
-        k: (i) => set('k, looked up', 3 + i % 2),
+        k: (i) => set('k documents', 3 + i % 2),
         preset: (i) => lab.querySelectorAll('.preset')[i % 2].click(),
     };
 """ + REPEATED + "}"
-ACTS = {"answer": "an answer chosen", "out": "a document left out (kernel)", "preset": "another statement (kernel)",
-        "k": "k (kernel, 150 of it the wait)"}
+ACTS = {"answer": "an answer chosen", "out": "a document excluded (kernel)", "preset": "another statement (kernel)",
+        "k": "k (kernel, includes a wait of 150)"}
 
 
 def main() -> None:

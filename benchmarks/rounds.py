@@ -1,4 +1,4 @@
-"""Fair races on a noisy machine: the runners take turns, and the median of many turns counts."""
+"""Fair comparisons on a noisy machine: the runners alternate in rounds, and medians over the rounds are reported."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,9 +8,9 @@ Seconds = dict[str, list[float]]
 
 
 def race(runners: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: int = 2) -> Seconds:
-    """Let each runner run once a round; returns the seconds of each of its turns. The first rounds do not count.
+    """Run each runner once per round; returns the seconds of each run. The ``warm_up`` rounds are not counted.
 
-    Each round begins with another runner, so that no one always runs after the same other.
+    Each round starts with a different runner, so that none always follows the same other one.
     """
     seconds: Seconds = {name: [] for name in runners}
     names = list(runners)
@@ -25,10 +25,10 @@ def race(runners: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: i
 
 
 def table(seconds: Seconds, tokens: int) -> str:
-    """The race as a Markdown table; ``tokens`` is what each turn handles.
+    """The timings as a Markdown table; ``tokens`` is the number of tokens that each run processes.
 
-    The ratio is the median over rounds of a runner's speed against that of the first one in the same round:
-    above 1 is faster than the first.
+    The relative speed is the median over rounds of a runner's speed relative to that of the first one in the same
+    round: above 1 is faster than the first.
     """
     first = next(iter(seconds.values()))
     lines = ["| | tokens/s | fastest round | relative speed |", "|---|--:|--:|--:|"]

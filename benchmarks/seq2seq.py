@@ -1,8 +1,8 @@
-"""Our recurrent translators beside the same made of ``torch.nn.LSTM``: ``python benchmarks/seq2seq.py [ROUNDS]``.
+"""Our recurrent translation models compared with ``torch.nn.LSTM``: ``python benchmarks/seq2seq.py [ROUNDS]``.
 
-An update, forward and backward, on sentences of 30 words and translations of 36; and translations written greedily, 32
-side by side, 40 tokens each. "torch, attention" is what a reader would write today: two LSTMs, and
-``nn.MultiheadAttention`` with one head between them, which has four projections where ours has one or two.
+An update (forward and backward pass) on source sentences of 30 words and translations of 36; and greedy generation of
+40 tokens for a batch of 32. "torch, attention" is a typical implementation: two LSTMs, and ``nn.MultiheadAttention``
+with one head between them, which has four projections where ours has one or two.
 """
 
 import sys
@@ -25,7 +25,7 @@ BATCH, READ, WRITTEN, WORDS, WIDTH, LENGTH = 32, 30, 36, 300, 128, 40
 
 
 class Torch(nn.Module):
-    """An encoder-decoder of PyTorch's LSTMs."""
+    """An encoder–decoder made of PyTorch's LSTMs."""
 
     def __init__(self, vocab: int, attends: bool) -> None:
         super().__init__()
@@ -35,21 +35,21 @@ class Torch(nn.Module):
         self.output = nn.Linear(2 * WIDTH if attends else WIDTH, vocab)
 
     def step(self, tokens: Tensor, state: tuple[Tensor, ...], memory: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """The logits of some positions, and the state behind them."""
+        """Logits at some positions [batch time vocab], and the state after them."""
         hidden, state = self.decoder(self.token(tokens), state)
         if self.attention is not None:
             hidden = torch.cat([self.attention(hidden, memory, memory, need_weights=False)[0], hidden], -1)
         return self.output(hidden), state
 
     def loss(self, batch: PairBatch) -> Tensor:
-        """Mean cross-entropy in nats a target."""
+        """Mean cross-entropy in nats per target."""
         memory, state = self.encoder(self.token(batch.source.tokens))
         logits, _ = self.step(batch.target.tokens, state, memory)
         return F.cross_entropy(logits.flatten(0, 1), batch.targets.flatten())
 
     @torch.no_grad()
     def write(self, source: Tensor, start: int) -> None:
-        """The likeliest token, `LENGTH` times."""
+        """Generate the most probable token, `LENGTH` times."""
         memory, state = self.encoder(self.token(source))
         tokens = torch.full((len(source), 1), start)
         for _ in range(LENGTH):
@@ -58,7 +58,7 @@ class Torch(nn.Module):
 
 
 def update(model: nn.Module, batch: PairBatch) -> Callable[[], None]:
-    """A function that computes all gradients of a batch."""
+    """A function that computes all gradients for a batch."""
     def run() -> None:
         model.zero_grad()
         model.loss(batch).backward()
@@ -66,7 +66,7 @@ def update(model: nn.Module, batch: PairBatch) -> Callable[[], None]:
 
 
 def main(rounds: int) -> None:
-    """Print who is how fast."""
+    """Print the speed of an update and of generation for each model."""
     torch.set_num_threads(1)
     rng, vocab = Random(0), Vocabulary(len(Vocabulary(0).special) + WORDS)
 
@@ -76,7 +76,7 @@ def main(rounds: int) -> None:
     batch = PairBatch.of([sequence_to_sequence(text(READ), text(WRITTEN), vocab=vocab) for _ in range(BATCH)], pad=0)
     config = Seq2SeqConfig(vocab.size, model=WIDTH)
     theirs = {"torch": Torch(vocab.size, False), "torch, attention": Torch(vocab.size, True)}
-    ours = {"plmlab, fixed": Seq2Seq(config), "plmlab, dot": DotSeq2Seq(config),
+    ours = {"plmlab, without attention": Seq2Seq(config), "plmlab, dot": DotSeq2Seq(config),
             "plmlab, general": GeneralSeq2Seq(config), "plmlab, additive": AdditiveSeq2Seq(config),
             "plmlab, Transformer": Transformer(TransformerConfig(vocab.size, model=WIDTH, inner=4 * WIDTH, dropout=0.0,
                                                                  smoothing=0.0))}
@@ -91,13 +91,13 @@ def main(rounds: int) -> None:
 
     written = {name: (lambda model=model: model.write(batch.source.tokens, vocab.need("start")))
                for name, model in theirs.items()} | {name: writes(model) for name, model in ours.items()}
-    print("\nWriting\n")
+    print("\nGeneration\n")
     print(table(race(written, rounds=rounds), BATCH * LENGTH))
 
 
 @torch.no_grad()
 def never_ends(model: nn.Module, vocab: Vocabulary) -> None:
-    """Keep a model from saying [END]."""
+    """Keep a model from predicting [END]."""
     if isinstance(model, Seq2Seq):
         model.output.bias[vocab.end] = -1e9
     else:

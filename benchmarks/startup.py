@@ -1,4 +1,4 @@
-"""How long things take to begin: ``python benchmarks/startup.py [rounds]``, a fresh interpreter for each turn."""
+"""Import times: ``python benchmarks/startup.py [rounds]``, with a new interpreter for each measurement."""
 
 import subprocess
 import sys

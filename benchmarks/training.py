@@ -1,7 +1,7 @@
-"""Training speed: our GPT-2 against plain PyTorch and against transformers, the same updates side by side.
+"""Training speed: our GPT-2 compared with plain PyTorch and with transformers, the same updates, interleaved.
 
-``python benchmarks/training.py [rounds]``. 4 layers × 128, 4 heads, 64 tokens × 32 texts, vocabulary 2,000,
-no dropout, AdamW (fused) for each, on the CPU with two threads. Each turn is five updates.
+``python benchmarks/training.py [rounds]``. 4 layers × 128, 4 heads, 32 texts of 64 tokens, vocabulary 2,000, no
+dropout, AdamW (fused) for each, on the CPU with two threads. A round is five updates.
 """
 
 import sys
@@ -20,7 +20,7 @@ VOCAB, TIME, LAYERS, WIDTH, HEADS, BATCH, UPDATES = 2000, 64, 4, 128, 4, 32, 5
 
 
 def trainer(model: nn.Module, loss: Callable[[Tensor], Tensor]) -> Callable[[], None]:
-    """Five updates on random windows, as a function."""
+    """A function that makes five updates on random windows."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
     generator = torch.Generator().manual_seed(0)
     model.train()

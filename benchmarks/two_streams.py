@@ -1,8 +1,8 @@
-"""XLNet and MPNet beside those of ``transformers``, and what a second stream costs beside BERT.
+"""XLNet and MPNet compared with those of ``transformers``, and the overhead of a second stream over BERT.
 
 ``python benchmarks/two_streams.py [rounds]``. 4 layers × 128, 4 heads, vocabulary 2,000, on the CPU with two threads:
-32 texts of 64 positions, one word in six asked; loss and gradients of an update, then reading alone, without a query
-stream. The second table is for 2 layers × 64 and texts of 10 positions, as in chapter 11.
+32 texts of 64 positions, one word in six predicted; loss and gradients of an update, then a forward pass without a
+query stream. The second table is for 2 layers × 64 and texts of 10 positions, as in chapter 11.
 """
 
 import sys
@@ -24,14 +24,14 @@ TEXTS, VOCAB = 32, Vocabulary(2000)
 
 
 def batch(objective: Any, positions: int) -> Batch:
-    """Texts of so many positions, [SEP] and [CLS] among them."""
+    """A batch of random texts of ``positions`` positions, [SEP] and [CLS] included."""
     rng = Random(0)
     rows = [[VOCAB.words[int(rng.random() * len(VOCAB.words))] for _ in range(positions - 2)] for _ in range(TEXTS)]
     return Batch.of([objective(row, vocab=VOCAB, rng=rng) for row in rows], pad=0)
 
 
 def asked_of_xlnet(given: Batch) -> dict[str, Any]:
-    """A batch as ``XLNetLMHeadModel`` takes it; as many words are asked of every text."""
+    """The inputs of ``XLNetLMHeadModel`` for a batch; every text has the same number of targets."""
     asked = given.targets != IGNORE
     positions = asked.nonzero()[:, 1].view(TEXTS, -1)
     looks = given.query_stream_mask
@@ -42,7 +42,7 @@ def asked_of_xlnet(given: Batch) -> dict[str, Any]:
 
 
 def side_by_side(layers: int, width: int, positions: int, rounds: int) -> None:
-    """Print the tables of one size."""
+    """Print the tables for one size."""
     size = {"layers": layers, "model": width, "heads": 4, "inner": 4 * width, "dropout": 0.0}
     bert = BERTPretraining(BERTConfig(VOCAB.size, positions, attention_dropout=0.0, **size))
     xlnet = XLNetPretraining(XLNetConfig(VOCAB.size, **size))
@@ -50,7 +50,7 @@ def side_by_side(layers: int, width: int, positions: int, rounds: int) -> None:
     theirs, their_mpnet = to_hf(xlnet).train(), to_hf(mpnet).train()
     masks, order, both = (batch(objective, positions) for objective in (masked, permuted_targets, masked_and_permuted))
     given = asked_of_xlnet(order)
-    print(f"\n{layers} layers × {width}, {positions} positions: an update\n\n" + table(race({
+    print(f"\n{layers} layers × {width}, {positions} tokens: an update\n\n" + table(race({
         "our XLNet": lambda: xlnet.loss(order).backward(),
         "transformers' XLNet": lambda: theirs(**given).loss.backward(),
         "our MPNet": lambda: mpnet.loss(both).backward(),
@@ -60,7 +60,7 @@ def side_by_side(layers: int, width: int, positions: int, rounds: int) -> None:
     plain = Batch.of([objective_free(row) for row in tokens.tolist()], pad=0)
     xlnet.eval(), mpnet.eval(), theirs.eval(), their_mpnet.eval(), bert.eval()
     with torch.no_grad():
-        print(f"\n{layers} layers × {width}, {positions} positions: reading\n\n" + table(race({
+        print(f"\n{layers} layers × {width}, {positions} tokens: forward pass\n\n" + table(race({
             "our XLNet": lambda: xlnet(plain),
             "transformers' XLNet": lambda: theirs(input_ids=tokens, token_type_ids=segments),
             "our MPNet": lambda: mpnet(plain),
@@ -70,7 +70,7 @@ def side_by_side(layers: int, width: int, positions: int, rounds: int) -> None:
 
 
 def objective_free(tokens: list[int]) -> Any:
-    """A text whose positions all see each other, with nothing asked."""
+    """A text without targets, in which all positions attend to each other."""
     return masked(tokens[1:-1], vocab=VOCAB, rng=Random(0), select=())
 
 

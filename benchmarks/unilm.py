@@ -1,8 +1,9 @@
-"""UniLM under each of its masks beside BERT of ``transformers`` with the same masks, and its writing with a cache.
+"""UniLM under each of its masks compared with BERT of ``transformers`` under the same masks, and generation with a
+cache.
 
 ``python benchmarks/unilm.py [rounds]``. 4 layers × 128, 4 heads, vocabulary 2,000, on the CPU with two threads: 32
-texts of 64 positions, 15 % of the words asked; loss and gradients of an update. Then 32 targets of 20 tokens are
-written after sources of 16 words, with keys and values kept, and by reading everything anew for each word.
+texts of 64 positions, 15 % of the words as targets; loss and gradients of an update. Then 32 targets of 20 tokens are
+generated after sources of 16 words, with cached keys and values, and with the whole sequence recomputed for each word.
 """
 
 import sys
@@ -26,13 +27,13 @@ SOURCE, LENGTH = 16, 20
 
 
 def rows(words: int) -> list[list[int]]:
-    """Texts of so many words."""
+    """`TEXTS` random texts of ``words`` words each, as token ids."""
     rng = Random(0)
     return [[VOCAB.words[int(rng.random() * len(VOCAB.words))] for _ in range(words)] for _ in range(TEXTS)]
 
 
 def update(name: str, model: UniLMPretraining, theirs: Any, rounds: int) -> None:
-    """Print the table of one mask, once both are seen to have one loss."""
+    """Print the table of one mask, after checking that both implementations have the same loss."""
     batch = Batch.of([MASKS[name](row, vocab=VOCAB, rng=Random(i)) for i, row in enumerate(rows(POSITIONS - 3))], pad=0)
     looks = batch.visible.dense(*[batch.size[1]] * 2)
     bias = None if looks is None else torch.zeros(looks.shape).masked_fill(~looks, float("-inf"))
@@ -49,8 +50,8 @@ def update(name: str, model: UniLMPretraining, theirs: Any, rounds: int) -> None
 
 
 @torch.no_grad()
-def anew(model: UniLMPretraining, sources: list[list[int]]) -> list[list[int]]:
-    """Targets written by reading source, words and [MASK] anew for each word."""
+def recomputed(model: UniLMPretraining, sources: list[list[int]]) -> list[list[int]]:
+    """Generate targets; the whole sequence of source, words and [MASK] is recomputed for each word."""
     allowed = torch.tensor([token not in VOCAB.special or token == VOCAB.sep for token in range(VOCAB.size)])
     written: list[list[int]] = [[] for _ in sources]
     for length in range(LENGTH):
@@ -83,8 +84,8 @@ def main(rounds: int) -> None:
     def with_cache() -> list[list[int]]:
         return [list(text.tokens) for text in greedy(kept, start, VOCAB, length=LENGTH)]
 
-    assert with_cache() == anew(model, sources)
-    seconds = race({"UniLMDecoder": with_cache, "without a cache": lambda: anew(model, sources)}, rounds=rounds)
+    assert with_cache() == recomputed(model, sources)
+    seconds = race({"UniLMDecoder": with_cache, "without a cache": lambda: recomputed(model, sources)}, rounds=rounds)
     print(f"\n{TEXTS} targets of {LENGTH} tokens\n\n{table(seconds, TEXTS * LENGTH)}")
 
 

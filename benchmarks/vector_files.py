@@ -1,6 +1,7 @@
-"""Reading files of word vectors, ours beside gensim's: ``python benchmarks/vector_files.py [words] [rounds]``.
+"""Loading files of word vectors, ours compared with gensim's: ``python benchmarks/vector_files.py [words] [rounds]``.
 
-A word has 100 random numbers, of nine digits in word2vec's text, with five decimals in GloVe's."""
+Words have random vectors of 100 dimensions, with nine digits in word2vec's text format and five decimals in GloVe's.
+"""
 
 import sys
 import tempfile
@@ -17,7 +18,7 @@ SIZE = 100
 
 
 def files(folder: Path, words: int) -> dict[str, tuple[Path, Callable[[Path], KeyedVectors]]]:
-    """Each file's name, where it lies, and gensim's way to read it."""
+    """Each file's format, its path, and gensim's function to load it."""
     matrix = torch.randn(words, SIZE, generator=torch.Generator().manual_seed(0))
     names = tuple(f"word{i}" for i in range(words))
     vectors = WordVectors(names, matrix)

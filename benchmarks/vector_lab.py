@@ -1,7 +1,8 @@
-"""How fast the Vector Lab answers in a real JupyterLab, warm: ``python benchmarks/vector_lab.py`` prints its row.
+"""Latency of the Vector Lab in a real JupyterLab with a warm kernel; prints a row.
 
-1,500 words × 100 numbers × 20 snapshots, two groups, counts and an analogy. While the reader pans, zooms, scrubs or
-plays: the time from a frame to the next, median and 95th of 100; else from the act to the painted frame, median.
+Run ``python benchmarks/vector_lab.py``. 1,500 words × 100 dimensions × 20 snapshots, two groups, counts and an analogy.
+For panning, zooming, scrubbing and playing: the time from one frame to the next, median and 95th percentile; otherwise
+the time from the user action to the painted frame, median.
 """
 
 import statistics
@@ -67,7 +68,7 @@ SELECT = """async (count) => {""" + ANSWERED + """
 
 
 def measure(desk: Desk) -> dict[str, str]:
-    """What is done → its figures."""
+    """Action → its times."""
     page = desk.run(MADE, SHOWN, until=".jp-Notebook-cell:nth-of-type(2) .cloud canvas")
     row = {"first paint": f"{statistics.median(first_paint(page, 1, '.cloud canvas') for _ in range(5)):.0f}"}
     for act in ("pan", "zoom", "hover", "scrub", "play"):

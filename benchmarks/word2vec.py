@@ -1,7 +1,7 @@
-"""Word2vec, ours beside gensim's: ``python benchmarks/word2vec.py [rounds] [sentences]`` prints tables.
+"""Word2vec, ours compared with gensim's: ``python benchmarks/word2vec.py [rounds] [sentences]`` prints tables.
 
-Skip-gram, five negatives, a window of 5, frequent words not thinned out, one round through the text. "Words" are those
-of the text, those left out not counted. Preparing the vocabulary is part of the time.
+Skip-gram, five negative samples, a window of 5, no subsampling of frequent words, one epoch. "Words" are those of the
+text, without discarded ones. The time includes building the vocabulary.
 """
 
 import sys
@@ -22,22 +22,23 @@ from plmlab.world.datasets.word_kinds import free_sentences
 
 SIZES = (50, 100)
 RATE = 0.1
-"""Near the best of each for the world's 40,000 sentences, by the pilots of chapter 02's recipe."""
+"""Learning rate, near the best of each implementation for the world's 40,000 sentences in the pilots of chapter 02's
+recipe."""
 LEAST = 5
-"""A word of Wikipedia stands in the text so often, or is left out."""
+"""Minimum count of a word of Wikipedia; rarer words are discarded."""
 
 Text = list[list[str]]
 
 
 def runners(text: Text, size: int, least: int) -> dict[str, Callable[[], Any]]:
-    """Who learns from the text, by name."""
+    """The implementations to train on the text, by name."""
     return {"gensim, one thread": lambda: gensim_vectors(text, RATE, 1, size=size, least=least),
             "plmlab, one thread": lambda: our_vectors(text, RATE, 0, size=size, least=least),
             "gensim, two threads": lambda: gensim_vectors(text, RATE, 1, size=size, least=least, workers=2)}
 
 
 def main(rounds: int, sentences: int) -> None:
-    """Print a table for each text and size, and how far above the least possible loss each comes on the world's."""
+    """Print a table for each text and size, and on the world's text the excess of each exact loss over its minimum."""
     torch.set_num_threads(1)
     texts = {"world": (list(islice(free_sentences(world.full()), sentences)), 1),
              "wikipedia": (list(word_sentences(paragraphs())), LEAST)}
@@ -45,13 +46,13 @@ def main(rounds: int, sentences: int) -> None:
         counts = Counter(word for words in text for word in words)
         kept = [count for count in counts.values() if count >= least]
         for size in SIZES:
-            print(f"\n{name}: {sum(kept):,} words, {len(kept):,} different ones, {size} numbers each\n")
+            print(f"\n{name}: {sum(kept):,} words, {len(kept):,} distinct, {size} dimensions\n")
             print(table(race(runners(text, size, least), rounds=rounds, warm_up=1), sum(kept))
                   .replace("tokens", "words"))
             if name == "world":
                 for who, run in runners(text, size, least).items():
                     above = pair_loss("full").above(scores(factors_of(pair_loss("full"), *run())))
-                    print(f"{who}: exact loss {above:.1%} above the least")
+                    print(f"{who}: exact loss {above:.1%} above its minimum")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The Small World: automaton sizes and times, generation speed, floors, and a tiny GPT against the floor.
+"""The Small World: automaton sizes and times, generation speed, floors, and a tiny GPT compared with the floor.
 
 Run ``python benchmarks/world.py``; it takes about two minutes on one core, and prints a table for README.md.
 """
@@ -20,7 +20,7 @@ RATE = 4e-3
 
 
 class TinyGPT(nn.Module):
-    """Two causal layers of 64, written with torch.nn alone, so that the world is measured and not our models."""
+    """Two causal layers of width 64, written with torch.nn alone, so that the world is measured and not our models."""
 
     def __init__(self, vocab: int, time: int = 40, model: int = 64):
         super().__init__()
@@ -40,7 +40,7 @@ class TinyGPT(nn.Module):
 
 
 def batches(world: World, split: str, size: int, seed: int) -> Iterator[torch.Tensor]:
-    """[batch, time]: 1 begins a sentence, 2 ends it, 0 fills up."""
+    """Batches [batch time] of token ids: 1 is the start token, 2 the end token, 0 the padding."""
     ids = {word: place for place, word in enumerate(world.vocabulary, start=3)}
     stream = world.text(split, seed=seed)
     while True:
@@ -74,7 +74,7 @@ def train(world: World) -> TinyGPT:
 
 @torch.no_grad()
 def evaluated(model: TinyGPT, world: World, split: str, sentences: int = 4000) -> tuple[float, float]:
-    """Nats a token of the model, and of the best reader, on the same sentences."""
+    """Loss of the model and of the Bayes-optimal predictor on the same sentences, in nats per token."""
     nats = sum(loss(model, tokens, "sum").item() for tokens in islice(batches(world, split, 1, seed=99), sentences))
     sample = list(islice(world.text(split, seed=99), sentences))
     count = sum(len(words) + 1 for words in sample)
@@ -103,7 +103,7 @@ def measure(name: str) -> World:
 
 def main() -> None:
     torch.set_num_threads(1)
-    print("| world | patterns | words | states | arcs | facts and compiling | proof | a million tokens | "
+    print("| world | patterns | words | states | arcs | facts and compilation | proof | a million tokens | "
           "causal floor | masked floor |\n|---|---|---|---|---|---|---|---|---|---|")
     measure("full")
     small = measure("small")
@@ -111,8 +111,9 @@ def main() -> None:
     for split in ("train", "test"):
         reached, best = evaluated(model, small, split)
         floor = small.floor(causal, split=split).mean
-        print(f"tiny GPT after {SECONDS} s on one thread, {split}: {reached:.4f} nats a token, "
-              f"{reached / best - 1:.2%} above the best reader on the same sentences ({best:.4f}; floor {floor:.4f})")
+        print(f"tiny GPT after {SECONDS} s on one thread, {split}: {reached:.4f} nats per token, "
+              f"{reached / best - 1:.2%} above the Bayes-optimal predictor on the same sentences "
+              f"({best:.4f}; floor {floor:.4f})")
 
 
 if __name__ == "__main__":
