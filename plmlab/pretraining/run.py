@@ -159,10 +159,10 @@ def figures(history: History, floor: Floor | None = None, *, likelihood: bool = 
     held_out = history.validation[-1][1]
     results: dict[str, float | str] = {"held-out loss": held_out}
     if likelihood:
-        results = {"held-out loss, nats a token": held_out, "held-out perplexity": exp(held_out)}
+        results = {"held-out loss, nats per token": held_out, "held-out perplexity": exp(held_out)}
     if floor:
         results["floor of the held-out text"] = str(floor)
     return results | {
-        "steps": str(len(history.losses)), "positions read, padding included": f"{history.tokens:,}",
+        "steps": str(len(history.losses)), "positions processed, padding included": f"{history.tokens:,}",
         "seconds": f"{history.seconds:.0f}", "device": history.device, "precision": history.precision,
     }

@@ -53,7 +53,7 @@ def figures(checkpoint: Path) -> dict[str, float]:
     text = (checkpoint / README).read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| (.*?) \| ([\d.,]+)", text, re.MULTILINE))
     return {name: float(rows[title].replace(",", "")) for name, title in {
-        "loss": "held-out loss, nats a token", "floor": "floor of the held-out text", "seconds": "seconds"}.items()}
+        "loss": "held-out loss, nats per token", "floor": "floor of the held-out text", "seconds": "seconds"}.items()}
 
 
 def rival(folder: str) -> dict[str, float]:

@@ -31,10 +31,11 @@ def test_the_transformer_xl_answers_as_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
     test_set = evaluate(model, "test_set")
     assert tokenizer.fingerprint == recalling.tokenizer().fingerprint
-    for figure, found in (("nats an answer", test_set.answers), ("nats a word", test_set.all)):
+    for figure, found in (("loss on the answers, nats per answer", test_set.answers),
+                          ("loss on all words, nats per word", test_set.all)):
         assert found == pytest.approx(stated(name, figure), abs=6e-4)
     for most, share in test_set.right.items():
-        figure = f"right answers, read {int(most) - recalling.BIN + 1} to {most} positions back"
+        figure = f"accuracy, answer {int(most) - recalling.BIN + 1} to {most} positions back"
         assert share == pytest.approx(stated(name, figure), abs=6e-3)
 
 
@@ -53,7 +54,7 @@ def test_the_cogqa_answers_as_its_readme_tells(name: str) -> None:
     for group in ("one hop", "3 hops"):
         right = fmean(answer_question(model, pages(split), one).answer.exact for split in SPLITS
                       for one in questions(split)[group])
-        assert right == pytest.approx(stated(name, f"right answers, {group}"), abs=0.006)
+        assert right == pytest.approx(stated(name, f"exact match, {group}"), abs=0.006)
 
 
 @pytest.mark.parametrize("name", ["cogqa-world"])
@@ -71,7 +72,7 @@ def test_a_realm_finds_and_answers_as_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
     assert tokenizer.fingerprint == build_world_tokenizer(world.full(), ["english"]).fingerprint
     for figure, value in outcomes(FULL, model).items():
-        assert value == pytest.approx(stated(name, figure), abs=0.006), figure
+        assert value == pytest.approx(stated(name, looking_up.LABELS[figure]), abs=0.006), figure
 
 
 @pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])

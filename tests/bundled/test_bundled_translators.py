@@ -36,8 +36,8 @@ def test_the_translator_does_what_its_readme_tells(name: str) -> None:
     telegrams = evaluation_set(LOST, LONGEST, SEEDS[0], SOURCES)
     empty = evaluate_translations(LOST, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
     right = evaluate_translations(LOST, telegrams, beamed(translator, telegrams, 1))["right"]
-    assert empty == pytest.approx(stated(name, "share whose likeliest translation is empty"), abs=0.04) and empty
-    assert right == pytest.approx(stated(name, "share that greedy search gets right"), abs=0.04)
+    assert empty == pytest.approx(stated(name, "fraction whose most probable translation is empty"), abs=0.04) and empty
+    assert right == pytest.approx(stated(name, "fraction that greedy search translates correctly"), abs=0.04)
     assert own.fingerprint == tokenizer().fingerprint
 
 
@@ -54,7 +54,7 @@ def test_a_translator_of_passages_does_what_its_readme_tells(name: str) -> None:
     arm = passage_arms.ARMS[passage_translators.BUNDLED[name][0]]
     some = translation.test_set(30, passage_arms.SEEDS[0], passage_translators.COUNT)
     right = translation.evaluate_translations(translation.translations(model, some, arm), some)["exact"]
-    assert right == pytest.approx(stated(name, "30 words: share right to the last word"), abs=0.04)
-    lost = stated(name, "30 words: loss, nats a word")
+    assert right == pytest.approx(stated(name, "30 words: exact match"), abs=0.04)
+    lost = stated(name, "30 words: loss, nats per word")
     assert translation.loss(model, some, arm) == pytest.approx(lost, rel=2e-2, abs=1e-3)
     assert tokenizer.fingerprint == translation.tokenizer().fingerprint

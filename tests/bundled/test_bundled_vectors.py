@@ -16,7 +16,7 @@ WORLD, WIKIPEDIA = "skipgram-world", "skipgram-wikipedia"
 @pytest.mark.parametrize("name", [WORLD, WIKIPEDIA])
 def test_vectors_are_as_many_as_their_readme_tells(name: str) -> None:
     vectors = vectors_of(*load(name))
-    assert vectors.matrix.shape == (stated(name, "words"), stated(name, "numbers a word"))
+    assert vectors.matrix.shape == (stated(name, "words"), stated(name, "dimensions"))
     assert sum(path.stat().st_size for path in (home() / name).iterdir()) < 4e6
 
 
@@ -24,7 +24,7 @@ def test_vectors_are_as_many_as_their_readme_tells(name: str) -> None:
 @pytest.mark.parametrize("name", [WORLD])
 def test_the_worlds_vectors_reach_the_loss_that_their_readme_tells(name: str) -> None:
     above = above_floor(*load(name))
-    assert above == pytest.approx(stated(name, "loss above the least, %"), rel=2e-3)
+    assert above == pytest.approx(stated(name, "excess loss over the minimum, %"), rel=2e-3)
     assert 0 < above < 10
 
 

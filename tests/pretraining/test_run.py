@@ -128,7 +128,7 @@ def test_two_processes_make_the_model_of_one_with_the_doubled_batch(corpus: Path
     for name, weight in one.items():
         assert_close(both[name], weight, atol=1e-5, rtol=0)
     told = [(tmp_path / name / "README.md").read_text(encoding="utf-8") for name in ("one", "two")]
-    positions = [re.search(r"positions read, padding included \| ([\d,]+)", text) for text in told]
+    positions = [re.search(r"positions processed, padding included \| ([\d,]+)", text) for text in told]
     assert positions[0] and positions[1] and positions[0][1] == positions[1][1]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["little.txt", "one", "two"]
 

@@ -33,10 +33,10 @@ def main() -> None:
     """Train and save both sets of vectors, and enter them into the index of checkpoints."""
     trained = {"skipgram-world": world_vectors(), "skipgram-wikipedia": wikipedia_vectors()}
     for name, learned in trained.items():
-        excess = {"loss above the least, %": above_floor(learned.model, learned.tokenizer)} \
+        excess = {"excess loss over the minimum, %": above_floor(learned.model, learned.tokenizer)} \
             if name == "skipgram-world" else {}
         save(home() / name, learned.model, learned.tokenizer, command=COMMAND, figures={
-            **excess, "words": f"{len(learned.vectors):,}", "numbers a word": str(learned.model.config.model),
+            **excess, "words": f"{len(learned.vectors):,}", "dimensions": str(learned.model.config.model),
             "updates of 128 sentences": f"{len(learned.history.losses):,}",
             "seconds": f"{learned.history.seconds:.0f}",
         })

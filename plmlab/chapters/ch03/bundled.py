@@ -20,8 +20,10 @@ def main() -> None:
     greedy = curse.beamed(model, telegrams, 1)
     save(home() / NAME, model, curse.tokenizer(), command=COMMAND, figures={
         f"texts of {curse.LONGEST} sentences": str(curse.SOURCES),
-        "share whose likeliest translation is empty": curse.evaluate_translations(arm.lost, telegrams, exact)["empty"],
-        "share that greedy search gets right": curse.evaluate_translations(arm.lost, telegrams, greedy)["right"],
+        "fraction whose most probable translation is empty":
+            curse.evaluate_translations(arm.lost, telegrams, exact)["empty"],
+        "fraction that greedy search translates correctly":
+            curse.evaluate_translations(arm.lost, telegrams, greedy)["right"],
         "updates of 32 texts": str(UPDATES), "seconds": f"{history.seconds:.0f}"})
     enter(NAME)
 

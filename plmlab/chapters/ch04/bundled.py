@@ -16,13 +16,13 @@ COUNT = 60
 def keep(name: str, model: Seq2Seq, lr: float) -> None:
     """Save a trained model with its test figures, and enter it into the index of checkpoints."""
     kind, updates = BUNDLED[name]
-    figures = {f"updates of about 1,000 words, rate {lr:g}": f"{updates:,}"}
+    figures = {f"updates of about 1,000 words, learning rate {lr:g}": f"{updates:,}"}
     for aim in (AIMS[0], AIMS[2], AIMS[-1]):
         some = test_set(aim, SEEDS[0], COUNT)
         scores = evaluate_translations(translations(model, some, ARMS[kind]), some)
-        figures |= {f"{aim} words: share right to the last word": f"{scores['exact']:.3f}",
+        figures |= {f"{aim} words: exact match": f"{scores['exact']:.3f}",
                     f"{aim} words: BLEU": f"{scores['bleu']:.2f}",
-                    f"{aim} words: loss, nats a word": f"{loss(model, some, ARMS[kind]):.4f}"}
+                    f"{aim} words: loss, nats per word": f"{loss(model, some, ARMS[kind]):.4f}"}
     save(home() / name, model, tokenizer(), command=COMMAND, figures=figures)
     enter(name)
 

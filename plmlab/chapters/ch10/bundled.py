@@ -19,9 +19,10 @@ def main() -> None:
     model, _ = learn(ARM, UPDATES, lr, SEED, show=True)
     result = evaluate(model, "test_set")
     save(home() / NAME, model, tokenizer(), command=COMMAND, figures={
-        f"updates of 16 texts of 160 words, rate {lr:g}": f"{UPDATES:,}", "seed": str(SEED),
-        "nats an answer": f"{result.answers:.3f}", "nats a word": f"{result.all:.3f}",
-        **{f"right answers, read {int(farthest) - 15} to {farthest} positions back": f"{share:.3f}"
+        f"updates of 16 texts of 160 words, learning rate {lr:g}": f"{UPDATES:,}", "seed": str(SEED),
+        "loss on the answers, nats per answer": f"{result.answers:.3f}",
+        "loss on all words, nats per word": f"{result.all:.3f}",
+        **{f"accuracy, answer {int(farthest) - 15} to {farthest} positions back": f"{share:.3f}"
            for farthest, share in result.right.items()}})
     enter(NAME)
 

@@ -28,6 +28,10 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 COMMAND = "python -m plmlab.chapters.ch16.bundled"
 NAME, SEED, UPDATES, RATE, SAVED = "realm-world", 0, 1600, 6e-4, 4 * EVERY
 RUNS = Path("runs")
+LABELS = {"first": "recall@1", "among four": "recall@4", "right": "accuracy of the answers",
+          "loss": "loss, nats per statement", "null": "mean probability of the null document",
+          "utility": "retrieval utility, nats"}
+"""Keys of `outcomes` → their labels in the README of a checkpoint."""
 
 
 def main() -> None:
@@ -36,8 +40,8 @@ def main() -> None:
     torch.manual_seed(SEED)
     model = initialized(FULL)
     history = train(model, ARMS[FULL], RATE, SEED, UPDATES, save_to=RUNS / NAME, save_every=SAVED, resume=True)
-    bundle(NAME, model, {f"updates of {BATCH} statements, rate {RATE:g}": f"{UPDATES:,}", "device": history.device,
-                         "seconds": f"{history.seconds:.0f}"})
+    bundle(NAME, model, {f"updates of {BATCH} statements, learning rate {RATE:g}": f"{UPDATES:,}",
+                         "device": history.device, "seconds": f"{history.seconds:.0f}"})
 
 
 def start() -> None:
@@ -48,8 +52,8 @@ def start() -> None:
     runs = (train_inverse_cloze(embedder, SEED, save_to=RUNS / START / "embedder", **saving),
             learn_to_read(reader, SEED, save_to=RUNS / START / "reader", **saving))
     bundle(START, REALM.from_pretrained(embedder, reader), {
-        f"inverse cloze, updates of {ICT_BATCH} blocks": f"{ICT_UPDATES:,}",
-        f"reading beside BM25's best document, updates of {READER_BATCH} statements": f"{READER_UPDATES:,}",
+        f"inverse cloze task, updates of {ICT_BATCH} blocks": f"{ICT_UPDATES:,}",
+        f"reader training with BM25's top document, updates of {READER_BATCH} statements": f"{READER_UPDATES:,}",
         "device": runs[0].device, "seconds": f"{sum(run.seconds for run in runs):.0f}"})
 
 
@@ -57,7 +61,7 @@ def bundle(name: str, model: REALM, figures: Mapping[str, str]) -> None:
     """Save a model in half precision, with its test results in that precision."""
     results = outcomes(FULL, model.half().float())
     save(home() / name, model.half(), world_tokenizer(), command=COMMAND, figures={
-        **figures, "seed": str(SEED), **{key: f"{value:.3f}" for key, value in results.items()}})
+        **figures, "seed": str(SEED), **{LABELS[key]: f"{value:.3f}" for key, value in results.items()}})
     enter(name)
 
 

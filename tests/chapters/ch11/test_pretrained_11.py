@@ -78,7 +78,7 @@ def test_the_rival_is_pretrained_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_what_is_measured(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = {"held-out loss, nats a token": 1.25, "floor of the held-out text": "0.40 nats a token ± 0.02",
+    figures = {"held-out loss, nats per token": 1.25, "floor of the held-out text": "0.40 nats per token ± 0.02",
                "seconds": "1,500"}
     torch.manual_seed(0)
     tokenizer = world_tokenizer()
