@@ -77,11 +77,11 @@ def largest(contexts: Tensor, vectors: Tensor, pad: int) -> Tensor:
 
 
 def noise(counts: Float[Tensor, "vocab"], power: float = 0.75) -> Float[Tensor, "vocab"]:
-    """The noise distribution from which negatives are drawn (Mikolov et al. 2013b).
+    """The noise distribution from which negative samples are drawn (Mikolov et al. 2013b).
 
     ``counts`` is how often each word occurs in the text. A word's probability is proportional to its count
-    raised to ``power``, which is above 0. The probabilities sum to 1. A word that never occurs is never
-    drawn.
+    raised to ``power``, which is above 0. The probabilities sum to 1. A word with a count of 0 has
+    probability 0.
     """
     raised = counts ** power
     return raised / raised.sum()
@@ -182,12 +182,13 @@ def draw_analogies(rng: Generator) -> Probes:
 def shifted_pmi(
     counts: Float[Tensor, "word context"], k: int, power: float = 0.75,
 ) -> Float[Tensor, "word context"]:
-    """The optimum of skip-gram with k negatives: shifted PMI (Levy and Goldberg 2014).
+    """The optimum of skip-gram with k negative samples: shifted PMI (Levy and Goldberg 2014).
 
     ``counts`` is how often each word co-occurs with each context. The result for each pair is log(P(w, c) /
     (P(w) · Q(c))) − log k, with the natural logarithm. P(w, c) is the pair's fraction of all counts, P(w)
     that of its whole row. Q(c) is the noise distribution: the column sums raised to ``power``, normalized to
-    sum to 1. A pair that never occurs has −∞, even if its word or its context never occurs at all.
+    sum to 1. The result for a pair with a count of 0 is −∞, even if all counts of its word or of its context
+    are 0.
     """
     words = counts.sum(1, keepdim=True) / counts.sum()
     contexts = counts.sum(0) ** power

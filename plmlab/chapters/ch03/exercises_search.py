@@ -18,13 +18,13 @@ def beam_step(
 ) -> tuple[Int[Tensor, "rows"], Int[Tensor, "rows"], Float[Tensor, "rows"]]:
     """One step of beam search: the ``width`` best extensions of all hypotheses.
 
-    scores[i] is the log-probability of hypothesis i so far, and logprobs[i, v] that of token v after it. Any
-    hypothesis may be extended by any token, and the log-probability of the extension is the sum. Keep the
-    ``width`` best of them all, whichever hypotheses they come from. Return three tensors, sorted from best to
-    worst: the row of the hypothesis that is extended, the token, and the sum. An extension with a sum of −∞ is
-    impossible and is left out; if fewer than ``width`` are left, return them all. Scores [−1, −3], with
-    probabilities 0.6, 0.3, 0.1 after the first hypothesis and 0.8, 0.1, 0.1 after the second, and a width of 2,
-    give rows [0, 0], tokens [0, 1] and sums [−1.51, −2.20].
+    scores[i] is the log-probability of hypothesis i so far, and logprobs[i, v] that of token v after it. Every
+    hypothesis can be extended by every token, and the log-probability of the extension is the sum. Keep the
+    ``width`` best of all extensions, regardless of the hypotheses they extend. Return three tensors, sorted
+    from best to worst: the row of the hypothesis that is extended, the token, and the sum. An extension with a
+    sum of −∞ is impossible and is left out; if fewer than ``width`` are left, return them all. Scores [−1, −3],
+    with probabilities 0.6, 0.3, 0.1 after the first hypothesis and 0.8, 0.1, 0.1 after the second, and a width
+    of 2, give rows [0, 0], tokens [0, 1] and sums [−1.51, −2.20].
     """
     sums = (scores[:, None] + logprobs).flatten()
     best = sums.topk(min(width, int(sums.isfinite().sum())))

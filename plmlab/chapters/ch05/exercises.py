@@ -11,13 +11,13 @@ from plmlab.exercises.exercise import Exercise, Probes
 
 
 def spell(word: str, longest: int) -> Int[Tensor, "time"]:
-    """Encode a word as the character ids that ELMo reads: ``longest`` of them, at least 3.
+    """Encode a word as ``longest`` character ids, at least 3, in ELMo's input format.
 
-    The first id is 259, the beginning of the word. It is followed by one id per byte of the word in UTF-8: the
-    byte plus 1. An English letter is one byte, other characters are two to four. Then comes 260, the end of the
-    word. The rest is padded with 261. If there are too many bytes, the last ones are left out, so that 259 and
-    260 still fit; a character may lose some of its bytes. The bytes of "n" and "o" are 110 and 111, so that "no"
-    with longest = 6 becomes the tensor [259, 111, 112, 260, 261, 261].
+    The first id is 259, the begin-of-word symbol. It is followed by one id per byte of the word in UTF-8: the
+    byte plus 1. An English letter is one byte, other characters are two to four. The next id is 260, the
+    end-of-word symbol. The rest is padded with 261. If there are too many bytes, the last ones are left out, so
+    that 259 and 260 still fit; a character may lose some of its bytes. The bytes of "n" and "o" are 110 and 111,
+    so that "no" with longest = 6 becomes the tensor [259, 111, 112, 260, 261, 261].
     """
     codes = [259, *(byte + 1 for byte in word.encode()[:longest - 2]), 260]
     return torch.tensor(codes + [261] * (longest - len(codes)))
@@ -46,8 +46,8 @@ def found(
 
     letters[i, p] is the vector of character p of word i. Filter k consists of ``size`` vectors filters[k, 0],
     filters[k, 1], … At each position where the whole filter fits within the word, take the inner product of each of
-    its vectors with the character vector at the same place, sum these products, and add bias[k] once. Return, for
-    each word and filter, the maximum of these sums, or 0 if it is negative (ReLU). For a word with the
+    its vectors with the character vector that it is aligned with, sum these products, and add bias[k] once. Return,
+    for each word and filter, the maximum of these sums, or 0 if it is negative (ReLU). For a word with the
     one-dimensional characters 1, 3, −2 and the filter 1, 2 with the bias −1, the sums are 1 + 6 − 1 = 6 and 3 − 4 − 1
     = −2, and the result is 6.
     """
@@ -78,12 +78,12 @@ def both_sides(
 ) -> tuple[Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"]]:
     """Inputs and targets of a forward (left-to-right) and a backward (right-to-left) language model for one text.
 
-    The forward model reads [START] x₁ … xₙ, one token per position, where [START] is ``start``. At each position it
-    predicts the next token, so that its targets are x₁ … xₙ [END]. The backward model starts at the other side with
-    [END], ``end``: it reads [END] xₙ … x₁. At each position it predicts the preceding token, so that its targets are
-    xₙ … x₁ [START]. Return four rows, in this order: forward inputs, forward targets, backward inputs, backward
-    targets. For the text [7, 8, 9], start 5 and end 6, they are [5, 7, 8, 9], [7, 8, 9, 6], [6, 9, 8, 7] and
-    [9, 8, 7, 5].
+    The inputs of the forward model are [START] x₁ … xₙ, one token per position, where [START] is ``start``. At each
+    position it predicts the next token, so that its targets are x₁ … xₙ [END]. The backward model starts at the
+    other end with [END], ``end``: its inputs are [END] xₙ … x₁. At each position it predicts the preceding token, so
+    that its targets are xₙ … x₁ [START]. Return four rows, in this order: forward inputs, forward targets, backward
+    inputs, backward targets. For the text [7, 8, 9], start 5 and end 6, they are [5, 7, 8, 9], [7, 8, 9, 6], [6, 9,
+    8, 7] and [9, 8, 7, 5].
     """
     whole = torch.tensor([start, *tokens, end])
     turned = whole.flip(0)
@@ -173,8 +173,8 @@ def word_before(
     """The word before a suffix of a sentence: an exact right-to-left language model, by counting.
 
     A sentence is a list of words, and a word is an integer from 1 to size − 1. The language consists of these
-    ``sentences`` only, and sentence i has the probability chances[i]; a sentence may occur twice. The model reads from
-    right to left: it knows that a sentence ends in the words ``suffix``, given in the order of the text. Return the
+    ``sentences`` only, and sentence i has the probability chances[i]; a sentence may occur twice. The model is
+    right-to-left: it is given the last words ``suffix`` of a sentence, in the order of the text. Return the
     distribution of the word directly before them. The probability of a word is that of all sentences that end in this
     word and then the suffix, divided by that of all sentences that end in the suffix. Word 0 is [START]: it precedes
     the first word of a sentence. With an empty suffix, the last word is predicted. At least one sentence ends in the

@@ -42,8 +42,8 @@ def masked_weights(
 ) -> Float[Tensor, "query key"]:
     """Attention weights under a mask: the softmax of each query's scores over the keys that it can attend to.
 
-    True = attend. A masked key gets the weight 0, as if it were not there: the other weights sum to 1. Every
-    query can attend to at least one key.
+    True = attend. A masked key has the weight 0, and the other weights sum to 1. Every query can attend to at
+    least one key.
     """
     return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)
 
@@ -99,13 +99,13 @@ def draw_sizes(_: Generator) -> Probes:
 def shift_right(
     sentences: list[list[int]], start: int, end: int, pad: int,
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """The input of a decoder and the target at each of its positions, for a batch.
+    """The inputs of a decoder and the target at each of its positions, for a batch.
 
-    A sentence is a list of token ids. Position 0 reads ``start`` and predicts the first token. Each later
-    position reads a token and predicts the next one, and the position that reads the last token predicts
-    ``end``. Pad short rows on the right: the input with ``pad``, the targets with −100, which
-    ``cross_entropy`` ignores. With start 5, end 6 and pad 0, the input for [[7, 8], [9]] is [[5, 7, 8],
-    [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
+    A sentence is a list of token ids. The input at position 0 is ``start``, and its target is the first
+    token. The input at each later position is a token, and its target is the next one; at the last token,
+    the target is ``end``. Pad short rows on the right: the inputs with ``pad``, the targets with −100,
+    which ``cross_entropy`` ignores. With start 5, end 6 and pad 0, the inputs for [[7, 8], [9]] are [[5,
+    7, 8], [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
     """
     longest = max(len(tokens) for tokens in sentences)
     read = [[start, *tokens] + [pad] * (longest - len(tokens)) for tokens in sentences]
@@ -127,7 +127,7 @@ def previous_token_head(weights: Float[Tensor, "head query key"], tokens: list[s
 
     A head's score is its mean attention weight from a token to the previous one. Only pairs of two ordinary
     tokens count: the first token has no previous one, and a pair with a special token is left out. A special
-    token begins with "[", like [CLS] and [SEP]. ``weights[h, i, j]`` is the weight with which query i attends
+    token starts with "[", like [CLS] and [SEP]. ``weights[h, i, j]`` is the weight with which query i attends
     to key j in head h.
     """
     back = weights.diagonal(offset=-1, dim1=1, dim2=2)

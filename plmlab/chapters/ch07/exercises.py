@@ -12,8 +12,9 @@ from plmlab.exercises.mistakes import within
 def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor, "time"]) -> Float[Tensor, ""]:
     """The loss of a causal language model on one text, in nats.
 
-    Position t reads tokens[t], and ``logits[t]`` are its prediction of the next token. The loss is the mean
-    of −log p(next token). The last position also makes a prediction, but it has no target and is left out.
+    The input at position t is tokens[t], and ``logits[t]`` are the prediction of the next token. The loss
+    is the mean of −log p(next token). The last position also makes a prediction, but it has no target and
+    is left out.
     """
     logprobs = logits.log_softmax(-1)
     said = logprobs[:-1].gather(-1, tokens[1:, None])
@@ -72,7 +73,7 @@ def step_with_cache(
     """Attention of one new token with a KV cache: the output, and the extended cache.
 
     ``keys`` and ``values`` are those of the previous tokens, in order. The new token attends to all of them
-    and to itself, so first append its own k and v at the end. The rest is ordinary attention,
+    and to itself, so first append its k and v at the end. The rest is ordinary attention,
     softmax(qKᵀ/√width) V, with a single query. Return the output, the keys and the values.
     """
     keys = torch.cat([keys, k[None]])

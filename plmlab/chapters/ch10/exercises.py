@@ -105,10 +105,10 @@ def draw_tables(rng: Generator) -> Probes:
 def farthest(position: int, layers: int, segment: int, memory: int) -> int:
     """The first position of a text from which information can reach ``position`` in the last layer.
 
-    A text is read in segments of ``segment`` positions, starting at position 0. In each of the ``layers``
-    layers a position attends to the positions of its own segment up to itself, and to the last ``memory``
-    positions before the segment, i.e. to the hidden states that the layer below computed when their own
-    segment was read. Below the first layer, a position depends on itself only.
+    A text is processed in segments of ``segment`` positions, starting at position 0. In each of the
+    ``layers`` layers a position attends to the positions of its own segment up to itself, and to the last
+    ``memory`` positions before the segment, i.e. to the hidden states that the layer below computed when
+    their segment was processed. Below the first layer, a position depends on itself only.
     """
     for _ in range(layers):
         position = max(0, position // segment * segment - memory)
@@ -170,8 +170,8 @@ def same_length(query: int, memory: int) -> Bool[Tensor, "query key"]:
     """An attention mask with the same context length for every query: ``memory`` positions, itself included.
 
     True = can attend. The ``query`` queries are the positions of a segment; the keys are those of the
-    ``memory`` positions before it and of the segment itself, memory + query in all. Thus later queries
-    attend to less of the memory. ``memory`` is 1 or more.
+    ``memory`` positions before it and of the segment itself, memory + query in all. So later queries attend
+    to fewer positions of the memory. ``memory`` is at least 1.
     """
     return torch.ones(query, memory + query, dtype=torch.bool).triu(1).tril(memory)
 

@@ -49,11 +49,11 @@ def pointed_spans(
     """The spans of a paragraph that System 1 predicts, sorted by decreasing start logit.
 
     ``starts`` and ``ends`` are the logits of each position for being the first and the last of a span. Position
-    0 is [CLS], followed by the paragraph. A span can start at each position whose start logit is
-    above that of [CLS]; if there are more than ``most`` of them, at the ``most`` largest.
-    A span that starts at i ends at the position with the largest end logit among i, i + 1, … for which the
-    span has at most ``longest`` positions. Spans may overlap. Return (start, end) of each as in a slice:
-    ``end`` is the position after the last.
+    0 is [CLS], followed by the paragraph. A span starts at each position whose start logit is above that of
+    [CLS]; if there are more than ``most`` such positions, at the ``most`` with the largest start logits. A span
+    that starts at i ends at the position with the largest end logit among i, i + 1, … for which the span has at
+    most ``longest`` positions. Spans may overlap. Return (start, end) of each as in a slice: ``end`` is the
+    position after the last.
 
     (plmlab's `best_spans` also ends a span with its sentence; this function does not.)
     """

@@ -60,10 +60,10 @@ def log_marginal(
 
     ``prior[i, z]`` is log p(z|x) of text i and document z. It is −∞ if the document is missing.
     ``likelihood[i, z, j]`` is log p(y_j|z,x): the reader's log-probability of the target token at masked
-    position j given document z and the text. Some texts have fewer masks than others. ``asked[i, j]`` is
-    True if text i has a mask j. Where it is False, ``likelihood`` may be any number, even −∞, and must
-    be ignored. An empty product is 1.
-    The probabilities may be too small for a float. Their logarithms are not, and neither is the result.
+    position j given document z and the text. Texts may differ in the number of masks. ``asked[i, j]`` is
+    True if text i has a mask j. Where it is False, ``likelihood`` can have any value, even −∞, and must
+    be ignored. An empty product is 1. The probabilities may be too small for a float; their logarithms
+    are not, and neither is the result.
     """
     return (prior + likelihood.masked_fill(~asked[:, None], 0.0).sum(2)).logsumexp(1)
 

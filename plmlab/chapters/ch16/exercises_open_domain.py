@@ -14,13 +14,12 @@ def retrieved(
 ) -> list[int]:
     """The indices of the ``most`` best documents for a text, the best first.
 
-    Row z of ``index`` is the vector of document z, and ``query`` is the vector of the text. The
-    score of a document is its inner product with the query. Of documents with equal scores, the one with
-    the lower index comes first.
-    The document that the text was taken from, with the index ``source``, must be excluded, because it
-    contains the masked tokens. ``source`` is −1 if the text comes from no document; then nothing is
-    excluded for it. The documents ``removed`` have been removed from the index, and must be excluded too.
-    If fewer than ``most`` documents are left, return them all.
+    Row z of ``index`` is the vector of document z, and ``query`` is the vector of the text. The score of
+    a document is its inner product with the query. Documents with equal scores are ordered by their
+    index. The document that the text was taken from, with the index ``source``, must be excluded, because
+    it contains the masked tokens. ``source`` is −1 if the text was not taken from a document; then
+    nothing is excluded for it. The documents ``removed`` have been removed from the index, and must be
+    excluded too. If fewer than ``most`` documents are left, return them all.
     """
     best = (index @ query).argsort(descending=True, stable=True).tolist()
     return [number for number in best if number != source and number not in removed][:most]
