@@ -45,11 +45,9 @@ def zero_recurrent_weights(network: Recurrent) -> None:
 
 
 def untrained_horizons(change: Callable[[Recurrent], None] = lambda network: None) -> dict[str, list[int | None]]:
-    """Perturbation horizon of untrained networks: cell → one number of steps per seed (three seeds).
-
-    It is the number of noise steps after which less than 1 % of the perturbation's largest effect is left; None where
-    more is left at the end. ``change`` modifies each fresh network in place before the measurement.
-    """
+    """Perturbation horizon of untrained networks: cell → one number of steps per seed (three seeds). It is the number
+    of noise steps after which the perturbation has decayed below 1 % of its largest effect; None if it has not at the
+    end. ``change`` modifies each new network in place before the measurement."""
     horizons: dict[str, list[int | None]] = {}
     for name, cell in UNTRAINED.items():
         horizons[name] = []
@@ -76,7 +74,7 @@ def running_text(rows: int = 8, length: int = 200) -> Int[Tensor, "row time"]:
 
 
 def language_model_horizon(model: RecurrentLanguageModel, tokens: Int[Tensor, "row time"]) -> int | None:
-    """Number of tokens after which less than 1 % of a perturbation is left in a language model; None where more is left
-    at the end."""
+    """Number of tokens after which a perturbation of a language model has decayed below 1 %; None if it has not at the
+    end."""
     recurrent, x = deepcopy(model.recurrent).double(), model.token(tokens).detach().double()
     return steps_until_below(perturbation_size(recurrent, x, torch.Generator().manual_seed(0)))

@@ -1,4 +1,4 @@
-"""Position probes: a linear probe decodes from a state how many words have been read, or are still to come.
+"""Position probes: a linear probe decodes from a state how many words have been processed, or how many remain.
 
 A recurrent network has no positional encoding. The baselines are a probe on the current word alone (one-hot) and a
 probe on an untrained network.
@@ -49,18 +49,19 @@ def words_alone(rows: Sequence[Words]) -> Float[Tensor, "step vocab"]:
 
 
 def read_so_far(rows: Sequence[Words]) -> list[int]:
-    """Number of words read so far, at each time step."""
+    """Number of words processed so far, at each time step."""
     return [index + 1 for words in rows for index in range(len(words))]
 
 
 def still_to_come(rows: Sequence[Words]) -> list[int]:
-    """Number of words still to come, at each time step."""
+    """Number of remaining words, at each time step."""
     return [len(words) - index - 1 for words in rows for index in range(len(words))]
 
 
 def probe_r2(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
              *exams: Sequence[Words]) -> list[float]:
-    """R² of a ridge-regression probe, fitted on ``to_learn``, on each test set; ``asked`` gives its targets."""
+    """R² of a ridge-regression probe, fitted on ``to_learn``, on each test set; the function ``asked`` returns its
+    targets."""
     from sklearn.linear_model import RidgeCV
     features = vectors(to_learn)
     varying = features.std(0) > 0

@@ -1,4 +1,5 @@
-"""Perturbations of the initial state of a recurrent network: their size over time, and when they have died out."""
+"""Perturbations of the initial state of a recurrent network: their size over time, and the step at which they have died
+out."""
 
 import torch
 from jaxtyping import Float
@@ -29,15 +30,13 @@ def perturbation_size(network: Recurrent, x: Float[Tensor, "batch time inputs"],
 
 
 def perturb(states: LayerStates, push: Tensor) -> LayerStates:
-    """Add ``push`` to the last vector of the states: the cell state where there is one, else the hidden state."""
+    """Add ``push`` to the last vector of the states: the cell state if there is one, otherwise the hidden state."""
     return (*states[:-1], states[-1] + push)
 
 
 def steps_until_below(sizes: Float[Tensor, "time"], left: float = 0.01) -> int | None:
-    """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum.
-
-    0 where all sizes are 0; None where more is left at the end.
-    """
+    """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum. 0 if all sizes are
+    0; None if the last size is above that fraction."""
     above = (sizes > left * sizes.max()).nonzero()
     steps = int(above[-1]) + 1 if len(above) else 0
     return None if steps == len(sizes) else steps

@@ -53,12 +53,12 @@ class PairLoss:
 
     @cached_property
     def best(self) -> Float[Tensor, "word context"]:
-        """The scores that minimise the loss, log P(w, c) / (k P(w) q(c)): the PMI shifted by log k; −∞ for a pair that
-        never occurs."""
+        """The scores that minimise the loss, log P(w, c) / (k P(w) q(c)): the PMI shifted by log k; −∞ for a pair with
+        probability 0."""
         return (self.joint / self.refused).log()
 
     def table(self, *, positive: bool) -> Float[Tensor, "word context"]:
-        """``best`` with 0 where a pair never occurs; with ``positive``, negative scores are set to 0, too."""
+        """``best`` with 0 for pairs with probability 0; with ``positive``, negative scores are set to 0, too."""
         matrix = torch.where(self.occurs, self.best, 0.0)
         return matrix.clamp(min=0) if positive else matrix
 
@@ -114,10 +114,8 @@ def minimise_exact(loss: PairLoss, size: int, *, steps: int, lr: float, seed: in
 
 def truncated_svd(loss: PairLoss, size: int, *, positive: bool = True) -> Factors:
     """Factors from the truncated SVD of the shifted positive PMI, with singular values split evenly between words and
-    contexts (Levy and Goldberg 2014, §4.2).
-
-    ``positive=False`` takes the shifted PMI with 0 where a pair never occurs.
-    """
+    contexts (Levy and Goldberg 2014, §4.2). ``positive=False`` takes the shifted PMI, with 0 for pairs that never
+    co-occur."""
     left, values, right = torch.linalg.svd(loss.table(positive=positive), full_matrices=False)
     root = values[:size].sqrt()
     return left[:, :size] * root, right[:size].T * root

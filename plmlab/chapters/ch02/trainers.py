@@ -22,7 +22,7 @@ def our_vectors(sentences: Sequence[Sequence[str]], rate: float, seed: int, *, s
 
 def gensim_vectors(sentences: Sequence[Sequence[str]], rate: float, seed: int, *, size: int, least: int = 1,
                    sample: float = 0.0, rounds: int = 1, workers: int = 1) -> Pair:
-    """Train with gensim; on one thread, because with several the result depends on their timing."""
+    """Train with gensim, on one thread: with several, the result depends on thread timing."""
     from gensim.models import Word2Vec
 
     learned = Word2Vec(sentences, vector_size=size, window=WINDOW, negative=NEGATIVES, sg=1, sample=sample,

@@ -147,9 +147,10 @@ def verdict(arms: dict[str, Any], name: str) -> str:
     """Apply the study's rule to a configuration ("noise" or "smoothing") after `VERDICT_UPDATES` updates, for texts of
     four sentences: "holds", "holds in part" or "fails". ``arms`` is the stored record.
 
-    It fails if the most likely text is empty for less than 10 % of the sources, or not more often than for one
-    sentence, or if greedy search generates it too, or if "clean" prefers it for more than 1 %. It holds if a beam of 5
-    generates it for at most a third of those sources, and holds in part otherwise. """
+    It fails if the most likely text is empty for less than 10 % of the sources, or not for more sources than with one
+    sentence, or if greedy search generates the empty text too, or if "clean" prefers it for more than 1 %. It holds if
+    a beam of 5 generates it for at most a third of those sources, and holds in part otherwise.
+    """
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
         return arms[arm]["updates"][str(VERDICT_UPDATES)][str(count)][way]["empty"]["mean"]
 

@@ -86,8 +86,8 @@ def split_sentences(english: Sequence[str]) -> list[BilingualSentence] | None:
 
 
 def is_correct(source: Sequence[str], english: Sequence[str], lost: float) -> bool:
-    """Whether the English is a possible translation: one to four sentences of the world whose Chinese becomes the
-    source by losing words; if ``lost`` is 0, the source must be their Chinese exactly."""
+    """Whether the English is a possible translation: one to four sentences of the world from whose Chinese the source
+    can result by word loss; if ``lost`` is 0, the source must be their Chinese exactly."""
     parts = split_sentences(english)
     if not parts or len(parts) > LONGEST:
         return False

@@ -59,7 +59,7 @@ def characters(order: int) -> TokenizationResult:
 
 
 def pieces(size: int, order: int) -> TokenizationResult:
-    """Byte-level BPE with a vocabulary of ``size``: no token is unknown."""
+    """Byte-level BPE with a vocabulary of ``size``, which needs no [UNK]."""
     read, test_set = lines()
     tokenizer = Tokenizer.bpe(read, size)
     train_ids, test_ids = (tokenizer.encode_all(part, plain=True) for part in (read, test_set))
@@ -76,5 +76,5 @@ def words(least: int, order: int) -> TokenizationResult:
 
 
 def _characters() -> int:
-    """Number of characters of the test text, with one end mark per paragraph."""
+    """Number of characters of the test text, including one end-of-paragraph character per paragraph."""
     return sum(len(line) + 1 for line in lines()[1])

@@ -94,8 +94,8 @@ def _distinct(rows: Iterable[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
 @dataclass(frozen=True)
 class Search:
     """Search results for one prompt: the model's most likely continuation ``best``, the one ``found`` by beam search at
-    each width, the maximum number of open prefixes in exact search, and the log-probability of the world's most likely
-    sentence with this beginning."""
+    each width, the maximum number of unfinished prefixes in exact search, and the log-probability of the world's most
+    likely sentence that starts with the prompt."""
 
     beginning: tuple[str, ...]
     best: Hypothesis

@@ -6,7 +6,7 @@ SEEDS = (2, 3, 4)
 UPDATES, LONGER = 2000, 6000
 """Number of updates of every configuration; and of the four that the bottleneck experiment is about."""
 DELAY = 10
-"""Number of padding tokens ([SEP]): as many as reversing the source takes off the shortest lag of 30-word passages."""
+"""Number of padding tokens ([SEP]): the reduction of the shortest lag of 30-word passages by reversing the source."""
 
 ARMS = {
     "fixed": Arm("fixed"), "general": Arm("general"), "end only": Arm("end only"), "two-way": Arm("two-way"),

@@ -27,7 +27,7 @@ from plmlab.world.datasets.passages import Words
 from plmlab.world.documents.pairs import Translation
 
 NOUNS = ("hat", "key")
-"""Nouns of the word pairs that never co-occur in training: *bought* with *hat*, *new* with *key*."""
+"""Nouns of the word pairs that do not co-occur in training: *bought* with *hat*, *new* with *key*."""
 
 
 @cache

@@ -8,7 +8,8 @@ from plmlab.visibility import AttentionMask
 
 
 class EndOnlySeq2Seq(GeneralSeq2Seq):
-    """`GeneralSeq2Seq` whose decoder can attend only to the last source position, where all words have been read.
+    """`GeneralSeq2Seq` whose decoder can attend only to the last source position, at which the encoder has processed
+    all words.
 
     The output is computed from that position's hidden state and the decoder state, with the same number of parameters
     as with attention. The model differs from attention only in the positions that are visible.

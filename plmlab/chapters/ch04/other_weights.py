@@ -92,8 +92,7 @@ def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Litera
 def swapped_source(model: Seq2Seq, some: Sequence[Passage], arm: Arm,
                    part: Literal["source", "positions", "last state"],
                ) -> dict[str, float]:
-    """`unchanged_rates` of predictions unchanged when a part of the encoding comes from the next passage
-    (`with_another`)."""
+    """`unchanged_rates` when a part of the encoding is swapped for that of the next passage (`with_another`)."""
     batch = pairs(some, arm)
     return unchanged_rates(model.eval()(batch).argmax(-1) == with_another(model, some, arm, part), some, batch)
 
@@ -106,11 +105,8 @@ def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor,
 
 
 def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Arm) -> dict[str, float]:
-    """`unchanged_rates` of predictions unchanged under replaced attention weights.
-
-    Also the mean total variation distance, from 0 to 1, between the original and the replaced weights (``moved``) and
-    between the two output distributions (``beliefs``).
-    """
+    """`unchanged_rates` under replaced attention weights. Also the mean total variation distance, from 0 to 1, between
+    the original and the replaced weights (``moved``) and between the two output distributions (``beliefs``)."""
     batch = pairs(some, arm)
     real = batch.source.padding_mask[:, None, None]
     moved = []
@@ -133,9 +129,9 @@ def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: E
 def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
     """Search over one-hot attention weights, for words with a gold link whose prediction depends on the source.
 
-    ``asked``: the number of these words. The fraction for which one-hot weights on some position other than the
-    highest-weighted one leave the prediction unchanged (``another``), and for which those on the aligned word do
-    (``partner``); and the mean fraction of other positions that leave it unchanged (``positions``).
+    ``asked`` is the number of these words; ``another`` the fraction for which one-hot weights on some position other
+    than the highest-weighted one leave the prediction unchanged; ``partner`` the fraction for which one-hot weights on
+    the aligned word do; ``positions`` the mean fraction of other positions that leave the prediction unchanged.
     """
     batch = pairs(some, arm)
     unaided, weights = with_another(model, some, arm, "source"), looked(model, some)

@@ -1,8 +1,8 @@
 """Invented out-of-vocabulary names: recombined from parts of known names, or random characters.
 
 The world's own held-out names are new as a whole, but each of their words occurs elsewhere in training. A test of
-character-level input needs new words: each word of a person's name is replaced by one with similar spelling (the
-beginning of one known word and the end of another), or by the same number of random letters, capitalized or not.
+character-level input needs new words: each word of a person's name is replaced by one with similar spelling (the start
+of one known word and the end of another), or by the same number of random letters, capitalized or not.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ def parts() -> dict[bool, list[str]]:
 
 
 def alike(rng: Random, pool: Sequence[str], word: str) -> str:
-    """A new word made of the beginning of one word of the pool and the end of another; ``word`` is only excluded."""
+    """A new word made of the start of one word of the pool and the end of another; ``word`` is only excluded."""
     known = {*world.full().vocabulary, word}
     while True:
         one, other = choice(rng, pool), choice(rng, pool)

@@ -49,7 +49,8 @@ class JoinedELMo(ELMo):
     bilm_class = JoinedBiLM
 
     def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
-        """Final hidden states at the target positions, those of each direction in its own reading order."""
+        """Final hidden states at the target positions, those of each direction in the order in which it processes the
+        text."""
         tokens, real = whole(batch)
         left, right = self.bilm.read(self.words(tokens), real)[-1].chunk(2, -1)
         return torch.cat([left[:, :-1], reversed_padded(right, real)[:, :-1]], 1)
@@ -57,10 +58,7 @@ class JoinedELMo(ELMo):
 
 def whole(batch: BidirectionalBatch) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
     """The complete texts from [START] to [END], one token longer than either direction's input, and the mask of real
-    tokens.
-
-    The backward input begins with [END], whose position id is the number of tokens before it.
-    """
+    tokens. The backward input starts with [END], whose position id is the number of tokens before it."""
     last = batch.backwards.position_ids[:, 0, :1].expand(len(batch.forwards.tokens), 1)
     padded = torch.cat([batch.forwards.tokens, batch.forwards.tokens[:, -1:]], 1)
     indices = torch.arange(padded.shape[1], device=padded.device)

@@ -42,8 +42,8 @@ class HeadRule(NamedTuple):
     """The head that follows a relation best: chosen on every second link, scored on the remaining ones, from 0 to 1.
 
     ``score`` is the head's score, and ``others`` its score when the link starts at any other word of the text and has
-    the same target. ``place`` is the position at which most links begin; ``in_place`` is the score of the
-    ``control_links`` words that occur at that position although no link of their text begins there (nan if there are
+    the same target. ``place`` is the position at which most links start; ``in_place`` is the score of the
+    ``control_links`` words that occur at that position although no link of their text starts there (nan if there are
     none). ``by_offset`` and ``by_position`` are the scores of the best fixed ``offset`` and of the best fixed position,
     ``position``. ``heads`` has the scores of all heads.
     """

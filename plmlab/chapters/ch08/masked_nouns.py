@@ -1,6 +1,7 @@
-"""A noun is masked and its verb is visible: do nouns of the verb's number get more probability than those of the other?
+"""A noun is masked and its verb is visible: do nouns that agree with the verb get more probability than the others?
 
-The right context decides, so a model that conditions only on the left context must fail: this holds by construction.
+Only the right context reveals the number, so a model that conditions only on the left context must fail, by
+construction.
 """
 
 from collections.abc import Callable
@@ -48,7 +49,8 @@ def nouns(number: str) -> Bool[Tensor, "vocab"]:
 
 @cache
 def masked_nouns() -> list[Noun]:
-    """The subjects to mask. The test sentences come from open patterns, and so none occurs in the training text."""
+    """The subjects to mask. The test sentences are generated from open patterns, so none occurs in the training
+    text."""
     candidates = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
                   for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
                   if s.pattern in world.full().open_patterns and link.subject < link.verb

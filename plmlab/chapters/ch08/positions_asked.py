@@ -1,4 +1,5 @@
-"""Is BERT farther from its floor because only one position in seven is a target? Other masking rates (small world)."""
+"""Is BERT farther from its floor because only about 15 % of the positions are targets? Other masking rates (small
+world)."""
 
 from functools import cache, partial
 from itertools import islice

@@ -61,8 +61,8 @@ class ContinuedPositionTransformerXL(AbsolutePositionTransformerXL):
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """Final hidden states, one per position, of a text from its beginning. Raises ValueError if ``memories`` are
-        given, because they do not record how many words came before."""
+        """Final hidden states, one per position, of a complete text. Raises ValueError if ``memories`` are given,
+        because they do not record the number of words before them."""
         refuse(memories)
         if not batch.visible.only_causal:
             return super().hidden_states(batch)
@@ -82,8 +82,8 @@ class TransformerXLWithGradient(TransformerXL):
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
-        """Final hidden states, one per position, of a text from its beginning. Raises ValueError if ``memories`` are
-        given, because no gradient flows into them."""
+        """Final hidden states, one per position, of a complete text. Raises ValueError if ``memories`` are given,
+        because no gradient flows into them."""
         refuse(memories)
         if batch.visible.only_causal:
             mask = self.visibility(batch.size[1]).dense().to(batch.tokens.device)

@@ -1,14 +1,13 @@
 """The long texts of chapter 10 (training, development and test set), and recall accuracy by distance.
 
 The texts are `RecallTexts` of the small world: each states what eight people did, and asks about it 1 to 128 words
-later. No two of these deeds share a kind of thing, so the verb of a question determines which kind of thing the answer
-is.
-
-The question about a deed comes at most 128 words later, or later still only if other questions come first. In the
-training texts the limit is 8, 16, 32, 64 or 128 words, a fifth of the texts each. Because the eight people take turns,
-a question may still come about 60 words later; but the lower the limit, the fewer scenes and the more questions a text
-has. With a limit of 128 throughout, four of six pilot runs had hardly learned to answer anything after 1,000 updates.
-(All fifths are drawn with one seed, so that many texts with lower limits share long identical passages.)
+later. No two of these actions involve the same kind of object, so the verb of a question determines the kind of object
+that is the answer. The question about an action follows at most 128 words later, unless other questions have to be
+asked first. In the training texts the limit is 8, 16, 32, 64 or 128 words, a fifth of the texts each. Because the eight
+people take turns, a question may still follow about 60 words later; but the lower the limit, the fewer scenes and the
+more questions a text has. With a limit of 128 throughout, four of six pilot runs had hardly learned to answer anything
+after 1,000 updates. (All fifths are sampled with one seed, so that many texts with lower limits share long identical
+passages.)
 """
 
 from collections import defaultdict
@@ -31,9 +30,9 @@ from plmlab.text.words import word_tokenizer
 from plmlab.world.datasets.recalls import RecallText, RecallTexts
 
 WORDS, FARTHEST = 160, 128
-"""Words per text, and the maximum number of words between a deed and its question."""
+"""Words per text, and the maximum number of words between an action and its question."""
 WITHIN = (8, 16, 32, 64, 128)
-"""Maximum distances between a deed and its question in training texts; each applies to a fifth of them."""
+"""Maximum distances between an action and its question in training texts; each applies to a fifth of them."""
 BIN = 16
 """Width of the distance bins, in words: one segment."""
 READ, TEST_SIZE = 4100, 300
@@ -115,7 +114,7 @@ def questions(some: Sequence[RecallText]) -> Iterator[Question]:
 
 
 def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str, float]:
-    """Mean score by the distance to the answer, in bins of `BIN` positions: key "16" stands for distances 1 to 16."""
+    """Mean score by the distance to the answer, in bins of `BIN` positions: key "16" is for distances 1 to 16."""
     bins = defaultdict(list)
     for question, score in zip(asked, scores, strict=True):
         bins[-(-question.back // BIN) * BIN].append(score)
@@ -124,7 +123,7 @@ def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str,
 
 class Evaluation(NamedTuple):
     """Evaluation on a set of texts: accuracy on answers (``right``) by distance, and the mean loss in nats per word on
-    the ``answers``' things and on ``all`` words."""
+    the last words of the ``answers`` and on ``all`` words."""
 
     right: dict[str, float]
     answers: float

@@ -108,7 +108,7 @@ def _masks(make: Callable[..., Example], chosen: str = "select") -> Ask:
 
 
 def _in_order(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
-    """[SEP] and [CLS] come first in the order, so that the length is known, as it is to BERT."""
+    """[SEP] and [CLS] are first in the order, so that the length is known, as it is to BERT."""
     ends = [len(tokens), len(tokens) + 1]
     order = [*ends, *(position for position in range(len(tokens)) if position not in hidden), *hidden]
     return permuted_targets(tokens, vocab=vocab, rng=Random(0), order=order, predict=hidden)
@@ -145,7 +145,7 @@ PLATEAU = (1200, 3600)
 
 
 def budgets(name: str) -> tuple[int, ...]:
-    """The numbers of updates that a variant is trained for, each in a run of its own."""
+    """The numbers of updates that a variant is trained for, each in a separate run."""
     return BUDGETS if name in PRICED else PLATEAU
 
 

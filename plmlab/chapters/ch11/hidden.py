@@ -111,22 +111,22 @@ def masked_words(kind: str, source: Source = SMALL) -> list[MaskedWords]:
 
 def read(kind: str, source: Source = SMALL) -> float:
     """Fraction of a test set's sentences that occur in 60,000 sentences of the training text."""
-    return sum(gap.words in _told(source.world())
-               for gap in masked_words(kind, source)) / len(masked_words(kind, source))
+    return sum(span.words in _training_text(source.world())
+               for span in masked_words(kind, source)) / len(masked_words(kind, source))
 
 
 @cache
-def _told(of: World) -> frozenset[tuple[str, ...]]:
+def _training_text(of: World) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(words) for words in islice(of.text("train", seed=17), 60_000))
 
 
 @cache
-def exact(gap: MaskedWords, source: Source = SMALL) -> Exact:
-    """Loss of the exact posterior. (It knows the length of the sentence.)"""
-    words, whole = list(gap.words), source.world()
-    marginals = whole.posterior(words, gap.hidden, "test")
-    together = whole.joint(words, gap.hidden, "test")
-    true = tuple(words[position] for position in sorted(gap.hidden))
+def exact(span: MaskedWords, source: Source = SMALL) -> Exact:
+    """Loss of the exact posterior, given the length of the sentence."""
+    words, whole = list(span.words), source.world()
+    marginals = whole.posterior(words, span.hidden, "test")
+    together = whole.joint(words, span.hidden, "test")
+    true = tuple(words[position] for position in sorted(span.hidden))
     apart = -sum(log(one[word]) for one, word in zip(marginals, true, strict=True))
 
     def product(pair: Sequence[str]) -> float:
@@ -139,11 +139,11 @@ def exact(gap: MaskedWords, source: Source = SMALL) -> Exact:
 
 
 class Turn(NamedTuple):
-    """One query for a gap's words, as slices of their order: those that are ``hidden``, and those whose prediction is
-    used (``says``)."""
+    """One query for the words of a masked span, as slices of their order: the words that are ``hidden``, and those that
+    are ``predicted`` by the query."""
 
     hidden: slice
-    says: slice
+    predicted: slice
 
 
 BOTH, FIRST, SECOND = slice(0, 2), slice(0, 1), slice(1, 2)
@@ -156,16 +156,17 @@ IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
 
 @torch.no_grad()
 def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[MaskedWords, Positions]], turns: Sequence[Turn] = AT_ONCE,
-         source: Source = SMALL) -> Float[Tensor, "gap word"]:
-    """−log p of the true words of each gap, in nats, predicted turn by turn in the order given with it."""
+         source: Source = SMALL) -> Float[Tensor, "span word"]:
+    """−log p of the true words of each masked span, in nats, predicted in the given ``turns`` and in the order given
+    with the span."""
     losses: list[list[float]] = [[] for _ in asked]
     spelling = source.spelling()
     for turn in turns:
-        hidden = [(list(gap.words), order[turn.hidden]) for gap, order in asked]
-        for of_gap, (gap, order), logits in zip(losses, asked, _logits(arm, model, hidden, spelling), strict=True):
-            for word in order[turn.says]:
-                [token] = spelling.encode(gap.words[word], plain=True)
-                of_gap.append(-float(logits[word].log_softmax(-1)[token]))
+        hidden = [(list(span.words), order[turn.hidden]) for span, order in asked]
+        for of_span, (span, order), logits in zip(losses, asked, _logits(arm, model, hidden, spelling), strict=True):
+            for word in order[turn.predicted]:
+                [token] = spelling.encode(span.words[word], plain=True)
+                of_span.append(-float(logits[word].log_softmax(-1)[token]))
     return torch.tensor(losses)
 
 
@@ -184,37 +185,37 @@ def _logits(arm: Arm, model: nn.Module, asked: Sequence[tuple[list[str], Positio
             yield {word: logits[row, position] for word, position in zip(sorted(hidden), positions, strict=True)}
 
 
-def orders(gap: MaskedWords) -> tuple[Positions, ...]:
-    """The orders in which a gap's words can be predicted."""
-    return (gap.hidden, gap.hidden[::-1])[:len(gap.hidden)]
+def orders(span: MaskedWords) -> tuple[Positions, ...]:
+    """The orders in which the words of a masked span can be predicted."""
+    return (span.hidden, span.hidden[::-1])[:len(span.hidden)]
 
 
 @torch.no_grad()
 def impossible(arm: Arm, model: nn.Module, test_set: Sequence[MaskedWords], turns: Sequence[Turn],
                source: Source = SMALL,
                seed: int = 0) -> float:
-    """Fraction of gaps for which the sampled words, turn by turn from left to right, do not form a sentence of the
-    world."""
+    """Fraction of masked spans for which the sampled words, predicted in the given ``turns`` from left to right, do not
+    form a sentence of the world."""
     generator, spelling, whole = torch.Generator().manual_seed(seed), source.spelling(), source.world()
-    filled = [list(gap.words) for gap in test_set]
+    filled = [list(span.words) for span in test_set]
     for turn in turns:
-        hidden = [(words, gap.hidden[turn.hidden]) for words, gap in zip(filled, test_set, strict=True)]
-        for words, gap, logits in zip(filled, test_set, _logits(arm, model, hidden, spelling), strict=True):
-            for word in gap.hidden[turn.says]:
+        hidden = [(words, span.hidden[turn.hidden]) for words, span in zip(filled, test_set, strict=True)]
+        for words, span, logits in zip(filled, test_set, _logits(arm, model, hidden, spelling), strict=True):
+            for word in span.hidden[turn.predicted]:
                 sample = torch.multinomial(logits[word].softmax(-1), 1, generator=generator)
                 [words[word]] = spelling.tokens(sample.tolist())
     return sum(whole.logprob(words, "test") == -inf for words in filled) / len(filled)
 
 
 def masked_word_losses(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[str, float]]:
-    """Losses of a model, queried as a variant is, by kind: ``nats`` per gap, averaged over its orders; with two words
-    also the ``disagreement`` between the two orders (mean absolute difference) and the fraction of ``impossible``
+    """Losses of a model, queried as a variant is, by kind: ``nats`` per masked span, averaged over its orders; with two
+    words also the ``disagreement`` between the two orders (mean absolute difference) and the fraction of ``impossible``
     samples. A model that predicts independently is queried sequentially too: ``nats in turn``, ``impossible in turn``.
     """
     results: dict[str, dict[str, float]] = {}
     for kind in KINDS:
         test_set = masked_words(kind, source)
-        asked = [[(gap, orders(gap)[i]) for gap in test_set] for i in range(len(orders(test_set[0])))]
+        asked = [[(span, orders(span)[i]) for span in test_set] for i in range(len(orders(test_set[0])))]
         by_order = torch.stack([nats(arm, model, queries, source=source).sum(1) for queries in asked])
         results[kind] = {"nats": float(by_order.mean())}
         if len(test_set[0].hidden) == 1:
@@ -235,11 +236,11 @@ def examined(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[
 
 def best(kind: str, source: Source = SMALL) -> Exact:
     """Mean loss of the exact posterior on the test set of a kind."""
-    losses = [exact(gap, source) for gap in masked_words(kind, source)]
+    losses = [exact(span, source) for span in masked_words(kind, source)]
     return Exact(*(sum(column) / len(losses) for column in zip(*losses, strict=True)))
 
 
 def described(kind: str, source: Source = SMALL) -> dict[str, float | int]:
-    """The test set of a kind: its number of ``masked_words``, the fraction that was ``read`` in training, and the
-    losses of the exact posterior."""
+    """The test set of a kind: its number of masked spans (``gaps``), the fraction that was ``read`` in training, and
+    the losses of the exact posterior."""
     return {"gaps": len(masked_words(kind, source)), "read": read(kind, source), **best(kind, source)._asdict()}

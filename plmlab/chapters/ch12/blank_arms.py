@@ -53,7 +53,7 @@ does not contain its length."""
 
 
 def as_it_is(example: Example, places: Places | None = None) -> Example:
-    """The paper's Example, unchanged."""
+    """Return the paper's Example unchanged."""
     return example
 
 
@@ -120,7 +120,7 @@ def in_order(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Exampl
 
 
 def half(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, other: Make) -> Example:
-    """Blank infilling with probability ½, otherwise the other objective, with its own mask token."""
+    """Blank infilling with probability ½, otherwise the other objective, with a different mask token."""
     if rng.random() < 0.5:
         return blanks(tokens, vocab=vocab, rng=rng)
     return own_mask(other(tokens, vocab=vocab, rng=rng))

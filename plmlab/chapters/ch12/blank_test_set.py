@@ -1,16 +1,16 @@
 """Sentences of the small world with blanks: the test set, the scores of fillings, and the exact posterior over
 fillings.
 
-Spans are sampled as in GLM, three words in ten, so that a sentence has one or two blanks, seldom more. The test set
-comes from the plain test split. The small world has 821 sentences, so nearly all of the test set occurs in the training
-text too; the nine sentences that do not are tested separately, each with many sampled masks. Two rows in three have one
+Spans are sampled as in GLM, three words in ten, so that a sentence has one or two blanks, seldom more. The test set is
+from the plain test split. The small world has 821 sentences, so nearly all of the test set occurs in the training text
+too; the nine sentences that do not are tested separately, each with many sampled masks. Two rows in three have one
 blank; dependencies between blanks are tested on `several`, rows with two or more.
 
 The exact posterior knows the grammar and how spans are sampled; its prediction is the most probable way to fill the
-blanks. No predictor has a higher expected accuracy. But where several fillings are probable, which of them is correct
-is a matter of luck, and with 300 rows there is much of it. So a filling is also scored by its ``chance``: its
-probability of being correct under the exact posterior given the visible words. The mean of this score is the expected
-accuracy over all sentences with such visible text.
+blanks. No predictor has a higher expected accuracy. But if several fillings are probable, which of them is correct is a
+matter of luck, and with 300 rows its influence is large. So a filling is also scored by its ``chance``: its probability
+of being correct under the exact posterior given the visible words. The mean of this score is the expected accuracy over
+all sentences with such visible text.
 """
 
 from collections import defaultdict
@@ -124,9 +124,9 @@ def filling_probs(row: Row, told: bool = False) -> dict[Fillings, float]:
 
 
 def scores_of(asked: Sequence[Row], fillings: Sequence[Sequence[Sequence[str]]]) -> dict[str, float]:
-    """Scores of fillings: the fraction of rows that are ``right`` to the last word; in which all blanks have the
-    correct ``length``; in which the ``first`` blank has; in which the filled text is a ``sentence`` of the world; and
-    the mean posterior probability (``chance``) of the fillings."""
+    """Scores of fillings, as fractions of the rows: all words are ``right``; all blanks have the correct ``length``;
+    the ``first`` blank has it; the filled text is a ``sentence`` of the world. ``chance`` is the mean posterior
+    probability of the fillings."""
     predicted = [tuple(map(tuple, filling)) for filling in fillings]
     lengths = [tuple(map(len, filling)) for filling in predicted]
     true_lengths = [tuple(map(len, row.fillings)) for row in asked]

@@ -54,8 +54,8 @@ def _ids(words: Sequence[str]) -> tuple[int, ...]:
 
 @cache
 def translation() -> Task:
-    """English sentences and their Chinese translations. Test and development sentences occur in no training text: they
-    come from patterns whose sentences are split between training and test."""
+    """English sentences and their Chinese translations. Test and development sentences do not occur in any training
+    text: they are generated from patterns whose sentences are split between training and test."""
     full = world.full()
 
     def rows(split: str, seed: int, unread: bool = False) -> Iterator[Row]:
@@ -69,7 +69,7 @@ def translation() -> Task:
 
 @cache
 def summarization() -> Task:
-    """Articles and their gist sentences, which say what an article is about: the first, and mostly one more. Training
+    """Articles and their gist sentences, which summarize the article: its first sentence, and mostly one more. Training
     articles are about other entities, each in `WORDINGS` wordings."""
     def row(article: Any) -> Row:
         words = [word for place in article.gist for word in article.sentences[place].words]

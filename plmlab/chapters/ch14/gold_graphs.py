@@ -33,9 +33,12 @@ NEGATIVES = 2
 
 @dataclass(frozen=True)
 class GoldNode:
-    """``name``: a title, or the words of a value; ``clues``: where it is found, as (title, sentence); ``hops`` and
-    ``answers``: by sentence of its own page, the spans (in token ids) that lead on and those that are answers.
-    ``read_on``: whether its page is read for these; false for a final answer."""
+    """A node of the gold graph.
+
+    ``name`` is a title, or the words of a value; ``clues`` are the sentences in which it is found, as (title,
+    sentence). ``hops`` and ``answers`` map a sentence of the node's page to spans (in token ids): those of the next
+    hops, and those of answers. ``read_on`` is true if the page is read for these, and false for a final answer.
+    """
 
     name: str
     clues: tuple[tuple[str, int], ...] = ()

@@ -44,7 +44,7 @@ ASKED = 150
 """Number of statements queried in each test world."""
 SEEDS = (0, 1, 2)
 CHOSEN = (FULL, "random spans", "random tokens")
-"""The variants that have a learning rate of their own; the others use REALM's, as when its ablation was recorded."""
+"""The variants with a separate learning rate; the others use REALM's, as when its ablation was recorded."""
 
 
 @cache

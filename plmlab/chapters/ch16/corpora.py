@@ -1,9 +1,9 @@
 """The worlds of chapter 16: about 60 entities each, whose articles are the documents, and statements about them.
 
-A network of our size memorizes one such world: it answers what it was trained on, but is bad at reading other facts in
-the same documents (`by_heart`). REALM's authors have 13 million blocks, too many to memorize. Here the world changes
-every few updates instead: the names stay the same, the facts do not, and only a model that reads the documents can
-answer.
+A network of our size memorizes one such world: it answers the statements that it was trained on, but fails on other
+facts in the same documents (`by_heart`). REALM's authors have 13 million blocks, too many to memorize. Here the world
+changes every few updates instead: the names stay the same, the facts do not, and only a model that uses the documents
+can answer.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ SPLITS = ("train", "test")
 @dataclass(frozen=True)
 class Statement:
     """A statement of a fact, as ids; its ``cloze`` has the words and the span that requires the fact. ``tell`` are the
-    indices of the blocks that state the fact, without its ``source``, the block that it was taken from."""
+    indices of the blocks that state the fact, except its ``source``, the block that it was taken from."""
 
     cloze: Cloze
     tokens: tuple[int, ...]

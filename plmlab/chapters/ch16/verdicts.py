@@ -10,7 +10,7 @@ MARGIN = 0.02
 """Minimum difference between every seed of one variant and every seed of another."""
 HOLDS, FAILS, DOES_NOT_SHOW = "holds", "fails", "does not show"
 BY = {"retriever": "among four", "answers": "right"}
-"""What is judged → the outcome that decides."""
+"""Component of the model → the outcome that decides its verdict."""
 
 
 def is_worth(arms: Mapping[str, Any], without: str, judged: str, whole: str = FULL) -> str:
@@ -26,8 +26,8 @@ def worth_of_pretraining(tuned: Mapping[str, Any], without: str) -> str:
 
 
 def finds_more(one: list[list[int]], other: list[list[int]]) -> str:
-    """Whether one ranking finds the answer among four blocks for at least three questions more than another; each is
-    given as rows of (k, found, asked)."""
+    """Whether one ranking finds the answer among four blocks for at least three more questions than another; each
+    ranking is given as rows of (k, found, asked)."""
     first, second = ({most: count for most, count, _ in rows}[4] for rows in (one, other))
     if first >= second + 3:
         return HOLDS
