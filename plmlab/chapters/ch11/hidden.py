@@ -8,7 +8,7 @@ queried sequentially: first for one word while both are masked, and then for the
 
 The text of the small world consists of about 800 different sentences, so that nearly all of this test set occurs in the
 training text (`read`): it measures how well a model knows the probabilities of its text, not how it generalizes to new
-sentences. `studies.ch11.unseen` tests those in the full world.
+sentences. `studies.ch11.unread` tests those in the full world.
 """
 
 from collections.abc import Callable, Iterator, Sequence

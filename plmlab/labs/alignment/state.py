@@ -14,7 +14,7 @@ class Known(TypedDict):
 
 
 class Told(Known):
-    """A translation; see `told`."""
+    """A translation; see `serialized`."""
 
     tokens: list[str]
     text: str

@@ -181,7 +181,7 @@ class AttentionLab(Lab):
         return self._runs[key]
 
     def _ablation(self, closed: Sequence[Any]) -> Ablation:
-        """The reader's ablation, sorted, so that the order of the clicks does not matter."""
+        """The reader's ablation, sorted, so that the order of the clicks has no effect."""
         def in_order(rows: Sequence[Any]) -> tuple[tuple[str, int, int], ...]:
             try:
                 return tuple(sorted({(str(name), int(a), int(b)) for name, a, b in rows}))
@@ -218,7 +218,7 @@ class AttentionLab(Lab):
         }
 
     def _chosen_preset(self) -> AttentionPreset | None:
-        """The selected preset, while the sentence is still similar to its own."""
+        """The selected preset, as long as the sentence is still similar to that of the preset."""
         if self.preset not in range(len(self.presets)):
             return None
         preset = self.presets[self.preset]

@@ -26,7 +26,7 @@ SEARCHED = ("text", "width", "alpha", "length", "source")
 class BeamLab(Lab):
     """The tree of a beam search, step by step, with the greedy path and the pruned branches.
 
-    The tree is that of `plmlab.decode.beam_search`. Below it stand the model's most likely text, by exact search, and
+    The tree is that of `plmlab.decode.beam_search`. Below it are the model's most likely text, by exact search, and
     the world's, so that each failure can be classified as a search error or a model error.
 
     Args:

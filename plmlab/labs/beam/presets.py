@@ -1,4 +1,4 @@
-"""Presets of the Beam Lab: prompts, each verified to show what its title says."""
+"""Presets of the Beam Lab: prompts, each verified to show what its title states."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,18 +44,18 @@ TABLES = (Preset("a garden path", "the horse", 2, table=GARDEN),
 PENALTY = Preset("length penalty prefers long texts", "she", 2, 1.0, LONGER)
 REAL = (Preset("a garden path", "the butchers", 3), Preset("a wider beam is worse", "the paintings", 4),
         Preset("likely for the model, unlikely in the world", "Noah Farrow met", 5))
-"""Prompts from the full world for which ``lstm-world`` and ``gpt2-world`` show what the title says."""
+"""Prompts from the full world for which ``lstm-world`` and ``gpt2-world`` show what the title states."""
 
 
 def default_presets(writer: Adapter | None, length: int) -> list[Preset]:
-    """The presets: with this writer's model where it shows what the title says, otherwise with a table."""
+    """The presets: with the given model if it shows what the title states, otherwise with a table."""
     own = {} if writer is None else {preset.title: preset for preset in REAL if holds(writer, preset, length)}
     cases = [own.pop(preset.title, preset) for preset in TABLES]
     return [FIRST, *cases, PENALTY, *own.values()]
 
 
 def holds(writer: Adapter, preset: Preset, length: int) -> bool:
-    """Whether a model shows what the preset's title says."""
+    """Whether a model shows what the preset's title states."""
     try:
         ids, note = writer.read(preset.text, length)
     except ValueError:

@@ -30,5 +30,5 @@ def answer(made: Layout, lengths: Mapping[int, float]) -> str:
 
 
 def quoted(texts: Sequence[str]) -> str:
-    """“a” and “b”."""
+    """Join quoted words with "and": “a” and “b”."""
     return " and ".join(f"“{text}”" for text in texts)

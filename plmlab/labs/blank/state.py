@@ -8,7 +8,8 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Step(TypedDict):
-    """A step of infilling: the token (``said``), who chose it (``by``), both distributions, ``why`` one is missing."""
+    """A step of infilling: the token (``said``), the one that chose it (``by``: model or reader), both distributions,
+    and the reason (``why``) if one is missing."""
 
     blank: int
     written: tuple[str, ...]

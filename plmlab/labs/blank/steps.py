@@ -1,4 +1,5 @@
-"""A path through the blanks of a text: both distributions at each step, the token chosen, and who chose it."""
+"""A path through the blanks of a text: both distributions at each step, the token chosen, and whether the model or the
+reader chose it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -136,7 +137,8 @@ class Walk:
 
     def _said(self, stand: Stand, distribution: Distribution | None, belief: Belief, chosen: Sequence[str],
               ) -> tuple[str | None, str]:
-        """The next token and who chose it; None if there is no continuation, or if the blank is too long."""
+        """The next token, and whether the model or the reader chose it; None if there is no continuation, or if the
+        blank is too long."""
         full = len(stand.written) >= (MOST if self.infiller is None else longest(self.infiller))
         if chosen and not (full and chosen[0] != END):
             return chosen[0], READER

@@ -14,11 +14,11 @@ from plmlab.world.grammar.sentence import Sentence
 
 LOOKED_AT = 300
 TELLING = 24
-"""The longest sentence for which every word is masked in turn to find the most informative one."""
+"""Maximum length of a sentence for which every word is masked in turn to find the most informative one."""
 
 
 def presets(world: World) -> list[dict[str, Any]]:
-    """Sentences of the world with masks; each is the first one found that shows what its title says."""
+    """Sentences of the world with masks; each is the first one found that shows what its title states."""
     wanted: dict[str, Callable[[World, Sentence], list[int]]] = {
         "the right context decides": resolved_by_the_right, "long-distance agreement": agreeing_verb,
         "two dependent masks": agreeing_pair}

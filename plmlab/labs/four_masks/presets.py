@@ -63,8 +63,8 @@ def distant_verb(automaton: Automaton, sentence: Sentence) -> int | None:
 
 
 def first_name(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The index of a person's first name at the beginning, uncertain from the left context, known from the rest of the
-    first half; None if there is none."""
+    """The index of a person's first name at the start of the sentence, uncertain from the left context, known from the
+    rest of the first half; None if there is none."""
     words, begins = sentence.words, [start for start, end, key in sentence.mentions
                                      if key.startswith("person:") and end == start + 2]
     if 0 not in begins or len(words) < HALVED or _left(automaton, sentence, 0) > OPEN:

@@ -31,7 +31,7 @@ class Reading:
 
 
 def readings(ids: Sequence[int], gap: int, cut: int, vocab: Vocabulary) -> dict[str, Reading]:
-    """Name of each mask → the input under it, with the word ``gap`` replaced by [MASK]. Under sequence to sequence, the
+    """Name of each mask → the input under it, with the word at index ``gap`` masked. Under sequence to sequence, the
     first ``cut`` words are the source."""
     inputs = {}
     for name, make in MASKS.items():

@@ -53,7 +53,7 @@ def gold(world: World, words: Sequence[str], split: str) -> Gold | None:
 
 def default_presets(world: World, split: str) -> list[GatePreset]:
     """Presets from the world, as far as suitable sentences exist. The first two end before a plural verb and after
-    singular nouns, because a model that has lost the number will prefer the singular."""
+    singular nouns, because a model that has lost the subject's number will prefer the singular."""
     def certain(text: str) -> float:
         return max(world.next_words(text.split(), split).values())
 

@@ -122,8 +122,8 @@ def sign(character: str) -> str:
 
 
 def marked(word: str, start: int, width: int) -> tuple[str, str, str]:
-    """Split a word into three parts: before, under and after a filter at code ``start``. Code 0 is the begin marker;
-    then come the bytes of the word, the end marker and padding."""
+    """Split a word into three parts: before, under and after a filter at code ``start``. Code 0 is the begin marker,
+    followed by the bytes of the word, the end marker and padding."""
     before, read, after, place = "", "", "", 1
     if start == 0:
         read = BEGIN

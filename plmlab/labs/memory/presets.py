@@ -84,8 +84,9 @@ def default_presets(asked: Sequence[Asked]) -> list[MemoryPreset]:
     """One preset per location of the fact; the one with the fact in the memory again, with the fact and all before it
     masked out; and, if there is one, a text whose answer the model knows although its word is masked out.
 
-    Preferred are texts in which the model knows a fact that is not beyond the memory and loses it once its word is
-    masked out, whose question lies in one segment, whose word occurs once, and part of which is forgotten.
+    Preferred are texts in which the model predicts the answer to a question about a fact within the memory, and no
+    longer predicts it once its word is masked out; whose question lies in one segment, whose word occurs once, and part
+    of which is no longer in the memory.
     """
     def preference(item: Asked) -> tuple[bool | int, ...]:
         wrong = not item.right and item.place != "beyond"

@@ -25,7 +25,7 @@ def asked(words: Sequence[str]) -> int:
 
 
 def asks_from(words: Sequence[str], answer: int) -> int:
-    """First position of the question whose answer begins at ``answer``."""
+    """First position of the question whose answer starts at ``answer``."""
     return next((i + 1 for i in range(answer - 2, -1, -1) if words[i] in ENDS), 0)
 
 

@@ -4,8 +4,8 @@ from typing import Any, TypedDict
 
 
 class ReceptiveField(TypedDict):
-    """The receptive field of the query position (see `reach.ReceptiveField`); ``cut``: its levels with the reader's
-    cuts."""
+    """The receptive field of the query position (see `receptive_field.ReceptiveField`); ``cut``: its levels with the
+    reader's cuts."""
 
     level: list[int]
     via: Any

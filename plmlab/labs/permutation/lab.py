@@ -34,7 +34,7 @@ Words = tuple[int, ...]
 
 class PermutationLab(SentenceLab):
     """A two-stream model (XLNet) predicts the words of a sentence in an order that the user chooses; [SEP] and [CLS]
-    come first in it, so that the length is known.
+    are first in it, so that the length is known.
 
     Shows the attention masks of both streams, the visible context of each step with the predictions of the model and of
     the Bayes-optimal predictor, and the loss of the sentence in all orders, which is the same in each for the latter.

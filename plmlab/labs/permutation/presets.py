@@ -49,8 +49,8 @@ def default_presets(world: World, split: str) -> list[PermutationPreset]:
 
 
 def verb_first(sentence: Sentence) -> list[int]:
-    """An order that starts with the verb and continues from the ends of the sentence to its middle; the subject comes
-    last but one."""
+    """An order that starts with the verb and continues from the ends of the sentence to its middle; the subject is last
+    but one."""
     link = sentence.agreement[0]
     others = [place for place in range(len(sentence.words)) if place not in (link.verb, link.subject)]
     ends = [others.pop(-1 if turn % 2 == 0 else 0) for turn in range(len(others))]

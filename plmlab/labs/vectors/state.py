@@ -34,7 +34,7 @@ class Axes(TypedDict):
 
 
 class State(Packed, Beside):
-    """The data drawn: ``updates`` are those of the snapshots; ``own`` tells whether they come from the user's text."""
+    """The data drawn: ``updates`` are those of the snapshots; ``own`` is true if they are from the user's text."""
 
     words: list[str]
     width: int

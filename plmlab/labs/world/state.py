@@ -14,7 +14,7 @@ class Named(TypedDict):
 
 
 class End(Named):
-    """The subject or object of a fact; ``named`` tells whether it has an article."""
+    """The subject or object of a fact; ``named`` is true if it has an article."""
 
     named: bool
 
@@ -58,7 +58,7 @@ class Sentence(TypedDict):
 
 
 class Entity(Named):
-    """An entity with its article and its facts; ``held`` tells whether it is held out from training."""
+    """An entity with its article and its facts; ``held`` is true if it is held out from training."""
 
     chinese: str
     sentences: list[Sentence]
