@@ -18,7 +18,8 @@ COLLATED: dict[type, type[AnyBatch]] = {
 
 @dataclass(frozen=True)
 class ExampleBatches:
-    """``batches(step)``: the Examples that ``draw`` samples with the step's own random generator, padded with ``pad``.
+    """``batches(step)``: the Examples that ``draw`` samples with a random generator seeded per step, padded with
+    ``pad``.
 
     The batch of a step depends only on the seed and the step. A run interrupted at step 1,000 can therefore resume at
     step 1,001 without replaying anything, and every machine samples the same batches.

@@ -21,7 +21,7 @@ class Chapter:
 
     @property
     def file(self) -> str:
-        """File name of the notebook, whether it has been written yet or not."""
+        """File name of the notebook, whether or not it exists yet."""
         return f"{self.number:02d}_{self.slug}.ipynb"
 
     def written(self, folder: Path = ROOT / "notebooks") -> bool:

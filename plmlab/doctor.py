@@ -150,7 +150,7 @@ def file(subject: str, path: Path, sha256: str, *, lost: State, do: str) -> Find
 
 
 def shipped(find: Callable[[str], Path | None]) -> list[Finding]:
-    """Check the texts and weights that come with packages; ``find`` returns the folder of a package, or None."""
+    """Check the texts and weights that are shipped with packages; ``find`` returns the folder of a package, or None."""
     findings = []
     for subject, name, inside, sha256 in SHIPPED:
         folder = find(name)
@@ -256,7 +256,8 @@ def find_device() -> Finding:
 
 
 def find_checkpoints() -> list[Finding]:
-    """Check the bundled checkpoints; no finding if a required package is missing, which has its own line."""
+    """Check the bundled checkpoints; no finding if a required package is missing, because that is reported on a
+    separate line."""
     try:
         from plmlab.checkpoints import verify
         return checkpoints(verify())
@@ -267,7 +268,7 @@ def find_checkpoints() -> list[Finding]:
 
 
 def find_memory() -> list[Finding]:
-    """Check the main memory; no finding if psutil is missing, which has its own line."""
+    """Check the main memory; no finding if psutil is missing, because that is reported on a separate line."""
     if version_of("psutil") is None:
         return []
     import psutil

@@ -1,4 +1,4 @@
-"""Cache the features of a frozen encoder, which returns the same vectors for a text every time."""
+"""Cache the features of a frozen encoder, whose output for a text is always the same."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

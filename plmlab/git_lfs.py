@@ -3,12 +3,12 @@
 from pathlib import Path
 
 START = b"version https://git-lfs.github.com/spec/"
-"""The first bytes of every pointer."""
+"""The first bytes of every pointer file."""
 POINTER = "a git LFS pointer, not the file itself: run `git lfs pull` in its folder to fetch the file"
 
 
 def pointers(*files: Path) -> str:
-    """A message with the files that are pointers and how to fetch them; "" if there are none."""
+    """A message that lists the files that are pointers and explains how to fetch them; "" if there are none."""
     names = [file.name for file in files if file.is_file() and _begins(file)]
     return f"{', '.join(names)} is {POINTER}" if names else ""
 

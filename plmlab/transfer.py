@@ -157,8 +157,8 @@ def test_set(name: str) -> list[Any]:
 def development(name: str, seed: int) -> list[Any]:
     """The 200 development rows for choosing weights and learning rates, none of them a training or test row.
 
-    They come from the split of the test set; for extractive QA, whose test set uses its whole split, from the training
-    split.
+    They are taken from the split of the test set; for extractive QA, whose test set uses its whole split, from the
+    training split.
     """
     task = TASKS[name]
     known = {_tokens(task, row) for row in [*training_rows(name, seed), *test_set(name)]}

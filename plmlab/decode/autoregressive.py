@@ -120,8 +120,8 @@ class TableLM(UncachedLM):
         return tuple(self.words[token] for token in tokens if token)
 
     def next_words(self, texts: Int[Tensor, "batch time"]) -> Float[Tensor, "batch vocab"]:
-        """Log-probabilities of the next word, up to a constant; −∞ for a word that continues no text. Raises ValueError
-        if no text of the table begins with one of ``texts``."""
+        """Log-probabilities of the next word, up to a constant; −∞ for a word with which no text of the table
+        continues. Raises ValueError if no text of the table starts with one of ``texts``."""
         weights = torch.zeros(len(texts), len(self.words), dtype=torch.float64)
         for row, prefix in zip(weights, map(tuple, texts.tolist()), strict=True):
             for text, weight in self.texts.items():

@@ -40,8 +40,8 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
 def side_by_side(model: AutoregressiveModel[Any], task: DecodingRequest, beams: Sequence["Beam"]) -> Iterator[None]:
     """Run several searches in one batch until the last one has finished; yields after each step.
 
-    Within a step the searches choose in order. There is the same number of beams for each prompt of the task; those of
-    the first prompt come first.
+    Within a step the searches choose in order. Every prompt of the task has the same number of searches; those of the
+    first prompt are first.
     """
     state, prompts = task.start(model), torch.arange(len(task.prompt), device=task.prompt.device)
     prompts = prompts.repeat_interleave(len(beams) // len(prompts))

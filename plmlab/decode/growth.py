@@ -1,4 +1,4 @@
-"""Beam search trace (束搜索的过程): every step, with all the candidates that were considered."""
+"""Beam search trace (束搜索的过程): every step, with all the candidates considered."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ Model = TypeVar("Model", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Form:
-    """Difference in the layout of a weight: ``read`` converts theirs to ours, ``write`` ours to theirs."""
+    """Difference in the layout of a weight: ``read`` converts theirs to ours, ``write`` converts ours to theirs."""
 
     read: Callable[[Tensor], Tensor]
     write: Callable[[Tensor], Tensor]

@@ -1,8 +1,8 @@
 """Weight mapping between our MPNet and that of ``transformers``, whose position ids start at 2.
 
-Theirs always treats token 1 as padding, whatever the configuration says, and skips it when it counts positions; in our
-vocabularies token 1 is [UNK]. For a text with [UNK], give their model ``position_ids``; a warning on conversion says
-so.
+Theirs always treats token 1 as padding, whatever the configuration specifies, and skips it when it counts positions; in
+our vocabularies token 1 is [UNK]. For a text with [UNK], give their model ``position_ids``; a warning on conversion
+explains this.
 """
 
 import warnings
@@ -45,7 +45,7 @@ def encoder_links(size: MPNetConfig) -> list[Link]:
 
 def our_size(config: "TheirConfig") -> MPNetConfig:
     """Convert their configuration to ours. Raises ValueError for a setting that our model does not support, or that
-    theirs ignores: it always has 32 buckets and a head with GELU, whatever the configuration says."""
+    theirs ignores: theirs always has 32 buckets and a head with GELU, whatever the configuration specifies."""
     require(config, relative_attention_num_buckets=32, hidden_act="gelu", tie_word_embeddings=True)
     return MPNetConfig(
         vocab=config.vocab_size, time=config.max_position_embeddings - RESERVED, layers=config.num_hidden_layers,

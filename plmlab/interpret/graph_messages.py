@@ -13,7 +13,7 @@ class MessageEffects:
     """Node logits under edge ablations.
 
     ``logits`` are those with all edges, ``alone`` those without any edge. ``effects`` [source, target, node] is the
-    amount by which the message from source to target raises a node's logit; 0 if there is no such edge.
+    increase of a node's logit by the message from source to target; 0 if there is no such edge.
     """
 
     logits: Float[Tensor, "node"]

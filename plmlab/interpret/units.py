@@ -1,7 +1,8 @@
 """Single-unit probes: how well does one unit predict a label? Selected on one half of the texts, scored on the other.
 
-The best of many units looks good by luck alone. So the unit and its sign are selected on one half, and the score is
-computed on the other. The same should be done for an untrained network and for labels of other texts (controls).
+Among many units, the best one has a high score by luck alone. So the unit and its sign are selected on one half, and
+the score is computed on the other. The same should be done for an untrained network and for labels of other texts
+(controls).
 """
 
 from collections.abc import Callable

@@ -72,7 +72,8 @@ def watch(model: nn.Module, *patterns: str) -> Iterator[ActivationRecord]:
 
     ``patterns`` select hook points by name (``"layers.*.attention.weights"``); by default all are recorded. The tensors
     keep their autograd graph. Inside an ``intervene``, the replaced activation is recorded. A hook point of a shared
-    layer has one name per call, and each name records its own call. Raises KeyError if a pattern matches nothing.
+    layer has one name per call, and each name records the corresponding call. Raises KeyError if a pattern matches
+    nothing.
     """
     with hooked(model) as points:
         chosen = _choose(points, patterns or ("*",))

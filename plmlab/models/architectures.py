@@ -21,7 +21,8 @@ ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyE
 
 
 class InfillingDecoder(Protocol):
-    """Decoding protocol for blank infilling: an `AutoregressiveModel` that generates the blanks of texts in turn."""
+    """Decoding protocol for blank infilling: an `AutoregressiveModel` that generates the blanks of texts one after
+    another."""
 
     @property
     def model(self) -> Any:

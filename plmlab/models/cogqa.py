@@ -125,8 +125,8 @@ class SelfLoopCogQA(CogQA):
 
 
 def pointing(logits: Float[Tensor, "node time 4"], pointers: Int[Tensor, "node time 4"]) -> Float[Tensor, "4"]:
-    """Loss of each pointer: the mean of −log p over the nodes with a target for it. The k targets of a node have equal
-    weights: Σ gt[i] · −log p[i] with gt = 1/k (§3.4.1)."""
+    """Loss of each of the four span outputs: the mean of −log p over the nodes with a target for it. The k targets of a
+    node have equal weights: Σ gt[i] · −log p[i] with gt = 1/k (§3.4.1)."""
     targets = pointers == 1
     count = targets.sum(1)  # [node 4]
     loss = -logits.log_softmax(1).masked_fill(~targets, 0).sum(1) / count.clamp(min=1)  # [node 4]

@@ -231,6 +231,6 @@ class ELMo(nn.Module):
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
-        """The representations of all layers (`BiLM.forward`) for sentences of any words, in the vocabulary or not. Each
-        sentence is extended by a token for its begin and one for its end."""
+        """The representations of all layers (`BiLM.forward`) for sentences of any words, in the vocabulary or not. A
+        begin-of-sentence and an end-of-sentence token are added to each sentence."""
         return self.bilm(batch_codes(sentences, self.config.longest))

@@ -11,7 +11,7 @@ TokenLogProbs = Float[Tensor, "batch doc token"]
 
 def sequence_marginal(documents: DocumentLogProbs, tokens: TokenLogProbs, asked: Bool[Tensor, "batch token"],
                       ) -> Float[Tensor, "batch"]:
-    """log Σ_z p(z|x) Π_j p(y_j|z,x): all tokens come from one document (REALM, eq. 1 and 3.2; RAG-Sequence).
+    """log Σ_z p(z|x) Π_j p(y_j|z,x): all tokens are predicted from one document (REALM, eq. 1 and 3.2; RAG-Sequence).
 
     ``documents`` is log p(z|x), −inf for a missing document; ``tokens`` is log p(y_j|z,x); ``asked`` masks out the
     padding of rows with fewer target tokens.
@@ -22,6 +22,6 @@ def sequence_marginal(documents: DocumentLogProbs, tokens: TokenLogProbs, asked:
 
 def token_marginal(documents: DocumentLogProbs, tokens: TokenLogProbs, asked: Bool[Tensor, "batch token"],
                    ) -> Float[Tensor, "batch token"]:
-    """log Σ_z p(z|x) p(y_j|z,x) of each token, which may each come from a different document (the authors' code;
-    RAG-Token). 0 where ``asked`` is False."""
+    """log Σ_z p(z|x) p(y_j|z,x) of each token, which may each be predicted from a different document (the authors'
+    code; RAG-Token). 0 where ``asked`` is False."""
     return torch.logsumexp(documents[..., None] + tokens, 1).masked_fill(~asked, 0)

@@ -23,7 +23,7 @@ from plmlab.weights import with_pretrained
 
 @model("realm", DualEncoderConfig, ENCODER)
 class REALM(nn.Module):
-    """REALM: retriever and reader, trained jointly as in the paper; all masked tokens of a query come from one
+    """REALM: retriever and reader, trained jointly as in the paper; all masked tokens of a query are predicted from one
     document."""
 
     config: DualEncoderConfig
@@ -64,7 +64,8 @@ class REALM(nn.Module):
 
 @model("realm-token", DualEncoderConfig, ENCODER)
 class TokenREALM(REALM):
-    """REALM, marginal per token: as in the authors' code, each masked token may come from a different document."""
+    """REALM, marginal per token: as in the authors' code, each masked token may be predicted from a different
+    document."""
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
         """Mean over masked tokens of −log Σ_z p(z|x) p(y_j|z,x), in nats."""

@@ -63,7 +63,7 @@ class SinglePassReader(TaskHead):
     @torch.no_grad()
     def predict(self, batch: Batch, longest: int = 10) -> list[tuple[tuple[int, int], list[float]]]:
         """Predict the answer span of each text as (start, exclusive end), and at every position the probability that a
-        supporting sentence begins there."""
+        supporting sentence starts there."""
         logits = self(batch)
         spans = best_span(logits[..., :2], (batch.segments == 1) & batch.padding_mask, longest)
         return [((first, last + 1), probabilities) for (first, last), probabilities in zip(

@@ -120,7 +120,7 @@ def sentence_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
 
 def blanks_of_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
                    rate: float = 0.15) -> Example:
-    """`blank_infilling` of a sentence pair: the concatenation if B follows A, otherwise A alone."""
+    """`blank_infilling` of a sentence pair: of the concatenation if B follows A, otherwise of A alone."""
     return blank_infilling([*first, *(second if follows else ())], vocab=vocab, rng=rng, rate=rate)
 
 

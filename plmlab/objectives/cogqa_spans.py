@@ -24,7 +24,8 @@ Span = tuple[int, int]
 def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], paragraph: Sequence[int],
                      hops: Sequence[Span] | None = None, answers: Sequence[Span] | None = None, *,
                      vocab: Vocabulary) -> Example:
-    """Build the Example of one node; label ``pointers``, [time 4] of 0 and 1: starts and ends of hops and of answers.
+    """Build the Example of one node; label ``pointers``, [time 4] of 0 and 1: the starts and ends of hop spans and of
+    answer spans.
 
     ``hops`` and ``answers`` are ``paragraph[start:end]``; the label marks a span's last token as its end. For () the
     target of both ends is [CLS] (the negative examples of §3.4.1). For None, or without a paragraph, there is no target

@@ -1,5 +1,5 @@
 """Open-domain question answering (Lee et al. 2019, §3; Guu et al. 2020, §3.2), REALM's fine-tuning task: the answer is
-a span of some retrieved document; it is not given which."""
+a span of a retrieved document, and the document is not given."""
 
 from collections.abc import Sequence
 from dataclasses import replace

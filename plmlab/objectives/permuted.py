@@ -34,12 +34,12 @@ def permuted(
 ) -> Example:
     """A [SEP] [CLS], or A [SEP] B [SEP] [CLS]: each target attends to what precedes it in the factorization order.
 
-    One word in ``k`` is predicted. The targets come last among the words and form spans of at most ``longest`` words (a
+    One word in ``k`` is predicted. The targets are last among the words and form spans of at most ``longest`` words (a
     span of n words has weight 1/n, as in the authors' code). [SEP] and [CLS] are never predicted but are part of the
-    order. In the content stream (``visible``), z_t attends to z₁ … z_t; in the query stream (``query_stream_mask``), to
-    z₁ … z_{t−1}, with the word z_t as the target. Position ids are those of the original text; [CLS] has its own
-    segment.
+    order.
 
+    In the content stream (``visible``), z_t attends to z₁ … z_t; in the query stream (``query_stream_mask``), to z₁ …
+    z_{t−1}, with the word z_t as the target. Position ids are those of the original text; [CLS] has its own segment.
     ``order`` sets the factorization order instead of sampling it; ``predict`` sets the positions to predict.
     """
     text = permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict)
@@ -69,8 +69,8 @@ def permuted_targets(
 
 
 def predict_all_in_order(order: Sequence[int], tokens: Sequence[int], *, vocab: Vocabulary) -> Example:
-    """Predict every word of A [SEP] [CLS] in the given order of positions. [SEP] and [CLS] come first, which reveals
-    the length. For the Bayes-optimal predictor the losses then sum to −log p(sentence | its length) in every order."""
+    """Predict every word of A [SEP] [CLS] in the given order of positions. [SEP] and [CLS] are first, which reveals the
+    length. For the Bayes-optimal predictor the losses then sum to −log p(sentence | its length) in every order."""
     count = len(tokens)
     return permuted(tokens, vocab=vocab, rng=Random(0), order=[count, count + 1, *order], predict=range(count))
 

@@ -40,7 +40,7 @@ class RetrievedBatch:
            documents: Sequence[Example] | Float[Tensor, "document width"], readings: Sequence[Example], *,
            pad: int) -> Self:
         """Collate; ``pad`` is the id of the padding token. Raises ValueError if a query has no document, or if there is
-        not exactly one reading per pair."""
+        not exactly one reader input per pair."""
         counts = retrieved.doc_mask.sum(1)
         if len(counts) != len(queries) or not bool(counts.all()) or int(counts.sum()) != len(readings):
             raise ValueError(f"got {int(counts.sum())} documents and {len(readings)} readings for {len(queries)} "
@@ -58,7 +58,7 @@ class RetrievedBatch:
 
     @property
     def targets(self) -> Int[Tensor, "row time"]:
-        """Targets of the readings."""
+        """Targets of the reader's inputs."""
         return self.reader_inputs.targets
 
     def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "document width"]) -> Retrieved:

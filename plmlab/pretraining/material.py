@@ -23,7 +23,7 @@ HASH = "corpus.sha256"
 HUB = "hub:"
 """Prefix of a data set's name on the Hugging Face Hub."""
 LETTERS_TO_LEARN_FROM = 50_000_000
-"""Number of characters at the beginning of the training text that the tokenizer is trained on."""
+"""Number of characters at the start of the training text that the tokenizer is trained on."""
 HELD_OUT_BATCHES = 20
 """Number of held-out batches for the evaluation of a model that is trained on separate texts."""
 HELD_OUT_TOKENS = 500_000
@@ -68,12 +68,12 @@ def texts(corpus: str) -> Callable[[], Iterable[str]]:
 
 
 def from_texts(plan: Plan, pretraining: Pretraining, read_texts: Callable[[], Iterable[str]], run: Path) -> Material:
-    """Split a corpus into a training part (its beginning) and a held-out part (its end), and tokenize both.
+    """Split a corpus into a training part (the first texts) and a held-out part (the last ones), and tokenize both.
 
     The tokenizer is trained on the training part, unless the run already has one.
 
     The corpus is streamed and its tokens are read from a file, so neither has to fit into memory. Raises ValueError if
-    the corpus has changed since the run began, or if it gives the objective nothing to predict.
+    the corpus has changed since the start of the run, or if it gives the objective nothing to predict.
     """
     file = run / "tokenizer.json"
     count, corpus_hash = counted(read_texts())

@@ -41,7 +41,7 @@ def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequen
 
     ``score`` returns {rate: score}; ``first`` is the initial grid, neighbours on the `LR_GRID`. While the best rate is
     at an edge of the grid, the grid is extended there by one rate. Among rates with equal scores the middle one is
-    taken. Raises ValueError if the best rate is at the end of the ladder.
+    taken. Raises ValueError if the best rate is at an end of the `LR_GRID`.
     """
     scores = score(first)
     while True:

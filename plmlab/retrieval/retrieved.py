@@ -88,7 +88,7 @@ class Retrieved:
                        scores=torch.cat([first[1], self.scores], 1))
 
     def without(self, excluded: Sequence[Collection[int]], top_k: int) -> Self:
-        """The ``top_k`` best documents that are not ``excluded`` for their query."""
+        """The ``top_k`` best documents for each query, except those ``excluded`` for it."""
         if len(excluded) != len(self):
             raise ValueError(f"excluded was given for {len(excluded)} queries, but there are {len(self)}; give one "
                              "collection of numbers per query")

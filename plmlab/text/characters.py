@@ -28,7 +28,7 @@ def word_codes(word: str, longest: int = LONGEST) -> list[int]:
 
 
 def sign_codes(sign: int, longest: int = LONGEST) -> list[int]:
-    """The codes of ``BEGIN_SENTENCE`` or ``END_SENTENCE``, which take the place of a word."""
+    """The codes of ``BEGIN_SENTENCE`` or ``END_SENTENCE``, which are used like those of a word."""
     return _framed([sign], longest)
 
 

@@ -134,7 +134,7 @@ def _decoded(line: bytes, begin: int, number: int, file: Path, ascii: bool) -> s
 
 
 def _alternating(file: Path) -> str:
-    """A hint about zero bytes: UTF-16 text has them in every other place, also without a byte order mark."""
+    """A hint about zero bytes: in UTF-16 text every other byte is zero, even without a byte order mark."""
     with _opened(file) as raw:
         head = raw.read(HEAD)
     for zeros, letters, encoding in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
@@ -144,8 +144,8 @@ def _alternating(file: Path) -> str:
 
 
 def _elsewhere(file: Path, line: bytes, at: int) -> str:
-    """How a line, whose first byte beyond ASCII is at ``at``, reads in the other encodings in which the whole file
-    decodes."""
+    """A line, whose first byte beyond ASCII is at ``at``, as decoded by the other encodings that can decode the whole
+    file."""
     readings = [f"as {encoding} {line[max(0, at - 20):].decode(encoding)[:40].strip()!r}"
                 for encoding in OTHERS if _decodes(file, encoding)]
     if not readings:

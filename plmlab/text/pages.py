@@ -35,7 +35,7 @@ class TitledPages:
         return [tuple(self.tokenizer.encode(one, plain=True)) for one in self.texts.get(title, ())]
 
     def ids(self, words: Sequence[str]) -> Ids:
-        """Words as token ids, possibly several per word. Raises ValueError for a single string."""
+        """Encode words as token ids, possibly several per word. Raises ValueError for a single string."""
         refuse_string(words, "words")
         return tuple(self.tokenizer.encode(" ".join(words), plain=True))
 

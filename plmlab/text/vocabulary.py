@@ -1,4 +1,4 @@
-"""The special ids and the word ids of a tokenizer: all that an objective needs to know about it."""
+"""The special ids and the word ids of a tokenizer: everything that an objective needs to know about the tokenizer."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Deferred handling of Ctrl-C and a notebook's stop button, so that an update is never left half done."""
+"""Deferred handling of Ctrl-C and a notebook's stop button, so that no update is left incomplete."""
 
 import signal
 import threading

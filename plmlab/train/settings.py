@@ -49,7 +49,7 @@ class Settings:
     def shaping(self) -> dict[str, Any]:
         """The settings that must be unchanged when a run is resumed, as a JSON-compatible dict.
 
-        Without decay, the number of steps does not affect the curve and may be increased.
+        Without learning-rate decay, the number of steps does not affect the curve and may be increased.
         """
         settings = asdict(self) | {"betas": list(self.betas)}
         if self.decay == "none":

@@ -63,7 +63,7 @@ class Layout:
 
     @property
     def expected(self) -> str:
-        """The expected number of values per row, and where it comes from."""
+        """The expected number of values per row, and the source of that number."""
         return f"{self.size:,}, as in {'row 1' if self.count is None else 'the header'}"
 
 

@@ -102,5 +102,5 @@ def learn_text(text: str) -> Mapping[int, WordVectors]:
 
 
 def moments(steps: int, count: int) -> set[int]:
-    """``count`` updates from the first on, excluding the last, more densely at the beginning."""
+    """``count`` updates from the first on, excluding the last, more densely at the start."""
     return {round(steps * (i / count) ** 2) for i in range(count)}

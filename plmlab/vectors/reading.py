@@ -137,8 +137,8 @@ def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> 
 def _no_space_inside(last: tuple[bytes, bytes], behind: bytes, row: int, layout: Layout) -> None:
     """Raise an error if the word of the previous row contains a space, so that it was cut at the first one.
 
-    The bytes taken for its numbers then begin with the rest of the word, as text, and the same number of bytes is still
-    to come in ``behind``: shifted by these, the numbers have a more plausible magnitude.
+    The bytes taken for its numbers then start with the rest of the word, as text, and the same number of bytes follows
+    in ``behind``: shifted by this number, the values have a more plausible magnitude.
     """
     word, values = last
     ends, end = [], values.find(b" ", 1, AFTER_A_SPACE) + 1

@@ -15,7 +15,7 @@ class TableError(ValueError):
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table: its cells (``row["word"]``), and the file and line it comes from."""
+    """One row of a table: its cells (``row["word"]``), and its file and line."""
 
     file: str
     line: int

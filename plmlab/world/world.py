@@ -141,8 +141,8 @@ class World:
         return self.automaton(split).logprob(words)
 
     def next_words(self, prefix: Sequence[str], split: str = "train") -> dict[str, float]:
-        """Word (or END) → its exact probability after the prefix, most likely first; empty if no sentence begins with
-        the prefix."""
+        """Word (or END) → its exact probability after the prefix, most likely first; empty if no sentence starts with
+        it."""
         return self.automaton(split).next_words(prefix)
 
     def posterior(self, words: Sequence[str], hidden: Collection[int],

@@ -36,8 +36,8 @@ def test_the_translator_does_what_its_readme_tells(name: str) -> None:
     telegrams = evaluation_set(LOST, LONGEST, SEEDS[0], SOURCES)
     empty = evaluate_translations(LOST, telegrams, [likeliest(translator, telegram) for telegram in telegrams])["empty"]
     right = evaluate_translations(LOST, telegrams, beamed(translator, telegrams, 1))["right"]
-    assert empty == pytest.approx(stated(name, "fraction whose most probable translation is empty"), abs=0.04) and empty
-    assert right == pytest.approx(stated(name, "fraction that greedy search translates correctly"), abs=0.04)
+    assert empty == pytest.approx(stated(name, "exact search: fraction of empty texts"), abs=0.04) and empty
+    assert right == pytest.approx(stated(name, "greedy search: fraction of correct texts"), abs=0.04)
     assert own.fingerprint == tokenizer().fingerprint
 
 

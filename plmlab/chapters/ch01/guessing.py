@@ -13,9 +13,11 @@ SIZE, TRIED, TEST_SIZE = 10.0, 200, 500
 
 
 def guess(count: int, steps: int, generator: Generator) -> Float[Tensor, "guess"]:
-    """Test error rate of ``count`` random plain RNNs of one unit, over a lag of ``steps``. Weights and biases are
-    sampled uniformly from [−10, 10]. The symbol that a positive final state predicts is chosen on 200 sequences; the
-    test set has 500 others."""
+    """Test error rate of ``count`` random plain RNNs of one unit, over a lag of ``steps``.
+
+    Weights and biases are sampled uniformly from [−10, 10]. The symbol that a positive final state predicts is chosen
+    on 200 sequences; the test set has 500 others.
+    """
     W, U, b = ((2 * torch.rand(count, width, generator=generator) - 1) * SIZE for width in (2 + NOISE, 1, 1))
     x, first = TASKS["first sign"].draw(TRIED + TEST_SIZE, steps, generator)
     symbols = x.argmax(-1)

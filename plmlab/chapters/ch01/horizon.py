@@ -45,9 +45,11 @@ def zero_recurrent_weights(network: Recurrent) -> None:
 
 
 def untrained_horizons(change: Callable[[Recurrent], None] = lambda network: None) -> dict[str, list[int | None]]:
-    """Perturbation horizon of untrained networks: cell → one number of steps per seed (three seeds). It is the number
-    of noise steps after which the perturbation has decayed below 1 % of its largest effect; None if it has not at the
-    end. ``change`` modifies each new network in place before the measurement."""
+    """Perturbation horizon of untrained networks: cell → one number of steps per seed (three seeds).
+
+    It is the number of noise steps after which the perturbation has decayed below 1 % of its largest effect; None if it
+    has not at the end. ``change`` modifies each new network in place before the measurement.
+    """
     horizons: dict[str, list[int | None]] = {}
     for name, cell in UNTRAINED.items():
         horizons[name] = []

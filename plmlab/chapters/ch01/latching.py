@@ -34,9 +34,11 @@ def train_latching_rnn() -> tuple[LastStateModel, list[float], int]:
 
 @torch.no_grad()
 def state_distances(network: LastStateModel) -> dict[str, list[float]]:
-    """Distance between two states after 1, 2, … steps, as the root mean square over 16 sequences. Keys: "the first
-    sign", two sequences that differ only in their first symbol; "a push of 1", two initial states that differ by a
-    perturbation of norm 1 (to first order)."""
+    """Distance between two states after 1, 2, … steps, as the root mean square over 16 sequences.
+
+    Keys: "the first sign", two sequences that differ only in their first symbol; "a push of 1", two initial states that
+    differ by a perturbation of norm 1 (to first order).
+    """
     symbols = TASKS["first sign"].draw(ASKED, STEPS, torch.Generator().manual_seed(1))[0].double()
     others = symbols.clone()
     others[:, 0, :2] = symbols[:, 0, :2].flip(-1)

@@ -35,8 +35,10 @@ def perturb(states: LayerStates, push: Tensor) -> LayerStates:
 
 
 def steps_until_below(sizes: Float[Tensor, "time"], left: float = 0.01) -> int | None:
-    """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum. 0 if all sizes are
-    0; None if the last size is above that fraction."""
+    """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum.
+
+    0 if all sizes are 0; None if the last size is above that fraction.
+    """
     above = (sizes > left * sizes.max()).nonzero()
     steps = int(above[-1]) + 1 if len(above) else 0
     return None if steps == len(sizes) else steps

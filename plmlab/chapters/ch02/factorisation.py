@@ -114,8 +114,10 @@ def minimise_exact(loss: PairLoss, size: int, *, steps: int, lr: float, seed: in
 
 def truncated_svd(loss: PairLoss, size: int, *, positive: bool = True) -> Factors:
     """Factors from the truncated SVD of the shifted positive PMI, with singular values split evenly between words and
-    contexts (Levy and Goldberg 2014, §4.2). ``positive=False`` takes the shifted PMI, with 0 for pairs that never
-    co-occur."""
+    contexts (Levy and Goldberg 2014, §4.2).
+
+    ``positive=False`` takes the shifted PMI, with 0 for pairs that never co-occur.
+    """
     left, values, right = torch.linalg.svd(loss.table(positive=positive), full_matrices=False)
     root = values[:size].sqrt()
     return left[:, :size] * root, right[:size].T * root

@@ -26,7 +26,10 @@ def known(vectors: WordVectors, questions: Sequence[Question]) -> list[Question]
 def answers(vectors: WordVectors, questions: Sequence[Question]) -> dict[str, float]:
     """Accuracy of several answering methods on analogies a : b = c : ?, with the question's words excluded. "left in"
     is b − a + c without this exclusion; "it is b" and "it is c" are the fractions of questions for which it then
-    returns b or c itself. All words of the questions need a vector. NaN if there are no questions."""
+    returns b or c itself.
+
+    All words of the questions need a vector. NaN if there are no questions.
+    """
     indices = [[vectors.row[word] for word in question] for question in questions]
     rows = torch.tensor(indices, dtype=torch.long).reshape(-1, 4)
     a, b, c = (vectors.unit[rows[:, i]] for i in range(3))

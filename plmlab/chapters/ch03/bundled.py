@@ -20,10 +20,8 @@ def main() -> None:
     greedy = curse.beamed(model, telegrams, 1)
     save(home() / NAME, model, curse.tokenizer(), command=COMMAND, figures={
         f"texts of {curse.LONGEST} sentences": str(curse.SOURCES),
-        "fraction whose most probable translation is empty":
-            curse.evaluate_translations(arm.lost, telegrams, exact)["empty"],
-        "fraction that greedy search translates correctly":
-            curse.evaluate_translations(arm.lost, telegrams, greedy)["right"],
+        "exact search: fraction of empty texts": curse.evaluate_translations(arm.lost, telegrams, exact)["empty"],
+        "greedy search: fraction of correct texts": curse.evaluate_translations(arm.lost, telegrams, greedy)["right"],
         "updates of 32 texts": str(UPDATES), "seconds": f"{history.seconds:.0f}"})
     enter(NAME)
 

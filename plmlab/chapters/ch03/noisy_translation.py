@@ -148,9 +148,8 @@ def verdict(arms: dict[str, Any], name: str) -> str:
     four sentences: "holds", "holds in part" or "fails". ``arms`` is the stored record.
 
     It fails if the most likely text is empty for less than 10 % of the sources, or not for more sources than with one
-    sentence, or if greedy search generates the empty text too, or if "clean" prefers it for more than 1 %. It holds if
-    a beam of 5 generates it for at most a third of those sources, and holds in part otherwise.
-    """
+    sentence, or if greedy search finds it too, or if "clean" prefers it for more than 1 %. It holds if a beam of 5
+    finds it for at most a third of those sources, and holds in part otherwise."""
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
         return arms[arm]["updates"][str(VERDICT_UPDATES)][str(count)][way]["empty"]["mean"]
 

@@ -105,8 +105,11 @@ def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor,
 
 
 def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Arm) -> dict[str, float]:
-    """`unchanged_rates` under replaced attention weights. Also the mean total variation distance, from 0 to 1, between
-    the original and the replaced weights (``moved``) and between the two output distributions (``beliefs``)."""
+    """`unchanged_rates` under replaced attention weights.
+
+    Also the mean total variation distance, from 0 to 1, between the original and the replaced weights (``moved``) and
+    between the two output distributions (``beliefs``).
+    """
     batch = pairs(some, arm)
     real = batch.source.padding_mask[:, None, None]
     moved = []

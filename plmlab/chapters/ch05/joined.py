@@ -58,7 +58,10 @@ class JoinedELMo(ELMo):
 
 def whole(batch: BidirectionalBatch) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
     """The complete texts from [START] to [END], one token longer than either direction's input, and the mask of real
-    tokens. The backward input starts with [END], whose position id is the number of tokens before it."""
+    tokens.
+
+    The backward input starts with [END], whose position id is the number of tokens before it.
+    """
     last = batch.backwards.position_ids[:, 0, :1].expand(len(batch.forwards.tokens), 1)
     padded = torch.cat([batch.forwards.tokens, batch.forwards.tokens[:, -1:]], 1)
     indices = torch.arange(padded.shape[1], device=padded.device)

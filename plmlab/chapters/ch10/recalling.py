@@ -2,12 +2,13 @@
 
 The texts are `RecallTexts` of the small world: each states what eight people did, and asks about it 1 to 128 words
 later. No two of these actions involve the same kind of object, so the verb of a question determines the kind of object
-that is the answer. The question about an action follows at most 128 words later, unless other questions have to be
-asked first. In the training texts the limit is 8, 16, 32, 64 or 128 words, a fifth of the texts each. Because the eight
-people take turns, a question may still follow about 60 words later; but the lower the limit, the fewer scenes and the
-more questions a text has. With a limit of 128 throughout, four of six pilot runs had hardly learned to answer anything
-after 1,000 updates. (All fifths are sampled with one seed, so that many texts with lower limits share long identical
-passages.)
+that is the answer.
+
+The question about an action follows at most 128 words later, unless other questions have to be asked first. In the
+training texts the limit is 8, 16, 32, 64 or 128 words, a fifth of the texts each. Because the eight people take turns,
+a question may still follow about 60 words later; but the lower the limit, the fewer scenes and the more questions a
+text has. With a limit of 128 throughout, four of six pilot runs had hardly learned to answer anything after 1,000
+updates. (All fifths are sampled with one seed, so that many texts with lower limits share long identical passages.)
 """
 
 from collections import defaultdict

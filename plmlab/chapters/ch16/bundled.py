@@ -28,9 +28,8 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 COMMAND = "python -m plmlab.chapters.ch16.bundled"
 NAME, SEED, UPDATES, RATE, SAVED = "realm-world", 0, 1600, 6e-4, 4 * EVERY
 RUNS = Path("runs")
-LABELS = {"first": "recall@1", "among four": "recall@4", "right": "accuracy of the answers",
-          "loss": "loss, nats per statement", "null": "mean probability of the null document",
-          "utility": "retrieval utility, nats"}
+LABELS = {"first": "recall@1", "among four": "recall@4", "right": "accuracy", "loss": "loss, nats per statement",
+          "null": "mean probability of the null document", "utility": "retrieval utility, nats"}
 """Keys of `outcomes` → their labels in the README of a checkpoint."""
 
 

@@ -1,9 +1,8 @@
 """Initialization of REALM in chapter 16, without labels: a retriever trained on the inverse cloze task, and a reader
 trained to fill salient spans given BM25's top document.
 
-In the paper the reader is initialized from BERT. Our reader would spend the first thousand updates only learning that
-an answer can be copied from a document at all; with BM25's documents this takes a fifth of the time, because each
-update processes one document instead of five.
+In the paper the reader is initialized from BERT. Ours would need the first thousand updates to learn that an answer can
+be copied from a document; with BM25's top document this takes a fifth of the time: one document instead of five.
 """
 
 from collections.abc import Callable, Sequence

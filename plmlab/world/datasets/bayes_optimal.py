@@ -35,8 +35,8 @@ class BayesOptimalPredictor:
         self.id = {word: ids[0] for word, ids in pieces.items()} | {END: tokenizer.vocab.need("end")}
 
     def expects(self, words: Sequence[str]) -> tuple[dict[int, float], str]:
-        """Id → probability of each token that can come next, most likely first, and ""; or an empty dict and a message
-        about where ``words`` leave the grammar."""
+        """Id → probability of each possible next token, most likely first, and ""; or an empty dict and a message that
+        states where ``words`` leave the grammar."""
         explanation = self.world.explain(words, self.split)
         if explanation.prefix < len(words):
             return {}, explanation.message
@@ -48,12 +48,12 @@ class BayesOptimalPredictor:
         return [self._belief(found) for found in self.world.posterior(words, places, self.split)]
 
     def left(self, words: Sequence[str]) -> Distribution | None:
-        """The distribution of the next word after these words; None if no sentence begins with them."""
+        """The distribution of the next word after these words; None if no sentence starts with them."""
         found = self.world.next_words(words, self.split)
         return self._belief(found) if found else None
 
     def after(self, words: Sequence[str]) -> Distribution:
-        """Like ``left``, but raises ValueError if no sentence begins with these words."""
+        """Like ``left``, but raises ValueError if no sentence starts with these words."""
         found = self.left(words)
         if found is None:
             raise ValueError(f"no sentence of the world begins with {' '.join(words)!r:.60}")
@@ -68,8 +68,9 @@ class BayesOptimalPredictor:
         return dict(found)
 
     def under_masks(self, words: Sequence[str], gap: int, cut: int) -> dict[str, Distribution | None]:
-        """The name of each of UniLM's masks → the distribution of the word ``gap`` under it, where the first ``cut``
-        words are the source; None if no sentence has the visible words. See `plmlab.world.probability.under_masks`."""
+        """The name of each of UniLM's masks → the distribution of the word at index ``gap`` under it, where the first
+        ``cut`` words are the source; None if no sentence has the visible words. See
+        `plmlab.world.probability.under_masks`."""
         found = under_masks(self.world.automaton(self.split), words, gap, cut)
         return {name: None if belief is None else self._belief(belief) for name, belief in found.items()}
 

@@ -54,8 +54,8 @@ def joined(sentences: list[Sentence], lexicon: Lexicon) -> Passage:
 def passages(world: World, split: str, rng: Random, lengths: range = range(1, 61)) -> Iterator[Passage]:
     """Endless iterator over random passages.
 
-    The target length is uniform over ``lengths``, in English words; sentences are sampled independently and appended
-    until the next one would exceed it. Raises ValueError if ``lengths`` is empty.
+    The target length is sampled uniformly from ``lengths``, in English words; sentences are sampled independently and
+    appended until the next one would exceed it. Raises ValueError if ``lengths`` is empty.
     """
     if not lengths:
         raise ValueError(f"no target length: lengths={lengths} is empty")

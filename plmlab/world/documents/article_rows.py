@@ -28,7 +28,7 @@ class ArticleRow:
     atoms: dict[str, list[Atom]]      # variable → the facts that tie it to e
 
     def may_follow(self, count: int) -> bool:
-        """Whether it can come after ``count`` sentences on its topic."""
+        """Whether it can follow ``count`` sentences on its topic."""
         return "also" not in self.when if not count else "first" not in self.when
 
     @property

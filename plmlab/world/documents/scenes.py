@@ -127,7 +127,7 @@ class Scenery:
                          f"words of the plot: {', '.join(sorted(self.cast.taken))}")
 
     def days(self) -> Iterator[list[Sentence]]:
-        """Endless iterator over scenes, day after day; the first day begins in the morning."""
+        """Endless iterator over scenes, day after day; the first scene is in the morning."""
         first = True
         while True:
             for time in DAY[first:]:

@@ -34,7 +34,7 @@ class Story:
     """A story with a question that its text answers.
 
     The answer follows from the ``needed`` sentences, the first of which is in the first quarter. Two more threads are
-    told in the same way: without the first needed sentence, all ``options`` are equally likely. The sentences'
+    narrated in the same way: without the first needed sentence, all ``options`` are equally likely. The sentences'
     ``logprob`` is 0 (a story has no exact floor).
     """
 

@@ -11,7 +11,7 @@ VALUES = ("year", "number", "craft", "instrument", "food", "pet", "product")
 
 @dataclass(frozen=True)
 class Entity:
-    """A thing in the world: either named (a person, a town, …) or a value (a year, a craft, a food, …)."""
+    """An entity of the world: either named (a person, a town, …) or a value (a year, a craft, a food, …)."""
 
     key: str                           # "person:Anna Bell", "year:1952", "craft:baker"
     kind: str                          # one of NAMED or VALUES

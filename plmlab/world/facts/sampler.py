@@ -124,7 +124,7 @@ class FactSampler:
         return years < 10 and woman.words[-1] != man.words[-1]
 
     def habits(self) -> None:
-        """What people play, like and keep.
+        """The instruments, foods and pets of people.
 
         All musicians and about a third of the others play an instrument, everyone likes a food, and half keep a pet.
         """

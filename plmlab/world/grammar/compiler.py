@@ -1,5 +1,5 @@
-"""Compiles patterns and facts into an automaton: every placeholder is a choice, and a state keeps only what still
-matters."""
+"""Compiles patterns and facts into an automaton: every placeholder is a choice, and a state keeps only what affects the
+rest of the sentence."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -117,7 +117,7 @@ class PatternCompiler:
         return word.sense if surface in self.lexicon.ambiguous else None
 
     def _said(self, slot: Slot, value: Value) -> tuple[tuple[str, ...], tuple[Token, ...]]:
-        """The words that fill a placeholder, with their labels; the article comes first."""
+        """The words that fill a placeholder, with their labels; the article is first."""
         words, labels = self._entity(slot, value) if isinstance(value, Entity) \
             else self._word(slot, value, value.word.key)
         if slot.article:

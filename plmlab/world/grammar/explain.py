@@ -1,4 +1,4 @@
-"""Explains where a word sequence leaves the grammar and which words could have come there."""
+"""Explains where a word sequence leaves the grammar and which words are possible there."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from plmlab.world.probability.automaton import END, Automaton
 
 @dataclass(frozen=True)
 class Explanation:
-    """Whether the words are a sentence; if not, the length of the longest valid prefix, and the words that could come
+    """Whether the words are a sentence; if not, the length of the longest valid prefix, and the words that are possible
     next."""
 
     words: tuple[str, ...]
@@ -19,7 +19,7 @@ class Explanation:
 
 
 def explain(automaton: Automaton, words: Sequence[str], lexicon: Collection[str]) -> Explanation:
-    """How far the words follow the grammar, and which words could come next.
+    """The longest valid prefix of the words, and the words that are possible next.
 
     ``lexicon`` holds all words of the world; with it the message distinguishes a misplaced word from an unknown one.
     """

@@ -174,7 +174,7 @@ class Automaton:
         return {start.label: start for start in reversed(self.starts)}
 
     def next_words(self, prefix: Sequence[str]) -> dict[str, float]:
-        """Word or END → its exact probability after ``prefix``, most likely first; empty if no sentence begins with
+        """Word or END → its exact probability after ``prefix``, most likely first; empty if no sentence starts with
         it."""
         states = self.read(prefix)
         mass = sum(states.values())

@@ -92,14 +92,13 @@ class Blanks:
             return 0.0
 
     def next_words(self, blank: int, written: Sequence[str] = ()) -> dict[str, float]:
-        """Word or END → its exact probability of coming next in a blank that begins with ``written``, most likely
-        first.
+        """Word or END → its exact probability of being next in a blank that starts with ``written``, most likely first.
 
-        END ends the blank, so it cannot come first. By the chain rule, the product over a filling's words and END gives
+        END ends the blank, so it cannot be first. By the chain rule, the product over a filling's words and END gives
         ``posterior``.
 
         Raises:
-            NotInGrammar: no filling begins with ``written``.
+            NotInGrammar: no filling starts with ``written``.
             ValueError: the text has no such blank, or the blank is filled.
         """
         before, behind = self._sides(blank)

@@ -16,7 +16,7 @@ from plmlab.world.probability.floors import FloorError
 from plmlab.world.probability.readers import PositionVocabulary, Question
 
 Belief = dict[str, float]
-"""Word or END → its probability of coming next in a blank."""
+"""Word or END → its probability of being next in a blank."""
 
 
 def part_a(words: Sequence[str], spans: Sequence[Span]) -> list[str]:

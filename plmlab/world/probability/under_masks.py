@@ -14,18 +14,18 @@ Belief = dict[str, float]
 
 
 def both_directions(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """All other words and the end of the sentence are visible; raises NotInGrammar if they fit no sentence."""
+    """Given all other words and the end of the sentence; raises NotInGrammar if they fit no sentence."""
     return posterior(automaton, words, [gap])[0]
 
 
 def left_to_right(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """Only the words before the masked position are visible, and that it holds a word; raises NotInGrammar as above."""
+    """Given only the words before the masked position, and that it holds a word; raises NotInGrammar as above."""
     return posterior_open(automaton, dict(enumerate(words[:gap])), [gap], gap + 1)[0]
 
 
 def right_to_left(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """Only the words after the masked position and the end are visible. Its own position id counts the words before it,
-    so the length is known. Raises NotInGrammar as above."""
+    """Given only the words after the masked position and the end of the sentence. The position id counts the words
+    before it, so the length is known. Raises NotInGrammar as above."""
     return posterior(automaton, words, range(gap + 1))[gap]
 
 
@@ -39,9 +39,9 @@ def sequence_to_sequence(automaton: Automaton, words: Sequence[str], gap: int, c
 
 
 def under_masks(automaton: Automaton, words: Sequence[str], gap: int, cut: int) -> dict[str, Belief | None]:
-    """The name of each mask → the Bayes-optimal distribution at position ``gap`` of ``words``, counted from 0.
+    """The name of each mask → the Bayes-optimal distribution of the masked word at index ``gap`` of ``words``, from 0.
 
-    None if no sentence has the words that this mask leaves visible. The word at ``gap`` itself is ignored. Raises
+    None if no sentence has the words that are visible under this mask. The word at ``gap`` itself is ignored. Raises
     ValueError if ``gap`` is outside the sentence or ``cut`` leaves no word to the target.
     """
     for name, value in (("gap", gap), ("cut", cut)):

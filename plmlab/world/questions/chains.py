@@ -26,7 +26,7 @@ class Chain:
 
     @property
     def start(self) -> Entity:
-        """The named entity at which the path begins."""
+        """The named entity at which the path starts."""
         return self.entities[0]
 
     @property
@@ -167,7 +167,7 @@ class Cases:
 
 
 def _compared(chains: list[Chain], sign: str) -> Iterator[Case]:
-    """Every pair of chains; for < and >, the one for which the comparison holds comes first, and ties are left out."""
+    """Every pair of chains; for < and >, the one for which the comparison holds is first, and ties are left out."""
     for one, other in combinations(chains, 2):
         if sign == "=":
             yield one, other

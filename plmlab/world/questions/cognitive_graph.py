@@ -36,7 +36,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class CognitiveGraph:
-    """Nodes and edges in the order of discovery; the start nodes (named in the question) come first."""
+    """Nodes and edges in the order of discovery, starting with the start nodes (named in the question)."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]

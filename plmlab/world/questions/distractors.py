@@ -17,8 +17,8 @@ RARE = 12         # a word shared by this many names or more does not make them 
 class Distractors:
     """Samples the distractors of questions: one from each pool in turn, until there are ``COUNT``.
 
-    Each needed article has three pools: articles whose name shares a word with it (The Silver Harbor, The Silver
-    Bridge), articles that mention it, and articles of the same kind. The last pool contains all articles.
+    Each article that a question needs has three pools: articles whose name shares a word with it (The Silver Harbor,
+    The Silver Bridge), articles that mention it, and articles of the same kind. The last pool contains all articles.
     """
 
     def __init__(self, facts: Facts, corpora: Corpora):
