@@ -2,7 +2,7 @@
 
 A network of our size memorizes one such world: it answers the statements that it was trained on, but fails on other
 facts in the same documents (`by_heart`). REALM's authors have 13 million blocks, too many to memorize. Here the world
-changes every few updates instead: the names stay, the facts do not, and only a model that uses the documents can answer.
+changes every few updates: the names stay the same, the facts do not; only a model that uses the documents can answer.
 """
 
 from collections import defaultdict
