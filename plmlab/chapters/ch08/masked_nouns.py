@@ -4,6 +4,7 @@ Only the right context reveals the number, so a model that conditions only on th
 construction.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from itertools import islice
@@ -105,3 +106,14 @@ def is_correct(reader: Reader, noun: Noun) -> bool:
     chances = reader(noun.words, noun.place)
     sums = {number: float(chances[nouns(number)].sum()) for number in NUMBERS}
     return sums[noun.number] > (0.5 + 1e-6) * sum(sums.values())
+
+
+def results(bert: nn.Module, gpt: nn.Module) -> dict[str, list[bool]]:
+    """For the two models, the Bayes-optimal predictions and two controls: whether each of the nouns is correct."""
+    nouns, bidirectional = masked_nouns(), both_sides(bert)
+    predictors = {"BERT (bidirectional)": bidirectional, "GPT (left-to-right)": left_side(gpt),
+                  "Bayes-optimal, both sides": best_of_both, "Bayes-optimal, left context": best_of_left}
+    [(majority, _)] = Counter(noun.number for noun in nouns).most_common(1)
+    return {name: [is_correct(predict, noun) for noun in nouns] for name, predict in predictors.items()} | {
+        "BERT, number of the verb flipped": [is_correct(bidirectional, flipped(noun)) for noun in nouns],
+        "always the more frequent number": [noun.number == majority for noun in nouns]}

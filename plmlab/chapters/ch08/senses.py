@@ -1,7 +1,10 @@
-"""Contextual vectors of an ambiguous word: from a BERT, which conditions on both sides, and from a GPT, on the left
-only."""
+"""Does the contextual vector of an ambiguous word reveal its sense?
 
-from collections.abc import Sequence
+The vectors come from a BERT, which conditions on both sides, and from a GPT, which conditions on the left context only;
+probes are trained on them and compared with baselines.
+"""
+
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import torch
@@ -12,10 +15,21 @@ from plmlab.chapters.ch08.heads import read
 from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT
 from plmlab.objectives import causal
-from plmlab.senses import Vectors
+from plmlab.senses import (
+    Vectors,
+    among_its_senses,
+    bag_of_words,
+    error_by_pattern,
+    most_frequent,
+    probe,
+    read_once,
+)
 from plmlab.transfer import batch_of
-from plmlab.world.datasets.occurrences import Occurrence
+from plmlab.world.datasets.occurrences import Occurrence, occurrences, other_patterns
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
+
+Accuracy = tuple[float, float]
+"""Accuracy of a probe, and its standard error over patterns."""
 
 
 def of_bert(model: BERT) -> Vectors:
@@ -35,3 +49,38 @@ def of_gpt(model: GPT) -> Vectors:
             lambda row: causal(ids(row.words), vocab=world_tokenizer().vocab, rng=Random(0)), rows))
         return hidden[torch.arange(len(rows)), torch.tensor([row.place + 1 for row in rows])]
     return vectors
+
+
+def probed_vectors(bert: BERT, gpt: GPT) -> dict[str, Vectors]:
+    """What the probes are trained on: bags of words, and the vectors of an untrained BERT, the GPT and the BERT."""
+    torch.manual_seed(0)
+    every = [row for rows in occurrences().values() for row in rows]
+    models = {"an untrained BERT": of_bert(BERT(bert.config).eval()), "GPT": of_gpt(gpt), "BERT": of_bert(bert)}
+    return {"bag of words": bag_of_words} | {name: read_once(vectors, every) for name, vectors in models.items()}
+
+
+def by_side(models: Mapping[str, Vectors], known: Sequence[Occurrence], probed: Sequence[Occurrence],
+            ) -> dict[str, dict[str, Accuracy]]:
+    """For each model and the most frequent sense: the side of the cue, "left" or "right" → accuracy on ``probed``."""
+    guesses = {"most frequent sense": most_frequent(known, probed)} | {
+        name: probe(vectors, known).predict(vectors(probed).numpy()) for name, vectors in models.items()}
+    return {name: {side: accuracy([(guess == row.sense, row) for guess, row in zip(predicted, probed, strict=True)
+                                   if row.side == side]) for side in ("left", "right")}
+            for name, predicted in guesses.items()}
+
+
+def on_other_patterns(models: Mapping[str, Vectors]) -> dict[str, Accuracy]:
+    """Accuracy of each model and of the most frequent sense on patterns whose cues the probe was not trained on."""
+    hits: dict[str, list[tuple[bool, Occurrence]]] = {name: [] for name in ("most frequent sense", *models)}
+    for known, probed in other_patterns():
+        guesses = most_frequent(known, probed)
+        hits["most frequent sense"] += [(guess == row.sense, row) for guess, row in zip(guesses, probed, strict=True)]
+        for name, vectors in models.items():
+            hits[name] += zip(among_its_senses(probe(vectors, known), vectors, probed)[0], probed, strict=True)
+    return {name: accuracy(pairs) for name, pairs in hits.items()}
+
+
+def accuracy(hits: Sequence[tuple[bool, Occurrence]]) -> Accuracy:
+    """The fraction that is correct, and its standard error, with each pattern as a cluster."""
+    correct, rows = zip(*hits, strict=True)
+    return sum(correct) / len(correct), error_by_pattern(correct, rows)

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 import torch
 
-from plmlab.chapters.ch08 import positions_asked as trained
 from plmlab.chapters.ch08.encoders import LastPosition
+from plmlab.chapters.ch08.masked_test_set import all_masked
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERT
 from plmlab.objectives import masked
@@ -33,7 +33,7 @@ def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
     words = small_world_tokenizer().encode(" ".join(next(small.text("train", 3))), plain=True)
     vocab = small_world_tokenizer().vocab
-    shown = trained.all_masked(words, vocab=vocab, rng=Random(1))
+    shown = all_masked(words, vocab=vocab, rng=Random(1))
     plain = masked(words, vocab=vocab, rng=Random(1))
     assert torch.equal(shown.targets, plain.targets)
     assert (shown.tokens[shown.targets != IGNORE] == vocab.need("mask")).all()
@@ -41,9 +41,8 @@ def test_of_the_exam_all_that_is_asked_is_hidden(small: World) -> None:
 
 
 def test_shares_of_positions_are_told_with_their_updates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((positions_asked, "SEEDS", SEEDS), (positions_asked, "STEPS", 2), (trained, "STEPS", 2),
-                                (trained, "BATCH", 8), (positions_asked, "SHARES", ((0.15, 1), (0.3, 2)))):
-        monkeypatch.setattr(module, name, value)
+    for name, value in (("SEEDS", SEEDS), ("STEPS", 2), ("BATCH", 8), ("SHARES", ((0.15, 1), (0.3, 2)))):
+        monkeypatch.setattr(positions_asked, name, value)
     told = positions_asked.measure(parts)
     assert [(row["share"], row["updates"]) for row in told] == [(0.15, 2), (0.3, 4)]
     assert all(row["above"]["seeds"] == [0, 1] and row["above"]["low"] > 0.5 for row in told)
