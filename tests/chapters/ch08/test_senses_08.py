@@ -1,25 +1,34 @@
-"""The accuracies of the sense probes are those of their rows, by side of the cue; a bag of words contains every cue."""
+"""The accuracies of the sense probes, by side of the cue, on rows made by hand."""
+
+from collections.abc import Sequence
 
 import pytest
+import torch
+from torch import Tensor
 
 from plmlab.chapters.ch08.senses import accuracy, by_side
-from plmlab.senses import bag_of_words, most_frequent
-from plmlab.world.datasets.occurrences import other_sentences
+from plmlab.world.datasets.occurrences import Occurrence
 
 
-def test_a_bag_of_words_has_the_cue_on_both_sides() -> None:
-    known, probed = other_sentences()
-    found = by_side({"bag of words": bag_of_words}, known, probed)
-    assert [*found] == ["most frequent sense", "bag of words"]
-    assert found["bag of words"] == {"left": (1.0, 0.0), "right": (1.0, 0.0)}
-    on_the_right = [(guess, row) for guess, row in zip(most_frequent(known, probed), probed, strict=True)
-                    if row.side == "right"]
-    correct = sum(guess == row.sense for guess, row in on_the_right)
-    assert found["most frequent sense"]["right"][0] == pytest.approx(correct / len(on_the_right))
+def row(sense: str, side: str, pattern: str) -> Occurrence:
+    return Occurrence(("a", "bank"), 1, sense, pattern, side)
+
+
+ROWS = [row("money", "left", "1"), row("river", "left", "2"), row("money", "right", "3"), row("money", "right", "4"),
+        row("river", "right", "5")]
+
+
+def with_the_sense(rows: Sequence[Occurrence]) -> Tensor:
+    return torch.tensor([[10.0 * (row.sense == "money"), 1.0] for row in rows])
+
+
+def test_a_vector_with_the_sense_is_correct_on_both_sides_and_the_most_frequent_sense_is_not() -> None:
+    found = by_side({"vector": with_the_sense}, ROWS, ROWS)
+    assert [*found] == ["most frequent sense", "vector"]
+    assert found["vector"] == {"left": (1.0, 0.0), "right": (1.0, 0.0)}
+    assert [found["most frequent sense"][side][0] for side in ("left", "right")] == pytest.approx([1 / 2, 2 / 3])
 
 
 def test_the_error_counts_patterns_and_not_sentences() -> None:
-    _, probed = other_sentences()
-    first = next(row for row in probed if row.pattern != probed[0].pattern)
-    once, often = (accuracy([(True, probed[0]), (False, first)] * times) for times in (1, 5))
+    once, often = (accuracy([(True, ROWS[0]), (False, ROWS[1])] * times) for times in (1, 5))
     assert once == pytest.approx(often)
