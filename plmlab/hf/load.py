@@ -72,7 +72,7 @@ class NotLoadable(ValueError):
 def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokenizer | None]":
     """Load a Hugging Face model into ours, in evaluation mode; returns the model and its tokenizer.
 
-    ``source`` is a name on the hub (``"encoder-base-uncased"``), a folder with a saved model, or a ``transformers``
+    ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a ``transformers``
     model. BERT-type encoders become ``BERT``, or ``BERTPretraining`` if the weights include its heads; fine-tuned ones
     ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. One with six segments is a UniLM, and becomes
     ``UniLM`` or ``UniLMPretraining``. XLNet and MPNet are converted in the same way, GPT-2 becomes ``GPT2``, GPT-1
