@@ -56,9 +56,3 @@ def train(model: nn.Module, network: str, updates: int, lr: float, seed: int, **
     """Train a network for ``updates`` steps and return the run's history; the data depend only on ``seed``."""
     text = sentence_batches(world.small(), "train", small_world_tokenizer(), causal, batch=BATCH, seed=seed)
     return fit(model, text, steps=updates, lr=lr, warmup=50, **options)
-
-
-def learn(network: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[nn.Module, History]:
-    """Build and train a network for ``updates`` steps; return it with the run's history."""
-    model = build(network, seed)
-    return model, train(model, network, updates, lr, seed, **options)
