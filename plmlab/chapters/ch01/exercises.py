@@ -365,7 +365,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "01.6", "how long a memory lasts", forget_bias, draw_times,
+        "01.6", "how long a cell state lasts", forget_bias, draw_times,
         mistakes={
             "float32 is not precise enough for a gate so close to 1 and rounds it to 1: use Python floats or "
             "dtype=torch.float64": edit(", dtype=torch.float64", ""),
