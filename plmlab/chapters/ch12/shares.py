@@ -65,12 +65,6 @@ def train(model: UniLMPretraining, name: str, updates: int, lr: float, seed: int
     return fit(model, texts(name, seed), steps=updates, lr=lr, warmup=min(100, updates // 10), **options)
 
 
-def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[UniLMPretraining, History]:
-    """A variant after the given number of updates, and its training history."""
-    model = new(seed)
-    return model, train(model, name, updates, lr, seed, **options)
-
-
 @cache
 def evaluation_batches(mask: str, split: str) -> list[tuple[Batch, int]]:
     """The batches on which the loss under a mask is measured, each with its number of targets."""
