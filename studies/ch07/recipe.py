@@ -35,7 +35,7 @@ def no_label(seed: int) -> dict[str, float]:
     the relative excess of its loss over the Bayes-optimal predictor's ("above") on 600 sentences."""
     gpt, new = corpus.pretrained(seed), corpus.sentences(0.5, 600)
     with torch.no_grad():
-        above = float(gpt.loss(corpus.reading(new))) / corpus.best_reader(new) - 1
+        above = float(gpt.loss(corpus.causal_batch(new))) / corpus.bayes_optimal_loss(new) - 1
     return {"likelier": judging.zero_shot_accuracy(judging.negative_log_prob(gpt)), "above": above}
 
 

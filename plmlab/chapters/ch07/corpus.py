@@ -47,7 +47,7 @@ def sentences(seed: float, count: int) -> list[Words]:
     return list(islice((words for words in text if words not in held_out_sentences()), count))
 
 
-def best_reader(texts: Sequence[Words]) -> float:
+def bayes_optimal_loss(texts: Sequence[Words]) -> float:
     """Exact loss of the Bayes-optimal predictor in nats per token; it knows that held-out sentences do not occur."""
     left = 1 - sum(exp(world.small().logprob(words)) for words in held_out_sentences())
     nats = sum(log(left) - world.small().logprob(words) for words in texts)
@@ -73,7 +73,7 @@ def examples(rows: Sequence[Sequence[str]]) -> list[Example]:
     return next_word_examples(rows, small_world_tokenizer())
 
 
-def reading(rows: Sequence[Sequence[str]]) -> Batch:
+def causal_batch(rows: Sequence[Sequence[str]]) -> Batch:
     """Collate texts into a batch of causal LM examples."""
     return next_word_batch(rows, small_world_tokenizer())
 
@@ -84,7 +84,7 @@ def fresh(seed: int) -> GPT2:
     return GPT2(GPTConfig(len(small_world_tokenizer()), time=128, layers=3, model=64, heads=4, dropout=0.0))
 
 
-def lessons(seed: int) -> ExampleBatches:
+def training_batches(seed: int) -> ExampleBatches:
     """Training batches of 32 random sentences."""
     return ExampleBatches(lambda rng: examples(sentences(rng.random(), 32)), seed,
                           small_world_tokenizer().vocab.need("pad"))
@@ -93,7 +93,7 @@ def lessons(seed: int) -> ExampleBatches:
 def pretrain(seed: int, steps: int = STEPS, **options: Any) -> tuple[GPT2, History]:
     """Pretrain a GPT-2 for ``steps`` updates; return it with the run's history."""
     gpt = fresh(seed)
-    return gpt, fit(gpt, lessons(seed), steps=steps, lr=1e-2, warmup=50, **options)
+    return gpt, fit(gpt, training_batches(seed), steps=steps, lr=1e-2, warmup=50, **options)
 
 
 @cache
@@ -102,8 +102,8 @@ def pretrained(seed: int) -> GPT2:
     return pretrain(seed, show=False)[0]
 
 
-def read_by(seed: int, steps: int = STEPS) -> list[Words]:
+def training_sentences(seed: int, steps: int = STEPS) -> list[Words]:
     """The training sentences of `pretrain` with this seed, in order."""
-    batches, vocab = lessons(seed), small_world_tokenizer().vocab
+    batches, vocab = training_batches(seed), small_world_tokenizer().vocab
     rows = [row for step in range(steps) for row in batches(step).targets.tolist()]
     return [tuple(small_world_tokenizer().tokens(row[:row.index(vocab.need("end"))])) for row in rows]

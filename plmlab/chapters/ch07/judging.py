@@ -21,11 +21,11 @@ from plmlab.chapters.ch07.corpus import (
     TEST_SIZE,
     Words,
     agreement_sentences,
+    causal_batch,
     fresh,
     held_out_sentences,
     ids,
     pretrained,
-    reading,
 )
 from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch, Example
@@ -133,7 +133,7 @@ def negative_log_prob(gpt: GPT2) -> Callable[[Words], float]:
     """Return the function sentence → −log P under a GPT, in nats."""
     @torch.no_grad()
     def nats(words: Words) -> float:
-        batch = reading([words])
+        batch = causal_batch([words])
         return float(F.cross_entropy(gpt(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
                                      reduction="sum"))
     return nats

@@ -16,7 +16,14 @@ from typing import Any
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch07.corpus import Words, agreement_sentences, examples, held_out_sentences, pretrained, reading
+from plmlab.chapters.ch07.corpus import (
+    Words,
+    agreement_sentences,
+    causal_batch,
+    examples,
+    held_out_sentences,
+    pretrained,
+)
 from plmlab.draws import randint, shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.gpt import GPT2
@@ -91,7 +98,7 @@ def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
 @torch.no_grad()
 def answers(gpt: GPT2, prompts: Sequence[Prompt]) -> tuple[list[str], list[str]]:
     """Greedy answer to each prompt over the whole vocabulary, and restricted to the two label words."""
-    logits = gpt(reading([words for words, _ in prompts]))
+    logits = gpt(causal_batch([words for words, _ in prompts]))
     next_logits = logits[torch.arange(len(prompts)), torch.tensor([len(words) for words, _ in prompts])]
     best_name = next_logits[:, [small_world_tokenizer().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
     return small_world_tokenizer().tokens(next_logits.argmax(-1).tolist()), [EXAM_NAMES[i] for i in best_name]

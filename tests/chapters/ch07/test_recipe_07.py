@@ -24,17 +24,17 @@ def test_no_text_holds_a_sentence_of_the_exam() -> None:
     assert corpus.held_out_sentences() & set(whole)
 
 
-def test_the_floor_is_what_the_best_reader_pays_on_average() -> None:
-    assert corpus.best_reader(corpus.sentences(0.3, 20_000)) == pytest.approx(corpus.floor(), abs=3e-3)
+def test_the_floor_is_the_mean_bayes_optimal_loss() -> None:
+    assert corpus.bayes_optimal_loss(corpus.sentences(0.3, 20_000)) == pytest.approx(corpus.floor(), abs=3e-3)
     assert corpus.floor() < world.small().floor(causal).mean - 5e-3
 
 
 def test_what_was_read_is_what_training_is_given() -> None:
-    read = corpus.read_by(4, steps=3)
+    read = corpus.training_sentences(4, steps=3)
     assert len(read) == 96 and not set(read) & corpus.held_out_sentences()
     assert all(world.small().logprob(words) > -math.inf for words in read)
-    batch = corpus.lessons(4)(2)
-    assert torch.equal(batch.targets, corpus.reading(read[64:]).targets)
+    batch = corpus.training_batches(4)(2)
+    assert torch.equal(batch.targets, corpus.causal_batch(read[64:]).targets)
 
 
 def test_labels_are_right() -> None:
@@ -66,8 +66,8 @@ def test_the_likelier_of_two_by_readers_that_know_that_do_not_and_that_are_contr
     gpt = corpus.fresh(0)
     words = ("the", "keys", "are", "lost", ".")
     tokens = len(words) + 1
-    assert judging.negative_log_prob(gpt)(words) == pytest.approx(gpt.loss(corpus.reading([words])).item() * tokens,
-                                                                  rel=1e-5)
+    loss = gpt.loss(corpus.causal_batch([words])).item()
+    assert judging.negative_log_prob(gpt)(words) == pytest.approx(loss * tokens, rel=1e-5)
 
 
 def test_tuning_keeps_the_weights_that_were_best_on_the_development_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
