@@ -92,11 +92,11 @@ def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.Monke
                   updates=(6,), seeds=(0, 1), pilots=(9,), pilot_updates=1, development=best_at_3e_3, nothing=-inf)
     told = study.measure(parts, toy)
     assert set(told["arms"]) == {"the mix", "left to right"} and told["arms"]["the mix"]["lr"] == 3e-3
-    kept = toy.trained(parts.folder, "left to right", updates=6, seed=1)
-    paid = told["arms"]["left to right"]["paid"]
-    assert paid["left to right"]["values"][1] == pytest.approx(losses_by_mask(kept)["left to right"])
+    kept = losses_by_mask(toy.trained(parts.folder, "left to right", updates=6, seed=1))
+    assert told["arms"]["left to right"]["paid"]["left to right"]["values"][1] == pytest.approx(kept["left to right"])
     alone, longer = shares.new(1), shares.new(0)
-    shares.train(alone, "left to right", round(study.LONGER), 3e-3, 1, show=False)
+    shares.train(alone, "left to right", study.LONGER, 3e-3, 1, show=False)
+    assert set(told["equal"]) == {"left to right"}
     assert told["equal"]["left to right"][1]["values"][-1] == pytest.approx(losses_by_mask(alone)["left to right"])
     shares.train(longer, "the mix", study.LONGER * 6, 3e-3, 0, show=False)
     assert told["longer"]["both directions"]["values"][0] == pytest.approx(losses_by_mask(longer)["both directions"])
