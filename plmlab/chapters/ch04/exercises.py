@@ -173,7 +173,7 @@ def draw_guesses(rng: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "04.1", "a source turned round", reverse_sources, draw_sources,
+        "04.1", "the reversed source", reverse_sources, draw_sources,
         mistakes={
             "whole rows are reversed, so that padding comes first; keep it on the right":
                 edit(".gather(1, words_first)", ""),
@@ -215,7 +215,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "04.2", "a context", context_of, draw_memories,
+        "04.2", "the context vector", context_of, draw_memories,
         mistakes={
             "the scores are divided by √width, as in the Transformer; here they are not scaled":
                 edit("state, memory)", "state, memory) / state.shape[1] ** 0.5"),
@@ -253,7 +253,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "04.3", "a score by a small network", additive_scores, draw_states,
+        "04.3", "additive attention scores", additive_scores, draw_states,
         mistakes={
             "the tanh is missing: this is vᵀ(W s + U h)": edit("torch.tanh", ""),
             "the tanh is applied after v; apply it before": edit("tanh(", "tanh((", " @ v", " @ v)"),

@@ -123,7 +123,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "04.5", "a round of IBM model 1", ibm1_round, draw_sentences,
+        "04.5", "one iteration of IBM Model 1", ibm1_round, draw_sentences,
         mistakes={
             "the rows are divided by their sums, .sum(1); divide the columns, one per source word, .sum(0)":
                 edit("sum(0)", "sum(1, keepdim=True)"),
