@@ -1,21 +1,32 @@
-"""What chapter 11 trains live: the same price in any order for who knows all, and a leak that falls through it."""
+"""Predicting every word of a sentence: the Bayes-optimal loss is the same in every order, and a leak falls below it."""
 
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from math import log
 from random import Random
-from typing import Any
 
 import pytest
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch11.whole_order import learn, predict_all, predict_all_leaking
-from plmlab.draws import randint
+from plmlab.chapters.ch11.arms import new
+from plmlab.draws import randint, shuffled
+from plmlab.example import Example
 from plmlab.objectives import permuted
-from plmlab.text import Tokenizer
+from plmlab.objectives.permuted import predict_all_in_order, with_leak
 from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import fit
 from plmlab.world.probability.example_floor import questions
 from plmlab.world.probability.readers import FIRST, PositionVocabulary, length_known, positions_known
+
+
+def predict_all(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+    """Every word is a target, in a random order after [SEP] and [CLS], as in the chapter."""
+    return predict_all_in_order(shuffled(rng, range(len(tokens))), tokens, vocab=vocab)
+
+
+def predict_all_leaking(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
+    return with_leak(predict_all(tokens, vocab=vocab, rng=rng))
 
 
 def test_in_every_order_a_sentence_has_one_price() -> None:
@@ -48,11 +59,12 @@ def test_every_word_is_asked_behind_the_ends() -> None:
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_the_leak_falls_through_the_floor_and_the_honest_model_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a text of twenty words that are drawn apart from each other: its floor is log 20, and is soon reached."""
-    def drawn(_: object, split: str, tokenizer: Tokenizer, objective: Any, batch: int, seed: int) -> ExampleBatches:
-        return ExampleBatches(lambda rng: [objective([40 + randint(rng, 20) for _ in range(6)], vocab=tokenizer.vocab,
-                                                     rng=rng) for _ in range(8)], seed, tokenizer.vocab.need("pad"))
-    monkeypatch.setattr("plmlab.chapters.ch11.whole_order.sentence_batches", drawn)
-    honest, leaks = (learn(make, 40, 0, show=False)[1].smoothed(10)[-1] for make in (predict_all, predict_all_leaking))
-    assert leaks < 0.5 * log(20) < 0.98 * log(20) < honest < 1.1 * log(20)
+def test_a_leak_falls_below_the_floor_and_a_model_without_one_does_not() -> None:
+    """In a text of six independent words out of twenty, whose floor is log 20."""
+    def loss(objective: Callable[..., Example]) -> float:
+        vocab = Vocabulary(60)
+        batches = ExampleBatches(lambda rng: [objective([40 + randint(rng, 20) for _ in range(6)], vocab=vocab, rng=rng)
+                                              for _ in range(8)], 0, vocab.need("pad"))
+        return fit(new("XLNet", 0), batches, steps=40, lr=1e-2, warmup=10, show=False).smoothed(10)[-1]
+
+    assert loss(predict_all_leaking) < 0.5 * log(20) < 0.98 * log(20) < loss(predict_all) < 1.1 * log(20)
