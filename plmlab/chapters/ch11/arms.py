@@ -127,9 +127,12 @@ class Arm(NamedTuple):
 ARMS = {
     "BERT": Arm(bert, partial(masked, rate=RATE), _masks(masked), in_order=False),
     "masks on MPNet": Arm(mpnet, partial(masked, rate=RATE), _masks(masked), in_order=False),
+    "masks on MPNet, always [MASK]": Arm(mpnet, partial(masked, rate=RATE, corrupt=always_mask), _masks(masked),
+                                         in_order=False),
     "order on MPNet": Arm(mpnet, uncompensated, _masks(uncompensated, "predict")),
     "MPNet": Arm(mpnet, partial(masked_and_permuted, rate=RATE), _masks(masked_and_permuted, "predict")),
     "masks on XLNet": Arm(xlnet, denoised, _masks(denoised), in_order=False),
+    "masks on XLNet, always [MASK]": Arm(xlnet, partial(denoised, corrupt=always_mask), _masks(denoised), in_order=False),
     "XLNet": Arm(xlnet, partial(permuted_targets, k=K), _in_order),
     "XLNet, single words": Arm(xlnet, partial(permuted_targets, k=K, longest=1.0), _in_order),
     "XLNet, all in order": Arm(xlnet, partial(permuted, k=K), _in_order),
