@@ -116,7 +116,7 @@ test("a row is right, a slip with a name in either part, or wrong at a position"
   assert.deepEqual(told([1, 2, 3, 4]).said, ["Part A is correct.", "goes on"]);
   assert.deepEqual(told([0, 1, 3, 4]).said, ["zero", "goes on"]);
   assert.deepEqual(told([1, 2, 2, 9]).said, ["Part A is correct.", "Part B is not correct yet. Check “b”, token 4 from the left."]);
-  assert.deepEqual(told([1, null, 2, 2]), { right: false, said: ["A number is missing: every token has one."], wrong: 1 });
+  assert.deepEqual(told([1, null, 2, 2]), { right: false, said: ["A position id is missing: every token needs one."], wrong: 1 });
   assert.deepEqual(typedCells("position 1", [" 3", "", "x", "-1"]), [3, null, NaN, NaN]);
   assert.deepEqual(typedCells("target", ["cat ", "", "·"]), ["cat", null, null]);
 });

@@ -70,7 +70,7 @@ const figures = (best, untrained, shuffled, baseline) =>
 test("the finding says what the figures do", () => {
   assert.equal(finding("number", figures(0.95, 0.7, 0.5, 0.88)),
     "One unit encodes the number of the subject better than the last noun does: AUC 0.95 against 0.88");
-  assert.match(finding("number", figures(0.85, 0.7, 0.5, 0.88)), /^Units encode .* none as well as the last noun does/);
+  assert.match(finding("number", figures(0.85, 0.7, 0.5, 0.88)), /^Some units encode .* none as well as the last noun:/);
   assert.match(finding("number", figures(0.72, 0.7, 0.5, 0.6)), /^No unit encodes .* AUC 0\.72 against 0\.70$/);
   assert.match(finding("number", figures(0.72, 0.5, 0.7, 0.6)), /^No unit encodes/);
   assert.match(finding("moving", {}), /varies most/);

@@ -146,8 +146,8 @@ test("the finding is that of the numbers", () => {
 test("where the pair is farthest apart is held against strangers", () => {
   const strangers = [[0.5, 0.5, 0.5], [0, 0, 0], [0.2, 0.6, 0.3]];
   const found = [[1, 1, 1], [0.5, 0.5, 0.5], [0.6, 0.7, 0.6]];
-  assert.equal(told.restSaid("bank", "bank", found, strangers), "Compared with two different words (hatched), the two " +
-    "“bank” are farthest apart at layer 2, backward LSTM: 75 % of the distance between different words.");
+  assert.equal(told.restSaid("bank", "bank", found, strangers), "The two “bank” differ most at layer 2, " +
+    "backward LSTM: their distance is 75 % of that between two different words (hatched).");
   assert.match(told.restSaid("bank", "bank", flat(1, 1, 1), strangers), /^The two “bank” do not differ\.$/);
   assert.match(told.cosineSaid("bank", "bank", 1, 0, 1, 0.4), /this direction has seen the same words in both sentences\.$/);
   assert.match(told.cosineSaid("bank", "bank", 2, 2, -0.2, 0.4), 

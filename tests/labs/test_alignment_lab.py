@@ -165,7 +165,7 @@ def test_what_cannot_be_held_is_told(lab: AlignmentLab) -> None:
             ([{"step": 0, "position": 5}], [], "a source word from 0 to 4"),
             ([{"step": 16, "position": 0}], [], "a step from 0 to 15"),
             ([{"step": 0, "position": 0, "share": 1.5}], [], "share from 0 to 1"),
-            ([{"position": 0}], [], "a dict with `step`, `position` and `share`"),
+            ([{"position": 0}], [], "a dict with `step`, `position` and optionally `share`"),
             ([], [7], "cannot mask source word 7"), ([], [0, 1, 2, 3, 4], "there is nothing to attend to"),
             ([{"step": 0, "position": 1}], [1], "source word 1 is masked, but step 0 is set to attend to it")):
         with lab.hold_trait_notifications():

@@ -26,8 +26,8 @@ class MovedAttention:
     def told(cls, said: Any, positions: int) -> "MovedAttention":
         """Parse a hold from a mapping. Raises ValueError if it is malformed."""
         if not isinstance(said, Mapping) or not {"step", "position"} <= set(said) <= {"step", "position", "share"}:
-            raise ValueError(f"give an intervention as a dict with `step`, `position` and `share`; {said!r:.60} was "
-                             f"given")
+            raise ValueError(f"an intervention must be a dict with `step`, `position` and optionally `share`; "
+                             f"{said!r:.60} was given")
         hold = cls(int(said["step"]), int(said["position"]), float(said.get("share", 1.0)))
         if hold.step not in range(LONGEST) or hold.position not in range(positions) or not 0 <= hold.share <= 1:
             raise ValueError(f"give a step from 0 to {LONGEST - 1}, a source word from 0 to {positions - 1} ([END] "

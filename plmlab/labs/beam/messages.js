@@ -66,7 +66,7 @@ export function branchSaid(state, at, { asks = true } = {}) {
   const score = state.alpha > 0 ? `, score ${decimal(branch.score)}` : ", which is also its score";
   const rose = before && state.alpha > 0 && branch.score > before.score + 1e-9
     ? ` Its log-probability fell (${decimal(before.total)} → ${decimal(branch.total)} nats), but its score rose ` +
-      `(${decimal(before.score)} → ${decimal(branch.score)}): it is one token longer, so the length penalty divides by more.` : "";
+      `(${decimal(before.score)} → ${decimal(branch.score)}): it is one token longer, so the length penalty divides it by a larger number.` : "";
   const parts = branch.best && !branch.greedy && (before?.greedy ?? true) && state.greedy.tokens[at.step]
     ? ` Here the beam’s best text diverges from the greedy path, which continues with ${quoted(state.greedy.tokens[at.step].token)}.` : "";
   const unfold = asks && branch.fate === "pruned" ? " Press Enter, or click, to see how it would have continued." : "";

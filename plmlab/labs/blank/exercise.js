@@ -29,7 +29,7 @@ export const typedCells = (name, fields) => fields.map((text) => {
 /** The feedback on a row: { right, said: [a sentence, …], wrong: the first wrong position or −1 }. */
 export function rowSaid(row, read, cells, inputs) {
   if (row.name !== "target" && cells.some((cell) => cell === null)) {
-    return { right: false, said: ["A number is missing: every token has one."], wrong: cells.indexOf(null) };
+    return { right: false, said: ["A position id is missing: every token needs one."], wrong: cells.indexOf(null) };
   }
   const wrong = cells.findIndex((cell, i) => cell !== row.right[i]);
   if (wrong < 0) return { right: true, said: ["Correct."], wrong };

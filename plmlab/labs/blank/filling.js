@@ -8,7 +8,7 @@ import { placeAfter } from "../shared/order.js";
 
 const END = "[END]";
 const BY = { you: "your choice", "the model": "the model's choice", "the exact posterior": "the most likely choice" };
-const LENGTH = "How many words does this blank hold? How certain can that be before the first word is generated?";
+const LENGTH = "How many words fill this blank? How certain can the model be of this before it generates the first one?";
 
 /** The path through the blanks after choosing a word at a step; earlier choices are kept. */
 export const saidAt = (steps, step, word) => [...steps.slice(0, step).map(({ said }) => said), word];

@@ -63,7 +63,7 @@ export function finding(sort, figures) {
       `${measure} ${scored(best)} against ${scored(without)}`;
   }
   return best > baseline ? `One unit encodes ${SORTS[sort]} better than ${by} does: ${against}`
-    : `Units encode ${SORTS[sort]}, but none as well as ${by} does: ${against}`;
+    : `Some units encode ${SORTS[sort]}, but none as well as ${by}: ${against}`;
 }
 
 /** The figures that a label's scores are compared with, [[what, figure]], and a note about them. */

@@ -69,8 +69,8 @@ export function restSaid(one, other, found, strangers) {
   const most = all.reduce((best, cell) => (cell.far > best.far ? cell : best));
   if (most.far < 0.005) return `${capital(pairNamed(one, other))} do not differ.`;
   const side = most.layer ? `, ${SIDES[DIRECTIONS[most.side]]}` : "";
-  return `Compared with two different words (hatched), ${pairNamed(one, other)} are farthest apart at layer ` +
-    `${most.layer}${side}: ${share(most.far)} of the distance between different words.`;
+  return `${capital(pairNamed(one, other))} differ most at layer ${most.layer}${side}: their distance is ` +
+    `${share(most.far)} of that between two different words (hatched).`;
 }
 
 export const senseQuestion = (word, sense) => "Does the sense make the difference? Compare the stored " +

@@ -65,7 +65,7 @@ class Reader:
             raise ValueError(f"the Layer Lab needs an ELMo; a {type(model).__name__} was given")
         names = spelled_words(model.codes) if tokenizer is None else tokenizer.tokens(list(range(len(tokenizer))))
         if len(names) != len(model.codes):
-            raise ValueError(f"the tokenizer has {len(names):,} words, but the ELMo has the spelling of "
+            raise ValueError(f"the tokenizer has {len(names):,} words, but the ELMo has character ids for "
                              f"{len(model.codes):,}: give the tokenizer that was passed to elmo.spell")
         if not model.codes.any():
             raise ValueError("this ELMo has no spelling of its words: call elmo.spell(tokenizer) first")

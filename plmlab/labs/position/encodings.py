@@ -156,7 +156,7 @@ WAYS = (
              "computed for any distance, or clamped"),
     Encoding("T5", "Raffel et al. 2020", RandomHead.t5,
              "Added to the score: a learned bias for the bucket of the distance.",
-             "The same distance has the same bucket and the same bias.",
+             "Equal distances share a bucket, and therefore a bias.",
              "32 · h: one bias per bucket and head; shared by the layers", 32 * 12,
              "large distances share the last bucket"),
     Encoding("rotary", "Su et al. 2021, an outlook", RandomHead.rotary,

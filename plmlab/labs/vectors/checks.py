@@ -110,7 +110,7 @@ def counts_of(counts: Sequence[int] | None, vectors: WordVectors) -> list[int] |
 def twins_of(twins: Sequence[WordVectors], vectors: WordVectors) -> tuple[WordVectors, ...]:
     """The vectors from other seeds. Raises TypeError, or ValueError if one lacks a word or cannot be drawn."""
     if isinstance(twins, WordVectors):
-        raise TypeError("twins must be a list of WordVectors, one for each other seed; write twins=[vectors]")
+        raise TypeError("twins must be a list of WordVectors, one per additional seed; write twins=[vectors]")
     for i, twin in enumerate(twins):
         if not isinstance(twin, WordVectors):
             raise TypeError(f"twin {i} is {type(twin).__name__}; twins must be WordVectors from other seeds")
