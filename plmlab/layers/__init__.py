@@ -1,1 +1,1 @@
-"""Building blocks, one idea per file: hook points, attention, positions, recurrent cells, the Transformer layer."""
+"""Building blocks of the models, one concept per file, such as attention, positional encodings and recurrent cells."""

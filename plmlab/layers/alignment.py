@@ -1,4 +1,5 @@
-"""Soft alignment (软对齐): a decoder state scores every source position and takes their weighted mean.
+"""Soft alignment (软对齐): a decoder state scores every source position and takes the weighted mean of the encoder
+outputs.
 
 The earliest form of attention: one head, no value projection, and a score function that each subclass defines.
 """
@@ -15,14 +16,14 @@ from plmlab.visibility import AttentionMask
 
 
 class Alignment(nn.Module):
-    """Attention weights over the source positions, and the context vector; subclasses define the ``score``.
+    """Base class: attention weights over the source positions, and the context vector. Subclasses define ``score``.
 
     The hook points have the shapes of single-head attention: ``scores`` and ``weights`` are [batch, 1, query, key],
     ``queries``, ``keys``, ``values`` and ``mixed`` [batch, 1, time, width].
 
     Attributes:
-        scale: the factor that turns the inner product of query and key into the score; None if the score is not an
-            inner product.
+        scale: the factor by which the inner product of query and key is multiplied to give the score; None if the score
+            is not an inner product.
         formula: the score as a formula of the query q and the key k.
     """
 
@@ -36,18 +37,19 @@ class Alignment(nn.Module):
         self.scores, self.weights, self.mixed = HookPoint(), HookPoint(), HookPoint()
 
     def prepared(self, memory: Float[Tensor, "batch key width"]) -> Float[Tensor, "batch key width"]:
-        """Compute the keys from the source. They do not depend on the decoder state, so once per source is enough."""
+        """Compute the keys from the encoder outputs. They do not depend on the decoder state, so call this once per
+        source."""
         return memory
 
     def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
               ) -> Float[Tensor, "batch query key"]:
-        """Score each decoder state against each source position."""
+        """Score every decoder state against every source position."""
         raise NotImplementedError
 
     def forward(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
                 memory: Float[Tensor, "batch key width"], attn_mask: AttentionMask,
                 ) -> Float[Tensor, "batch query width"]:
-        """Compute the context vectors (上下文向量): means of ``memory``, weighted by the softmax of the scores."""
+        """Compute the context vectors (上下文向量): the means of ``memory``, weighted by the softmax of the scores."""
         # [batch, 1, query, width], [batch, 1, key, width], [batch, 1, key, width]
         q, k, v = self.queries(queries[:, None]), self.keys(keys[:, None]), self.values(memory[:, None])
         scores = self.scores(self.score(q[:, 0], k[:, 0])[:, None])  # [batch, 1, query, key]
@@ -57,30 +59,30 @@ class Alignment(nn.Module):
 
 
 class DotAlignment(Alignment):
-    """sᵀh (Luong et al. 2015, eq. 8, "dot"): no parameters."""
+    """Dot-product score sᵀh, without parameters (Luong et al. 2015, eq. 8, "dot")."""
 
     scale, formula = 1.0, "q·k"
 
     def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
               ) -> Float[Tensor, "batch query key"]:
-        """Inner products, not divided by √width (unlike the Transformer's)."""
+        """Inner products of queries and keys, unscaled (the Transformer divides by √d_k)."""
         return queries @ keys.transpose(1, 2)
 
 
 class GeneralAlignment(DotAlignment):
-    """sᵀWh (Luong et al. 2015, eq. 8, "general"): a learned matrix between the two spaces."""
+    """Bilinear score sᵀWh with a learned matrix W (Luong et al. 2015, eq. 8, "general")."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
         self.source = nn.Linear(width, width, bias=False)
 
     def prepared(self, memory: Float[Tensor, "batch key width"]) -> Float[Tensor, "batch key width"]:
-        """W h."""
+        """Project the encoder outputs to keys: W h."""
         return self.source(memory)
 
 
 class AdditiveAlignment(Alignment):
-    """vᵀ tanh(W s + U h) (Bahdanau et al. 2015, §A.1.2; "concat" in Luong et al.): scored by a one-layer network."""
+    """Additive score vᵀ tanh(W s + U h), a one-layer network (Bahdanau et al. 2015, §A.1.2; Luong et al.: "concat")."""
 
     formula = "vᵀ tanh(W q + k), a small feed-forward network"
 
@@ -90,11 +92,11 @@ class AdditiveAlignment(Alignment):
         self.vote = nn.Linear(width, 1, bias=False)
 
     def prepared(self, memory: Float[Tensor, "batch key width"]) -> Float[Tensor, "batch key width"]:
-        """U h."""
+        """Project the encoder outputs to keys: U h."""
         return self.source(memory)
 
     def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
               ) -> Float[Tensor, "batch query key"]:
-        """Score each pair with the network."""
+        """Score every pair of query and key with the network."""
         pairs = self.state(queries)[:, :, None] + keys[:, None]  # [batch query key width]
         return self.vote(torch.tanh(pairs))[..., 0]

@@ -36,7 +36,7 @@ def masked_softmax(
 
 @dataclass
 class Cache:
-    """Key–value cache: the keys and values of earlier positions, so that they need not be recomputed."""
+    """Key–value cache: the keys and values of earlier positions, so that they are not recomputed."""
 
     k: Float[Tensor, "batch head time width"] | None = None
     v: Float[Tensor, "batch head time width"] | None = None
@@ -59,7 +59,7 @@ class Cache:
             self.k, self.v = self.k[:, :, :-last], self.v[:, :, :-last]
 
     def select(self, rows: Tensor) -> None:
-        """Keep these batch rows, in this order (beam search drops some and duplicates others)."""
+        """Keep only the given batch rows, in the given order (beam search drops some rows and duplicates others)."""
         if self.k is not None and self.v is not None:
             self.k, self.v = self.k[rows], self.v[rows]
 
@@ -70,7 +70,7 @@ Bias = Float[Tensor, "#batch #head query key"]
 
 @dataclass(frozen=True)
 class RelativePositions:
-    """Relative position and segment of queries and keys, for scores that depend on them (`XLNetAttention`).
+    """Relative positions and segments of queries and keys, for attention scores that depend on them (`XLNetAttention`).
 
     Attributes:
         same_segment: True where query and key belong to the same segment.
@@ -84,9 +84,10 @@ class RelativePositions:
 class MultiHeadAttention(nn.Module):
     """Multi-head attention (Vaswani et al. 2017, §3.2.2): self-attention, or cross-attention to a ``memory``.
 
-    Uses PyTorch's fused kernel unless its ``scores`` or ``weights`` are being recorded; both paths agree. A subclass
-    that overrides ``score`` is never fused; ``relative`` is passed to that score and ignored by the default one.
-    ``bias`` is added to every score. ``width`` is the width of a head, d_k (default: model / heads).
+    Uses PyTorch's fused kernel unless ``scores`` or ``weights`` are being recorded; both paths give the same output. A
+    subclass that overrides ``score`` never uses the fused kernel. ``relative`` is passed to ``score``; the default
+    ``score`` ignores it. ``bias`` is added to every score. ``width`` is the width of a head, d_k (default: model /
+    heads).
     """
 
     scale: float | None = None
@@ -108,7 +109,7 @@ class MultiHeadAttention(nn.Module):
 
     @classmethod
     def of(cls, shape: LayerShape) -> Self:
-        """Build the attention of a layer of this shape."""
+        """Build the attention module of a layer with this shape."""
         return cls(shape.model, shape.heads, dropout=shape.attention_dropout, bias=shape.bias, width=shape.width)
 
     def forward(
@@ -116,7 +117,7 @@ class MultiHeadAttention(nn.Module):
         memory: Float[Tensor, "batch key model"] | None = None, cache: Cache | None = None,
         bias: Bias | None = None, relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch query model"]:
-        """Attend from x to itself or to the ``memory``; with a ``cache``, x continues the cached positions."""
+        """Attend from ``x`` to itself or to ``memory``; with a ``cache``, ``x`` continues the cached positions."""
         q = self.queries(self._split(self.q(x)))  # [batch head query width]
         if memory is None:
             k, v = self._split(self.k(x)), self._split(self.v(x))  # [batch head key width]
@@ -175,7 +176,8 @@ def fused_attention(
     v: Float[Tensor, "batch head key width"], attn_mask: AttentionMask, dropout: float, bias: Bias | None = None,
     scale: float | None = None,
 ) -> Float[Tensor, "batch head query width"]:
-    """PyTorch's fused kernel, which never materializes the weights; a dense mask is built only if needed."""
+    """Attention with PyTorch's fused kernel, which never materializes the weights; builds a dense mask only if
+    needed."""
     query, key = q.shape[2], k.shape[2]
     if attn_mask.only_causal and query == key and bias is None:
         return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=query > 1, scale=scale)
@@ -196,10 +198,10 @@ def masked_kernel(
     mask: Bool[Tensor, "#batch #head query key"] | Float[Tensor, "#batch #head query key"] | None, dropout: float,
     scale: float | None = None,
 ) -> Float[Tensor, "batch head query width"]:
-    """PyTorch's fused kernel with a Boolean mask or an additive one, excluding the cuDNN backend.
+    """Call PyTorch's fused kernel with a Boolean or an additive mask, excluding the cuDNN backend.
 
-    cuDNN, the first choice on an H100 or H200 from torch 2.11 on, gives non-finite gradients if a query can attend to
-    no key and the number of keys is 64 more than a multiple of 128 (PyTorch issue 196678).
+    cuDNN, the first choice on an H100 or H200 since torch 2.11, gives non-finite gradients if a query can attend to no
+    key and the number of keys is a multiple of 128 plus 64 (PyTorch issue 196678).
     """
     with sdpa_kernel(WITHOUT_CUDNN) if q.is_cuda and mask is not None else nullcontext():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)

@@ -1,7 +1,7 @@
-"""The cells of recurrent networks (循环神经网络): one time step, from an input and a state to the next state.
+"""Recurrent cells (循环神经网络): one time step, from the input and the previous state to the next state.
 
-Weights have PyTorch's names, shapes and gate order, so that its kernels can run on them. As in PyTorch, there are two
-bias vectors: one for the input and one for the hidden state.
+Weights have PyTorch's names, shapes and gate order, so that PyTorch's kernels can run on them. As in PyTorch, there are
+two bias vectors: one for the input and one for the hidden state.
 """
 
 from math import sqrt
@@ -19,10 +19,10 @@ State = tuple[Float[Tensor, "batch _"], ...]
 
 
 class Cell(nn.Module):
-    """One time step of a recurrent network; subclasses name their ``gates`` and implement ``step``.
+    """Base class of recurrent cells; subclasses name their ``gates`` and implement ``step``.
 
     ``gates`` names the row blocks of the weights, ``carried`` is the number of vectors in a state, and ``kernel`` is
-    PyTorch's function that runs all time steps with these weights, if there is one.
+    PyTorch's function that runs all time steps with these weights, or None if there is none.
     """
 
     gates: ClassVar[tuple[str, ...]]
@@ -49,11 +49,11 @@ class Cell(nn.Module):
 
     @property
     def flat(self) -> list[Tensor]:
-        """The weights in the order that the kernel expects."""
+        """The weights in the order in which the kernel expects them."""
         return [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
 
     def read(self, x: Float[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch rows"]:
-        """Input projection W x + b of all time steps at once; it is independent of the state."""
+        """Input projection W x + b of all time steps at once, which does not depend on the state."""
         return F.linear(x, self.weight_ih, self.bias_ih)
 
     def recall(self, h: Float[Tensor, "batch width"]) -> Float[Tensor, "batch rows"]:
@@ -61,7 +61,7 @@ class Cell(nn.Module):
         return F.linear(h, self.weight_hh, self.bias_hh)
 
     def step(self, read: Float[Tensor, "batch rows"], state: State) -> State:
-        """Compute the next state from one time step of the projection by `read` and the previous state."""
+        """Compute the next state from the input projection (`read`) at one time step and the previous state."""
         raise NotImplementedError
 
     def zero(self, like: Float[Tensor, "batch time inputs"]) -> State:
@@ -75,7 +75,7 @@ class Cell(nn.Module):
 
 
 class RNNCell(Cell):
-    """h = tanh(W x + U h + b) (Elman 1990)."""
+    """Elman cell: h = tanh(W x + U h + b) (Elman 1990)."""
 
     gates = ("state",)
     kernel = staticmethod(torch.rnn_tanh)
@@ -89,7 +89,7 @@ class RNNCell(Cell):
         return (self.state(self.activation(read + self.recall(state[0]))),)
 
     def activation(self, x: Tensor) -> Tensor:
-        """The activation function of the state."""
+        """Activation function of the hidden state: tanh."""
         return x.tanh()
 
 
@@ -99,14 +99,14 @@ class IdentityRNNCell(RNNCell):
     kernel = staticmethod(torch.rnn_relu)
 
     def reset_parameters(self) -> None:
-        """Initialize U to the identity, b to 0, and W from N(0, 0.001) (§4)."""
+        """Initialize U to the identity, b to 0, and W from a normal distribution with standard deviation 0.001 (§4)."""
         nn.init.eye_(self.weight_hh)
         nn.init.normal_(self.weight_ih, std=0.001)
         nn.init.zeros_(self.bias_ih)
         nn.init.zeros_(self.bias_hh)
 
     def activation(self, x: Tensor) -> Tensor:
-        """ReLU."""
+        """Activation function of the hidden state: ReLU."""
         return x.relu()
 
 
@@ -114,8 +114,8 @@ class LSTMCell(Cell):
     """Long short-term memory (长短期记忆网络; Hochreiter and Schmidhuber 1997; forget gate: Gers et al. 2000).
 
     c = f∘c + i∘g,  h = o∘tanh(c);  i, f, o = σ(W x + U h + b),  g = tanh(W x + U h + b). The state is (h, c):
-    hidden state and cell state. With ``projected``, the output and the recurrent input are not h but a shorter V h
-    (LSTMP: Sak et al. 2014). The hook point ``memory`` is the cell state c.
+    hidden state and cell state. With ``projected``, the output and the recurrent input are a lower-dimensional V h
+    instead of h (LSTMP: Sak et al. 2014). The hook point ``memory`` is the cell state c.
     """
 
     gates: ClassVar[tuple[str, ...]] = ("input", "forget", "candidate", "output")
@@ -149,18 +149,18 @@ class LSTMCell(Cell):
         return self.out(self.output(o.sigmoid()), c), c
 
     def out(self, o: Float[Tensor, "batch hidden"], c: Float[Tensor, "batch hidden"]) -> Float[Tensor, "batch width"]:
-        """Compute the hidden state, the cell state as seen through the output gate."""
+        """Compute the hidden state from the output gate and the cell state."""
         h = o * c.tanh()
         return self.state(self.bounded(h if self.weight_hr is None else F.linear(h, self.weight_hr)))
 
     def bounded(self, x: Float[Tensor, "batch _"]) -> Float[Tensor, "batch _"]:
-        """Bound a new cell state or hidden state; an ordinary LSTM leaves it unchanged."""
+        """Bound a new cell state or hidden state; the identity in an ordinary LSTM."""
         return x
 
 
 class ClippedLSTMCell(LSTMCell):
-    """LSTM whose cell state and hidden state are clipped to ±``clip``, as in ELMo (Peters et al. 2018; it is in their
-    code, not in their paper). Raises ValueError unless ``clip`` is above 0."""
+    """LSTM whose cell state and hidden state are clipped to ±``clip``, as in ELMo (Peters et al. 2018; in the authors'
+    code but not in the paper). Raises ValueError unless ``clip`` > 0."""
 
     kernel = None
 
@@ -176,14 +176,14 @@ class ClippedLSTMCell(LSTMCell):
 
 
 class PeepholeLSTMCell(LSTMCell):
-    """LSTM with peephole connections from each unit's cell state to its gates (Gers and Schmidhuber 2000): i and f see
-    the previous cell state, o the new one. ``weight_ch`` [3, hidden] holds the weights for i, f and o. With
-    100 hidden units this adds 0.4 % to the parameters."""
+    """LSTM with peephole connections from each unit's cell state to its gates (Gers and Schmidhuber 2000): the input
+    and forget gates see the previous cell state, the output gate the new one. ``weight_ch`` [3, hidden] holds the
+    weights for i, f and o. With 100 hidden units this adds 0.4 % to the parameters."""
 
     kernel = None
 
     def make_weights(self, inputs: int) -> None:
-        """Create the weights, including those of the peepholes."""
+        """Create the weights, including the peephole weights."""
         super().make_weights(inputs)
         self.weight_ch = nn.Parameter(torch.empty(3, self.hidden_size))
 
@@ -198,7 +198,7 @@ class PeepholeLSTMCell(LSTMCell):
 
 
 class CoupledLSTMCell(LSTMCell):
-    """LSTM with coupled input and forget gates, f = 1 − i (Greff et al. 2017, "CIFG"), and three quarters of the
+    """LSTM with coupled input and forget gates, f = 1 − i (Greff et al. 2017, "CIFG"), and three quarters of an LSTM's
     weights."""
 
     gates = ("input", "candidate", "output")
@@ -216,8 +216,8 @@ class CoupledLSTMCell(LSTMCell):
 class GRUCell(Cell):
     """Gated recurrent unit (门控循环单元; Cho et al. 2014) in textbook form.
 
-    h̃ = tanh(W x + U (r∘h) + b),  h = (1 − z)∘h + z∘h̃,  r, z = σ(W x + U h + b). The reset gate r is applied to the
-    state, before the matrix. Our z is 1 − z in Cho et al.
+    h̃ = tanh(W x + U (r∘h) + b),  h = (1 − z)∘h + z∘h̃,  r, z = σ(W x + U h + b). The reset gate r multiplies the state
+    before the matrix product. The update gate z here corresponds to 1 − z in Cho et al.
     """
 
     gates = ("reset", "update", "candidate")
@@ -239,8 +239,8 @@ class GRUCell(Cell):
 
 
 class TorchGRUCell(GRUCell):
-    """GRU as in PyTorch and cuDNN: the reset gate is applied after the matrix, r∘(U h + b), so that one matrix product
-    serves all gates; and z keeps the old state, h = z∘h + (1 − z)∘h̃, as in Cho et al."""
+    """GRU as in PyTorch and cuDNN: the reset gate is applied after the matrix product, r∘(U h + b), so that one product
+    serves all gates; and z weights the old state, h = z∘h + (1 − z)∘h̃, as in Cho et al."""
 
     kernel = staticmethod(torch.gru)
 

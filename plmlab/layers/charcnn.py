@@ -1,6 +1,6 @@
-"""Character CNN: convolutions (卷积) of several widths, max-pooling and highway layers; characters → word vector.
+"""Character CNN: from a word's characters to its vector, by convolutions (卷积), max-pooling and highway layers.
 
-Kim et al. (2016), in the form and with the names of ELMo (Peters et al. 2018).
+The architecture of Kim et al. (2016), as used in ELMo (Peters et al. 2018), with ELMo's parameter names.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Highway(nn.Module):
         self.opened = HookPoint()
 
     def forward(self, x: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch width"]:
-        """Mix the transformed input and the input itself with the gate."""
+        """Interpolate between the transformed input and the input, weighted by the gate."""
         t = self.opened(self.gate(x).sigmoid())
         return t * self.transform(x).relu() + (1 - t) * x
 

@@ -14,10 +14,10 @@ from plmlab.layers.charcnn import CharCNN
 
 
 class CNNSoftmax(nn.Module):
-    """z_w = hᵀ CNN(characters of w).
+    """Softmax layer with logits z_w = hᵀ CNN(characters of w).
 
-    The output of ``cnn`` has the size of h. The bias of its last layer adds the same amount to all logits and so
-    changes no probability.
+    The output of ``cnn`` has the same size as h. The bias of its last layer adds the same amount to all logits, so it
+    does not affect the probabilities.
     """
 
     def __init__(self, cnn: CharCNN) -> None:
@@ -30,7 +30,7 @@ class CNNSoftmax(nn.Module):
         return F.linear(hidden, self.vectors(codes))
 
     def vectors(self, codes: Int[Tensor, "vocab character"]) -> Float[Tensor, "vocab model"]:
-        """Output embeddings, one row per word."""
+        """Output embeddings of all words, one row per word."""
         return self.cnn(codes[None].long())[0]
 
 
@@ -51,7 +51,7 @@ class CorrectedCNNSoftmax(CNNSoftmax):
         self.matrix = nn.Linear(correction, cnn.projection.out_features, bias=False)
 
     def vectors(self, codes: Int[Tensor, "vocab character"]) -> Float[Tensor, "vocab model"]:
-        """Output embeddings with their corrections. Raises ValueError if ``codes`` has another number of words."""
+        """Corrected output embeddings. Raises ValueError unless ``codes`` has one row per correction vector."""
         if len(codes) != len(self.corrections):
             raise ValueError(f"codes has {len(codes)} words, but there are corrections for "
                              f"{len(self.corrections)}")

@@ -1,7 +1,7 @@
 """Hook points: named modules in a forward pass where activations can be recorded or changed.
 
-A module exposes a tensor by passing it through a `HookPoint`, the identity unless a callback is registered
-(`plmlab.interpret`). Without callbacks, attention takes its fused path.
+A module exposes a tensor by passing it through a `HookPoint`, which is the identity unless a callback is registered
+(`plmlab.interpret`). Without callbacks, attention uses the fused kernel.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,9 +15,9 @@ Change = Callable[[Tensor], Tensor]
 
 
 class InTurn:
-    """Cycle through several callbacks, one per forward pass through a shared layer.
+    """Cycle through several callbacks, one per pass through a shared layer.
 
-    A shared layer runs once for each of its names.
+    A shared layer has several names and runs once per name in a forward pass.
     """
 
     def __init__(self, changes: Sequence[Callable[[Tensor], Any]]) -> None:
@@ -29,7 +29,7 @@ class InTurn:
 
 
 class HookPoint(nn.Module):
-    """Identity module; callbacks replace (``changes``) or record (``records``) a tensor."""
+    """Identity module whose callbacks record the tensor (``records``) or replace it (``changes``)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,8 +42,8 @@ class HookPoint(nn.Module):
         return bool(self.changes or self.records)
 
     def forward(self, tensor: Tensor) -> Tensor:
-        """Apply the interventions, then the records. Raises ValueError if an intervention returns something other than
-        a tensor, or changes the shape."""
+        """Apply the interventions, then the recording callbacks. Raises ValueError if an intervention returns something
+        other than a tensor, or a tensor of another shape."""
         for change in self.changes:
             changed = change(tensor)
             if not isinstance(changed, Tensor):
@@ -61,6 +61,6 @@ class HookPoint(nn.Module):
 
 
 def hook_points(model: nn.Module) -> dict[str, HookPoint]:
-    """The hook points of a model by name, in module order; a shared hook point appears under each of its names."""
+    """The hook points of a model by name, in module order; a shared hook point is listed under each of its names."""
     return {name: module for name, module in model.named_modules(remove_duplicate=False)
             if isinstance(module, HookPoint)}

@@ -1,4 +1,4 @@
-"""Absolute positional encodings (位置编码), added to the token embeddings. For relative positions, see `relative`."""
+"""Absolute positional encodings (位置编码), added to the token embeddings. For relative ones, see `relative`."""
 
 import torch
 from jaxtyping import Float, Int
@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 def sinusoid(position_ids: Int[Tensor, "*batch time"], model: int, base: float = 10_000.0,
              ) -> Float[Tensor, "*batch time model"]:
-    """Sinusoidal encoding: sin(p/base^{2i/d}) in dimension 2i, the cosine in 2i + 1 (Vaswani et al. 2017, §3.5).
+    """Sinusoidal encoding: sin(p/base^{2i/d}) in dimension 2i, cos(p/base^{2i/d}) in 2i + 1 (Vaswani et al. 2017,
+    §3.5).
 
     Raises ValueError if ``model`` is odd.
     """
@@ -19,7 +20,7 @@ def sinusoid(position_ids: Int[Tensor, "*batch time"], model: int, base: float =
 
 
 class Sinusoidal(nn.Module):
-    """Sinusoidal encodings as a fixed table, extended as needed, so that any text length works."""
+    """Sinusoidal positional encodings, stored in a table that grows as needed, so that texts can have any length."""
 
     table: Float[Tensor, "time model"]
 
@@ -29,7 +30,7 @@ class Sinusoidal(nn.Module):
         self.register_buffer("table", sinusoid(torch.arange(512), model, base), persistent=False)
 
     def forward(self, position_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
-        """Encoding of each position; a negative position has its sines negated."""
+        """Encoding of each position; for a negative position, the sines change sign."""
         farthest = position_ids.abs()
         longest = int(farthest.max()) + 1
         if longest > len(self.table):
@@ -44,7 +45,7 @@ class LearnedPositions(nn.Embedding):
     """Learned absolute position embeddings (BERT, GPT)."""
 
     def forward(self, position_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
-        """Embedding of each position. Raises ValueError if the text is longer than the table."""
+        """Embedding of each position. Raises ValueError if the text has more positions than were learned."""
         if position_ids.shape[1] > self.num_embeddings <= (last := int(position_ids.max())):
             raise ValueError(
                 f"a text of {last + 1} tokens is too long: the model has learned {self.num_embeddings} positions; "

@@ -1,8 +1,8 @@
-"""Recurrence (循环): a cell runs over a text and carries a state from time step to time step.
+"""Recurrent layers (循环): a cell runs over a text and passes a state from time step to time step.
 
-The loop is the same for all recurrent networks; they differ in the cell (`plmlab.layers.cells`). If PyTorch has a
-kernel for the cell, that kernel runs all time steps on the same weights. Under ``watch`` or ``intervene`` the Python
-cell runs instead, so that each hook point is passed once per time step.
+The loop is the same for all recurrent networks; only the cell differs (`plmlab.layers.cells`). If PyTorch has a kernel
+for the cell, that kernel runs all time steps with the same weights. Under ``watch`` or ``intervene`` the Python cell
+runs instead, so that each hook point is called once per time step.
 """
 
 import warnings
@@ -25,7 +25,7 @@ LayerStates = tuple[Float[Tensor, "passage batch _"], ...]
 
 
 class RecurrentLayer(nn.Module):
-    """One recurrent layer: a forward cell and, optionally, a backward cell; their outputs are concatenated."""
+    """Recurrent layer with a forward cell and, optionally, a backward cell, whose outputs are concatenated."""
 
     cells: Sequence[Cell]
 
@@ -36,7 +36,7 @@ class RecurrentLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time inputs"], real: Bool[Tensor, "batch time"] | None,
                 states: list[State]) -> tuple[Float[Tensor, "batch time width"], list[State]]:
-        """Run the cells over the text. Returns the outputs and the last states.
+        """Run the cells over the text. Returns the outputs and the final state of each cell.
 
         At padding, where ``real`` is False, the state is carried over unchanged and the output is zero.
         """
@@ -60,15 +60,15 @@ class RecurrentLayer(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """A stack of recurrent layers, like ``torch.nn.LSTM`` but with any cell.
+    """Stack of recurrent layers, like ``torch.nn.LSTM`` but with any cell.
 
     Args:
         cell: class of the cells.
         inputs: input size.
         hidden: size of the hidden state.
         layers: number of layers.
-        bidirectional: adds a backward cell with its own weights to each layer.
-        dropout: dropout probability between layers in training.
+        bidirectional: whether each layer also has a backward cell with its own weights.
+        dropout: dropout probability between layers during training.
         choices: further arguments of the cell, such as ``projected`` of an LSTM.
     """
 
@@ -91,12 +91,12 @@ class Recurrent(nn.Module):
 
     @property
     def cells(self) -> list[Cell]:
-        """All cells, in the order of the carried states."""
+        """All cells, in the order in which their states are passed to ``forward``."""
         return [cell for layer in self.layers for cell in layer.cells]
 
     @property
     def written_out(self) -> bool:
-        """Whether the Python cells run: a hook point has a callback, or PyTorch has no kernel for the cell."""
+        """Whether the Python cells run, because a hook point has a callback or PyTorch has no kernel for the cell."""
         return self.cells[0].kernel is None or any(
             point.open for point in self.modules() if isinstance(point, HookPoint))
 
@@ -107,9 +107,9 @@ class Recurrent(nn.Module):
         Args:
             x: the inputs.
             lengths: number of real (non-padding) time steps in each text, at least one; by default all.
-            carried: initial states; zeros by default.
+            initial_states: one state per cell; zeros by default.
 
-        Raises ValueError if ``lengths`` or the shapes of ``initial_states`` do not fit.
+        Raises ValueError if ``lengths`` or the shapes of ``initial_states`` do not match the input.
         """
         if lengths is not None and not ((lengths > 0) & (lengths <= x.shape[1])).all():
             raise ValueError(f"lengths={lengths.tolist()!s:.80}: each must be at least 1 and at most "

@@ -19,11 +19,11 @@ TERMS = ("content", "content_position", "global_content", "global_position")
 
 
 class ShawAttention(MultiHeadAttention):
-    """Relative positions in keys and values (Shaw et al. 2018, eqs. 3–5).
+    """Attention with relative position embeddings in keys and values (Shaw et al. 2018, eqs. 3–5).
 
     Each distance j − i, clipped to ±``window``, has an embedding a^K that is added to the key and an embedding a^V
-    that is added to the value; the heads share the 2·window + 1 embeddings. As in eq. 5, the scores are computed as
-    two products, so that the keys need not be copied for each query.
+    that is added to the value. All heads share the 2·window + 1 embeddings. As in eq. 5, the scores are computed as the
+    sum of two products, so that the keys need not be copied for each query.
     """
 
     def __init__(self, model: int, heads: int, *, window: int = 16, dropout: float = 0.0, bias: bool = True,
@@ -35,11 +35,12 @@ class ShawAttention(MultiHeadAttention):
 
     @classmethod
     def of(cls, shape: LayerShape) -> Self:
-        """Build the attention of a layer of this shape."""
+        """Build the attention module of a layer with this shape."""
         return cls(shape.model, shape.heads, dropout=shape.attention_dropout, bias=shape.bias)
 
     def distance(self, query: int, key: int) -> Int[Tensor, "query key"]:
-        """Embedding index of each pair: clipped j − i, shifted to start at 0. The queries are the last keys."""
+        """Embedding index of each (query, key) pair: j − i, clipped and shifted to start at 0. The queries are the last
+        keys."""
         device = self.key_distance.weight.device
         j, i = torch.arange(key, device=device), torch.arange(key - query, key, device=device)
         return (j[None, :] - i[:, None]).clamp(-self.window, self.window) + self.window
@@ -48,7 +49,7 @@ class ShawAttention(MultiHeadAttention):
         self, q: Float[Tensor, "batch head query width"], k: Float[Tensor, "batch head key width"],
         relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
-        """qᵀ(k + a^K)/√d_k."""
+        """Attention scores qᵀ(k + a^K)/√d_k."""
         a = self.key_distance(self.distance(q.shape[2], k.shape[2]))  # [query key width]
         by_distance = einsum(q, a, "batch head query width, query key width -> batch head query key")
         return super().score(q, k) + by_distance / q.shape[-1] ** 0.5
@@ -58,7 +59,7 @@ class ShawAttention(MultiHeadAttention):
         v: Float[Tensor, "batch head key width"], attn_mask: AttentionMask, bias: Bias | None = None,
         relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query width"]:
-        """Σ_j α_ij (v_j + a^V_{j−i})."""
+        """Weighted sums of the values, Σ_j α_ij (v_j + a^V_{j−i})."""
         weights = self.weigh(q, k, attn_mask, bias)
         a = self.value_distance(self.distance(q.shape[2], k.shape[2]))  # [query key width]
         by_distance = einsum(weights, a, "batch head query key, query key width -> batch head query width")
@@ -70,8 +71,8 @@ def relative_shift(by_distance: Float[Tensor, "*batch query distance"], keys: in
     """Relative shift: turn columns indexed by distance into columns indexed by key (Dai et al. 2019, appendix B).
 
     The input columns are the distances i − j in decreasing order; the queries are the last of the ``keys``. Row i has
-    to move left by ``query − 1 − i`` columns. Prepending a column of zeros and reshaping does this without an index.
-    For keys after the query, beyond the last distance, the result holds values of the next row; these must be masked.
+    to move left by ``query − 1 − i`` columns. Prepending a column of zeros and reshaping achieves this without
+    indexing. Entries for keys after the query hold values from the next row and must be masked.
     """
     # 2 queries, 3 distances; 0 is the padding. Reshape to rows of 2, drop the first row, reshape to rows of 3:
     #   0 a b c      →  0 a | b c | 0 d | e f  →  b c 0
@@ -83,15 +84,15 @@ def relative_shift(by_distance: Float[Tensor, "*batch query distance"], keys: in
 
 
 class TransformerXLAttention(MultiHeadAttention):
-    """Relative attention of Transformer-XL (Dai et al. 2019, §3.3): a score is the sum of four terms.
+    """Relative attention of Transformer-XL (Dai et al. 2019, §3.3): each score is the sum of four terms.
 
     (a) qᵀk, content–content; (b) qᵀW_{k,R}R_{i−j}, content–position; (c) uᵀk, global content bias; (d)
     vᵀW_{k,R}R_{i−j}, global position bias. R is the fixed sinusoidal encoding of the distance; u is ``content_bias``
-    and v ``position_bias``. No projection has a bias. Each term, divided by √d_k, is a hook point; unless one is
-    recorded, the terms are computed in pairs (equation 4). Distances beyond ``clamp`` are clamped to it.
+    and v ``position_bias``. No projection has a bias. Each term, divided by √d_k, is a hook point; unless one of them
+    is recorded, the terms are computed in pairs (equation 4). Distances beyond ``clamp`` are clamped to it.
 
     Differences from the paper: each layer has its own u and v, as in the authors' TensorFlow runs on WikiText-103
-    (untie_r); sines and cosines alternate in R, whereas theirs has all sines first; there is no dropout on R.
+    (untie_r); sines and cosines alternate in R, whereas the paper has all sines first; there is no dropout on R.
     """
 
     def __init__(self, model: int, heads: int, *, dropout: float = 0.0) -> None:
@@ -106,7 +107,7 @@ class TransformerXLAttention(MultiHeadAttention):
 
     @classmethod
     def of(cls, shape: LayerShape) -> Self:
-        """Build the attention of a layer of this shape, always without biases in the projections."""
+        """Build the attention module of a layer with this shape; its projections never have biases."""
         return cls(shape.model, shape.heads, dropout=shape.attention_dropout)
 
     def score(
@@ -131,11 +132,11 @@ class TransformerXLAttention(MultiHeadAttention):
         return relative_shift(by_distance, keys)
 
     def distances(self, key: int) -> Int[Tensor, "distance"]:
-        """Possible distances from query back to key: key − 1 … 0."""
+        """All possible distances from a query back to a key, in decreasing order: key − 1, …, 0."""
         return torch.arange(key - 1, -1, -1, device=self.r.weight.device)
 
     def relative_keys(self, key: int) -> Float[Tensor, "head distance width"]:
-        """Project the encodings of the distances: W_{k,R}R."""
+        """Projected encodings of the distances: W_{k,R}R."""
         distances = self.distances(key)
         if self.clamp is not None:
             distances = distances.clamp(-self.clamp, self.clamp)
@@ -146,10 +147,10 @@ class TransformerXLAttention(MultiHeadAttention):
 class XLNetAttention(TransformerXLAttention):
     """Transformer-XL's four terms with keys on both sides, plus relative segment encodings (Yang et al. 2019, §2.5).
 
-    The segment term is (q + b)ᵀs. In each head, s is s₊ if query and key belong to the same segment and s₋ otherwise;
-    b is ``segment_bias``. The score does not depend on which segment it is. Queries can be at any index
-    (`RelativePositions`); the columns are then gathered, because the relative shift does not apply. The hook point of
-    the segment term is ``by_segment``.
+    The segment term is (q + b)ᵀs. In each head, s is s₊ if query and key belong to the same segment and s₋ otherwise; b
+    is ``segment_bias``. The term depends only on whether the segments are equal, not on which they are. Queries can be
+    at any index (`RelativePositions`); the columns are then gathered, because the relative shift does not apply. The
+    hook point of the segment term is ``by_segment``.
     """
 
     def __init__(self, model: int, heads: int, *, dropout: float = 0.0) -> None:
@@ -180,7 +181,7 @@ class XLNetAttention(TransformerXLAttention):
         return by_distance.gather(-1, columns)
 
     def distances(self, key: int) -> Int[Tensor, "distance"]:
-        """Possible signed distances from query back to key, negative for later keys: key − 1 … 1 − key."""
+        """All possible signed distances from a query back to a key, negative for later keys: key − 1, …, 1 − key."""
         return torch.arange(key - 1, -key, -1, device=self.r.weight.device)
 
 
@@ -202,7 +203,7 @@ def relative_position_bucket(distance: Int[Tensor, "*batch"], buckets: int = 32,
 class RelativePositionBias(nn.Embedding):
     """Relative position bias: a learned scalar per bucket and head, added to the scores (T5's encoder; MPNet).
 
-    Half the buckets are for keys before the query, half for keys after it; see `relative_position_bucket`.
+    Half of the buckets are for keys before the query, half for keys after it; see `relative_position_bucket`.
     """
 
     def forward(  # type: ignore[override]

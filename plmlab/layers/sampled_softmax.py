@@ -23,28 +23,28 @@ def noise_distribution(counts: Float[Tensor, "vocab"], power: float = 0.75) -> F
 
 
 class WordLoss(nn.Module):
-    """Base class: mean loss over (context vector, target word) pairs.
+    """Base class of the word losses: the mean loss over (context vector, target word) pairs.
 
-    Args of ``forward``: ``scores``, the inner products of the pairs; ``targets``, the ids of the target words;
-    ``hidden``, the context vectors, and ``pairs``, the number of pairs that each of them belongs to; ``output``, the
-    output embeddings. ``vocab`` and ``negatives`` (negative samples per pair) matter only to losses that sample.
+    ``forward`` takes ``scores``, the inner products of the pairs; ``targets``, the ids of the target words; ``hidden``,
+    the context vectors; ``pairs``, the number of pairs of each context vector; and ``output``, the output embeddings.
+    ``vocab`` and ``negatives`` (the number of negative samples per pair) affect only losses that sample.
     """
 
     def __init__(self, vocab: int, negatives: int) -> None:
         super().__init__()
 
     def set_noise(self, counts: Float[Tensor, "vocab"]) -> None:
-        """Set the word counts that define the noise distribution; ignored by losses that do not sample."""
+        """Set the noise distribution from word counts; ignored by losses that do not sample."""
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
                 hidden: Float[Tensor, "text time model"], pairs: Float[Tensor, "text time"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
-        """Compute the mean loss over the pairs, in nats; 0 if there are none."""
+        """Compute the mean loss over the pairs, in nats; 0 if there is no pair."""
         raise NotImplementedError
 
 
 class FullSoftmax(WordLoss):
-    """−log p(word), over the whole vocabulary (Mikolov et al. 2013b, eq. 2)."""
+    """Full softmax: −log p(word), normalized over the whole vocabulary (Mikolov et al. 2013b, eq. 2)."""
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
                 hidden: Float[Tensor, "text time model"], pairs: Float[Tensor, "text time"],
@@ -54,9 +54,10 @@ class FullSoftmax(WordLoss):
 
 
 class NegativeSampling(WordLoss):
-    """−log σ(score), and −log σ(−score) of ``negatives`` noise words (Mikolov et al. 2013b, eq. 4).
+    """Negative sampling: −log σ(score) of the target plus −log σ(−score) of ``negatives`` noise words (Mikolov et al.
+    2013b, eq. 4).
 
-    The pairs of a text share `SHARED_NEGATIVES` negative samples (Ji et al. 2016), each weighted by
+    All pairs of a text share `SHARED_NEGATIVES` negative samples (Ji et al. 2016), each weighted by
     ``negatives``/`SHARED_NEGATIVES`; in the paper each pair has its own samples. The expected loss is the same. The
     noise distribution is uniform until ``set_noise`` is called.
     """
@@ -73,13 +74,13 @@ class NegativeSampling(WordLoss):
         self.noise.copy_(noise_distribution(counts))
 
     def shift(self, words: Int[Tensor, "*words"]) -> Float[Tensor, "*words"] | float:
-        """Amount subtracted from a score before the sigmoid: 0."""
+        """The amount subtracted from a score before the sigmoid: 0."""
         return 0.0
 
     def forward(self, scores: Float[Tensor, "pair"], targets: Int[Tensor, "pair"],
                 hidden: Float[Tensor, "text time model"], pairs: Float[Tensor, "text time"],
                 output: Float[Tensor, "vocab model"]) -> Float[Tensor, ""]:
-        """Compute the mean over the pairs of the summed loss of their 1 + ``negatives`` binary decisions, in nats."""
+        """Compute the mean loss per pair, in nats; a pair's loss sums its 1 + ``negatives`` binary decisions."""
         # [text drawn], then [text time drawn]
         sampled = torch.multinomial(self.noise, len(hidden) * SHARED_NEGATIVES,
                                     replacement=True).unflatten(0, (-1, SHARED_NEGATIVES))
@@ -89,9 +90,10 @@ class NegativeSampling(WordLoss):
 
 
 class NCE(NegativeSampling):
-    """Noise-contrastive estimation: negative sampling with the scores, estimates of log p(word), corrected by log k q,
-    the log expected count under the noise distribution q (Gutmann and Hyvärinen 2010; Mnih and Teh 2012)."""
+    """Noise-contrastive estimation (Gutmann and Hyvärinen 2010; Mnih and Teh 2012): negative sampling where log k
+    q(word), the log expected count under the noise distribution q, is subtracted from each score. The scores then
+    estimate log p."""
 
     def shift(self, words: Int[Tensor, "*words"]) -> Float[Tensor, "*words"] | float:
-        """Amount subtracted from a score before the sigmoid: log k q(word)."""
+        """The amount subtracted from a score before the sigmoid: log k q(word)."""
         return self.noise[words].log() + log(self.negatives)

@@ -12,7 +12,7 @@ EPSILON = 1e-12
 
 
 class ScalarMix(nn.Module):
-    """γ Σⱼ sⱼ hⱼ with s = softmax(w): initialized to the mean of the layers (w = 0, γ = 1).
+    """Scalar mix γ Σⱼ sⱼ hⱼ with s = softmax(w), initialized to the mean of the layers (w = 0, γ = 1).
 
     With ``normed``, each layer is first normalized to mean 0 and variance 1. As in the authors' code, these statistics
     are taken over all dimensions and all real positions of a batch, not per position as in layer normalization.
@@ -32,7 +32,8 @@ class ScalarMix(nn.Module):
 
     def forward(self, layers: Sequence[Float[Tensor, "batch time width"]],
                 real: Bool[Tensor, "batch time"] | None = None) -> Float[Tensor, "batch time width"]:
-        """Mix the layers; ``real`` is False at padding. Raises ValueError if the number of layers is different."""
+        """Mix the layers; ``real`` is False at padding. Raises ValueError if the number of layers does not match the
+        weights."""
         if len(layers) != len(self.weights):
             raise ValueError(f"expected {len(self.weights)} layers to mix, got {len(layers)}")
         # [layer batch time width]

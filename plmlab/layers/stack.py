@@ -13,8 +13,8 @@ from plmlab.layers.transformer import PostNorm, Residual, TransformerLayer
 
 
 class TokenEmbeddings(nn.Module):
-    """Token embeddings with dropout; subclasses add position or segment embeddings. ``token`` shares an existing
-    embedding matrix."""
+    """Token embeddings with dropout; subclasses add position or segment embeddings. ``token`` is an existing embedding
+    matrix to share."""
 
     def __init__(self, config: Any, token: nn.Embedding | None = None) -> None:
         super().__init__()
@@ -27,11 +27,12 @@ class TokenEmbeddings(nn.Module):
 
 
 class Stack(nn.Module):
-    """Embeddings, layers, and a final normalization (in pre-norm stacks).
+    """Embeddings, a list of layers, and (in pre-norm stacks) a final normalization.
 
     Subclasses replace the classes of the embeddings, layers, residual connections (with their norm) or attention,
-    override `stack`, or add a `bias` to all scores. The config can be of any class that has ``vocab``, ``model``,
-    ``layers``, ``dropout`` and the ``shape`` of a layer. ``token`` is an embedding matrix shared with another stack.
+    override `stack`, or add a `bias` to all attention scores. The config can be of any class that has ``vocab``,
+    ``model``, ``layers``, ``dropout`` and the ``shape`` of a layer. ``token`` is an embedding matrix shared with
+    another stack.
     """
 
     embeddings_class: type[TokenEmbeddings] = TokenEmbeddings
@@ -53,14 +54,15 @@ class Stack(nn.Module):
                              for _ in range(self.config.layers))
 
     def bias(self, batch: Batch, caches: Sequence[Any]) -> Float[Tensor, "#batch head query key"] | None:
-        """Bias added to the self-attention scores of every layer; the batch continues the cached positions."""
+        """Bias added to the self-attention scores of every layer, or None; with ``caches``, the batch continues the
+        cached positions."""
         return None
 
     def all_hidden_states(self, batch: Batch, caches: Sequence[Any] | None = None, *across: Any,
                 ) -> Iterator[Float[Tensor, "batch time model"]]:
         """Yield the embeddings, then the hidden states of each layer.
 
-        ``caches``: one key–value cache per layer; ``across``: further arguments of every layer.
+        ``caches`` holds one key–value cache per layer; ``across`` holds further arguments passed to every layer.
         """
         caches = [None] * len(self.layers) if caches is None else caches
         x, bias = self.embedded(self.embeddings(batch)), self.bias(batch, caches)

@@ -1,4 +1,5 @@
-"""The Transformer layer: attention and feed-forward, each with a residual and a norm (Vaswani et al. 2017, §3.1)."""
+"""The Transformer layer: attention and feed-forward network, each with a residual connection and a norm (Vaswani et al.
+2017, §3.1)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +21,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    """Act(xW₁ + b₁)W₂ + b₂, the same at every position (eq. 2)."""
+    """Position-wise feed-forward network, Act(xW₁ + b₁)W₂ + b₂ (eq. 2)."""
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
@@ -30,12 +31,13 @@ class FeedForward(nn.Module):
         self.inner = HookPoint()
 
     def forward(self, x: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch time model"]:
-        """Apply the same network at every position."""
+        """Apply the network to every position independently."""
         return self.down(self.inner(self.activation(self.up(x))))  # model → inner → model
 
 
 class Residual(nn.Module):
-    """Residual connection around a sublayer, with dropout and one norm; subclasses define where the norm is applied."""
+    """Base class: residual connection around a sublayer, with dropout and one norm. Subclasses define where the norm is
+    applied."""
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
@@ -49,7 +51,7 @@ class Residual(nn.Module):
 
     @staticmethod
     def final_norm(shape: LayerShape) -> nn.Module:
-        """Normalization of the last layer's output."""
+        """Normalization applied to the last layer's output."""
         raise NotImplementedError
 
 
@@ -68,7 +70,7 @@ class PostNorm(Residual):
 
 
 class PreNorm(Residual):
-    """Pre-norm, x + f(LayerNorm(x)): the residual path is never normalized, except at its end (GPT-2)."""
+    """Pre-norm, x + f(LayerNorm(x)): the residual stream is normalized only after the last layer (GPT-2)."""
 
     def forward(self, x: Float[Tensor, "batch time model"], f: Callable[[Tensor], Tensor],
                 ) -> Float[Tensor, "batch time model"]:
@@ -77,12 +79,12 @@ class PreNorm(Residual):
 
     @staticmethod
     def final_norm(shape: LayerShape) -> nn.Module:
-        """One more norm, after the last layer."""
+        """A norm applied after the last layer."""
         return shape.norm(shape.model, eps=shape.eps)
 
 
 class TransformerLayer(nn.Module):
-    """Self-attention and feed-forward: the layer of the encoder, of BERT, and, under a causal mask, of GPT.
+    """Self-attention and feed-forward network: the layer of the encoder, of BERT and, with a causal mask, of GPT.
 
     ``residual`` and ``attention`` are the classes of its parts.
     """
@@ -98,13 +100,13 @@ class TransformerLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch time model"], attn_mask: AttentionMask, cache: Cache | None = None,
                 bias: Bias | None = None) -> Float[Tensor, "batch time model"]:
-        """Compute the layer's hidden states. With a ``cache``, x holds only the new positions."""
+        """Compute the layer's hidden states. With a ``cache``, ``x`` holds only the new positions."""
         x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, cache=cache, bias=bias))
         return self.hidden(self.feed_forward_residual(x, self.feed_forward))
 
 
 class DecoderLayer(TransformerLayer):
-    """Decoder layer: self-attention, cross-attention to the encoder's output, feed-forward."""
+    """Decoder layer: self-attention, cross-attention to the encoder's output, and a feed-forward network."""
 
     cross_attention_class: type[MultiHeadAttention] = MultiHeadAttention
 
@@ -119,9 +121,10 @@ class DecoderLayer(TransformerLayer):
         memory: Float[Tensor, "batch source model"], memory_mask: AttentionMask,
         cache: tuple[Cache, Cache] | None = None, bias: Bias | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """Compute the layer's hidden states; cross-attention to ``memory`` is restricted by ``memory_mask``.
+        """Compute the layer's hidden states; ``memory_mask`` restricts cross-attention to ``memory``.
 
-        ``cache``: one cache for the previous target positions and one for the keys and values of the memory.
+        ``cache`` is a pair: one cache for the previous target positions and one for the keys and values of the
+        memory.
         """
         own, cross = cache or (None, None)
         x = self.attention_residual(x, lambda h: self.attention(h, attn_mask, cache=own, bias=bias))

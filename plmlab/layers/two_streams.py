@@ -14,13 +14,15 @@ from plmlab.visibility import AttentionMask
 
 
 class TwoStreamLayer(TransformerLayer):
-    """Transformer layer whose keys are the ``memory`` and the first ``content`` positions; the rest only query."""
+    """Transformer layer whose keys are the ``memory`` and the first ``content`` positions; the other positions are
+    queries only."""
 
     def forward(  # type: ignore[override]
         self, x: Float[Tensor, "batch query model"], attn_mask: AttentionMask, content: int, bias: Bias | None = None,
         relative: RelativePositions | None = None, memory: Memory | None = None,
     ) -> Float[Tensor, "batch query model"]:
-        """Compute the hidden states of both streams; ``bias`` is added to the scores, ``relative`` passed on."""
+        """Compute the hidden states of both streams; ``bias`` is added to the scores, ``relative`` passed to the
+        attention."""
         def keys(h: Float[Tensor, "batch query model"]) -> Float[Tensor, "batch key model"]:
             return h[:, :content] if memory is None else memory.extend(h[:, :content])
 
