@@ -1,4 +1,5 @@
-"""Model architectures: the input format of each kind of model, and how an unmasked plain text is converted to it."""
+"""Model architectures: the input format of each kind of model, and how a plain text is converted to an unmasked
+input."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyE
 
 
 class InfillingDecoder(Protocol):
-    """Decoding protocol for blank infilling: an `AutoregressiveModel` that generates the blanks of texts one after
+    """Interface for blank infilling: an `AutoregressiveModel` that generates the blanks of each text one after
     another."""
 
     @property
@@ -30,14 +31,14 @@ class InfillingDecoder(Protocol):
 
     @property
     def vocab(self) -> Vocabulary:
-        """Its vocabulary."""
+        """The vocabulary of the model."""
 
     @property
     def prompt(self) -> Tensor:
-        """[START] of the first blank of each text, [batch 1]."""
+        """The [START] token of each text's first blank, [batch 1]."""
 
     def start(self) -> Any:
-        """Encode the texts; no blank has been started."""
+        """Encode the texts and return the initial decoding state, in which no blank has been started."""
 
     def step(self, tokens: Tensor, state: Any) -> Tensor:
         """Append ``tokens`` [batch time] to ``state`` and return the logits of the next token, [batch vocab+1].
@@ -47,7 +48,7 @@ class InfillingDecoder(Protocol):
         """
 
     def logprobs(self, fillings: Sequence[Sequence[Sequence[int]]]) -> Tensor:
-        """log p(fillings) of each text in its filling order, in nats, [batch]."""
+        """Log-probability of each text's fillings, generated in its filling order, in nats, [batch]."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Architecture:
             model takes a different number of texts.
         cloze_input: makes the input for predicting masked tokens; None if the model cannot predict them.
         masks: the name of each attention mask → ``example`` under that mask, if the model was pretrained with several.
-        filler: ``infiller(model, texts, vocab, orders)`` generates the blanks of texts token by token. None if the
+        infiller: ``infiller(model, texts, vocab, orders)`` generates the blanks of texts token by token. None if the
             model cannot predict the length of a blank.
     """
 
@@ -72,13 +73,14 @@ class Architecture:
 
 
 def require_single(second: object, way: str = "from left to right") -> None:
-    """Raise ValueError if a ``second`` text is given to a model that takes one; ``way`` is its reading direction."""
+    """Raise ValueError if a ``second`` text is given to a model that takes only one. ``way`` names the model's reading
+    direction in the message."""
     if second is not None:
         raise ValueError(f"this model takes one text, read {way}, but two were given; omit the second text")
 
 
 def require_second(second: T | None) -> T:
-    """Return the second text of an encoder-decoder. Raises ValueError if only one text is given."""
+    """Return the second text of an encoder–decoder's input. Raises ValueError if there is none."""
     if second is None:
         raise ValueError("an encoder-decoder takes two texts, but one was given; give the decoder's text as the second")
     return second

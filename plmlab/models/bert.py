@@ -1,10 +1,11 @@
 """BERT (Devlin et al. 2019): a bidirectional Transformer encoder, pretrained by masked language modelling and
 next-sentence prediction.
 
-Differences from the paper: weights are initialised from a normal distribution that is not truncated at two standard
+Differences from the paper: weights are initialized from a normal distribution that is not truncated at two standard
 deviations; masking is dynamic, with new positions selected each time a text is used (the authors prepared ten versions
-of each text); a batch may contain texts without a second segment, which have no next-sentence target. In the authors'
-code but not in the paper: the LayerNorm of the embeddings, the transform before the masked-token output, the pooler.
+of each text); a batch may contain texts without a second segment, which have no next-sentence target. As in the
+authors' code but not in the paper: a LayerNorm on the embeddings, a transform before the masked-LM output layer, and a
+pooler.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ from plmlab.text.tokenizers import Tokenizer
 
 @dataclass(frozen=True)
 class BERTConfig:
-    """Configuration of a BERT; ``time`` is the number of learned positions, ``segments`` of segment embeddings."""
+    """Configuration of a BERT; ``time`` is the number of learned positions, ``segments`` the number of segment
+    embeddings."""
 
     vocab: int
     time: int = 128
@@ -45,7 +47,8 @@ class BERTConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """A model that trains in seconds on two CPU cores. It is too small to overfit in that time: no dropout."""
+        """A model that trains in seconds on two CPU cores. It has no dropout, because it cannot overfit in that
+        time."""
         return cls(vocab, time, dropout=0.0, attention_dropout=0.0)
 
     @classmethod
@@ -55,7 +58,7 @@ class BERTConfig:
 
     @property
     def shape(self) -> LayerShape:
-        """Shape of each layer."""
+        """The shape of every layer."""
         return LayerShape(self.model, self.heads, self.inner, self.activation, self.dropout,
                           self.attention_dropout, self.eps)
 
@@ -70,15 +73,15 @@ class Embeddings(TokenEmbeddings):
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Input embedding of each position."""
+        """Input embedding of every position."""
         x = self.token(batch.tokens) + self.position(batch.position_ids[:, 0]) + self.segment(batch.segments)
         return self.dropout(self.norm(x))
 
 
 @model("bert", BERTConfig, ENCODER)
 class BERT(Stack):
-    """BERT encoder: one hidden state per position, and a pooled vector for the text, from [CLS]. A variant may replace
-    its parts, as in any `Stack`."""
+    """BERT encoder: one hidden state per position, and one pooled vector per text, from [CLS]. Variants may replace its
+    parts, as in any `Stack`."""
 
     config: BERTConfig
     embeddings_class: type[TokenEmbeddings] = Embeddings
@@ -128,7 +131,7 @@ class BERTPretraining(nn.Module):
             initialise(head)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """Token logits at every position."""
+        """Masked-LM logits at every position."""
         return self.token_logits(self.encoder(batch))
 
     def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
@@ -141,10 +144,11 @@ class BERTPretraining(nn.Module):
         return self.next_sentence(self.encoder.pool(hidden))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Masked-LM loss plus next-sentence loss: the mean of −log p(token) over the target positions, and the mean of
-        −log p(label) over the texts with a label ``next_sentence`` (0: B follows A, 1: B is a random sentence).
+        """Masked-LM loss plus next-sentence loss, in nats: the mean of −log p(token) over the target positions, and the
+        mean of −log p(label) over the texts with a label ``next_sentence`` (0: B follows A, 1: B is a random
+        sentence).
 
-        Logits are computed at the target positions only, which saves 85 % of the output softmax.
+        Logits are computed only at the target positions, which saves 85 % of the output softmax.
         """
         hidden = self.encoder(batch)
         is_target = batch.targets != IGNORE

@@ -1,9 +1,9 @@
-"""System 2 of CogQA (Ding et al. 2019, §3.3–3.4): a graph neural network that passes the node representations along the
-edges and selects the answer among the nodes.
+"""System 2 of CogQA (Ding et al. 2019, §3.3–3.4): a graph neural network that updates node representations by message
+passing and selects the answer among the nodes.
 
 There are two versions of the adjacency matrix. In the paper's Δ = σ((AD⁻¹)ᵀ σ(XW₁)), D holds the column sums of A, so a
-node without incoming edges would divide by 0; here such a column stays zero, and the node receives no message. The
-authors' code has 2I + A instead of A: every node has a self-loop with twice the weight of an incoming edge, and no
+node without incoming edges would cause a division by 0; here its column stays zero, and the node receives no message.
+The authors' code has 2I + A instead of A: every node has a self-loop with twice the weight of an incoming edge, and no
 column is empty.
 
 As in the authors' code but not in the paper: no activation function is applied to Δ itself, both rounds share their
@@ -21,7 +21,7 @@ ROUNDS = 2
 
 
 class GraphLayer(nn.Module):
-    """One round of message passing: X′ = σ(XW₂ + Δ), Δ = Pᵀ σ(XW₁), where P is the normalised adjacency matrix."""
+    """One round of message passing: X′ = σ(XW₂ + Δ), Δ = Pᵀ σ(XW₁), where P is the normalized adjacency matrix."""
 
     def __init__(self, model: int) -> None:
         super().__init__()
@@ -32,13 +32,13 @@ class GraphLayer(nn.Module):
 
     def forward(self, x: Float[Tensor, "node model"], shares: Float[Tensor, "node node"]
                 ) -> Float[Tensor, "node model"]:
-        """Updated node representations; ``shares[i, j]`` is the weight of i's message to j."""
+        """Update the node representations; ``shares[i, j]`` is the weight of the message from node i to node j."""
         delta = shares.T @ self.messages(F.gelu(self.passed_on(x)))
         return self.updated(F.gelu(self.retained(x) + delta))
 
 
 class Predictor(nn.Module):
-    """A two-layer MLP from a vector to a logit; the paper's "fully connected network" (全连接网络)."""
+    """Two-layer MLP that maps a vector to a logit; the paper's "fully connected network" (全连接网络)."""
 
     def __init__(self, model: int, dropout: float) -> None:
         super().__init__()
@@ -51,10 +51,10 @@ class Predictor(nn.Module):
 
 
 class CognitiveGNN(nn.Module):
-    """The graph network and its three predictors, with the paper's adjacency.
+    """Graph neural network with three predictors and the paper's adjacency matrix.
 
     ``answer`` scores each node as the answer to a special question. ``either_or`` and ``yes_no`` compare two nodes by
-    the difference of their representations from System 1, and do not use the graph.
+    the difference of their representations from System 1, without using the graph.
     """
 
     def __init__(self, model: int, dropout: float) -> None:
@@ -64,12 +64,13 @@ class CognitiveGNN(nn.Module):
 
     @staticmethod
     def shares(edges: Float[Tensor, "node node"]) -> Float[Tensor, "node node"]:
-        """AD⁻¹: each node receives the mean of its predecessors' messages; a node without predecessors receives
-        none."""
+        """The normalized adjacency matrix AD⁻¹: each node receives the mean of its predecessors' messages, or none if
+        it has no predecessor."""
         return edges / edges.sum(0).clamp(min=1)
 
     def forward(self, x: Float[Tensor, "node model"], edges: Bool[Tensor, "node node"]) -> Float[Tensor, "node"]:
-        """Logit of each node after two rounds. Several graphs are given as one graph without edges between them."""
+        """Logit of each node after two rounds of message passing. Several graphs can be processed as one disconnected
+        graph."""
         shares = self.shares(edges.to(x.dtype))
         for _ in range(ROUNDS):
             x = self.layer(x, shares)
@@ -77,10 +78,10 @@ class CognitiveGNN(nn.Module):
 
 
 class SelfLoopGNN(CognitiveGNN):
-    """The same with the adjacency of the authors' code, which has self-loops."""
+    """`CognitiveGNN` with the adjacency matrix of the authors' code, which has self-loops."""
 
     @staticmethod
     def shares(edges: Float[Tensor, "node node"]) -> Float[Tensor, "node node"]:
-        """2I + A, normalised so that each column sums to 1."""
+        """The adjacency matrix 2I + A, normalized so that each column sums to 1."""
         loops = edges + 2 * torch.eye(len(edges), dtype=edges.dtype, device=edges.device)
         return loops / loops.sum(0)

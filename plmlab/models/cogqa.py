@@ -1,11 +1,11 @@
-"""CogQA (Ding et al. 2019): System 1, a BERT, reads the paragraph of one node at a time and predicts next hops and
-candidate answers; System 2, a graph neural network, selects among the candidates. `plmlab.models.cogqa_search`
-expands the graph.
+"""CogQA (Ding et al. 2019). System 1, a BERT, reads the paragraph of one node at a time and predicts next hops and
+candidate answers; System 2, a graph neural network, selects among the candidates. `plmlab.models.cogqa_search` expands
+the graph.
 
 Differences from the paper: a node's representation for System 2 is taken three quarters of the way up the layers, as in
-the authors' code (layer 9 of 12). As there, a span ends in the sentence in which it begins. As in the paper but not in
-the code, each of the k next hops of a paragraph has a target of 1/k, a paragraph without any has the same weight as
-every other, and padding is excluded from the softmax.
+the authors' code (layer 9 of 12). As in that code, a span ends in the sentence in which it begins. As in the paper but
+not in the code, each of the k next hops of a paragraph has a target of 1/k, a paragraph without next hops has the same
+weight as any other, and padding is excluded from the softmax.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ from plmlab.weights import with_pretrained
 
 @dataclass(frozen=True)
 class CogQAConfig(TaskHeadConfig):
-    """Configuration of a CogQA: the encoder, the four `SPAN_LABELS` as labels, and ``alpha``, the weight of System 2's
-    loss relative to System 1's (0.2 in the authors' code)."""
+    """Configuration of CogQA: that of the encoder, with the four `SPAN_LABELS` as labels, and ``alpha``, the weight of
+    System 2's loss relative to System 1's (0.2 in the authors' code)."""
 
     labels: int = len(SPAN_LABELS)
     alpha: float = 0.2
@@ -42,8 +42,8 @@ class CogQAConfig(TaskHeadConfig):
 
 
 class FoundSpan(NamedTuple):
-    """A span predicted by System 1: positions ``start`` to ``end`` (exclusive), in sentence number ``sentence`` of the
-    paragraph. ``margin`` is its start logit minus that of [CLS], ``probability`` the probability of its start."""
+    """A span predicted by System 1: positions ``start`` to ``end`` (exclusive), in the paragraph's sentence number
+    ``sentence``. ``margin`` is the start logit minus that of [CLS], ``probability`` the probability of the start."""
 
     start: int
     end: int
@@ -53,7 +53,8 @@ class FoundSpan(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """The three losses that are minimised jointly, in nats: next hops, answers, and the choice among nodes."""
+    """The three losses that are minimized jointly, in nats: next hops, answer spans, and the choice of the final
+    answer."""
 
     hop: Float[Tensor, ""]
     answer: Float[Tensor, ""]
@@ -78,7 +79,7 @@ class CogQA(TaskHead):
     def from_pretrained(  # type: ignore[override]
         cls, encoder: nn.Module, labels: int = len(SPAN_LABELS), alpha: float = CogQAConfig.alpha,
     ) -> Self:
-        """A new System 2 and new span heads on a copy of a pretrained encoder."""
+        """Build a CogQA from a copy of a pretrained encoder, with a new System 2 and new span heads."""
         return with_pretrained(encoder, cls(CogQAConfig(ModelSpec.of(encoder), labels, alpha)), "encoder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 4"]:
@@ -86,20 +87,20 @@ class CogQA(TaskHead):
         return self.read(batch)[0]
 
     def read(self, batch: Batch) -> tuple[Float[Tensor, "batch time 4"], Float[Tensor, "batch model"]]:
-        """The span logits, and sem[x, Q, clues], the node representations for System 2."""
+        """Return the span logits and sem[x, Q, clues], the node representations for System 2."""
         hidden = [*self.encoder.all_hidden_states(batch)]
         logits = self.output(hidden[-1]).masked_fill(~batch.padding_mask[..., None], float("-inf"))
         return logits, hidden[self.config.semantic_layer][:, 0]
 
     def losses(self, batch: CognitiveBatch) -> Losses:
-        """The losses of both systems on the same questions."""
+        """The losses of both systems on the same batch of questions."""
         logits, semantics = self.read(batch.reading)
         hop_starts, hop_ends, answer_starts, answer_ends = pointing(logits, label_of(batch.reading, "pointers"))
         return Losses((hop_starts + hop_ends) / 2, (answer_starts + answer_ends) / 2, self.choice(semantics, batch))
 
     def choice(self, semantics: Float[Tensor, "node model"], batch: CognitiveBatch) -> Float[Tensor, ""]:
         """System 2's loss: the mean over questions of −log p(answer) among all nodes of the question's graph, or of
-        −log p(outcome) for a comparison."""
+        −log p(outcome) for a comparison question."""
         scores = self.reasoner(semantics, batch.edges)
         questions = int(batch.question[-1]) + 1
         own = batch.question == torch.arange(questions, device=scores.device)[:, None]  # [question node]
@@ -112,21 +113,21 @@ class CogQA(TaskHead):
         return total / questions
 
     def loss(self, batch: CognitiveBatch) -> Float[Tensor, ""]:
-        """hop + answer + α · final; no gradient is stopped between the two systems."""
+        """The joint loss hop + answer + α · final; gradients flow through both systems."""
         hop, answer, final = self.losses(batch)
         return hop + answer + self.config.alpha * final
 
 
 @model("cogqa-self-loops", CogQAConfig)
 class SelfLoopCogQA(CogQA):
-    """CogQA with self-loops: the adjacency of the authors' code."""
+    """CogQA with self-loops: uses the adjacency matrix of the authors' code."""
 
     reasoner_class = SelfLoopGNN
 
 
 def pointing(logits: Float[Tensor, "node time 4"], pointers: Int[Tensor, "node time 4"]) -> Float[Tensor, "4"]:
-    """Loss of each of the four span outputs: the mean of −log p over the nodes with a target for it. The k targets of a
-    node have equal weights: Σ gt[i] · −log p[i] with gt = 1/k (§3.4.1)."""
+    """Loss of each of the four span outputs: the mean of −log p over the nodes that have a target for that output. The
+    k targets of a node have equal weights: Σ gt[i] · −log p[i] with gt = 1/k (§3.4.1)."""
     targets = pointers == 1
     count = targets.sum(1)  # [node 4]
     loss = -logits.log_softmax(1).masked_fill(~targets, 0).sum(1) / count.clamp(min=1)  # [node 4]
@@ -135,11 +136,12 @@ def pointing(logits: Float[Tensor, "node time 4"], pointers: Int[Tensor, "node t
 
 def best_spans(starts: Float[Tensor, "time"], ends: Float[Tensor, "time"], sentences: Sequence[tuple[int, int]],
                most: int, *, longest: int = 10, allow: float = 0.0) -> list[FoundSpan]:
-    """The spans that System 1 predicts in a paragraph, the most likely start first (§3.2.1).
+    """The spans that System 1 predicts in a paragraph, most likely start first (§3.2.1).
 
     ``starts`` and ``ends`` are the logits of all positions; ``sentences`` holds the positions of each sentence, start
-    inclusive and end exclusive. Of the ``most`` most likely starts, those with a logit above that of [CLS], position 0,
-    minus ``allow`` are kept. Each span ends at the most likely end within ``longest`` tokens and the same sentence.
+    inclusive and end exclusive. Of the ``most`` most likely starts, those whose logit is higher than that of [CLS]
+    (position 0) minus ``allow`` are kept. A span's end is the most likely one in the same sentence that gives a span of
+    at most ``longest`` tokens.
     """
     if not sentences:
         return []

@@ -1,11 +1,12 @@
-"""Expansion of CogQA's graph (Ding et al. 2019, algorithm 1): System 1 reads the nodes at the frontier, the spans that
-it predicts become new nodes, the sentences in which they were found are passed on to them as clues, and this is
+"""Expansion of CogQA's graph (Ding et al. 2019, algorithm 1): System 1 processes the nodes of the frontier, the spans
+that it predicts become new nodes, and the sentences in which they were found are passed on to them as clues. This is
 repeated until the frontier is empty.
 
-As in the authors' code, a whole frontier is processed at once. If no paragraph gives an answer, the most likely span
-below the threshold is taken, over all paragraphs (theirs: the last frontier is read again with a lower threshold). The
-compared nodes differ, too. Each of the two entities that a question names is represented by the node reachable from it
-whose paragraph gives the most confident answer (theirs: the two nodes with the most spans).
+As in the authors' code, the whole frontier is processed at once. There are two differences. If no paragraph gives an
+answer, the most likely span below the threshold is taken over all paragraphs; the authors process the last frontier
+again with a lower threshold. And in a comparison, each of the two entities that a question names is represented by the
+node reachable from it whose paragraph gives the most confident answer; the authors take the two nodes with the most
+spans.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,13 +31,13 @@ Ids = Sequence[int]
 
 
 class Pages(Protocol):
-    """The corpus that a question is answered from: one page per title, as token ids."""
+    """Interface of the corpus from which questions are answered: one page per title, as token ids."""
 
     def named(self, question: Ids) -> Sequence[str]:
         """The titles that occur in a question, in order of occurrence."""
 
     def find(self, words: Ids) -> str | None:
-        """The title with exactly these tokens; None if there is none."""
+        """The title that consists of exactly these tokens; None if there is none."""
 
     def sentences(self, title: str) -> Sequence[Ids]:
         """The sentences of the page with this title; empty if there is no such page."""
@@ -46,7 +47,7 @@ class Pages(Protocol):
 
 
 class Clue(NamedTuple):
-    """A sentence in which a node was found: the page's ``title`` and the index of the sentence."""
+    """The sentence in which a node was found: the ``title`` of the page and the index of the ``sentence``."""
 
     title: str
     sentence: int
@@ -54,7 +55,7 @@ class Clue(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeReading:
-    """System 1's latest reading of a node.
+    """System 1's most recent predictions for a node.
 
     Attributes:
         clues: the clues in the input.
@@ -74,7 +75,7 @@ class NodeReading:
 
     @property
     def best_margin(self) -> float:
-        """Margin of the most likely answer; −inf if there is no paragraph."""
+        """Margin of the most likely answer span; −inf if the node has no paragraph."""
         return self.likeliest.margin if self.likeliest else -torch.inf
 
 
@@ -83,9 +84,9 @@ class SearchState:
     """A partially expanded graph.
 
     ``graph`` is a networkx.DiGraph. Its nodes are titles, or the words of an answer that has no page. A node has the
-    attributes ``hop`` (it is expanded) and ``answer`` (it was predicted as an answer); an edge has its ``clue`` and the
-    ``margin`` of System 1's answer, None if its target was not predicted as an answer. ``frontier`` holds the nodes to
-    read next, ``visits`` those that were read.
+    attributes ``hop`` (whether it is expanded) and ``answer`` (whether it was predicted as an answer). An edge has its
+    ``clue`` and the ``margin`` of System 1's answer, None if the edge's target was not predicted as an answer.
+    ``frontier`` holds the nodes to be processed next, ``visits`` the predictions for the nodes already processed.
     """
 
     graph: "networkx.DiGraph"
@@ -104,12 +105,12 @@ class SearchState:
 
 @dataclass(frozen=True)
 class CogQASearch:
-    """Answers a question with a CogQA, step by step: ``start()``, then ``step(state)`` while ``state.frontier`` is not
-    empty; or all states from ``states()``. A step returns a new state and leaves the old one unchanged.
+    """Answers a question with CogQA step by step: call ``start()``, then ``step(state)`` while ``state.frontier`` is
+    not empty, or iterate over ``states()``. A step returns a new state and leaves the previous one unchanged.
 
-    From each node at most ``max_hops`` hop spans and ``max_answers`` answer spans are followed, up to ``max_nodes``
-    nodes in total. ``forbidden`` holds nodes, and edges as pairs, that must not enter the graph. With ``clues=False``
-    no clues are passed on.
+    At most ``max_hops`` hop spans and ``max_answers`` answer spans per node are added, up to ``max_nodes`` nodes in
+    total. ``forbidden`` holds nodes, and edges as pairs, that must not enter the graph. With ``clues=False`` no clues
+    are passed on.
     """
 
     model: CogQA
@@ -125,7 +126,7 @@ class CogQASearch:
 
     @cached_property
     def named(self) -> tuple[str, ...]:
-        """The initial nodes: the titles in the question, in order of occurrence, without duplicates."""
+        """The initial nodes: the titles that occur in the question, in order, without duplicates."""
         names = [name for name in dict.fromkeys(self.pages.named(self.question)) if name not in self.forbidden]
         return tuple(names[:self.max_nodes])
 
@@ -134,7 +135,7 @@ class CogQASearch:
         return next(self.model.parameters()).device
 
     def start(self) -> SearchState:
-        """The initial state: the titles in the question, none of them read."""
+        """The initial state: the titles in the question, none of them processed yet."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -155,7 +156,7 @@ class CogQASearch:
         return last
 
     def step(self, state: SearchState) -> SearchState:
-        """Read the frontier and add the predicted spans to the graph."""
+        """Process the frontier and add the predicted spans to the graph."""
         visits = {**state.visits, **self._read(state)}
         graph, frontier = state.graph.copy(), list[str]()
         for node in state.frontier:
@@ -186,12 +187,12 @@ class CogQASearch:
         return visits
 
     def fit_to_length(self, node: str, clues: Sequence[Clue]) -> NodeInput:
-        """System 1's input for a node: question, clues and page, truncated to the model's maximum length."""
+        """System 1's input for a node, question, clues and page, truncated to the model's maximum length."""
         return fit_to_length(self.question, [self.pages.sentences(clue.title)[clue.sentence] for clue in clues],
                              self.pages.sentences(node), self.model.encoder.config.time)
 
     def _follow(self, graph: "networkx.DiGraph", node: str, visit: NodeReading) -> Iterator[str]:
-        """Add the spans predicted at a node to the graph. Yields the nodes to read or reread next."""
+        """Add the spans predicted at a node to the graph. Yields the nodes to process (again) next."""
         for span in visit.hops:
             title = self.pages.find(visit.read.words(span.start, span.end))
             if title is not None and self._link(graph, node, title, span, hop=True):
@@ -207,7 +208,7 @@ class CogQASearch:
 
     def _link(self, graph: "networkx.DiGraph", source: str, target: str, span: FoundSpan, hop: bool = False,
               answer: bool = False) -> bool:
-        """Add an edge, and its target if that is new. Returns whether the target has to be read or reread."""
+        """Add an edge, and its target node if that is new. Returns whether the target has to be processed (again)."""
         if source == target or self.forbidden & {target, (source, target)}:
             return False
         if target not in graph:
@@ -224,8 +225,8 @@ class CogQASearch:
         return changed
 
     def _fallback_answer(self, state: SearchState) -> SearchState:
-        """Add the most likely answer of all nodes although it is below the threshold; it is the next frontier. If its
-        edge already exists, the next most likely one is added as well."""
+        """Add the most likely answer span of all nodes, although it is below the threshold, as the next frontier. If
+        its edge already exists, also add the next most likely one."""
         graph = state.graph.copy()
         for node, visit in sorted(state.visits.items(), key=lambda item: -item[1].best_margin):
             if visit.likeliest and graph.nodes[node]["hop"]:
@@ -236,7 +237,7 @@ class CogQASearch:
 
     @torch.no_grad()
     def scores(self, state: SearchState) -> dict[str, float]:
-        """System 2's logit of each node that was read, as the answer to a special question."""
+        """System 2's logit of each processed node as the answer to a special question."""
         nodes = [node for node in state.graph if node in state.visits]
         if not nodes:
             return {}
@@ -245,8 +246,8 @@ class CogQASearch:
 
     @torch.no_grad()
     def probability(self, state: SearchState) -> float | None:
-        """Probability of the second of two entities, or of yes, in a comparison question. None for a special question,
-        or if there are not two nodes to compare."""
+        """Predicted probability of the second of two entities, or of yes, for a comparison question. None for a special
+        question, or if there are not two nodes to compare."""
         compared = self.comparison_pair(state) if self.kind != "special" else ()
         if len(compared) < 2:
             return None
@@ -268,8 +269,8 @@ class CogQASearch:
         return tuple(nodes)
 
     def answer(self, state: SearchState) -> str | None:
-        """CogQA's answer: the answer node with System 2's highest logit, one of the two entities that the question
-        names, or yes or no; None if there is no candidate."""
+        """CogQA's answer; None if there is no candidate. For a special question, the answer node with System 2's
+        highest logit; for a comparison, one of the two entities in the question, or yes or no."""
         if self.kind == "special":
             scores = self.scores(state)
             candidates = [node for node in state.answers if node in scores]
@@ -283,7 +284,7 @@ class CogQASearch:
 
     def likeliest(self, state: SearchState) -> str | None:
         """System 1's answer without System 2: the predicted answer with the largest margin over [CLS]; None if there is
-        none."""
+        no answer."""
         predicted = [(margin, node) for _, node, margin in state.graph.edges(data="margin") if margin is not None]
         return max(predicted)[1] if predicted else None
 
@@ -296,7 +297,7 @@ class CogQASearch:
 
 
 def edges_of(graph: "networkx.DiGraph", nodes: Sequence[str]) -> Tensor:
-    """Adjacency matrix A of these nodes, [source target]."""
+    """The adjacency matrix A of these nodes, [source target]."""
     import networkx
 
     return torch.from_numpy(networkx.to_numpy_array(graph, nodes, weight=None) > 0)

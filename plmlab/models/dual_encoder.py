@@ -1,8 +1,8 @@
 """Dual encoder for dense retrieval (Guu et al. 2020, §3.1): the relevance of a document to a query is the inner product
 of their vectors. It is pretrained with the inverse cloze task (Lee et al. 2019).
 
-Differences from the paper, as in the authors' code: queries and documents share one embedder (the paper writes a
-projection for each); BERT's pooled [CLS] output is projected; and LayerNorm is applied to the result.
+Differences from the paper, as in the authors' code: queries and documents share one embedder (the paper has a separate
+projection for each); the projection is applied to BERT's pooled [CLS] output and followed by a LayerNorm.
 """
 
 from dataclasses import asdict, dataclass, fields
@@ -30,13 +30,14 @@ class DualEncoderConfig(BERTConfig):
 
     @property
     def encoder(self) -> BERTConfig:
-        """The configuration of the BERT alone."""
+        """The configuration of the BERT encoder."""
         return BERTConfig(**{field.name: getattr(self, field.name) for field in fields(BERTConfig)})
 
 
 @model("embedder", DualEncoderConfig, ENCODER)
 class DualEncoder(nn.Module):
-    """Dual encoder: norm(W BERT_[CLS]) of a query, [CLS] x [SEP], or of a document, [CLS] title [SEP] body [SEP]."""
+    """Dual encoder: LayerNorm(W BERT_[CLS]) of a query, [CLS] x [SEP], or of a document, [CLS] title [SEP] body
+    [SEP]."""
 
     config: DualEncoderConfig
 
@@ -51,7 +52,7 @@ class DualEncoder(nn.Module):
 
     @classmethod
     def from_pretrained(cls, bert: BERT, width: int = DualEncoderConfig.width) -> Self:
-        """A new projection on a copy of a pretrained encoder."""
+        """Build a dual encoder from a copy of a pretrained encoder, with a new projection."""
         return with_pretrained(bert, cls(DualEncoderConfig(**asdict(bert.config), width=width)), "encoder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch width"]:
@@ -59,7 +60,7 @@ class DualEncoder(nn.Module):
         return self.dropout(self.norm(self.projection(self.encoder.pooled_output(batch))))
 
     def loss(self, batch: MatchingBatch) -> Float[Tensor, ""]:
-        """Loss with in-batch negatives: the mean over queries of −log p(own document), with a softmax over all
-        documents of the batch (Lee et al. 2019, eq. in §4)."""
+        """Contrastive loss with in-batch negatives: the mean over queries of −log p(matching document), with a softmax
+        over all documents of the batch (Lee et al. 2019, eq. in §4)."""
         scores = self(batch.queries) @ self(batch.documents).T  # [query document]
         return F.cross_entropy(scores, torch.arange(len(scores), device=scores.device))  # document i belongs to query i

@@ -2,9 +2,10 @@
 do not see each other's states.
 
 Both directions share the character-based word embeddings and the softmax. Each token has one representation per layer:
-layer 0 is the word embedding, twice, and layer j the concatenation of the two directions' hidden states. Differences
-from the authors' code: the loss is a full softmax over the vocabulary instead of a sampled softmax with 8,192 words per
-batch; in training each text starts from zero states instead of the last states of the previous batch.
+layer 0 is the word embedding, repeated for the two directions, and layer j the concatenation of the two directions'
+hidden states. Differences from the authors' code: the loss is a full softmax over the vocabulary instead of a sampled
+softmax with 8,192 words per batch; in training each text starts from zero states instead of the last states of the
+previous batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,26 +54,27 @@ class BiLMConfig:
 
 @dataclass(frozen=True)
 class ELMoConfig(BiLMConfig):
-    """A biLM with its softmax over ``vocab`` words; a word is the input as ``longest`` character codes."""
+    """Configuration of a biLM with a softmax over ``vocab`` words; a word is represented by ``longest`` character
+    codes."""
 
     vocab: int = field(kw_only=True)
     longest: int = LONGEST
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 0) -> Self:
-        """A model that trains in seconds on two CPU cores. Without clipping, so that PyTorch's LSTM kernels can be
+        """A model that trains in seconds on two CPU cores. It has no clipping, so that PyTorch's LSTM kernels can be
         used. ``time`` is ignored: a recurrent model has no maximum length."""
         return cls(vocab=vocab, longest=20, model=32, hidden=64, clip=None, filters=SMALL, highways=1)
 
     @classmethod
     def base(cls) -> Self:
-        """The released model of 93.6 million parameters, and a softmax over the 793,471 words of the One Billion Word
-        Benchmark."""
+        """The released model with 93.6 million parameters, plus a softmax over the 793,471 words of the One Billion
+        Word Benchmark."""
         return cls(vocab=793_471)
 
 
 def lstm(config: BiLMConfig, inputs: int) -> Recurrent:
-    """One LSTM layer of one direction, with input width ``inputs`` and output width ``config.model``."""
+    """Build one LSTM layer of one direction, with input width ``inputs`` and output width ``config.model``."""
     cell: type[Cell] = LSTMCell if config.clip is None else ClippedLSTMCell
     choices: dict[str, Any] = {} if config.clip is None else {"clip": config.clip}
     if config.model != config.hidden:
@@ -81,8 +83,8 @@ def lstm(config: BiLMConfig, inputs: int) -> Recurrent:
 
 
 def characters(config: BiLMConfig) -> CharCNN:
-    """The character CNN that embeds a word as ``config.model`` dimensions. Raises ValueError for an unknown
-    activation."""
+    """Build the character CNN that maps a word to a ``config.model``-dimensional embedding. Raises ValueError for an
+    unknown activation."""
     if config.activation not in ACTIVATIONS:
         raise ValueError(f"unknown activation {config.activation!r}; choose one of {', '.join(ACTIVATIONS)}")
     return CharCNN(CODES, config.embedding, config.filters, config.highways, config.model,
@@ -114,7 +116,7 @@ class LSTMStack(nn.Module):
 
 
 class BiLM(nn.Module):
-    """Character CNN → word embeddings → forward and backward LSTM layers.
+    """Bidirectional LSTM over character-based word embeddings: character CNN, then forward and backward LSTM layers.
 
     Hook points: ``embedded`` holds the word embeddings.
     """
@@ -129,13 +131,13 @@ class BiLM(nn.Module):
     def forward(self, codes: Int[Tensor, "batch time character"], carried: "BiLMState | None" = None,
                 ) -> list[Float[Tensor, "batch time both"]]:
         """One tensor per layer, starting with the word embeddings; each concatenates the forward and the backward
-        direction. Padding, whose codes are 0, has zero states from layer 1 on. ``carried`` holds the final states of
-        the previous batch and is updated in place."""
+        direction. At padding, where the codes are 0, the states are zero from layer 1 on. ``carried`` holds the final
+        states of the previous batch and is updated in place."""
         return self.read(self.embedded(self.token(codes)), (codes > 0).any(-1), carried)
 
     def read(self, words: Float[Tensor, "batch time model"], real: Bool[Tensor, "batch time"],
              carried: "BiLMState | None" = None) -> list[Float[Tensor, "batch time both"]]:
-        """`forward` from word embeddings; ``real`` is False at padding."""
+        """Like `forward`, but from word embeddings; ``real`` is False at padding."""
         lengths = None if real.all() else real.sum(-1)  # [batch]
         state = carried or BiLMState()
         forward, state.forwards = self.forwards(words, lengths, state.forwards)
@@ -158,14 +160,14 @@ class BiLMState:
 
 
 def reversed_padded(x: Float[Tensor, "batch time width"], real: Tensor) -> Float[Tensor, "batch time width"]:
-    """Reverse each text in time; padding stays where it is."""
+    """Reverse each text in time; padding stays at the end."""
     index = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     mirrored = torch.where(real, real.sum(-1, keepdim=True) - 1 - index, index)  # [batch time]
     return x.gather(1, mirrored[..., None].expand_as(x))
 
 
 def set_spelling(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
-    """Set the character codes of an ELMo's vocabulary (`ELMo.set_spelling`)."""
+    """Set the character codes of an ELMo's vocabulary with `ELMo.set_spelling`."""
     assert isinstance(model, ELMo)
     model.set_spelling(tokenizer)
 
@@ -173,10 +175,10 @@ def set_spelling(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int]
 @model("elmo", ELMoConfig, BIDIRECTIONAL_RECURRENT,
        Pretraining("elmo", bidirectional_lm, Tokenizer.words, added=2, prepare=set_spelling))
 class ELMo(nn.Module):
-    """A bidirectional language model with its softmax for pretraining (Peters et al. 2018, §3.1).
+    """A bidirectional language model with a softmax for pretraining (Peters et al. 2018, §3.1).
 
-    ``codes`` [vocab character] holds the character codes of each word; ``set_spelling`` sets them. Downstream tasks use
-    ``bilm``, which embeds any word, also words outside the vocabulary.
+    ``codes`` [vocab character] holds the character codes of each word and is set by ``set_spelling``. Downstream tasks
+    use ``bilm``, which embeds any word, also words outside the vocabulary.
     """
 
     bilm_class: type[BiLM] = BiLM
@@ -191,12 +193,13 @@ class ELMo(nn.Module):
         self.register_buffer("codes", torch.zeros(config.vocab, config.longest, dtype=torch.int16))
 
     def make_softmax(self, config: ELMoConfig) -> nn.Module:
-        """The output layer, from a hidden state to logits."""
+        """Build the output layer, from a hidden state to logits."""
         return nn.Linear(config.model, config.vocab)
 
     def set_spelling(self, tokenizer: Tokenizer) -> None:
-        """Set the character codes of each word of the vocabulary. [START] and [END] have the codes of ELMo's
-        begin-of-sentence and end-of-sentence symbols. Raises ValueError for a vocabulary of another size."""
+        """Set the character codes of each word of the vocabulary. [START] and [END] get the codes of ELMo's
+        begin-of-sentence and end-of-sentence symbols. Raises ValueError if the tokenizer has another vocabulary
+        size."""
         if len(tokenizer) != self.config.vocab:
             raise ValueError(f"the tokenizer has {len(tokenizer)} words, but the ELMo has a vocabulary of "
                              f"{self.config.vocab}; give the tokenizer that it was built for")
@@ -207,12 +210,12 @@ class ELMo(nn.Module):
         self.codes.copy_(torch.tensor(rows))
 
     def forward(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both vocab"]:
-        """Logits of all predictions: those of the forward direction, then those of the backward direction. Padding is
-        on the right, where it does not affect the real tokens."""
+        """Logits of all predictions, forward direction first, then backward. Padding is on the right, where it does not
+        affect the real tokens."""
         return self.token_logits(self.hidden_states(batch))
 
     def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
-        """Outputs of the last layer, in the same order."""
+        """Outputs of the last layer, forward direction first, then backward."""
         words = self.words(torch.cat([batch.forwards.tokens, batch.backwards.tokens], 1))  # [batch 2·time model]
         sides = zip((self.bilm.forwards, self.bilm.backwards), words.chunk(2, 1), strict=True)
         return torch.cat([direction(x, None, None)[0][-1] for direction, x in sides], 1)
@@ -231,6 +234,6 @@ class ELMo(nn.Module):
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Float[Tensor, "batch time both"]]:
-        """The representations of all layers (`BiLM.forward`) for sentences of any words, in the vocabulary or not. A
-        begin-of-sentence and an end-of-sentence token are added to each sentence."""
+        """The representations of all layers (`BiLM.forward`) for tokenized sentences, whose words need not be in the
+        vocabulary. A begin-of-sentence and an end-of-sentence token are added to each sentence."""
         return self.bilm(batch_codes(sentences, self.config.longest))

@@ -1,12 +1,13 @@
 """GLM (Du et al. 2022): a pre-norm BERT with two position ids per token, trained on autoregressive blank infilling.
 
-The objective is `plmlab.objectives.blanks`. This file holds what the paper lists as different from BERT (§2.2):
-pre-norm, a single linear output layer, GELU, and 2D positional encoding. As in the authors' code, and not stated in the
+The objective is `plmlab.objectives.blanks`. This file implements the differences from BERT listed in the paper (§2.2):
+pre-norm, a single linear output layer, GELU, and 2D positional encoding. As in the authors' code but not stated in the
 paper: a final LayerNorm, no LayerNorm on the embeddings, the tanh approximation of GELU, residual projections with a
-smaller initialisation, an output layer tied to the embedding matrix without a bias, and no segments.
+smaller initialization, an output layer tied to the embedding matrix without a bias, and no segments.
 
-Difference from the code: there is no [CLS]. The pooled vector of a text is the state of [START] of a blank appended to
-it, a position that occurs in pretraining. The code has three options, of which this is not the default.
+Difference from the code: there is no [CLS]. The pooled vector of a text is the hidden state of the [START] token of a
+blank appended to the text, an input that occurs in pretraining. The code offers this among three options, but not as
+the default.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,8 @@ GLM_ENCODER = Architecture("encoder", append_blank, independent_blanks, infiller
 
 @dataclass(frozen=True)
 class GLMConfig(BERTConfig):
-    """Configuration of a GLM. ``time`` is the highest position id on either axis, from 0; there are no segments."""
+    """Configuration of a GLM, without segment embeddings. ``time`` is the highest position id on either axis, from
+    0."""
 
     segments: int = 1
     activation: str = "gelu_tanh"
@@ -42,8 +44,8 @@ class GLMConfig(BERTConfig):
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's GLM-base: 109 million parameters. The vocabulary, BERT's 30,522 subwords with [START] and [END],
-        is padded to a multiple of 128 (the authors' code)."""
+        """The paper's GLM-base: 109 million parameters. Its vocabulary, BERT's 30,522 subwords plus [START] and [END],
+        is padded to a multiple of 128 as in the authors' code."""
         return cls(vocab=30_592, time=512, layers=12, model=768, heads=12, inner=3072)
 
 
@@ -58,8 +60,8 @@ class GLMEmbeddings(TokenEmbeddings):
         self.position_in_blank = LearnedPositions(config.time + 1, config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Input embedding of each position. Raises ValueError if the batch does not have two position ids per token, or
-        if Part A or a blank is too long."""
+        """Input embedding of every position. Raises ValueError if the batch does not have two position ids per token,
+        or if Part A or a blank is too long."""
         if batch.position_ids.shape[1] != 2:
             raise ValueError(f"a GLM takes two position ids per token, but this batch has "
                              f"{batch.position_ids.shape[1]}; "
@@ -74,7 +76,7 @@ class GLMEmbeddings(TokenEmbeddings):
 
 @model("glm", GLMConfig, GLM_ENCODER)
 class GLM(Stack):
-    """GLM without its output layer: one hidden state per position, of the text and of the blanks."""
+    """GLM without its output layer: one hidden state per position of Part A and of the blanks."""
 
     config: GLMConfig
 
@@ -87,11 +89,11 @@ class GLM(Stack):
         initialise_residuals(self, config.layers)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Final hidden states after the last LayerNorm, one per position."""
+        """Final hidden states, after the last LayerNorm, one per position."""
         return self.hidden_states(batch)
 
     def pool(self, hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
-        """Hidden state of the last token of each text, [START] of the appended blank (`append_blank`)."""
+        """Hidden state of each text's last token, the [START] of the appended blank (`append_blank`)."""
         return at_last_position(hidden, batch)
 
     def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:
@@ -102,7 +104,7 @@ class GLM(Stack):
 @model("glm-pretraining", GLMConfig, GLM_ENCODER,
        Pretraining("glm", blank_infilling, Tokenizer.wordpiece, added=1, pairs=blanks_of_pair))
 class GLMPretraining(nn.Module):
-    """GLM with its output layer: the tied embedding matrix. `plmlab.models.infilling` generates with it."""
+    """GLM with its output layer: the tied embedding matrix. `plmlab.models.infilling` generates text with it."""
 
     def __init__(self, config: GLMConfig) -> None:
         super().__init__()
@@ -114,7 +116,7 @@ class GLMPretraining(nn.Module):
         return self.token_logits(self.encoder(batch))
 
     def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
-        """Logits of the next token of a blank, from a hidden state: hW_eᵀ."""
+        """Next-token logits in a blank from a hidden state: hW_eᵀ."""
         return F.linear(hidden, self.encoder.embeddings.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:

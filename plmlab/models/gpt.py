@@ -35,29 +35,30 @@ class GPTConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 64) -> Self:
-        """A model that trains in seconds on two CPU cores. It is too small to overfit in that time: no dropout."""
+        """A model that trains in seconds on two CPU cores. It has no dropout, because it cannot overfit in that
+        time."""
         return cls(vocab, time, dropout=0.0)
 
     @classmethod
     def base(cls) -> Self:
-        """GPT-2 small: 124 million parameters (GPT-1 has the same size, with 512 positions and 40,478 subwords)."""
+        """GPT-2 small: 124 million parameters (GPT-1 has the same layer sizes, 512 positions and 40,478 subwords)."""
         return cls(vocab=50_257, time=1024, layers=12, model=768, heads=12)
 
     @property
     def shape(self) -> LayerShape:
-        """Shape of each layer: feed-forward width 4 · ``model``, tanh approximation of GELU."""
+        """The shape of every layer: feed-forward width 4 · ``model``, tanh approximation of GELU."""
         return LayerShape(self.model, self.heads, 4 * self.model, "gelu_tanh", self.dropout, self.dropout, self.eps)
 
 
 @dataclass
 class GPTState:
-    """State of incremental decoding, one row per text: the tokens so far, and the key–value cache of each layer."""
+    """Decoding state, one row per text: the tokens so far, and the key–value cache of each layer."""
 
     caches: list[Cache]
     tokens: Int[Tensor, "batch time"] | None = None
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         if self.tokens is not None:
             self.tokens = self.tokens[rows]
         for cache in self.caches:
@@ -72,14 +73,14 @@ class Embeddings(TokenEmbeddings):
         self.position = LearnedPositions(config.time, config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Input embedding of each position."""
+        """Input embedding of every position."""
         return self.dropout(self.token(batch.tokens) + self.position(batch.position_ids[:, 0]))
 
 
 @model("gpt", GPTConfig, DECODER, Pretraining("gpt", causal, Tokenizer.bpe, stream=True))
 class GPT(Stack):
-    """GPT-1: post-norm layers without a final LayerNorm; the output layer is tied to the embedding matrix. A variant
-    may replace its parts, as in any `Stack`."""
+    """GPT-1: post-norm layers without a final LayerNorm; the output layer is tied to the embedding matrix. Variants may
+    replace its parts, as in any `Stack`."""
 
     config: GPTConfig
     embeddings_class: type[TokenEmbeddings] = Embeddings
@@ -107,8 +108,9 @@ class GPT(Stack):
     def step(self, tokens: Int[Tensor, "batch time"], state: GPTState) -> Float[Tensor, "batch vocab"]:
         """Append ``tokens`` to ``state`` and return the logits of the next token.
 
-        When the text exceeds the model's positions, only its last half window is kept and processed again from
-        position 0. Raises ValueError (from `LearnedPositions`) if ``tokens`` alone exceed the positions.
+        When the text exceeds the model's number of positions, only its last tokens, half the number of positions, are
+        kept and processed again from position 0. Raises ValueError (from `LearnedPositions`) if ``tokens`` alone exceed
+        it.
         """
         state.tokens = tokens if state.tokens is None else torch.cat([state.tokens, tokens], dim=1)
         if state.tokens.shape[1] > self.config.time > tokens.shape[1]:
@@ -122,7 +124,7 @@ class GPT(Stack):
 @model("gpt2", GPTConfig, DECODER, Pretraining("gpt2", causal, Tokenizer.bpe, stream=True))
 class GPT2(GPT):
     """GPT-2 (Radford et al. 2019): pre-norm layers with a final LayerNorm, and residual projections with a smaller
-    initialisation."""
+    initialization."""
 
     residual_class = PreNorm
 

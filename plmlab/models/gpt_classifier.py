@@ -1,7 +1,7 @@
 """GPT fine-tuned for classification (Radford et al. 2018, §3.2): the class is predicted from the last token.
 
-Difference from the paper: its equations 4 and 5 sum log-probabilities over the whole data set; here, as in the authors'
-code, each term is a mean, over texts and over tokens.
+Difference from the paper: in its equations 4 and 5 the log-probabilities are summed over the whole data set; here, as
+in the authors' code, each term is a mean, over texts and over tokens.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class GPTClassifierConfig:
         gpt: class and configuration of the GPT.
         labels: the number of classes.
         extract: the id of the extract token, [END].
-        auxiliary: λ, the weight of the auxiliary language-model loss (0.5 in the paper).
+        auxiliary: λ, the weight of the auxiliary language-modelling loss (0.5 in the paper).
     """
 
     gpt: ModelSpec
@@ -55,8 +55,8 @@ CLASSIFIER = Architecture("decoder", _text)
 
 @model("gpt-classifier", GPTClassifierConfig, CLASSIFIER)
 class GPTClassifier(nn.Module):
-    """A GPT or GPT-2 with a classification head: softmax(h W_y), h the final hidden state of the extract token (eq.
-    3)."""
+    """GPT or GPT-2 with a classification head: softmax(h W_y), where h is the final hidden state of the extract token
+    (eq. 3)."""
 
     def __init__(self, config: GPTClassifierConfig) -> None:
         super().__init__()
@@ -68,7 +68,8 @@ class GPTClassifier(nn.Module):
 
     @classmethod
     def from_pretrained(cls, gpt: GPT, labels: int = 2, *, extract: int = 6, auxiliary: float = 0.5) -> Self:
-        """A new output layer on a copy of a pretrained GPT, which stays unchanged. ``extract`` is the id of [END]."""
+        """Build a classifier from a copy of a pretrained GPT, with a new output layer; the original stays unchanged.
+        ``extract`` is the id of [END]."""
         return with_pretrained(gpt, cls(GPTClassifierConfig(ModelSpec.of(gpt), labels, extract, auxiliary)), "gpt")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
@@ -81,8 +82,8 @@ class GPTClassifier(nn.Module):
         return self.output(self.dropout(hidden[texts, place_of(self.config.extract, batch)]))  # one [model] per text
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """L = L_class + λ · L_words (eq. 5): the mean over texts of −log p(class), with the label ``class``, plus λ
-        times the mean over targets of −log p(token)."""
+        """L = L_class + λ · L_words (eq. 5): the mean over texts of −log p(class), with label ``class``, plus λ times
+        the mean over targets of −log p(token)."""
         hidden = self.gpt.hidden_states(batch)
         loss = F.cross_entropy(self.classify(batch, hidden), label_of(batch, "class"), ignore_index=IGNORE)
         if self.config.auxiliary == 0:
@@ -92,7 +93,8 @@ class GPTClassifier(nn.Module):
 
 
 def place_of(token: int, batch: Batch) -> Int[Tensor, "batch"]:
-    """Index of the first occurrence of a token in each text. Raises ValueError if a text does not contain it."""
+    """Position of the first occurrence of a token in each text. Raises ValueError if a text does not contain the
+    token."""
     is_token = batch.tokens == token
     if not is_token.any(1).all():
         raise ValueError(f"a text does not contain token {token}, from which the class is predicted; make the Examples "

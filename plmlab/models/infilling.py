@@ -1,7 +1,7 @@
 """Blank infilling with a GLM (Du et al. 2022, §2.1.1): the blanks are generated one after another, token by token, each
 until [END].
 
-Part A is encoded once, with bidirectional attention; then Part B is generated autoregressively. The keys and values of
+Part A is encoded once, with bidirectional attention; Part B is then generated autoregressively. The keys and values of
 both are cached, so that each blank is conditioned on the blanks generated before it.
 """
 
@@ -26,7 +26,7 @@ from plmlab.visibility import AttentionMask
 
 @runtime_checkable
 class SupportsInfilling(Protocol):
-    """A GLM with its output layer."""
+    """Interface of a GLM with its output layer."""
 
     training: bool
 
@@ -35,19 +35,19 @@ class SupportsInfilling(Protocol):
         """The GLM without its output layer."""
 
     def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
-        """Logits of the next token of a blank, from a hidden state."""
+        """Next-token logits in a blank from a hidden state."""
 
 
 @dataclass
 class InfillingState:
-    """State of partially generated blanks, one row per text.
+    """Decoding state of partially generated blanks, one row per text.
 
     Attributes:
         caches: keys and values of Part A and of the tokens generated so far, one cache per layer.
         real: which cached keys are not padding.
-        masks: the positions of the [MASK]s in filling order, padded with 0.
-        begun: the number of blanks that have been started.
-        inside: the number of tokens in the current blank, including [START].
+        masks: the positions of the [MASK] tokens in filling order, padded with 0.
+        blanks_started: the number of blanks that have been started.
+        blank_length: the number of tokens in the current blank, including [START].
     """
 
     caches: list[Cache]
@@ -57,7 +57,7 @@ class InfillingState:
     blank_length: Int[Tensor, "batch"]
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         self.real, self.masks = self.real[rows], self.masks[rows]
         self.blanks_started, self.blank_length = self.blanks_started[rows], self.blank_length[rows]
         for cache in self.caches:
@@ -66,14 +66,15 @@ class InfillingState:
 
 @dataclass(frozen=True)
 class BlankInfiller:
-    """A GLM that generates the blanks of texts, one [MASK] each, in turn; an `AutoregressiveModel` for `plmlab.decode`.
-    One text per row of the prompt: ``greedy(infiller, infiller.prompt, vocab, length=20, banned=infiller.banned)``.
+    """A GLM that generates the blanks of texts, each marked by a [MASK], one after another; an `AutoregressiveModel`
+    for `plmlab.decode`. The prompt has one row per text: ``greedy(infiller, infiller.prompt, vocab, length=20,
+    banned=infiller.banned)``.
 
-    ``texts`` are token ids. ``orders`` gives the filling order of each text, as indices of its blanks from 0; left to
-    right if None. Part B is generated as one sequence: where the network predicts [END] and blanks remain, [START] of
-    the next blank is generated instead, and [END] only after the last blank. Therefore [START] must not be banned, and
-    ``length`` counts the tokens of all blanks, plus one per blank. A sequence cut off at ``length`` has an unfinished
-    blank, and perhaps others that were not started.
+    ``texts`` are token ids. ``orders`` gives the filling order of each text as indices of its blanks, from 0; left to
+    right if None. Part B is generated as one sequence: where the network predicts [END] and blanks remain, the [START]
+    of the next blank is generated instead; [END] is generated only after the last blank. Therefore [START] must not be
+    banned, and ``length`` counts the tokens of all blanks, plus one per blank. In a sequence cut off at ``length``, one
+    blank is unfinished, and others may not have been started.
 
     Raises ValueError for a text without a blank, an invalid order, or a tokenizer without [MASK], [START] or [END].
     """
@@ -94,23 +95,23 @@ class BlankInfiller:
 
     @property
     def training(self) -> bool:
-        """Whether the model's dropout is on."""
+        """Whether the model is in training mode (dropout is on)."""
         return self.model.training
 
     @cached_property
     def places(self) -> list[list[int]]:
-        """Positions of the blanks of each text, counted from 1 like the first position id."""
+        """Position ids of the blanks of each text, which count from 1."""
         mask = self.vocab.need("mask")
         return [[i for i, token in enumerate(text, 1) if token == mask] for text in self.texts]
 
     @property
     def fill_order(self) -> Sequence[Sequence[int]]:
-        """The filling order of each text: the indices of its blanks."""
+        """The filling order of each text, as indices of its blanks."""
         return [range(len(places)) for places in self.places] if self.orders is None else self.orders
 
     @property
     def prompt(self) -> Int[Tensor, "batch 1"]:
-        """The [START] of the first blank of each text."""
+        """The [START] token of each text's first blank."""
         return torch.full((len(self.texts), 1), self.vocab.need("start"), device=self._device)
 
     @property
@@ -119,7 +120,7 @@ class BlankInfiller:
         return set(self.vocab.special) - {self.vocab.start, self.vocab.end}
 
     def start(self) -> InfillingState:
-        """Encode Part A of each text with full attention; no blank has been started."""
+        """Encode Part A of each text and return the initial decoding state, in which no blank has been started."""
         part_a = Batch.of([blank_infilling(text, vocab=self.vocab, rng=Random(0), spans=()) for text in self.texts],
                           pad=self.vocab.need("pad")).to(self._device)
         caches = [Cache() for _ in self.model.encoder.layers]
@@ -130,20 +131,20 @@ class BlankInfiller:
         return InfillingState(caches, part_a.padding_mask, padded, zeros, zeros)
 
     def step(self, tokens: Int[Tensor, "batch time"], state: InfillingState) -> Float[Tensor, "batch one_more"]:
-        """Append ``tokens`` to ``state`` and return the logits of the next token, with the columns that decoding uses.
+        """Append ``tokens`` to ``state`` and return the logits of the next token, with columns rearranged for decoding.
 
-        Decoding generates all blanks as one sequence, in which [START] of the next blank replaces [END]::
+        Decoding generates all blanks as one sequence, in which the [START] of the next blank replaces [END]::
 
             input      [START]  a   b        [START]  c
             network    a        b   [END]    c        [END]
             decoding   a        b   [START]  c        [END]
 
         While blanks remain, the column of [START] therefore holds the network's logit of [END], and the column of [END]
-        is −inf; in the last blank it is the other way round. The network's own logit of [START], which is never correct
-        and must not be generated, is in one extra column after the vocabulary.
+        is −inf; in the last blank it is the other way round. The network's own logit of [START], which is never a
+        correct prediction and must not be generated, is in an extra column after the vocabulary.
 
-        Raises ValueError if the sequence does not begin with [START], if it has more [START]s than the text has blanks,
-        and if a blank is longer than the model's number of positions.
+        Raises ValueError if the sequence does not begin with [START], if it has more [START] tokens than the text has
+        blanks, or if a blank is longer than the model's number of positions.
         """
         start, end = self.vocab.need("start"), self.vocab.need("end")
         is_start, index = tokens == start, torch.arange(tokens.shape[1], device=tokens.device)
@@ -167,7 +168,7 @@ class BlankInfiller:
         return out
 
     def fillings(self, row: int, written: Sequence[int]) -> dict[int, list[int]]:
-        """The generated tokens ``written`` for text ``row``, by index of the blank; only blanks that were started."""
+        """The generated tokens ``written`` for text ``row``, by index of the blank; blanks not started are left out."""
         blanks: list[list[int]] = [[]]
         for token in written:
             if token == self.vocab.start:
@@ -177,15 +178,17 @@ class BlankInfiller:
         return dict(zip(self.fill_order[row], blanks, strict=False))
 
     def filled(self, row: int, written: Sequence[int]) -> list[int]:
-        """Text ``row`` with the generated tokens ``written`` in its blanks; an unstarted blank remains [MASK]."""
+        """Text ``row`` with its blanks replaced by the generated tokens ``written``; a blank not started remains
+        [MASK]."""
         words = {self.places[row][blank]: filling for blank, filling in self.fillings(row, written).items()}
         return [word for i, token in enumerate(self.texts[row], 1) for word in words.get(i, [token])]
 
     def logprobs(self, fillings: Sequence[Sequence[Sequence[int]]]) -> Float[Tensor, "batch"]:
-        """log p(fillings) of each text in its filling order, including [END] of each blank, in nats; one forward pass.
+        """Log-probability of each text's fillings in its filling order, including the [END] of each blank, in nats;
+        computed in one forward pass.
 
-        ``fillings`` gives for each text the tokens of each blank, possibly none, in the order of the text. Raises
-        ValueError if the number of texts, or of blanks in a text, does not match.
+        ``fillings`` gives for each text the tokens of each blank (possibly none), in text order. Raises ValueError if
+        the number of texts, or of blanks in a text, does not match.
         """
         if len(fillings) != len(self.texts):
             raise ValueError(f"fillings of {len(fillings)} texts were given, but there are {len(self.texts)} texts; "

@@ -1,10 +1,10 @@
-"""MPNet (Song et al. 2020): XLNet's permuted order and two streams on BERT's layers, with position compensation by
+"""MPNet (Song et al. 2020): BERT's layers with XLNet's permuted order and two streams, and position compensation by
 [MASK] tokens.
 
 Difference from the paper: single tokens are predicted, not whole words of several subwords. The objective is
-`plmlab.objectives.masked_and_permuted`. As in the authors' code, and not stated in the paper: T5's relative position
-buckets are added to the attention scores, in addition to learned positions, and shared by all layers. There are no
-segments.
+`plmlab.objectives.masked_and_permuted`. As in the authors' code but not stated in the paper: in addition to the learned
+positions, a bias per T5 relative position bucket is added to the attention scores; it is shared by all layers. There
+are no segments.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class MPNetConfig(BERTConfig):
 
 
 class MPNetEmbeddings(TokenEmbeddings):
-    """Sum of token and position embeddings, with LayerNorm and dropout; a [MASK] has the position of its target."""
+    """Sum of token and position embeddings, with LayerNorm and dropout; a [MASK] has the position id of its target."""
 
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)
@@ -44,13 +44,14 @@ class MPNetEmbeddings(TokenEmbeddings):
         self.norm = nn.LayerNorm(config.model, eps=config.eps)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Input embedding of each position."""
+        """Input embedding of every position."""
         return self.dropout(self.norm(self.token(batch.tokens) + self.position(batch.position_ids[:, 0])))
 
 
 @model("mpnet", MPNetConfig, ENCODER)
 class MPNet(TwoStreamEncoder):
-    """MPNet encoder: the initial query vector of a target is the embedding of its [MASK], at the target's position."""
+    """MPNet encoder: the initial query vector of a target is the input embedding of its [MASK], at the target's
+    position."""
 
     embeddings_class = MPNetEmbeddings
 
@@ -65,7 +66,7 @@ class MPNet(TwoStreamEncoder):
         return x.gather(1, asked[..., None].expand(-1, -1, x.shape[-1]))  # [batch query model]
 
     def added(self, batch: Batch, positions: Int[Tensor, "batch query"]) -> Float[Tensor, "batch head query key"]:
-        """Relative position bias of each query and key."""
+        """Relative position bias of every (query, key) pair."""
         ids = batch.position_ids[:, 0].expand(batch.size)  # [batch time]
         return self.distance(ids.gather(1, positions), ids)
 
@@ -84,5 +85,5 @@ class MPNetPretraining(TwoStreamPretraining):
         initialise(self.transform)
 
     def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
-        """Token logits of hidden states of either stream."""
+        """Token logits from the hidden states of either stream."""
         return super().token_logits(self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden))))

@@ -1,7 +1,7 @@
 """N-gram language models (n 元语法): next-token probabilities from counts after the preceding n − 1 tokens.
 
 Maximum likelihood, add-k smoothing, and interpolated Kneser–Ney (Kneser and Ney 1995; Chen and Goodman 1998) with one
-discount per order or with three. There is no gradient-based training, only counting. A text is padded with n − 1
+discount per order or with three. The models are estimated by counting, without gradients. A text is padded with n − 1
 [START] tokens on the left and ends with [END].
 """
 
@@ -26,15 +26,16 @@ Counts = dict[Context, dict[int, int]]
 class NGram(UncachedLM):
     """Maximum likelihood estimate: p(w | context) = c(context w) / c(context).
 
-    An unseen n-gram has probability 0, and so has every token after an unseen context. An `AutoregressiveModel`, so
-    that ``plmlab.decode`` can generate from it.
+    An unseen n-gram has probability 0, and so has every token after an unseen context. The model is an
+    `AutoregressiveModel`, so that ``plmlab.decode`` can generate from it.
 
     Args:
         sentences: token ids of the texts, without [START] and [END].
         order: the n of the n-gram; the context is the preceding ``order`` − 1 tokens.
-        vocab: the vocabulary, whose words, [UNK] and [END] can be predicted.
+        vocab: the vocabulary; its words, [UNK] and [END] can be predicted.
 
-    Raises ValueError if the order is below 1, if there are no sentences, or if the vocabulary lacks [START] or [END].
+    Raises ValueError if the order is below 1, if there are no sentences, or if the vocabulary lacks [START] or
+    [END].
     """
 
     def __init__(self, sentences: Iterable[Sequence[int]], order: int, vocab: Vocabulary) -> None:
@@ -60,7 +61,7 @@ class NGram(UncachedLM):
 
     @cached_property
     def totals(self) -> dict[Context, int]:
-        """Context → number of tokens counted after it."""
+        """Context → the number of tokens counted after it."""
         return {context: sum(followers.values()) for context, followers in self.counts.items()}
 
     def context(self, before: Sequence[int]) -> Context:
@@ -75,14 +76,14 @@ class NGram(UncachedLM):
         return counted(followers, tokens) / self.totals[context] if followers else np.zeros(len(tokens))
 
     def probabilities(self, before: Sequence[int]) -> Float[Tensor, "vocab"]:
-        """Next-token probabilities after the tokens ``before`` (the whole text, or its last ``order`` − 1 tokens); 0
-        for ids that cannot be predicted."""
+        """Next-token probabilities after the tokens ``before`` (the whole text, or at least its last ``order`` − 1
+        tokens); 0 for ids that cannot be predicted."""
         p = torch.zeros(self.vocab.size, dtype=torch.float64)
         p[torch.from_numpy(self.sayable)] = torch.from_numpy(self.probs(self.context(before), self.sayable))
         return p
 
     def losses(self, sentence: Sequence[int]) -> Float[Tensor, "token"]:
-        """−log p of each token of a sentence and of its [END], in nats; infinite where the probability is 0."""
+        """−log p of each token of a sentence and of the final [END], in nats; infinite where the probability is 0."""
         text = (self.vocab.need("start"), *sentence, self.vocab.need("end"))
         return -torch.tensor([self.probs(self.context(text[:i]), np.array([text[i]]))[0]
                               for i in range(1, len(text))], dtype=torch.float64).log()
@@ -96,7 +97,7 @@ class NGram(UncachedLM):
         return rows.log()
 
     def __call__(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """Next-token log-probabilities at every position, in the form of a causal model's logits."""
+        """Next-token log-probabilities at every position, in the format of a causal model's logits."""
         return torch.stack([torch.stack([self.probabilities(text[:i + 1]) for i in range(len(text))])
                             for text in batch.tokens.tolist()]).log()
 
@@ -128,10 +129,11 @@ class KneserNey(NGram):
     unigrams.
 
     Args:
-        discounts: one triple per order, from 1: the discounts of counts 1, 2, and 3 or more. They are estimated from
-            the counts of counts if None (`estimate`).
+        discounts: one triple per order, from 1: the discounts of counts 1, 2, and 3 or more. If None, they are
+            estimated from the counts of counts (`estimate`).
 
-    Raises ValueError unless there are ``order`` triples, each discount between 0 and the count that it applies to.
+    Raises ValueError unless there are ``order`` triples and each discount lies between 0 and the count that it applies
+    to.
     """
 
     def __init__(self, sentences: Iterable[Sequence[int]], order: int, vocab: Vocabulary,
@@ -155,7 +157,7 @@ class KneserNey(NGram):
         return self.counts if length == self.order - 1 else self.continuations
 
     def share(self, context: Context) -> tuple[int, float]:
-        """Total count after a context, and the share of it that the discounts remove."""
+        """Return the total count after a context, and the fraction of it that the discounts remove."""
         d1, d2, d3 = self.discounts[len(context)]
         counts = self.table(len(context))[context].values()
         total = sum(counts)
@@ -187,7 +189,7 @@ class KneserNey(NGram):
 
 class ModifiedKneserNey(KneserNey):
     """Modified Kneser–Ney, with three discounts per order, for counts of 1, 2, and 3 or more (Chen and Goodman 1998,
-    eq. 26): for decades the best n-gram model."""
+    eq. 26); for decades the best n-gram model."""
 
     def estimate(self, order: int) -> tuple[float, float, float]:
         """The discounts 1 − 2Y n₂/n₁, 2 − 3Y n₃/n₂ and 3 − 4Y n₄/n₃ with Y = n₁ / (n₁ + 2 n₂); ½, 1 and 1½ if n₁, n₂ or
@@ -201,6 +203,6 @@ class ModifiedKneserNey(KneserNey):
 
 
 def counted(counts: dict[int, int] | None, tokens: Int[np.ndarray, "token"]) -> Float[np.ndarray, "token"]:
-    """The count of each of ``tokens``; 0 if there is none."""
+    """The count of each of ``tokens``; 0 for a token without a count."""
     counts = counts or {}
     return np.array([counts.get(token, 0) for token in tokens.tolist()], dtype=float)

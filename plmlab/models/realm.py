@@ -1,6 +1,6 @@
 """REALM (Guu et al. 2020): a retrieval-augmented masked language model. The retriever assigns each document a
-probability p(z|x); the reader predicts the masked tokens from the query and one document, p(y|z,x). Maximising p(y|x) =
-Σ_z p(z|x) p(y|z,x) trains both, without labels for the relevant document.
+probability p(z|x); the reader predicts the masked tokens from the query and one document, p(y|z,x). Maximizing p(y|x) =
+Σ_z p(z|x) p(y|z,x) trains both without labels for the relevant documents.
 
 `plmlab.models.dual_encoder` lists the embedder's differences from the paper.
 """
@@ -23,8 +23,8 @@ from plmlab.weights import with_pretrained
 
 @model("realm", DualEncoderConfig, ENCODER)
 class REALM(nn.Module):
-    """REALM: retriever and reader, trained jointly as in the paper; all masked tokens of a query are predicted from one
-    document."""
+    """REALM: retriever and reader, trained jointly as in the paper; all masked tokens of a query are predicted from the
+    same document."""
 
     config: DualEncoderConfig
 
@@ -36,7 +36,7 @@ class REALM(nn.Module):
 
     @classmethod
     def from_pretrained(cls, embedder: DualEncoder, reader: BERTPretraining) -> Self:
-        """A REALM from copies of a retriever and of a reader of the same size."""
+        """Build a REALM from copies of a retriever and of a reader of the same size."""
         return with_pretrained(embedder, with_pretrained(reader, cls(embedder.config), "reader"), "embedder")
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
@@ -44,8 +44,8 @@ class REALM(nn.Module):
         return self.reader(batch)
 
     def retrieved(self, batch: RetrievedBatch) -> Retrieved:
-        """The retrieved documents of each query, rescored as f(x, z) = Embed(x) · Embed(z), so that gradients reach the
-        retriever."""
+        """The retrieved documents of each query with new scores, f(x, z) = Embed(x) · Embed(z), through which gradients
+        reach the retriever."""
         return batch.scored(self.embedder(batch.queries), self.embedder(batch.documents))
 
     def token_logprobs(self, batch: RetrievedBatch) -> Float[Tensor, "query doc token"]:
@@ -64,7 +64,7 @@ class REALM(nn.Module):
 
 @model("realm-token", DualEncoderConfig, ENCODER)
 class TokenREALM(REALM):
-    """REALM, marginal per token: as in the authors' code, each masked token may be predicted from a different
+    """REALM with a per-token marginal: as in the authors' code, each masked token may be predicted from a different
     document."""
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:

@@ -1,13 +1,13 @@
-"""REALM for open-domain question answering (开放域问答; Guu et al. 2020, §3.2; the reader is that of Lee et al. 2019):
-the reader extracts the answer span from the retrieved documents. Each span of a document has a score, computed from the
-hidden states of its first and its last token. All spans that match the answer count, in all documents.
+"""REALM for open-domain question answering (开放域问答; Guu et al. 2020, §3.2; reader of Lee et al. 2019): the reader
+extracts the answer span from the retrieved documents. A span's score is computed from the hidden states of its first
+and its last token. All spans that match the answer count, in all documents.
 
 As in the authors' code, the document embeddings are precomputed and fixed, and the question embedder is fine-tuned.
 There is no null document, because it contains no span.
 
 Differences from the authors' code: an impossible span has the score −∞ instead of −10,000. Their loss has a second
 term, −log p(a document with the answer) among the retriever's top 5000. They predict the single most likely span;
-`best` sums over all spans with the same tokens, as the formula does. Their batch is one question.
+`best` sums over all spans with the same tokens, as the formula does. Their batches contain one question.
 """
 
 from collections import defaultdict
@@ -40,14 +40,14 @@ from plmlab.weights import with_pretrained
 @dataclass(frozen=True)
 class REALMForOpenQAConfig(DualEncoderConfig):
     """Configuration of a REALM for question answering: ``hidden`` is the number of hidden units of the span scorer,
-    ``longest`` the maximum length of an answer in tokens."""
+    ``longest`` the maximum answer length in tokens."""
 
     hidden: int = 256
     longest: int = 10
 
 
 class FoundAnswer(NamedTuple):
-    """A predicted answer: its tokens, and p(y|x) as ``probability``."""
+    """A predicted answer: its tokens, and its probability p(y|x)."""
 
     tokens: tuple[int, ...]
     probability: float
@@ -75,14 +75,15 @@ class REALMForOpenQA(nn.Module):
     @classmethod
     def from_pretrained(cls, realm: REALM, hidden: int = REALMForOpenQAConfig.hidden,
                         longest: int = REALMForOpenQAConfig.longest) -> Self:
-        """A new span scorer on copies of a pretrained retriever and reader."""
+        """Build the model from copies of a pretrained retriever and reader, with a new span scorer."""
         model = cls(REALMForOpenQAConfig(**asdict(realm.config), hidden=hidden, longest=longest))
         return with_pretrained(realm.embedder, with_pretrained(realm.reader.encoder, model, "reader"), "embedder")
 
     def retrieve(self, corpus: TextCorpus, questions: Sequence[Ids], answers: Sequence[Sequence[Ids]] = (),
                  top_k: int = TOP_K) -> QuestionBatch:
-        """Batch of questions with the top ``top_k`` documents of each, from the current question embedder and the
-        document vectors of the ``corpus``. ``answers`` holds the correct answers of each question; none if omitted."""
+        """Build a batch of questions with the top ``top_k`` documents of each, using the current question embedder and
+        the document vectors of the ``corpus``. ``answers`` holds the correct answers of each question; none if
+        omitted."""
         retriever, device = corpus.retriever, next(self.parameters()).device
         vocab = retriever.vocab
         queries, pad = [query_input(question, (), vocab) for question in questions], vocab.need("pad")
@@ -95,8 +96,8 @@ class REALMForOpenQA(nn.Module):
                                 pad=pad).to(device)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time longest"]:
-        """Span scores: w·norm(ReLU(W_s h_i + W_e h_j)) of the span from position i to position j = i + n is at [:, i,
-        n]; −inf if the span is not within the document."""
+        """Span scores: [:, i, n] holds w·norm(ReLU(W_s h_i + W_e h_j)), the score of the span from position i to
+        position j = i + n; −inf if the span is not within the document."""
         hidden = self.reader(batch)
         longest = self.config.longest
         ends = F.pad(self.end(hidden), (0, 0, 0, longest - 1)).unfold(1, longest, 1)  # [batch time hidden longest]
@@ -116,11 +117,12 @@ class REALMForOpenQA(nn.Module):
         return mask
 
     def answers(self, batch: QuestionBatch) -> Bool[Tensor, "query doc span"]:
-        """Mask of the spans that match a correct answer, by question and document."""
+        """Mask of the spans that match a correct answer, per question and document."""
         return batch.retrieved.unflatten(self.gold_span_mask(batch.reader_inputs).flatten(1), False)
 
     def retrieved(self, batch: QuestionBatch) -> Retrieved:
-        """The retrieved documents of each question, rescored as Embed(x) · the document vector, with gradients."""
+        """The retrieved documents of each question with new scores, Embed(x) · document vector, which carry
+        gradients."""
         return batch.scored(self.embedder(batch.queries), batch.documents)
 
     def log_joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
@@ -136,14 +138,15 @@ class REALMForOpenQA(nn.Module):
         return logp.new_full(answered.shape, -torch.inf).masked_scatter(answered, logp)
 
     def loss(self, batch: QuestionBatch) -> Float[Tensor, ""]:
-        """Mean over questions of −log p(y|x), in nats; a question without an answer in its documents contributes 0."""
+        """Mean over questions of −log p(y|x), in nats; a question whose documents do not contain an answer contributes
+        0."""
         logp = self.answer_logprobs(batch)
         return -logp.masked_fill(logp.isneginf(), 0).mean()
 
     @torch.no_grad()
     def best(self, batch: QuestionBatch, top_k: int = 1) -> list[list[FoundAnswer]]:
-        """The ``top_k`` most likely answers to each question, in descending order; p(y|x) sums over all matching spans
-        in all documents."""
+        """The ``top_k`` most likely answers to each question, best first; p(y|x) is summed over all matching spans in
+        all documents."""
         log_joint, texts = self.log_joint(batch), batch.reader_inputs.tokens.tolist()
         rows = batch.retrieved.unflatten(torch.arange(len(texts), device=log_joint.device), -1)  # [query doc] → reading
         answers = []
@@ -160,12 +163,12 @@ class REALMForOpenQA(nn.Module):
 
 @model("open-realm-one-softmax", REALMForOpenQAConfig, ENCODER)
 class OneSoftmaxREALMForOpenQA(REALMForOpenQA):
-    """REALM for open-domain question answering, one softmax: as in the authors' code, the scores of a span and of its
-    document are added, and a single softmax is taken over all spans of all documents. A document with many high-scoring
-    spans therefore has more weight than its own score gives it."""
+    """REALM for open-domain question answering with a single softmax: as in the authors' code, the scores of a span and
+    of its document are added, and the softmax is taken over all spans of all documents. A document with many
+    high-scoring spans therefore has more weight than its own score gives it."""
 
     def log_joint(self, batch: QuestionBatch) -> Float[Tensor, "query doc span"]:
-        """log p(z, s|x), with a softmax over the sums of document score and span score."""
+        """log p(z, s|x), from one softmax over the sums of document score and span score."""
         spans = batch.retrieved.unflatten(self(batch.reader_inputs).flatten(1), -torch.inf)
         scores = self.retrieved(batch).scores[..., None] + spans  # [query doc span]
         return scores.flatten(1).log_softmax(1).view_as(scores)

@@ -1,10 +1,10 @@
-"""Recurrent language models (循环语言模型): a hidden state is passed from time step to time step, and predicts the next
-token.
+"""Recurrent language models (循环语言模型), which predict the next token from a hidden state passed from time step to
+time step.
 
-There is one model, with a cell class per variant: Elman's RNN (Mikolov et al. 2010), the LSTM (Sundermeyer et al. 2012;
-Zaremba et al. 2014), the GRU. Differences from Zaremba et al.: the output layer is tied to the embedding matrix (Press
-and Wolf 2017); each window of a text starts from a zero state instead of the last state of the previous window; and
-weights have PyTorch's default initialisation instead of a uniform one from −0.05 to 0.05.
+There is one model class, with a cell class per variant: Elman's RNN (Mikolov et al. 2010), the LSTM (Sundermeyer et al.
+2012; Zaremba et al. 2014), the GRU. Differences from Zaremba et al.: the output layer is tied to the embedding matrix
+(Press and Wolf 2017); each window of a text starts from a zero state instead of the last state of the previous window;
+and weights have PyTorch's default initialization instead of a uniform one from −0.05 to 0.05.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class RecurrentConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 0) -> Self:
-        """A model that trains in seconds on two CPU cores. It is too small to overfit in that time: no dropout.
+        """A model that trains in seconds on two CPU cores. It has no dropout, because it cannot overfit in that time.
         ``time`` is ignored: a recurrent model has no maximum length."""
         return cls(vocab, dropout=0.0)
 
@@ -48,18 +48,18 @@ class RecurrentConfig:
 
 @dataclass
 class RecurrentState:
-    """State of incremental decoding, one row per text: the states of all layers, None before the first token."""
+    """Decoding state, one row per text: the states of all layers, None before the first token."""
 
     carried: LayerStates | None = None
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         if self.carried is not None:
             self.carried = tuple(vectors[:, rows] for vectors in self.carried)
 
 
 class RecurrentLanguageModel(nn.Module):
-    """Base class of the recurrent language models; a variant sets ``cell_class``."""
+    """Base class of the recurrent language models; a subclass sets ``cell_class``."""
 
     cell_class: type[Cell]
 
@@ -84,7 +84,7 @@ class RecurrentLanguageModel(nn.Module):
 
     def read(self, tokens: Int[Tensor, "batch time"], carried: LayerStates | None,
              ) -> tuple[Float[Tensor, "batch time model"], LayerStates]:
-        """Outputs of the last layer from the initial state ``carried``, and the final state."""
+        """Run the model from the initial state ``carried``; returns the last layer's outputs and the final state."""
         hidden, carried = self.recurrent(self.embedded(self.dropout(self.token(tokens))), None, carried)
         return self.dropout(hidden), carried
 

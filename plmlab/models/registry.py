@@ -26,12 +26,12 @@ class Pretraining:
         added: the number of special tokens that the objective adds to a text.
         stream: whether to train on windows of one concatenated token stream, with next-token targets, instead of on
             separate texts.
-        pairs: makes an Example of a pair of sentences if the corpus has pairs (``next_sentence``); None for a model
-            that takes none.
+        pairs: makes an Example of a sentence pair, if the corpus has pairs (``next_sentence``); None for a model that
+            does not take pairs.
         likelihood: whether the loss is the mean −log p of the targets, so that the objective's floor and perplexity
             apply.
         prepare: prepares a new model for its vocabulary and data before training, (model, tokenizer, batches) → None.
-        asks: whether a batch has any target, for objectives that do not guarantee one; a corpus without any target is
+        asks: whether a batch has any target, for objectives that may produce none; a corpus without any target is
             rejected.
     """
 
@@ -59,7 +59,7 @@ class ModelType:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """Class and configuration of a submodel, as stored in the configuration of the model that contains it."""
+    """Class and configuration of a submodel, as stored in the configuration of the enclosing model."""
 
     model: type[nn.Module]
     config: Any
@@ -80,7 +80,7 @@ MODELS: dict[str, ModelType] = {}
 def model(name: str, config: type, architecture: Architecture | None = None, pretraining: Pretraining | None = None,
           ) -> Callable[[Class], Class]:
     """Class decorator that registers a model type: ``@model("gpt", GPTConfig, DECODER)``. A model without an
-    ``architecture`` has that of its ``encoder``. Raises ValueError if another class has the name."""
+    ``architecture`` uses that of its ``encoder``. Raises ValueError if the name is already used by another class."""
     def register(cls: Class) -> Class:
         if name in MODELS and _full_name(MODELS[name].model) != _full_name(cls):
             raise ValueError(f"the model type {name!r} is already registered, by "
@@ -103,7 +103,7 @@ def all_models() -> dict[str, ModelType]:
 
 
 def model_type(name: str) -> ModelType:
-    """The model type with that name. Raises ValueError, which lists all names, if there is none."""
+    """The model type with the given name. Raises a ValueError that lists all names if there is none."""
     if name not in MODELS:
         all_models()
     if name not in MODELS:
@@ -141,6 +141,6 @@ def registered_base(cls: type[nn.Module]) -> ModelType:
 
 
 def architecture_of(model: nn.Module) -> Architecture:
-    """The architecture of a model: that of its class or of its nearest registered base class; that of its ``encoder``
-    if the type is registered without one."""
+    """The architecture of a model, as registered for its class or its nearest registered base class; that of its
+    ``encoder`` if the type is registered without one."""
     return registered_base(type(model)).architecture or architecture_of(model.encoder)  # type: ignore[arg-type]

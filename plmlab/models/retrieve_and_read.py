@@ -29,27 +29,27 @@ NULL_BLOCK = Block("", 0, ())
 
 @dataclass(frozen=True)
 class RetrieveAndRead:
-    """A REALM and the corpus that it retrieves from."""
+    """A retrieve-and-read model: a REALM and the corpus from which it retrieves documents."""
 
     model: REALM
     corpus: TextCorpus
 
     @classmethod
     def of(cls, model: REALM, tokenizer: Tokenizer, documents: Sequence[Block] = ()) -> Self:
-        """A model with a corpus of ``documents``, embedded by the model's own embedder."""
+        """Build the model with a corpus of ``documents``, embedded by the model's own embedder."""
         return cls(model, TextCorpus(TextRetriever(tokenizer, model.embedder), documents))
 
     def among(self, corpus: TextCorpus) -> Self:
-        """The same model with another corpus."""
+        """A copy that uses the same REALM with another corpus."""
         return replace(self, corpus=corpus)
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer of model and corpus."""
+        """The tokenizer shared by model and corpus."""
         return self.corpus.retriever.tokenizer
 
     def retrieve(self, queries: Sequence[Query], top_k: int = TOP_K) -> Retrieved:
-        """The top ``top_k`` documents for each query, without its excluded documents."""
+        """The top ``top_k`` documents for each query, without the documents excluded for it."""
         return self.corpus.search(queries, top_k, [query.excluded for query in queries])
 
     def batch(self, queries: Sequence[Query], found: Retrieved) -> RetrievedBatch:
@@ -64,7 +64,7 @@ class RetrieveAndRead:
     @torch.no_grad()
     def read(self, queries: Sequence[Query], top_k: int = TOP_K, *, null: bool = True, temperature: float = 1.0,
              also: Sequence[Sequence[Ids]] | None = None) -> list[Reading]:
-        """Predict the masked tokens of each query with its top ``top_k`` documents, and with the null document unless
+        """Predict the masked tokens of each query from its top ``top_k`` documents, and from the null document unless
         ``null`` is False. Retrieval scores are divided by ``temperature`` before the softmax. ``also`` holds
         additional candidate answers to score for each query."""
         found = self.retrieve(queries, top_k)
@@ -79,7 +79,8 @@ class RetrieveAndRead:
 
     @torch.no_grad()
     def read_with(self, query: Query, found: Retrieved) -> Reading:
-        """Predict the masked tokens of a query with documents ``found`` by another retriever, using their scores."""
+        """Predict the masked tokens of a query from documents ``found`` by another retriever, weighted by that
+        retriever's scores."""
         return self._readings([query], self._batch([query], found), found, 1.0, [()])[0]
 
     def _batch(self, queries: Sequence[Query], found: Retrieved) -> RetrievedBatch:
@@ -88,8 +89,8 @@ class RetrieveAndRead:
 
     def _readings(self, queries: Sequence[Query], batch: RetrievedBatch, found: Retrieved, temperature: float,
                   also: Sequence[Sequence[Ids]]) -> list[Reading]:
-        """One `Reading` per query. The reader runs once; its log-probabilities at the masked positions of all (query,
-        document) pairs are then split by query."""
+        """One `Reading` per query. The reader runs once; the log-probabilities at the masked positions of all (query,
+        document) pairs are then grouped by query."""
         hidden = self.model.reader.encoder(batch.reader_inputs)[batch.targets != IGNORE]
         logprobs = self.model.reader.token_logits(hidden).log_softmax(1).cpu()  # [pair·token vocab]
         found = found.to("cpu")
@@ -102,7 +103,8 @@ class RetrieveAndRead:
 
 def _reading(found: Retrieved, temperature: float, logprobs: Float[Tensor, "doc token vocab"], also: Sequence[Ids],
              ) -> Reading:
-    """The `Reading` of one query: the most likely answer with each document, and ``also``, by descending p(y|x)."""
+    """The `Reading` of one query: the most likely answer given each document, and the answers ``also``, by descending
+    p(y|x)."""
     answers = [*dict.fromkeys([*map(tuple, logprobs.argmax(2).tolist()), *map(tuple, also)])]
     likelihoods = torch.stack([logprobs.gather(2, torch.tensor(answer).expand(len(logprobs), -1)[..., None]).sum((1, 2))
                                for answer in answers], 1).exp()  # p(y|z,x), [doc answer]

@@ -1,9 +1,9 @@
-"""Recurrent sequence-to-sequence models (序列到序列), an encoder and a decoder, with and without attention.
+"""Recurrent sequence-to-sequence models (序列到序列): encoder and decoder, with and without attention.
 
-Without attention the encoder's final state is the only connection (Sutskever et al. 2014). With it the decoder attends
-to every position of the source (Bahdanau et al. 2015; Luong et al. 2015). Differences from Sutskever et al.: source and
-target share one vocabulary and its embeddings, and weights have PyTorch's default initialisation instead of a uniform
-one from −0.08 to 0.08. Reversing the source, as they do, is left to the data.
+Without attention, the decoder receives only the encoder's final state (Sutskever et al. 2014); with attention, it
+attends to every position of the source (Bahdanau et al. 2015; Luong et al. 2015). Differences from Sutskever et al.:
+source and target share one vocabulary and its embeddings, and weights have PyTorch's default initialization instead of
+a uniform one from −0.08 to 0.08. Reversing the source, as they do, is left to the data.
 """
 
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from plmlab.visibility import AttentionMask
 
 @dataclass(frozen=True)
 class Seq2SeqConfig:
-    """Configuration of encoder and decoder; ``model`` is the width of an embedding and of a hidden state."""
+    """Configuration of an encoder–decoder; ``model`` is the width of an embedding and of a hidden state."""
 
     vocab: int
     layers: int = 1
@@ -36,13 +36,13 @@ class Seq2SeqConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """A model that trains in seconds on two CPU cores; it has no maximum length."""
+        """A model that trains in seconds on two CPU cores, without a maximum length."""
         return cls(vocab)
 
     @classmethod
     def base(cls) -> Self:
-        """The model of Sutskever et al. (§3.4), with one vocabulary of 80,000 words; theirs has 160,000 English and
-        80,000 French words."""
+        """The model of Sutskever et al. (§3.4), with one vocabulary of 80,000 words instead of their 160,000 English
+        and 80,000 French words."""
         return cls(vocab=80_000, layers=4, model=1000)
 
 
@@ -53,7 +53,7 @@ class Seq2SeqState:
     carried: LayerStates
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         self.carried = tuple(vectors[:, rows] for vectors in self.carried)
 
 
@@ -82,7 +82,7 @@ class Seq2Seq(nn.Module):
         self.output = nn.Linear(config.model, config.vocab)
 
     def stack(self, inputs: int, bidirectional: bool = False) -> Recurrent:
-        """The LSTM layers of an encoder or a decoder with ``inputs`` input dimensions."""
+        """Build the LSTM layers of an encoder or a decoder with ``inputs`` input dimensions."""
         return Recurrent(LSTMCell, inputs, self.config.model // (1 + bidirectional), self.config.layers,
                          bidirectional=bidirectional, dropout=self.config.dropout)
 
@@ -104,18 +104,18 @@ class Seq2Seq(nn.Module):
         return self.dropout(self.token(tokens))
 
     def read(self, source: Batch) -> tuple[Float[Tensor, "batch key model"], LayerStates]:
-        """Encoder outputs at every position of the source, zeros at padding, and the encoder's final state."""
+        """Encode the source: the encoder outputs at every position, zeros at padding, and the encoder's final state."""
         real = source.padding_mask
         outputs, last = self.encoder(self.embed(source.tokens), None if real.all() else real.sum(-1))
         return outputs, tuple(self.bridge(rearrange(vectors, "(layer way) batch width -> layer batch (way width)",
                                                     way=1 + self.bidirectional)) for vectors in last)
 
     def start(self, source: Batch) -> Seq2SeqState:
-        """Encode the source; returns the initial decoding state."""
+        """Encode the source and return the initial decoding state."""
         return Seq2SeqState(self.read(source)[1])
 
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
-        """Decoder outputs at the next positions of the target; updates ``state``."""
+        """Decoder outputs at the next target positions; updates ``state`` in place."""
         outputs, state.carried = self.decoder(self.embed(tokens), None, state.carried)
         return self.dropout(outputs)
 
@@ -126,7 +126,7 @@ class Seq2Seq(nn.Module):
 
 @dataclass
 class AttentionState(Seq2SeqState):
-    """Decoding state with the encoder outputs (``memory``) of each source, and the ``keys`` that the decoder attends
+    """Decoding state with the encoder outputs of each source (``memory``) and the ``keys`` that the decoder attends
     to."""
 
     memory: Float[Tensor, "batch key model"]
@@ -134,15 +134,15 @@ class AttentionState(Seq2SeqState):
     memory_mask: AttentionMask
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         super().select(rows)
         self.memory, self.keys = self.memory[rows], self.keys[rows]
         self.memory_mask = self.memory_mask.select(rows)
 
 
 class AttentionSeq2Seq(Seq2Seq):
-    """Attention after the recurrent step: the prediction is made from tanh(W [context; state]) (Luong et al. 2015,
-    §3.1, eq. 5). Their input feeding (§3.3) is omitted."""
+    """Encoder–decoder with attention after the recurrent step: the prediction is made from tanh(W [context; state])
+    (Luong et al. 2015, §3.1, eq. 5). Their input feeding (§3.3) is omitted."""
 
     alignment_class: type[Alignment]
 
@@ -152,27 +152,27 @@ class AttentionSeq2Seq(Seq2Seq):
         self.combine = nn.Linear(2 * config.model, config.model, bias=False)
 
     def start(self, source: Batch) -> AttentionState:
-        """Encode the source; returns the initial decoding state."""
+        """Encode the source and return the initial decoding state."""
         memory, carried = self.read(source)
         keys = self.cross_attention.prepared(memory)
         return AttentionState(carried, memory, keys, AttentionMask(keys=source.padding_mask))
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
         """Next-token logits at every position of the target. ``batch.cross.pairs`` is an optional cross-attention mask
-        of each example."""
+        per example."""
         state = self.start(batch.source)
         state.memory_mask = replace(state.memory_mask, pairs=batch.cross.pairs)
         return self.output(self.decode(batch.target.tokens, state))
 
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
-        """Attentional hidden states at the next positions of the target; updates ``state``."""
+        """Attentional hidden states at the next target positions; updates ``state`` in place."""
         outputs = super().decode(tokens, state)
         return self.combined(self.look(outputs, state), outputs)  # [batch time model]
 
     def look(self, queries: Float[Tensor, "batch time model"], state: Seq2SeqState, position: int | None = None,
              ) -> Float[Tensor, "batch time model"]:
-        """Context vectors: cross-attention from decoder states to the source. With ``position``, of that single
-        position of the target."""
+        """Context vectors: cross-attention from decoder states to the source. If ``position`` is given, the queries are
+        for that target position only."""
         assert isinstance(state, AttentionState)
         mask = state.memory_mask if position is None else state.memory_mask.at(position)
         return self.cross_attention(queries, state.keys, state.memory, mask)
@@ -192,8 +192,8 @@ class DotSeq2Seq(AttentionSeq2Seq):
 
 @model("general-seq2seq", Seq2SeqConfig, ENCODER_DECODER)
 class GeneralSeq2Seq(AttentionSeq2Seq):
-    """LSTM encoder–decoder with general attention (Luong et al. 2015): bilinear, with a weight matrix between the two
-    states."""
+    """LSTM encoder–decoder with general attention (Luong et al. 2015): a bilinear score of decoder and encoder
+    state."""
 
     alignment_class = GeneralAlignment
 
@@ -201,17 +201,17 @@ class GeneralSeq2Seq(AttentionSeq2Seq):
 @model("two-way-seq2seq", Seq2SeqConfig, ENCODER_DECODER)
 class BidirectionalSeq2Seq(GeneralSeq2Seq):
     """LSTM encoder–decoder with a bidirectional encoder (Bahdanau et al. 2015, §3.2) and general attention: the encoder
-    output of a source token depends on its left and right context."""
+    output of a source token depends on both its left and its right context."""
 
     bidirectional = True
 
 
 @model("additive-seq2seq", Seq2SeqConfig, ENCODER_DECODER)
 class AdditiveSeq2Seq(AttentionSeq2Seq):
-    """LSTM encoder–decoder with additive attention (Bahdanau et al. 2015), over a bidirectional encoder.
+    """LSTM encoder–decoder with additive attention (Bahdanau et al. 2015) and a bidirectional encoder.
 
-    Attention is computed before the recurrent step. The context is an input of the next state, so the decoder runs one
-    time step after another even in training. Differences from the paper: LSTM cells instead of GRUs; the decoder's
+    Attention is computed before the recurrent step, and the context vector is an input of that step, so the decoder
+    runs one time step at a time even in training. Differences from the paper: LSTM cells instead of GRUs; the decoder's
     initial state is computed from both final encoder states instead of only that of the backward encoder; and Luong's
     output layer instead of a maxout layer.
     """
@@ -221,11 +221,12 @@ class AdditiveSeq2Seq(AttentionSeq2Seq):
 
     @property
     def decoder_inputs(self) -> int:
-        """Token embedding and context vector, concatenated."""
+        """The decoder's input width: token embedding and context vector, concatenated."""
         return 2 * self.config.model
 
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
-        """Attentional hidden states at the next positions of the target, with queries from the previous state."""
+        """Attentional hidden states at the next target positions; the queries are the previous decoder states. Updates
+        ``state`` in place."""
         outputs = []
         for position, word in enumerate(self.embed(tokens).split(1, 1)):
             context = self.look(state.carried[0][-1][:, None], state, position)  # [batch 1 model]

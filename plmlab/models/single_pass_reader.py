@@ -1,8 +1,8 @@
 """Single-pass reader (after Yang et al. 2018, §5), the baseline for CogQA: one BERT takes the question and all
-paragraphs as its input and predicts an answer span and the supporting sentences. HotpotQA's own baseline has the same
-outputs, but a recurrent network.
+paragraphs as input and predicts an answer span and the supporting sentences. HotpotQA's own baseline predicts the same
+outputs with a recurrent network.
 
-Yes–no questions are answered with a span, too, because the text begins with the words "yes" and "no".
+Yes–no questions are also answered with a span, because the text begins with the words "yes" and "no".
 """
 
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ LOGITS = ("answer start", "answer end", "supporting")
 
 @dataclass(frozen=True)
 class SinglePassConfig(TaskHeadConfig):
-    """Configuration of a single-pass reader: the encoder, with the three `LOGITS` as labels."""
+    """Configuration of a single-pass reader: that of the encoder, with the three `LOGITS` as labels."""
 
     labels: int = len(LOGITS)
 
 
 @model("one-pass-reader", SinglePassConfig)
 class SinglePassReader(TaskHead):
-    """Single-pass reader: predicts start and end of the answer at every position, and at the first position of each
-    sentence whether that sentence is a supporting fact."""
+    """Single-pass reader: predicts the start and the end of the answer at every position, and at the first position of
+    each sentence whether that sentence is a supporting fact."""
 
     def __init__(self, config: Any) -> None:
         if config.labels != len(LOGITS):
@@ -41,7 +41,7 @@ class SinglePassReader(TaskHead):
 
     @classmethod
     def from_pretrained(cls, encoder: nn.Module, labels: int = len(LOGITS)) -> Self:
-        """A new output layer on a copy of a pretrained encoder."""
+        """Build a reader from a copy of a pretrained encoder, with a new output layer."""
         return super().from_pretrained(encoder, labels)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time 3"]:
@@ -49,8 +49,8 @@ class SinglePassReader(TaskHead):
         return self.output(self.encoder(batch)).masked_fill(~batch.padding_mask[..., None], float("-inf"))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Span loss over the texts that contain the answer, plus the mean over sentences of −log p(supporting or not);
-        the labels are those of `plmlab.objectives.single_pass_qa.with_support`."""
+        """Span loss over the texts that contain the answer, plus the mean over sentences of −log p(supporting or not),
+        in nats. The labels are those of `plmlab.objectives.single_pass_qa.with_support`."""
         start, end, supporting = self(batch).unbind(-1)
         label = label_of(batch, "supporting")
         real = label != IGNORE  # first positions of sentences
@@ -62,7 +62,7 @@ class SinglePassReader(TaskHead):
 
     @torch.no_grad()
     def predict(self, batch: Batch, longest: int = 10) -> list[tuple[tuple[int, int], list[float]]]:
-        """Predict the answer span of each text as (start, exclusive end), and at every position the probability that a
+        """Predict for each text the answer span as (start, exclusive end), and for each position the probability that a
         supporting sentence starts there."""
         logits = self(batch)
         spans = best_span(logits[..., :2], (batch.segments == 1) & batch.padding_mask, longest)

@@ -1,4 +1,4 @@
-"""Dense text retriever: a shared encoder for queries and documents, as in REALM, or one encoder for each, as in DPR
+"""Dense text retriever: one encoder shared by queries and documents, as in REALM, or one for each, as in DPR
 (Karpukhin et al. 2020)."""
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ ROWS = 64
 
 
 class TextRetriever:
-    """Embeds queries, [CLS] x [SEP], and documents, [CLS] title [SEP] text [SEP].
+    """Dense retriever for queries, [CLS] x [SEP], and documents, [CLS] title [SEP] text [SEP].
 
     A network maps a `Batch` to one vector per text, such as `plmlab.models.dual_encoder.DualEncoder`; its
     ``config.width`` is the dimension of the vectors. ``query_network`` also embeds the documents unless
@@ -40,11 +40,11 @@ class TextRetriever:
         return self.document_network.config.width
 
     def queries(self, queries: Sequence[Query]) -> Float[Tensor, "query width"]:
-        """Embed queries, without gradients."""
+        """Embed the queries, without gradients."""
         return self._vectors(self.query_network, [*map(self.query, queries)])
 
     def documents(self, documents: Sequence[Block]) -> Float[Tensor, "document width"]:
-        """Embed documents, without gradients."""
+        """Embed the documents, without gradients."""
         return self._vectors(self.document_network, [*map(self.document, documents)])
 
     def query(self, query: Query) -> Example:
@@ -72,6 +72,6 @@ class TextRetriever:
 
 
 class TextCorpus(Corpus[Query, Block]):
-    """A corpus of text blocks with its retriever."""
+    """A corpus of text blocks with a retriever."""
 
     retriever: TextRetriever

@@ -1,8 +1,8 @@
-"""The Transformer (Vaswani et al. 2017): an encoder, and a decoder that cross-attends to the encoder's outputs.
+"""The Transformer (Vaswani et al. 2017): an encoder, and a decoder that attends to the encoder's outputs.
 
-Difference from the paper: the attention projections have biases, which its equations (§3.2.2) do not show but the
-authors' later code and ``nn.MultiheadAttention`` have. Masks, label smoothing (0.1), shared embeddings and the factor
-√d are those of the paper.
+Difference from the paper: the attention projections have biases, which are not in its equations (§3.2.2) but in the
+authors' later code and in ``nn.MultiheadAttention``. Masks, label smoothing (0.1), shared embeddings and the factor √d
+are those of the paper.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from plmlab.visibility import AttentionMask
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Configuration of an encoder-decoder Transformer; source and target share one vocabulary."""
+    """Configuration of an encoder–decoder Transformer; source and target share one vocabulary."""
 
     vocab: int
     layers: int = 2
@@ -37,19 +37,20 @@ class TransformerConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """A model that trains in seconds on two CPU cores, without a maximum length. It is too small to overfit in that
-        time: no dropout."""
+        """A model that trains in seconds on two CPU cores, without a maximum length. It has no dropout, because it
+        cannot overfit in that time."""
         return cls(vocab, dropout=0.0, smoothing=0.0)
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's base model: 63.1 million parameters with "about 37,000" tokens (§5.1); table 3 says 65, which a
-        vocabulary of 40,700 would give."""
+        """The paper's base model: 63.1 million parameters with "about 37,000" tokens (§5.1). Table 3 gives 65 million,
+        which corresponds to a vocabulary of 40,700."""
         return cls(vocab=37_000, layers=6, model=512, heads=8, inner=2048)
 
     @property
     def shape(self) -> LayerShape:
-        """Shape of each layer: ReLU; as in the paper, dropout on sublayers and embeddings, not on attention weights."""
+        """The shape of every layer: ReLU; as in the paper, dropout on sublayers and embeddings, not on attention
+        weights."""
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0)
 
 
@@ -61,23 +62,23 @@ class Embeddings(TokenEmbeddings):
         self.position = Sinusoidal(config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Input embedding of each position."""
+        """Input embedding of every position."""
         x = self.token(batch.tokens) * self.token.embedding_dim**0.5
         return self.dropout(x + self.position(batch.position_ids[:, 0]))
 
 
 class Encoder(Stack):
-    """Stack of N layers: self-attention and feed-forward network."""
+    """The encoder: a stack of N layers with self-attention and a feed-forward network."""
 
     embeddings_class: type[TokenEmbeddings] = Embeddings
 
     def forward(self, source: Batch) -> Float[Tensor, "batch key model"]:
-        """Encoder output at each position of the source: the decoder's memory."""
+        """Encoder output at each source position, the decoder's ``memory``."""
         return self.hidden_states(source)
 
 
 class Decoder(Stack):
-    """Stack of N layers: causal self-attention, cross-attention and feed-forward network."""
+    """The decoder: a stack of N layers with causal self-attention, cross-attention and a feed-forward network."""
 
     embeddings_class: type[TokenEmbeddings] = Embeddings
     layer_class = DecoderLayer
@@ -86,13 +87,13 @@ class Decoder(Stack):
         self, target: Batch, memory: Float[Tensor, "batch key model"], memory_mask: AttentionMask,
         caches: list[tuple[Cache, Cache]] | None = None,
     ) -> Float[Tensor, "batch time model"]:
-        """Decoder output at each position of the target."""
+        """Decoder output at each target position."""
         return self.hidden_states(target, caches, memory, memory_mask)
 
 
 @dataclass
 class TransformerState:
-    """Decoding state of a partially generated target: the encoder output (``memory``), and the decoder's key–value
+    """Decoding state of partially generated targets: the encoder output (``memory``), and the decoder's key–value
     caches, (self-attention, cross-attention) per layer."""
 
     memory: Float[Tensor, "batch key model"]
@@ -100,7 +101,7 @@ class TransformerState:
     caches: list[tuple[Cache, Cache]] = field(default_factory=list)
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         self.memory = self.memory[rows]
         self.memory_mask = self.memory_mask.select(rows)
         for own, cross in self.caches:
@@ -110,8 +111,8 @@ class TransformerState:
 
 @model("transformer", TransformerConfig, ENCODER_DECODER)
 class Transformer(nn.Module):
-    """Encoder–decoder Transformer: one embedding matrix is shared by source, target and output layer (§3.4). A variant
-    may set other encoder and decoder classes, with other parts, as in any `Stack`."""
+    """Encoder–decoder Transformer: one embedding matrix is shared by source, target and output layer (§3.4). Variants
+    may use other encoder and decoder classes."""
 
     encoder_class: type[Encoder] = Encoder
     decoder_class: type[Decoder] = Decoder
@@ -141,7 +142,7 @@ class Transformer(nn.Module):
                                label_smoothing=self.config.smoothing)
 
     def start(self, source: Batch) -> TransformerState:
-        """Encode the source; returns the initial decoding state."""
+        """Encode the source and return the initial decoding state."""
         empty = [(Cache(), Cache()) for _ in self.decoder.layers]
         return TransformerState(self.encoder(source), AttentionMask(keys=source.visible.keys), empty)
 

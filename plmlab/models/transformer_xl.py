@@ -2,9 +2,9 @@
 segments.
 
 Differences from the paper: the softmax is over the whole vocabulary, not adaptive, so the released WikiText-103 weights
-cannot be loaded; each training update is computed on a text of several segments with an initially empty memory, whereas
-the authors carry the memory from update to update; there is no dropout inside the feed-forward network or on the output
-of the last layer. For the attention see `plmlab.layers.relative`.
+cannot be loaded; each training update uses a text of several segments with an initially empty memory, whereas the
+authors carry the memory from update to update; there is no dropout inside the feed-forward network or on the output of
+the last layer. For the attention see `plmlab.layers.relative`.
 """
 
 from copy import deepcopy
@@ -38,11 +38,11 @@ class TransformerXLConfig:
         segment: length of a segment in tokens.
         memory: length of each layer's memory in tokens.
         inner: width of the feed-forward network.
-        same_length: whether each position attends to the last ``memory`` positions, including itself; otherwise
-            to the whole memory and to the segment up to itself.
+        same_length: whether each position attends to exactly the last ``memory`` positions, including itself, instead
+            of to the whole memory and the segment up to itself.
         clamp: maximum relative distance; larger ones are clamped to it. None for no limit.
         spread: standard deviation of the initial weights; None for 1/√model. With the authors' 0.02, meant for widths
-            of 410 and more, a small model hardly learns at first.
+            of 410 and more, a small model initially learns almost nothing.
 
     Raises:
         ValueError: if a length would leave a position with nothing to attend to.
@@ -71,7 +71,7 @@ class TransformerXLConfig:
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
         """A model that trains in seconds on two CPU cores. A text of ``time`` tokens is split into four segments; the
-        memory holds two. The model is too small to overfit in that time: no dropout."""
+        memory holds two. It has no dropout, because it cannot overfit in that time."""
         segment = -(-time // 4)
         return cls(vocab, segment, memory=2 * segment, dropout=0.0)
 
@@ -83,20 +83,20 @@ class TransformerXLConfig:
 
     @property
     def shape(self) -> LayerShape:
-        """Shape of each layer: ReLU; dropout on sublayers, not on attention weights."""
+        """The shape of every layer: ReLU; dropout on sublayers, not on attention weights."""
         return LayerShape(self.model, self.heads, self.inner, "relu", self.dropout, attention_dropout=0.0, eps=self.eps)
 
 
 class TransformerXLEmbeddings(TokenEmbeddings):
-    """Token embeddings times √d, without positional encoding."""
+    """Token embeddings multiplied by √d, without positional encoding."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Input embedding of each position."""
+        """Input embedding of every position."""
         return self.dropout(self.token(batch.tokens) * self.token.embedding_dim**0.5)
 
 
 class RecurrentLayer(TransformerLayer):
-    """A layer whose queries are from the segment, and whose keys and values are from memory and segment."""
+    """Transformer layer whose queries come from the segment and whose keys and values come from memory and segment."""
 
     def forward(  # type: ignore[override]
         self, x: Float[Tensor, "batch time model"], attn_mask: AttentionMask, cache: Memory | None = None,
@@ -110,12 +110,12 @@ class RecurrentLayer(TransformerLayer):
 
 @dataclass
 class TransformerXLState:
-    """Decoding state: each layer's memory of the tokens so far."""
+    """Decoding state: the memory of each layer."""
 
     memories: list[Memory]
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         for memory in self.memories:
             memory.select(rows)
 
@@ -123,7 +123,7 @@ class TransformerXLState:
 @model("transformer-xl", TransformerXLConfig, DECODER,
        Pretraining("transformer-xl", causal, Tokenizer.bpe, stream=True))
 class TransformerXL(GPT):
-    """Transformer-XL: a text of any length is processed in segments of ``config.segment`` tokens, each with a memory of
+    """Transformer-XL: processes a text of any length in segments of ``config.segment`` tokens, each with a memory of
     the previous ones."""
 
     embeddings_class: type[TokenEmbeddings] = TransformerXLEmbeddings
@@ -144,9 +144,9 @@ class TransformerXL(GPT):
                       ) -> Float[Tensor, "batch time model"]:
         """Final hidden states, one per position.
 
-        ``memories``, one per layer, are the memories of the previous tokens and are updated with this batch; None for
-        empty ones. A batch with its own attention mask (`visibility`) is processed in one pass, without memories.
-        Raises ValueError if its mask allows attention to later positions, or if ``memories`` are given with it.
+        ``memories`` are the memories of the previous tokens, one per layer; None starts with empty ones. They are
+        updated in place. A batch with its own attention mask (`visibility`) is processed in one pass, without memories.
+        Raises ValueError if that mask allows attention to later positions, or if ``memories`` are given with it.
         """
         if not batch.visible.only_causal:
             if memories is not None:
@@ -162,7 +162,7 @@ class TransformerXL(GPT):
                           for tokens in batch.tokens.split(self.config.segment, dim=1)], dim=1)
 
     def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
-        """The batch of a segment that follows ``before`` tokens in memory, with its attention mask."""
+        """Build the batch of a segment that follows ``before`` tokens in memory, with its attention mask."""
         segment = Batch.continuing(tokens, before)
         if not self.config.same_length:
             return segment
@@ -171,7 +171,7 @@ class TransformerXL(GPT):
 
     def visibility(self, time: int) -> Visibility:
         """The attention mask over a text of ``time`` tokens that is equivalent to segments and memory. One pass with it
-        gives the same hidden states, but not the same gradients, which also flow into the memory."""
+        gives the same hidden states, but not the same gradients, which then also flow into earlier segments."""
         if self.config.same_length:
             return Visibility.last(time, self.config.memory)
         return Visibility.segmented(time, self.config.segment, self.config.memory)
@@ -186,7 +186,8 @@ class TransformerXL(GPT):
         return self.token_logits(self.hidden_states(Batch.continuing(tokens, 0), state.memories)[:, -1])
 
     def remembering(self, **changes: Any) -> Self:
-        """A model that shares these weights, with another ``segment``, ``memory``, ``same_length`` or ``clamp``."""
+        """A copy that shares this model's weights but has another ``segment``, ``memory``, ``same_length`` or
+        ``clamp``."""
         other = deepcopy(self, {id(weight): weight for weight in self.parameters()})
         other.config = replace(self.config, **changes)
         other._clamp()

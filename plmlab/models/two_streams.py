@@ -1,4 +1,4 @@
-"""Two-stream encoder (XLNet, MPNet), with a content stream and a query stream, and its pretraining."""
+"""Base classes of XLNet and MPNet: an encoder with a content stream and a query stream, and its pretraining model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +17,8 @@ from plmlab.visibility import AttentionMask
 
 
 class TwoStreamEncoder(BERT):
-    """A BERT with an optional query stream: in a batch with ``query_stream_mask``, each target position also has a
-    query.
+    """BERT encoder with an optional query stream: if the batch has a ``query_stream_mask``, each target position also
+    has a query.
 
     Both streams pass through the same layers. Without ``query_stream_mask``, as in fine-tuning, there is only the
     content stream. A subclass defines the initial query vectors, and either a bias that is added to the attention
@@ -29,16 +29,17 @@ class TwoStreamEncoder(BERT):
 
     def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
                 ) -> Float[Tensor, "batch query model"]:
-        """Initial query vectors g⁽⁰⁾ at the target positions ``asked``; ``x`` are the initial content vectors h⁽⁰⁾."""
+        """Initial query vectors g⁽⁰⁾ at the target positions ``asked``; ``x`` holds the initial content vectors
+        h⁽⁰⁾."""
         raise NotImplementedError
 
     def added(self, batch: Batch, positions: Int[Tensor, "batch query"]) -> Bias | None:
-        """Bias added to the attention scores of the queries at ``positions`` over all keys; None for no bias."""
+        """Bias added to the attention scores of the queries at ``positions`` for all keys; None for no bias."""
         return None
 
     def relative(self, batch: Batch, positions: Int[Tensor, "batch query"],
                  remembered: int) -> RelativePositions | None:
-        """Positions of the queries at ``positions`` relative to all keys, the ``remembered`` keys first; None if
+        """Relative positions of the queries at ``positions`` and all keys, the ``remembered`` keys first; None if
         unused."""
         return None
 
@@ -47,7 +48,7 @@ class TwoStreamEncoder(BERT):
         return self.read(batch, [None] * len(self.layers))
 
     def read(self, batch: Batch, memories: Sequence[Memory | None]) -> Float[Tensor, "batch time model"]:
-        """`forward` after ``memories``, one per layer, to which every position can attend."""
+        """Like `forward`, but with ``memories``, one per layer, to which every position can attend."""
         time, x = batch.size[1], self.embedded(self.embeddings(batch))
         asked = asked_positions(batch)
         remembered = 0 if memories[0] is None else memories[0].time
@@ -68,16 +69,16 @@ class TwoStreamEncoder(BERT):
 
 
 def asked_positions(batch: Batch) -> Int[Tensor, "batch query"]:
-    """Indices of the target positions of each row, in ascending order. Rows with fewer targets than the longest one are
-    filled up with non-target positions. Without a query stream the result has no columns."""
+    """Target positions of each row, in ascending order. Rows with fewer targets than the longest are padded with
+    non-target positions. Without a query stream, the result has no columns."""
     is_target = batch.targets != IGNORE
     count = 0 if batch.query_stream_mask is None else int(is_target.sum(1).max())
     return (~is_target).long().argsort(dim=1, stable=True)[:, :count]  # stable sort: targets first, in order
 
 
 def both_streams(batch: Batch, asked: Int[Tensor, "batch query"], remembered: int) -> AttentionMask:
-    """Attention mask of both streams: a row per content position, then one per query in ``asked``; columns are the
-    ``remembered`` keys, visible to all, then the content positions."""
+    """Attention mask of both streams: one row per content position, then one per query in ``asked``. The columns are
+    the ``remembered`` keys, visible to all, and then the content positions."""
     size, time = batch.size
     rows = batch.visible.dense(time, time)
     if rows is None:
@@ -106,7 +107,7 @@ class TwoStreamPretraining(nn.Module):
         return self.token_logits(self.encoder(batch))
 
     def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
-        """Token logits of hidden states of either stream: hW_eᵀ + b."""
+        """Token logits from the hidden states of either stream: hW_eᵀ + b."""
         return F.linear(hidden, self.encoder.embeddings.token.weight, self.bias)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:

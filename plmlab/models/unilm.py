@@ -1,11 +1,11 @@
 """UniLM (Dong et al. 2019): BERT's network, pretrained with four attention masks, so that it both encodes text like
-BERT and generates text like an encoder-decoder.
+BERT and generates text like an encoder–decoder.
 
-The only change to the network is six segment embeddings instead of two, which indicate the mask. The objective is
-`plmlab.objectives.prefix`, which also lists the details that were not published and are inferred. Difference from the
-paper: training starts from random weights instead of BERT's, so that models can be compared at an equal number of
-tokens. As in the authors' code, the input at a position to be generated is [MASK], whose keys and values are discarded
-once the token has been predicted.
+The only change to the network is that there are six segment embeddings instead of two, which indicate the mask. The
+objective is `plmlab.objectives.prefix`, which also lists the details that were not published and had to be inferred.
+Difference from the paper: training starts from random weights instead of BERT's, so that models can be compared at an
+equal number of tokens. As in the authors' code, the input at a position to be generated is [MASK], whose keys and
+values are discarded once the token has been predicted.
 """
 
 from collections.abc import Sequence
@@ -36,26 +36,26 @@ UNILM_ENCODER = Architecture("encoder", cls_first, mlm_input,
 
 @dataclass(frozen=True)
 class UniLMConfig(BERTConfig):
-    """Configuration of a UniLM: BERT's, with a segment for each part of the text under each mask."""
+    """Configuration of a UniLM: that of BERT, with a segment embedding for each part of the text under each mask."""
 
     segments: int = 6
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's model (§2.6), with the size of BERT-large, cased: 334 million parameters. The authors also
+        """The paper's model (§2.6), which has the size of BERT-large, cased: 334 million parameters. The authors also
         released a smaller one."""
         return cls(vocab=28_996, time=512, layers=24, model=1024, heads=16, inner=4096)
 
 
 @model("unilm", UniLMConfig, UNILM_ENCODER)
 class UniLM(BERT):
-    """UniLM without its heads: one network, used as encoder and as decoder."""
+    """UniLM without its heads: one network, used both as an encoder and as a decoder."""
 
 
 @model("unilm-pretraining", UniLMConfig, UNILM_ENCODER,
        Pretraining("unilm", mask_mixture, Tokenizer.wordpiece, added=3, pairs=mask_mixture_pair))
 class UniLMPretraining(BERTPretraining):
-    """UniLM with BERT's two pretraining heads: `UniLMDecoder` generates with it."""
+    """UniLM with BERT's two pretraining heads: `UniLMDecoder` generates text with it."""
 
     encoder_class = UniLM
 
@@ -77,7 +77,7 @@ class UniLMState:
     begun: bool = False
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these rows of the batch, in this order."""
+        """Keep only the given rows of the batch, in the given order."""
         self.real, self.place = self.real[rows], self.place[rows]
         for cache in self.caches:
             cache.select(rows)
@@ -86,11 +86,11 @@ class UniLMState:
 @dataclass(frozen=True)
 class UniLMDecoder:
     """Sequence-to-sequence generation with a UniLM, as an `AutoregressiveModel` for `plmlab.decode`. Each row of the
-    prompt has one row of ``source``, [CLS] A [SEP] (`source_only`).
+    prompt belongs to one row of ``source``, [CLS] A [SEP] (`source_only`).
 
     The network has no [START] and no [END]: generation begins after the source's [SEP] and ends with another [SEP]. For
     decoding, a prompt begins with [START], which is not part of the network's input, and the logits of [SEP] and [END]
-    are swapped. Raises ValueError for a tokenizer that lacks one of these.
+    are swapped. Raises ValueError for a tokenizer that lacks one of these tokens.
     """
 
     model: UniLMPretraining
@@ -99,19 +99,19 @@ class UniLMDecoder:
 
     @property
     def training(self) -> bool:
-        """Whether the model's dropout is on."""
+        """Whether the model is in training mode (dropout is on)."""
         return self.model.training
 
     def start(self) -> UniLMState:
-        """Encode the sources with full attention; no target token yet."""
+        """Encode the sources and return the initial decoding state, without target tokens."""
         real = self.source.padding_mask
         caches = [Cache() for _ in self.model.encoder.layers]
         self.model.encoder.hidden_states(self.source, caches)
         return UniLMState(caches, real, real.sum(1))
 
     def step(self, tokens: Int[Tensor, "batch time"], state: UniLMState) -> Float[Tensor, "batch vocab"]:
-        """Append ``tokens`` to ``state`` and return the logits of the next token, predicted at a [MASK] appended to
-        them, which is then removed from the caches."""
+        """Append ``tokens`` to ``state`` and return the logits of the next token. It is predicted at an appended
+        [MASK], which is then removed from the caches."""
         new = tokens if state.begun else tokens[:, 1:]  # without [START]
         inputs = torch.cat([new, torch.full_like(tokens[:, :1], self.vocab.need("mask"))], 1)  # [batch new+1]
         offsets = torch.arange(inputs.shape[1], device=inputs.device)
@@ -128,5 +128,5 @@ class UniLMDecoder:
 
 
 def source_batch(sources: Sequence[Sequence[int]], vocab: Vocabulary) -> Batch:
-    """Batch of sources for a `UniLMDecoder`, from their token ids."""
+    """Build the batch of sources for a `UniLMDecoder` from their token ids."""
     return Batch.of([source_only(source, vocab) for source in sources], pad=vocab.need("pad"))

@@ -1,9 +1,9 @@
 """Word2vec (Mikolov et al. 2013a, 2013b): word embeddings, trained by predicting a word from its context, or its
 context from the word.
 
-Differences from the authors' code: updates are made with Adam on batches of many sentences instead of plain SGD on
-each pair; the pairs of a text share their negative samples, so ``negatives`` is a weight; subsampling of frequent words
-is left to the data (``plmlab.vectors.windows``).
+Differences from the authors' code: training uses Adam on batches of many sentences instead of plain SGD on single
+pairs; the pairs of a text share their negative samples, so ``negatives`` is a weight; subsampling of frequent words is
+left to the data (``plmlab.vectors.windows``).
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ COUNTED = 200
 
 @dataclass(frozen=True)
 class Word2VecConfig:
-    """Configuration of a word2vec: vocabulary size, embedding dimension, negative samples per pair."""
+    """Configuration of word2vec: vocabulary size, embedding dimension, negative samples per pair."""
 
     vocab: int
     model: int = 100
@@ -35,7 +35,8 @@ class Word2VecConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 0) -> Self:
-        """A model that trains in seconds on two CPU cores. ``time`` is ignored: no parameter depends on text length."""
+        """A model that trains in seconds on two CPU cores. ``time`` is ignored: no parameter depends on the text
+        length."""
         return cls(vocab, model=50)
 
     @classmethod
@@ -45,7 +46,7 @@ class Word2VecConfig:
 
 
 class Word2Vec(nn.Module):
-    """Base class of skip-gram and CBOW: ``token`` holds the input vectors, which are the resulting embeddings,
+    """Base class of skip-gram and CBOW: ``token`` holds the input vectors, which are the resulting embeddings, and
     ``output`` the output vectors of the predicted words. ``loss_class`` is the training loss, such as negative
     sampling."""
 
@@ -66,7 +67,7 @@ class Word2Vec(nn.Module):
 
 
 def seen(batch: Batch) -> Bool[Tensor, "batch query key"]:
-    """Mask of the (target, context) pairs: the context words of each target position."""
+    """Mask of the (target, context) pairs, marking the context words of each target position."""
     allowed = batch.visible.dense(batch.size[1], batch.size[1])  # [batch 1 query key]
     assert allowed is not None
     return allowed[:, 0] & (batch.targets != IGNORE)[:, :, None]
@@ -78,7 +79,7 @@ def has_pairs(batch: Batch) -> bool:
 
 
 def set_noise_distribution(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
-    """Set the noise distribution, from which negatives are sampled, from the word counts of the first batches."""
+    """Set the noise distribution for negative sampling from the word counts of the first batches."""
     assert isinstance(model, Word2Vec)
     counts = torch.zeros(model.config.vocab)
     for batch in map(batches, range(COUNTED)):
@@ -93,10 +94,11 @@ def pretraining(name: str) -> Pretraining:
 
 @model("skip-gram", Word2VecConfig, WINDOW, pretraining("skip-gram"))
 class SkipGram(Word2Vec):
-    """Skip-gram: each word predicts every word in whose context it is, separately (Mikolov et al. 2013a, §3.2)."""
+    """Skip-gram: each word independently predicts every word in whose context it occurs (Mikolov et al. 2013a,
+    §3.2)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """Scores of all words as context words of the word at each position."""
+        """Scores of all words as context of the word at each position."""
         return self.token_logits(self.token(batch.tokens))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
@@ -113,11 +115,11 @@ class CBOW(Word2Vec):
     §3.1)."""
 
     def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Mean of the context vectors of each target position; zeros without context."""
+        """Mean of the context vectors at each target position; zeros if there is no context."""
         return self.mean(batch, seen(batch))
 
     def mean(self, batch: Batch, context: Bool[Tensor, "batch query key"]) -> Float[Tensor, "batch query model"]:
-        """Mean of the vectors in the mask ``context`` of each position; zeros without context."""
+        """Mean of the word vectors selected by the mask ``context``, for each position; zeros if none is selected."""
         weights = context.to(self.token.weight.dtype)
         return weights @ self.token(batch.tokens) / weights.sum(-1, keepdim=True).clamp(min=1)
 
@@ -135,7 +137,7 @@ class CBOW(Word2Vec):
 
 
 class SoftmaxSkipGram(SkipGram):
-    """Skip-gram with the full softmax of its first formulation."""
+    """Skip-gram with the full softmax of its original formulation."""
 
     loss_class = FullSoftmax
 

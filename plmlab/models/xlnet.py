@@ -4,9 +4,9 @@ attention.
 Differences from the paper: a text is processed as a whole, not as two halves of 512 tokens, so no memory is carried
 between them in pretraining; sentences are not also read right to left ("bidirectional data"). The objective is
 `plmlab.objectives.permuted`, the attention `plmlab.layers.relative`. The attention output of a query without any
-visible key, such as the first of a factorization order without memory, is zero; in ``transformers`` it attends
-uniformly to all positions, including its own target, so the two models differ there and in everything computed from it.
-As in the authors' code: the ε of LayerNorm, GELU, and separate u and v in each layer.
+visible key, such as the first of a factorization order without memory, is zero. In ``transformers`` such a query
+attends uniformly to all positions, including its own target, so the two models differ there and in everything computed
+from it. As in the authors' code: the ε of LayerNorm, GELU, and separate u and v in each layer.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from plmlab.text.tokenizers import Tokenizer
 @dataclass(frozen=True)
 class XLNetConfig:
     """Configuration of an XLNet, which has no maximum length. ``inner`` is the width of the feed-forward network,
-    ``memory`` the length of each layer's memory in tokens, None for no limit."""
+    ``memory`` the length of each layer's memory in tokens, or None for no limit."""
 
     vocab: int
     layers: int = 4
@@ -49,8 +49,8 @@ class XLNetConfig:
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
-        """A model that trains in seconds on two CPU cores, with a memory of ``time`` tokens. It is too small to overfit
-        in that time: no dropout."""
+        """A model that trains in seconds on two CPU cores, with a memory of ``time`` tokens. It has no dropout, because
+        it cannot overfit in that time."""
         return cls(vocab, dropout=0.0, memory=time)
 
     @classmethod
@@ -60,14 +60,14 @@ class XLNetConfig:
 
     @property
     def shape(self) -> LayerShape:
-        """Shape of each layer."""
+        """The shape of every layer."""
         return LayerShape(self.model, self.heads, self.inner, "gelu", self.dropout, self.dropout, self.eps)
 
 
 @model("xlnet", XLNetConfig, XLNET_ENCODER)
 class XLNet(TwoStreamEncoder):
-    """XLNet encoder: all initial query vectors are one trained vector w, so a query knows its position only through the
-    relative attention."""
+    """XLNet encoder: all queries are initialized with the same trained vector w, so a query knows its position only
+    through the relative attention."""
 
     embeddings_class = TokenEmbeddings
     attention_class = XLNetAttention
@@ -83,16 +83,16 @@ class XLNet(TwoStreamEncoder):
         return self.embeddings.dropout(self.query.expand(*asked.shape, -1))
 
     def relative(self, batch: Batch, positions: Int[Tensor, "batch query"], remembered: int) -> RelativePositions:
-        """Position of each query, and which keys are in the same segment; tokens in memory belong to segment 0."""
+        """Positions of the queries, and which keys are in the same segment; tokens in memory belong to segment 0."""
         keys = F.pad(batch.segments, (remembered, 0))  # [batch remembered+time]
         in_a_row = positions.shape[1] == batch.size[1]  # content stream only: queries are consecutive
         return RelativePositions(batch.segments.gather(1, positions)[..., None] == keys[:, None],  # [batch query key]
                                  None if in_a_row else positions + remembered)
 
     def forward(self, batch: Batch, memories: Sequence[Memory] | None = None) -> Float[Tensor, "batch time model"]:
-        """Final hidden states after ``memories``, one per layer, which are updated with this batch.
+        """Final hidden states. ``memories``, one per layer, are attended to and then updated in place with this batch.
 
-        A memory stores the content stream: give a batch whose factorization order covers only its own tokens.
+        A memory stores the content stream, so the batch's factorization order must cover only its own tokens.
         """
         return self.read(batch, memories or [None] * len(self.layers))
 
@@ -103,7 +103,8 @@ class XLNet(TwoStreamEncoder):
     def pool(  # type: ignore[override]
         self, hidden: Float[Tensor, "batch time model"], batch: Batch,
     ) -> Float[Tensor, "batch model"]:
-        """Pooled output of the text: tanh(W h_[CLS]). [CLS] is the last real token; padding may be on either side."""
+        """Pooled output of the text: tanh(W h_[CLS]), where [CLS] is the last real token; padding may be on either
+        side."""
         return self.pooler(at_last_position(hidden, batch)).tanh()
 
     def pooled_output(self, batch: Batch) -> Float[Tensor, "batch model"]:
