@@ -1,4 +1,5 @@
-"""Objectives: pure functions from tokens to an Example. Each sets corruption, attention mask and targets."""
+"""Training objectives: pure functions from tokens to an Example, which set the corruption, the attention mask and the
+targets."""
 
 from plmlab.objectives.bidirectional_lm import bidirectional_lm
 from plmlab.objectives.blanks import blank_infilling, document_infilling, sentence_infilling

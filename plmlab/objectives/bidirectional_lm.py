@@ -24,8 +24,8 @@ from plmlab.visibility import Visibility
 def bidirectional_lm(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> BidirectionalExample:
     """A forward language model predicts the next token, a backward one the previous token, each from its own context.
 
-    Forward [START] x₁ … xₙ → x₁ … xₙ [END], as in ``causal``; backward [END] xₙ … x₁ → xₙ … x₁ [START]. Positions
-    count from [START] = 0 in both. ``rng`` is not used.
+    Forward, [START] x₁ … xₙ predicts x₁ … xₙ [END], as in ``causal``; backward, [END] xₙ … x₁ predicts xₙ … x₁ [START].
+    Position ids count from [START] = 0 in both. ``rng`` is not used.
     """
     inputs = torch.tensor([vocab.need("end"), *reversed(tokens)])
     return BidirectionalExample(causal(tokens, vocab=vocab, rng=rng), Example(

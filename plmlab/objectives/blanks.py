@@ -1,4 +1,4 @@
-"""Autoregressive blank infilling (自回归填空): whole spans become blanks, which are generated in turn (GLM).
+"""Autoregressive blank infilling (自回归填空): whole spans are blanked out and then generated one after another (GLM).
 
 Part A is the text with one [MASK] per span. Part B holds the spans in shuffled order, each prefixed with [START]; the
 last target of each span is [END]. Part A attends bidirectionally and does not reveal the length of a blank; each span
@@ -7,10 +7,11 @@ Part A, counted from 1; in Part B it is the position of the corresponding [MASK]
 blank, 1 for [START]; in Part A it is 0.
 
 Differences from the authors' code: it adds [CLS] before a text and an end-of-text token after it, masks neither, and
-includes both in the length that the rate applies to, rounding down ([CLS] has position 0 there, so that words have the
-same positions as here); it discards a text if the sampled spans do not fit; it ends a sentence at any token that
-contains a full stop or similar punctuation; document and sentence blanks have [MASK] tokens of their own; all texts of
-a batch mask the same amount of a document, and if a blank reaches the end, the end-of-text token replaces [END].
+includes both in the length to which the rate applies, rounding down ([CLS] has position 0 there, so words have the same
+positions as here); it discards a text if the sampled spans do not fit; it ends a sentence at any token that contains a
+full stop or similar punctuation; document and sentence blanks have [MASK] tokens of their own; in document infilling,
+all texts of a batch have the same proportion masked, and if a blank reaches the end, the end-of-text token replaces
+[END].
 """
 
 from bisect import bisect_left
@@ -54,8 +55,8 @@ def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
     Spans are sampled until ``rate`` of the words are masked or no further span fits; at least one word remains between
     two spans. Lengths that no longer fit are not sampled.
 
-    ``spans`` sets the spans (begin, end), in text order; () masks nothing. They may touch; each has its own [MASK].
-    ``order`` lists the indices of the spans in the order in which they are filled.
+    ``spans`` sets the spans (begin, end) in text order instead of sampling them; () masks nothing. Spans may be
+    adjacent; each has its own [MASK]. ``order`` lists the indices of the spans in filling order.
     """
     _check_text(tokens)
     if spans is None:
@@ -71,9 +72,10 @@ def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
            "left to right. With nothing before the blank it is GPT's causal mask plus a visible [MASK].",
 )
 def document_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, span: Span | None = None) -> Example:
-    """`blank_infilling` with a single span; its length is uniform between half of the text and all of it.
+    """`blank_infilling` with a single span, whose length is uniform between half of the text and all of it.
 
-    With probability ½ the span extends to the end of the text; otherwise its start is uniform. ``span`` sets the span.
+    With probability ½ the span extends to the end of the text; otherwise its start is uniform. ``span`` sets the span
+    instead of sampling it.
     """
     _check_text(tokens)
     if span is None:
@@ -96,8 +98,8 @@ def sentence_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
     """`blank_infilling` with whole sentences as spans, sampled until ``rate`` of the words are masked.
 
     ``sentences`` gives the number of words of each sentence; by default the text is one sentence. Adjacent masked
-    sentences have one [MASK] each. ``select`` sets the indices of the masked sentences. ``order`` is the order in which
-    they are filled; it counts the masked sentences only, from 0, in text order.
+    sentences have one [MASK] each. ``select`` sets the indices of the masked sentences. ``order`` is the filling order;
+    its indices count only the masked sentences, from 0, in text order.
     """
     check_rate(rate)
     _check_text(tokens)
@@ -125,10 +127,10 @@ def blanks_of_pair(first: Sequence[int], second: Sequence[int], follows: bool, *
 
 
 def append_blank(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> Example:
-    """A text, or two joined by [SEP], unmasked, with a blank appended: … [MASK], and [START] to fill it.
+    """Append a blank to an unmasked text, or to two texts joined by [SEP]: … [MASK], and [START] to fill it.
 
-    The segments only label the texts; GLM does not use them. A is 0, B is 1, each with the [SEP] or [MASK] after it;
-    [START] is 2.
+    Segments are set for reference; GLM does not use them. A has segment 0 and B segment 1, each including the [SEP] or
+    [MASK] after it; [START] has segment 2.
     """
     whole = _run_together(tokens, second, vocab)
     example = _infilled(whole, [(len(whole), len(whole))], [0], vocab)
@@ -143,8 +145,8 @@ def independent_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Voca
     """Mask each hidden word as a separate blank that attends to Part A only; see
     `plmlab.objectives.layouts.ClozeInput`.
 
-    Each word is predicted at its [START]; two texts are joined by [SEP]. Here each [MASK] stands for exactly one word,
-    unlike in pretraining, where a [MASK] does not reveal the number of words.
+    Each word is predicted at its own [START]; two texts are joined by [SEP]. Unlike in pretraining, where a [MASK] does
+    not reveal the number of words, each [MASK] stands for exactly one word.
     """
     whole = _run_together(tokens, second, vocab)
     for index in hidden:
@@ -164,10 +166,10 @@ def independent_blanks(tokens: Sequence[int], second: Sequence[int], vocab: Voca
 
 def infilled(text: Sequence[int], fillings: Sequence[Sequence[int]], order: Sequence[int], vocab: Vocabulary,
               ) -> Example:
-    """Build the Example of a text with one [MASK] per blank and the words that fill each, in text order.
+    """Build the Example of a text with one [MASK] per blank, and the words that fill the blanks, in text order.
 
-    A filling may be empty. ``order`` lists the indices of the blanks in the order in which they are filled. Raises
-    ValueError if the number of fillings differs from the number of blanks.
+    A filling may be empty. ``order`` lists the indices of the blanks in filling order. Raises ValueError if the number
+    of fillings differs from the number of blanks.
     """
     mask = vocab.need("mask")
     if len(fillings) != (blanks := list(text).count(mask)):
@@ -185,7 +187,7 @@ def infilled(text: Sequence[int], fillings: Sequence[Sequence[int]], order: Sequ
 
 
 def draw_spans(count: int, rate: float, rng: Random) -> list[Span]:
-    """Sample spans for a text of ``count`` words, as the authors do: first lengths, then starts, with at least one word
+    """Sample spans for a text of ``count`` words as the authors do: first lengths, then starts, with at least one word
     between two spans. Returns them in text order."""
     check_rate(rate)
     lengths, hidden = list[int](), 0
@@ -209,7 +211,7 @@ def check_order(order: Sequence[int], blanks: int) -> None:
 
 
 def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
-    """Attention mask of ``read`` positions in Part A and, in Part B, blanks of the given lengths."""
+    """Build the attention mask for ``read`` positions in Part A and blanks of the given lengths in Part B."""
     time = read + sum(blanks)
     index, all_true = torch.arange(time), torch.ones(time, dtype=torch.bool)
     in_a, in_b = index < read, index >= read
@@ -225,7 +227,7 @@ def part_a_and_b(read: int, blanks: Sequence[int]) -> Visibility:
 
 
 def _infilled(tokens: Sequence[int], spans: Sequence[Span], order: Sequence[int], vocab: Vocabulary) -> Example:
-    """Build Part A and Part B; ``spans`` are in text order and may be empty, ``order`` is the order of filling."""
+    """Build Part A and Part B. ``spans`` are in text order and may be empty; ``order`` is the filling order."""
     mask, start, end = (vocab.need(name) for name in ("mask", "start", "end"))
     part_a, masks, end_of_last = list[int](), list[int](), 0
     for begin, stop in spans:
@@ -247,7 +249,7 @@ def _infilled(tokens: Sequence[int], spans: Sequence[Span], order: Sequence[int]
 
 
 def _ordered(spans: Sequence[Span], order: Sequence[int] | None, rng: Random) -> Sequence[int]:
-    """The indices of the spans in the order of filling, sampled unless given."""
+    """The indices of the spans in filling order, sampled unless given."""
     if order is None:
         return shuffled(rng, range(len(spans)))
     check_order(order, len(spans))
@@ -255,7 +257,7 @@ def _ordered(spans: Sequence[Span], order: Sequence[int] | None, rng: Random) ->
 
 
 def _run_together(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> list[int]:
-    """One text, or two joined by [SEP]."""
+    """The ids of one text, or of two texts joined by [SEP]."""
     return [*tokens, *([vocab.need("sep"), *second] if second else [])]
 
 

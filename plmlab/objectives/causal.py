@@ -20,9 +20,9 @@ from plmlab.visibility import Visibility
     answer="None. It can only predict how likely each word is to begin a text.",
 )
 def causal(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """Next-token prediction: each position attends to itself and to earlier positions only.
+    """Next-token prediction: each position attends only to itself and to earlier positions.
 
-    Input [START] x₁ … x_n, targets x₁ … x_n [END]. Positions count from 0. ``rng`` is not used.
+    The input is [START] x₁ … x_n, the targets are x₁ … x_n [END]. Position ids count from 0. ``rng`` is not used.
     """
     inputs = torch.tensor([vocab.need("start"), *tokens])
     return Example(
@@ -46,7 +46,8 @@ def causal(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
 )
 def segmented(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, segment: float = 4.0, memory: float = 4.0,
               ) -> Example:
-    """``causal``, but each position attends to its own segment up to itself and to the ``memory`` positions before it.
+    """Like ``causal``, but a position attends only to its own segment, up to itself, and to ``memory`` positions before
+    it.
 
     This limits a single layer; information from further back can still arrive through the layers below. ``rng`` is not
     used.

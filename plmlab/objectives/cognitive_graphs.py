@@ -1,5 +1,5 @@
-"""Training examples of CogQA (Ding et al. 2019, §3.4): a multi-hop question with its cognitive graph, the input at each
-node, the edges, and the answer (a node, or one of two outcomes)."""
+"""Training examples of CogQA (Ding et al. 2019, §3.4): a multi-hop question with its cognitive graph. An example holds
+the input at each node, the edges, and the answer (a node, or one of two outcomes)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ Kind = Literal["special", "either-or", "yes-no"]
 class CognitiveExample:
     """A question with its cognitive graph.
 
-    ``nodes`` are the inputs of the nodes. ``edges`` (source, target) are pairs of node indices; the target was found in
-    the source's paragraph. ``asked`` is (answer node,) for a special question. For the other kinds it is (first node,
-    second node, outcome), with outcome 1 for the second node or for yes. Raises ValueError if a tuple has the wrong
+    ``nodes`` are the inputs of the nodes. ``edges`` are (source, target) pairs of node indices; the target was found in
+    the source's paragraph. ``asked`` is (answer node,) for a special question. For a comparison it is (first node,
+    second node, outcome), where outcome 1 means the second node, or yes. Raises ValueError if ``asked`` has the wrong
     length or a node does not exist.
     """
 
@@ -43,8 +43,8 @@ class CognitiveExample:
 
 
 def adjacency(edges: Iterable[tuple[int, int]], nodes: int) -> Bool[Tensor, "source target"]:
-    """Adjacency matrix A, True from a node to each node found from it; duplicate edges count once. Raises ValueError if
-    an edge has a node that does not exist."""
+    """Adjacency matrix A, [source target]: True from a node to each node found in its paragraph; duplicate edges count
+    once. Raises ValueError if an edge refers to a node that does not exist."""
     matrix = torch.zeros(nodes, nodes, dtype=torch.bool)
     for source, target in edges:
         if not (0 <= source < nodes and 0 <= target < nodes):
@@ -57,8 +57,8 @@ def adjacency(edges: Iterable[tuple[int, int]], nodes: int) -> Bool[Tensor, "sou
 class CognitiveBatch:
     """A batch of questions: all nodes in one `Batch`, all graphs in one disconnected graph.
 
-    ``question`` is the index of the question that a node belongs to; ``answers`` are the answer nodes of the special
-    questions; ``either_or`` and ``yes_no`` have rows of (first node, second node, outcome).
+    ``question`` is the index of each node's question; ``answers`` are the answer nodes of the special questions;
+    ``either_or`` and ``yes_no`` have rows of (first node, second node, outcome).
     """
 
     reading: Batch

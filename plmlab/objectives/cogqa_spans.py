@@ -1,9 +1,9 @@
-"""Input and labels of CogQA's System 1 for one node (Ding et al. 2019, §3.2–3.4, fig. 2): [CLS] question [SEP] clues
-[SEP] is segment 0, the node's paragraph is segment 1. Nothing is masked; next hops and answer candidates are spans of
+"""Input and labels of CogQA's System 1 for one node (Ding et al. 2019, §3.2–3.4, fig. 2). Segment 0 is [CLS] question
+[SEP] clues [SEP], segment 1 is the node's paragraph. Nothing is masked; next hops and answer candidates are spans of
 the paragraph.
 
 The authors' code ends each sentence of a paragraph with [SEP] and gives it its own segment; here, as in the paper,
-there are two segments, and one [SEP] after each clue and after the paragraph.
+there are two segments, and there is one [SEP] after each clue and after the paragraph.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,13 @@ Span = tuple[int, int]
 def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], paragraph: Sequence[int],
                      hops: Sequence[Span] | None = None, answers: Sequence[Span] | None = None, *,
                      vocab: Vocabulary) -> Example:
-    """Build the Example of one node; label ``pointers``, [time 4] of 0 and 1: the starts and ends of hop spans and of
-    answer spans.
+    """Build the Example of one node. The label ``pointers``, [time 4] of 0 and 1, marks the starts and ends of hop
+    spans and of answer spans.
 
-    ``hops`` and ``answers`` are ``paragraph[start:end]``; the label marks a span's last token as its end. For () the
-    target of both ends is [CLS] (the negative examples of §3.4.1). For None, or without a paragraph, there is no target
-    and the columns are 0. Raises ValueError if a span is not within the paragraph.
+    ``hops`` and ``answers`` are spans (start, end) such that ``paragraph[start:end]`` are their tokens; the label marks
+    a span's last token as its end. For (), the target of both start and end is [CLS] (the negative examples of §3.4.1).
+    For None, or without a paragraph, there is no target and the columns are 0. Raises ValueError if a span is not
+    within the paragraph.
     """
     before = list(chain(question, *([vocab.need("sep"), *clue] for clue in clues)))
     example = cls_first(before, paragraph, vocab)
@@ -48,7 +49,7 @@ def hops_and_answers(question: Sequence[int], clues: Sequence[Sequence[int]], pa
 
 @dataclass(frozen=True)
 class NodeInput:
-    """Input of a node, truncated to the model's positions: the ``question``, some of its ``clues``, and the first
+    """Input of a node, truncated to the model's maximum length: the ``question``, some of its ``clues``, and the first
     ``sentences`` of its paragraph; all as token ids."""
 
     question: tuple[int, ...]
@@ -62,7 +63,7 @@ class NodeInput:
 
     @property
     def sentence_spans(self) -> list[Span]:
-        """Span of each sentence in the input, as in a slice."""
+        """Positions of each sentence in the input, as (start, end) with exclusive end."""
         first = len(self.question) + sum(len(clue) + 1 for clue in self.clues) + 2
         return [*pairwise(accumulate(map(len, self.sentences), initial=first))]
 
@@ -75,8 +76,9 @@ class NodeInput:
 def fit_to_length(question: Sequence[int], clues: Sequence[Sequence[int]], sentences: Sequence[Sequence[int]],
                   time: int,
            ) -> NodeInput:
-    """Truncate a node's input to ``time`` positions: the question; clues, in order, while half of the positions remain
-    free; then whole sentences, in order. Raises ValueError if the question leaves no room for a word."""
+    """Truncate a node's input to ``time`` positions. It keeps the question; clues, in order, while half of the
+    positions remain free; then whole sentences, in order. Raises ValueError if the question leaves no room for a
+    word."""
     room = time - len(question) - 3
     if room < 1:
         raise ValueError(f"the question has {len(question)} tokens, the model {time} positions; shorten the question")

@@ -1,8 +1,8 @@
 """Fine-tuning (微调): task inputs for pretrained models. Nothing is masked; the answer is stored as a label.
 
-For encoders: the input formats of BERT (Devlin et al. 2019, fig. 4), [CLS] A [SEP] or [CLS] A [SEP] B [SEP], or the
-``layout`` of another encoder with the labels at the same words. For GPT (Radford et al. 2018, fig. 1): a text that ends
-in [END], whose hidden state goes into the classifier.
+For encoders, the input formats are those of BERT (Devlin et al. 2019, fig. 4), [CLS] A [SEP] or [CLS] A [SEP] B [SEP],
+or the ``layout`` of another encoder with the labels at the same words. For GPT (Radford et al. 2018, fig. 1), a text
+ends in [END], whose hidden state is the input of the classifier.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ def token_classification(tokens: Sequence[int], tags: Sequence[int], *, vocab: V
                          layout: Layout = cls_first) -> Example:
     """Token classification with an encoder; label ``tags``, one per position (fig. 4 d).
 
-    [CLS] and [SEP] have the tag IGNORE. If a word has several subwords, give IGNORE for all but the first (§5.3).
-    Raises ValueError if there is not one tag per token.
+    [CLS] and [SEP] have the tag IGNORE. For a word of several subwords, pass IGNORE for all but the first (§5.3).
+    Raises ValueError unless there is one tag per token.
     """
     if len(tags) != len(tokens):
         raise ValueError(f"got {len(tokens)} tokens and {len(tags)} tags; give one tag per token (IGNORE for none)")
@@ -44,7 +44,7 @@ def span_qa(question: Sequence[int], text: Sequence[int], start: int | None, end
             vocab: Vocabulary, layout: Layout = cls_first) -> Example:
     """Extractive question answering with an encoder; labels ``start`` and ``end`` (fig. 4 c).
 
-    The answer is ``text[start:end]``; None if the text has no answer. The labels are positions in the whole input;
+    The answer is ``text[start:end]``; pass None if the text has no answer. The labels are positions in the whole input;
     ``end`` is the position of the answer's last token. Raises ValueError if the span is not within the text.
     """
     example, ends = layout(question, text, vocab), (IGNORE, IGNORE)
@@ -61,8 +61,8 @@ def span_qa(question: Sequence[int], text: Sequence[int], start: int | None, end
 def gpt_classification(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, pair: Sequence[int] = ()) -> Example:
     """Classification with GPT: [START] A [END] or [START] A [SEP] B [END], classified at [END]; label ``class``.
 
-    The paper's delimiter token is [SEP] here, and its extract token is [END]. The targets are the next tokens, as in
-    pretraining, which serve the auxiliary loss; there is none at [END].
+    The paper's delimiter token is [SEP] here, and its extract token is [END]. As in pretraining, the targets are the
+    next tokens; they are used by the auxiliary loss. There is no target at [END].
     """
     whole = [*tokens, *([vocab.need("sep"), *pair] if pair else []), vocab.need("end")]
     example = causal(whole, vocab=vocab, rng=Random(0))
@@ -70,7 +70,7 @@ def gpt_classification(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, p
 
 
 def label_of(batch: Batch, name: str) -> Int[Tensor, "..."]:
-    """Get a label of a batch. Raises ValueError if it has no label of that name."""
+    """Get a label of a batch. Raises ValueError if the batch has no label of that name."""
     if name not in batch.labels:
         raise ValueError(f"this batch has no label {name!r}; its labels: {', '.join(batch.labels) or 'none'}. "
                          "plmlab.objectives.fine_tuning makes Examples with the labels of each task")
@@ -78,5 +78,5 @@ def label_of(batch: Batch, name: str) -> Int[Tensor, "..."]:
 
 
 def _begins(example: Example, segment: int, text: Sequence[int]) -> int:
-    """Position of the first token of ``text``, the given segment, which ends in [SEP]."""
+    """Position of the first token of ``text``, which has the given segment and is followed by [SEP]."""
     return int((example.segments == segment).nonzero()[-1]) - len(text)

@@ -1,5 +1,5 @@
-"""The inverse cloze task (逆完形填空; Lee et al. 2019, §4): find the block that a sentence comes from. It needs no
-labels and pretrains REALM's retriever (warm start)."""
+"""The inverse cloze task (逆完形填空; Lee et al. 2019, §4): given a sentence, find the block from which it was taken.
+The task needs no labels and pretrains REALM's retriever (warm start)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ REMOVED = 0.9
 
 
 class InverseCloze(NamedTuple):
-    """[CLS] sentence [SEP], and [CLS] title [SEP] block [SEP]."""
+    """An example of the inverse cloze task: [CLS] sentence [SEP] and [CLS] title [SEP] block [SEP]."""
 
     query: Example
     block: Example
@@ -30,8 +30,8 @@ class InverseCloze(NamedTuple):
 
 def inverse_cloze(title: Ids, sentences: Sequence[Ids], *, vocab: Vocabulary, rng: Random, removed: float = REMOVED,
                   ) -> InverseCloze:
-    """Sample one sentence of a block as the query; the block usually lacks it. From a block of one sentence it is never
-    removed (the authors drop such an example). Raises ValueError if the block has no sentence."""
+    """Sample one sentence of a block as the query and remove it from the block with probability ``removed``. The only
+    sentence of a block is never removed (the authors drop such an example). Raises ValueError if the block is empty."""
     if not sentences:
         raise ValueError("the block has no sentences; the query is sampled from them, so give at least one")
     chosen = randint(rng, len(sentences))
@@ -42,7 +42,8 @@ def inverse_cloze(title: Ids, sentences: Sequence[Ids], *, vocab: Vocabulary, rn
 
 @dataclass(frozen=True)
 class MatchingBatch:
-    """Matching queries and documents: query i matches document i; the other documents are in-batch negatives."""
+    """A batch of matching queries and documents: query i matches document i; the other documents are in-batch
+    negatives."""
 
     queries: Batch
     documents: Batch

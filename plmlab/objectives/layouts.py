@@ -1,4 +1,5 @@
-"""Input formats of encoders: the order of one or two texts, where [CLS] is, and how masked tokens are predicted."""
+"""Input formats of encoders: the order of one or two texts, the position of [CLS], and how masked tokens are
+predicted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -34,12 +35,13 @@ counts positions as ``cls_first`` does, from [CLS] = 0."""
 
 def mlm_input(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
                    ) -> tuple[Example, list[int]]:
-    """Replace every hidden token by [MASK] (BERT)."""
+    """Replace every hidden token by [MASK] (BERT). Returns the Example and the positions of the hidden tokens."""
     return masked(tokens, pair=second, vocab=vocab, rng=Random(0), select=hidden, corrupt=always_mask), list(hidden)
 
 
 def plm_input(tokens: Sequence[int], second: Sequence[int], vocab: Vocabulary, hidden: Sequence[int],
                   ) -> tuple[Example, list[int]]:
-    """Predict every hidden token in the query stream, which attends to the visible tokens; no [MASK] (XLNet)."""
+    """Predict every hidden token in the query stream, which attends to the visible tokens, without [MASK] (XLNet).
+    Returns the Example and the positions of the hidden tokens."""
     shifted = [i - 1 for i in hidden]  # there is no [CLS] in front
     return cloze_in_permutation(tokens, shifted, vocab=vocab, pair=second), shifted

@@ -18,7 +18,8 @@ Corruption = Callable[[int, Vocabulary, Random], int]
 
 
 def bert_80_10_10(token: int, vocab: Vocabulary, rng: Random) -> int:
-    """[MASK] with probability 80 %, a random word 10 %, the token itself 10 % (Devlin et al. 2019, §3.1)."""
+    """Return [MASK] with probability 80 %, a random word with 10 %, or the token itself with 10 % (Devlin et al. 2019,
+    §3.1)."""
     mask, dice = vocab.need("mask"), rng.random()
     if dice < 0.8:
         return mask
@@ -26,12 +27,12 @@ def bert_80_10_10(token: int, vocab: Vocabulary, rng: Random) -> int:
 
 
 def always_mask(token: int, vocab: Vocabulary, rng: Random) -> int:
-    """Always [MASK]; ``rng`` is not used."""
+    """Return [MASK]; ``rng`` is not used."""
     return vocab.need("mask")
 
 
 def always_mask_same_draws(token: int, vocab: Vocabulary, rng: Random) -> int:
-    """Always [MASK], but consume the random numbers of ``bert_80_10_10``, so that later draws are the same."""
+    """Return [MASK], but consume the same random numbers as ``bert_80_10_10``, so that later draws are the same."""
     bert_80_10_10(token, vocab, rng)
     return vocab.need("mask")
 
@@ -49,12 +50,11 @@ def masked(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
     select: Sequence[int] | None = None, corrupt: Corruption = bert_80_10_10,
 ) -> Example:
-    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]; some tokens are selected, corrupted and predicted.
+    """Masked language modelling: [CLS] A [SEP], or [CLS] A [SEP] B [SEP], with some tokens corrupted and predicted.
 
     As in BERT's own code, ``round(rate · time)`` tokens are selected, at least one, never a special token. ``corrupt``
-    returns the input token at a selected position. Positions count from 0.
-
-    ``select`` sets the selected positions instead of sampling them.
+    returns the input token at a selected position. Position ids count from 0. ``select`` sets the selected positions
+    instead of sampling them.
     """
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")

@@ -1,4 +1,4 @@
-"""Masked and permuted language model (掩码加排列): XLNet's factorization order plus BERT's masks (MPNet)."""
+"""Masked and permuted language modelling (掩码加排列): XLNet's factorization order plus BERT's masks (MPNet)."""
 
 from collections.abc import Sequence
 from random import Random
@@ -32,16 +32,16 @@ def masked_and_permuted(
 ) -> Example:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], followed by one mask per predicted word, in the order of prediction.
 
-    ``round(rate · time)`` words are predicted, at least one, never a special token. The text itself is unmasked; the
-    masks are appended, have the position ids of their words and these words as targets. In the query stream
-    (``query_stream_mask``) the mask of z_t attends to everything that is not predicted, to the words z_1 … z_{t−1}, and
-    to the masks of z_t and all later words. It thus sees each position once, as a word or as a mask (position
-    compensation). ``corrupt`` replaces the [MASK]; as in BERT, it may give a random word or the word itself. Positions
-    count from 0.
+    ``round(rate · time)`` words are predicted, at least one, never a special token. The text itself is unmasked; each
+    appended mask has the position id of its word, and that word as its target. In the query stream
+    (``query_stream_mask``), the mask of z_t attends to everything that is not predicted, to the words z_1 … z_{t−1},
+    and to the masks of z_t and all later words. It thus sees each position once, as a word or as a mask (position
+    compensation). ``corrupt`` replaces the [MASK]; as in BERT, it may give a random word or the word itself. Position
+    ids count from 0.
 
-    ``predict`` sets the predicted positions of the text, in the order of prediction.
+    ``predict`` sets the predicted positions of the text, in the order of prediction, instead of sampling them.
 
-    Difference from the authors' code: it permutes the words into the order of prediction; here they keep their place,
+    Difference from the authors' code: it permutes the words into the order of prediction; here they keep their order,
     which is equivalent.
     """
     check_rate(rate)

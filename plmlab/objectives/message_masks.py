@@ -1,8 +1,8 @@
-"""Message passing in System 2 of CogQA (Ding et al. 2019, §3.3), shown as an Example: one position per node, in the
-order in which the nodes were found. A query receives messages from the visible keys, under the two definitions of the
-adjacency in `plmlab.models.cognitive_gnn`.
+"""Message passing in System 2 of CogQA (Ding et al. 2019, §3.3), represented as an Example: one position per node, in
+the order in which the nodes were found. A query receives messages from the visible keys. There is one function per
+definition of the adjacency matrix in `plmlab.models.cognitive_gnn`.
 
-The messages of its predecessors make up Δ; the node's own term XW₂ is kept under both definitions.
+The mask covers the messages of a node's predecessors, Δ; both definitions also keep the node's own term, XW₂.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,12 +19,12 @@ from plmlab.visibility import PairsRule, Visibility
 
 def in_neighbours(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
                   edges: Iterable[tuple[int, int]]) -> Example:
-    """The paper's A: a node receives messages from the nodes on whose pages it was found; a node named only in the
-    question receives none.
+    """Messages under the paper's A: a node receives messages from the nodes on whose pages it was found; a node named
+    only in the question receives none.
 
-    ``tokens`` are the ids of the nodes, each once; ``edges`` are (page, node found there) pairs of these ids. Edges
-    with an unknown end are ignored. ``rng`` is not used and there are no targets. Raises ValueError if there is no node
-    or a node is repeated.
+    ``tokens`` are the ids of the nodes, each once; ``edges`` are (page, node found on it) pairs of these ids. Edges
+    with an unknown node are ignored. ``rng`` is not used, and there are no targets. Raises ValueError if there is no
+    node or a node is repeated.
     """
     index = {token: number for number, token in enumerate(tokens)}
     if not tokens or len(index) < len(tokens):
@@ -38,7 +38,8 @@ def in_neighbours(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random,
 
 def in_neighbours_and_self(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, edges: Iterable[tuple[int, int]],
                          ) -> Example:
-    """The authors' code, 2I + A: `in_neighbours` plus a self-loop at each node. The arguments are the same."""
+    """Messages under the authors' code, 2I + A: like `in_neighbours`, plus a self-loop at each node. The arguments are
+    the same."""
     example = in_neighbours(tokens, vocab=vocab, rng=rng, edges=edges)
     itself = PairsRule.of("self-loop", "2I + A: a self-loop of weight 2; each page that the node was found on has "
                           "weight 1.", torch.eye(len(tokens), dtype=torch.bool))

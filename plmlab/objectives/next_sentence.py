@@ -18,7 +18,7 @@ def next_sentence(first: Sequence[int], second: Sequence[int], follows: bool, *,
                   rate: float = 0.15, select: Sequence[int] | None = None,
                   corrupt: Corruption = bert_80_10_10) -> Example:
     """[CLS] A [SEP] B [SEP], masked by ``masked``, with the label ``next_sentence``: 0 if B follows A, 1 if B is a
-    random sentence (Devlin et al. 2019, §3.1, task 2). The caller samples ``follows`` with probability ½. Raises
+    random sentence (Devlin et al. 2019, §3.1, task 2). The caller should sample ``follows`` with probability ½. Raises
     ValueError if B is empty.
     """
     if not second:
@@ -28,8 +28,8 @@ def next_sentence(first: Sequence[int], second: Sequence[int], follows: bool, *,
 
 
 def without_nsp(objective: Callable[..., Example]) -> Callable[..., Example]:
-    """Give an objective with a ``pair`` argument the signature of ``next_sentence``, without the NSP label. XLNet omits
-    NSP (Yang et al. 2019, §3.1), and so does MPNet."""
+    """Adapt an objective with a ``pair`` argument to the signature of ``next_sentence``, without the NSP label. XLNet
+    (Yang et al. 2019, §3.1) and MPNet omit NSP."""
     def of_pair(first: Sequence[int], second: Sequence[int], follows: bool, **choices: Any) -> Example:
         return objective(first, pair=second, **choices)
     return of_pair

@@ -1,5 +1,5 @@
 """Open-domain question answering (Lee et al. 2019, §3; Guu et al. 2020, §3.2), REALM's fine-tuning task: the answer is
-a span of a retrieved document, and the document is not given."""
+a span of a document that is not given but has to be retrieved."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ def answer_spans(question: Ids, document: Ids, answers: Sequence[Ids], *, vocab:
     """[CLS] question [SEP] document [SEP], unmasked; label ``spans``, [span 2], the first and last position of every
     occurrence of an answer in the document.
 
-    Every one of the ``answers`` is correct. Occurrences may overlap, and there may be none. Raises ValueError if the
+    Each of the ``answers`` is correct. Occurrences may overlap, and there may be none. Raises ValueError if the
     document (for example the null document) or an answer is empty.
     """
     if not document:
@@ -34,8 +34,8 @@ def answer_spans(question: Ids, document: Ids, answers: Sequence[Ids], *, vocab:
 
 
 class QuestionBatch(RetrievedBatch):
-    """Questions with their retrieved documents and one `answer_spans` Example per pair; the document vectors are
-    precomputed and frozen."""
+    """Questions with their retrieved documents, and one `answer_spans` Example per (question, document) pair. The
+    document vectors are precomputed and frozen."""
 
     documents: Float[Tensor, "document width"]
 

@@ -32,7 +32,8 @@ def permuted(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), k: float = 6.0,
     longest: float = 5.0, order: Sequence[int] | None = None, predict: Sequence[int] | None = None,
 ) -> Example:
-    """A [SEP] [CLS], or A [SEP] B [SEP] [CLS]: each target attends to what precedes it in the factorization order.
+    """Permutation language modelling of A [SEP] [CLS], or A [SEP] B [SEP] [CLS]: each target attends to what precedes
+    it in the factorization order.
 
     One word in ``k`` is predicted. The targets are last among the words and form spans of at most ``longest`` words (a
     span of n words has weight 1/n, as in the authors' code). [SEP] and [CLS] are never predicted but are part of the
@@ -40,7 +41,7 @@ def permuted(
 
     In the content stream (``visible``), z_t attends to z₁ … z_t; in the query stream (``query_stream_mask``), to z₁ …
     z_{t−1}, with the word z_t as the target. Position ids are those of the original text; [CLS] has its own segment.
-    ``order`` sets the factorization order instead of sampling it; ``predict`` sets the positions to predict.
+    ``order`` sets the factorization order instead of sampling it; ``predict`` sets the predicted positions.
     """
     text = permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order, predict=predict)
     return _example(text if order is not None else text.predicted_last())
@@ -59,24 +60,25 @@ def permuted_targets(
     tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), k: float = 6.0,
     longest: float = 5.0, order: Sequence[int] | None = None, predict: Sequence[int] | None = None,
 ) -> Example:
-    """``permuted`` with an unordered context: every position attends to all words that are not predicted.
+    """Like ``permuted``, but only the targets are ordered: every position attends to all words that are not predicted.
 
-    A context word attends to the context only, not to [SEP] or [CLS]. Differences in the authors' code: it uses the
-    same order for every block of 256 positions, and samples each span within a window of ``k`` times its length.
+    A context word attends only to the context, not to [SEP] or [CLS]. Differences from the authors' code: theirs uses
+    the same order for every block of 256 positions, and samples each span within a window of ``k`` times its length.
     """
     return _example(permutation(tokens, pair, vocab=vocab, rng=rng, k=k, longest=longest, order=order,
                                 predict=predict).targets_alone())
 
 
 def predict_all_in_order(order: Sequence[int], tokens: Sequence[int], *, vocab: Vocabulary) -> Example:
-    """Predict every word of A [SEP] [CLS] in the given order of positions. [SEP] and [CLS] are first, which reveals the
-    length. For the Bayes-optimal predictor the losses then sum to −log p(sentence | its length) in every order."""
+    """Predict every word of A [SEP] [CLS] in the given order of positions. [SEP] and [CLS] come first, which reveals
+    the length. For the Bayes-optimal predictor, the losses therefore sum to −log p(sentence | its length) in every
+    order."""
     count = len(tokens)
     return permuted(tokens, vocab=vocab, rng=Random(0), order=[count, count + 1, *order], predict=range(count))
 
 
 def with_leak(example: Example) -> Example:
-    """Add a target leak: the query stream gets the content stream's mask and so attends to its own target."""
+    """Introduce a target leak: the query stream gets the content stream's mask and thus attends to its own target."""
     return replace(example, query_stream_mask=example.visible)
 
 
@@ -84,7 +86,7 @@ def cloze_in_permutation(tokens: Sequence[int], hidden: Sequence[int], *, vocab:
                          pair: Sequence[int] = ()) -> Example:
     """Predict the ``hidden`` positions independently, each given all visible tokens including [SEP] and [CLS].
 
-    This is masked prediction with two streams: as if each hidden word were the first target of ``permuted_targets``,
+    This is masked prediction with two streams: each hidden word is treated as the first target of ``permuted_targets``,
     after [SEP] and [CLS].
     """
     order = [*(i for i in range(len(tokens) + len(pair) + 2 + bool(pair)) if i not in hidden), *hidden]
@@ -109,20 +111,20 @@ class Permutation:
     context: tuple[int, ...] = ()
 
     def predicted_last(self) -> "Permutation":
-        """Move the predicted words after the other words in the order; special tokens keep their ranks."""
+        """Move the predicted words to the end of the order, after the other words; special tokens keep their ranks."""
         order = self.rank.argsort().tolist()
         words = [i for i in order if i not in self.special]
         sorted_words = iter(sorted(words, key=lambda i: i in self.predict))
         return replace(self, rank=ranks([i if i in self.special else next(sorted_words) for i in order]))
 
     def at_once(self, positions: Sequence[int]) -> "Permutation":
-        """Give these positions the same last rank, so that they are predicted independently, after all others."""
+        """Give these positions the same, last rank, so that they are predicted independently after all others."""
         rank = self.rank.clone()
         rank[list(positions)] = len(self.tokens)
         return replace(self, rank=rank)
 
     def targets_alone(self) -> "Permutation":
-        """Remove the words that are not predicted from the order; they become the context."""
+        """Remove the words that are not predicted from the order, so that they become the context."""
         context = sorted(set(range(len(self.tokens))) - set(self.predict) - self.special)
         rank = self.rank.clone()
         rank[context] = -1
@@ -140,7 +142,7 @@ def permutation(
     tokens: Sequence[int], pair: Sequence[int], *, vocab: Vocabulary, rng: Random, k: float, longest: float,
     order: Sequence[int] | None, predict: Sequence[int] | None,
 ) -> Permutation:
-    """Build a text with its factorization order and prediction positions, sampled unless given.
+    """Build a text with its factorization order and predicted positions, both sampled unless given.
 
     Raises ValueError if ``order`` is not a permutation of the positions, if ``predict`` contains a position that is not
     a word, or if ``k`` or ``longest`` is below 1.
@@ -207,7 +209,7 @@ def _example(text: Permutation) -> Example:
 
 
 def _visible(text: Permutation, gap: int, unless: str) -> Visibility:
-    """Mask: every position attends to the context and to positions at least ``gap`` ranks before its own."""
+    """Attention mask: every position attends to the context and to positions at least ``gap`` ranks before its own."""
     all_true = torch.ones(len(text.tokens), dtype=torch.bool)
     context = torch.zeros_like(all_true)
     context[list(text.context)] = True

@@ -1,12 +1,12 @@
 """UniLM's objectives (统一语言模型): one cloze task under four attention masks.
 
-Every prediction is made in place: a masked position predicts its own token, never the next one. The attention mask
-turns this one task into BERT's, a unidirectional language model, or a sequence-to-sequence model in a single network.
+A masked position always predicts its own token, never the next one. The attention mask turns this one task into that of
+BERT, of a unidirectional language model, or of a sequence-to-sequence model, all in a single network.
 
-The paper gives proportions and rates; of the authors' code only fine-tuning was published. We infer from it that
+The paper gives proportions and rates; the authors published only the code for fine-tuning. We infer from that code that
 segments 0 and 1 mark the bidirectional mask, 2 left-to-right, 3 right-to-left, 4 and 5 source and target, and that a
-bigram or trigram starts at a sampled position and ends early at the end of the words or when enough are masked. Our own
-choice: how a single text, which the paper never uses as source and target, is cut in two.
+bigram or trigram starts at a sampled position and is cut short at the end of the words or when enough are masked. The
+paper never uses a single text as source and target; how we split one is our own choice.
 """
 
 from bisect import bisect_right
@@ -47,7 +47,7 @@ def both_directions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pa
                     corrupt: Corruption = bert_80_10_10) -> Example:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP], with bidirectional attention. Segments 0 and 1.
 
-    Masks single words, bigrams and trigrams; the arguments are those of `masked`.
+    Single words, bigrams and trigrams are masked; the arguments are those of `masked`.
     """
     return _cloze([[*tokens], [*pair]] if pair else [[*tokens]], (0, 1), _full, vocab, rng, rate, select, corrupt)
 
@@ -62,8 +62,8 @@ def both_directions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pa
 def left_to_right(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
                   corrupt: Corruption = bert_80_10_10) -> Example:
-    """[CLS] A [SEP], a pair being concatenated, with left-to-right (causal) attention. Segment 2. The arguments are
-    those of `masked`."""
+    """[CLS] A [SEP] with left-to-right (causal) attention; a pair is concatenated. Segment 2. The arguments are those
+    of `masked`."""
     return _cloze([[*tokens, *pair]], (2,), _left_to_right, vocab, rng, rate, select, corrupt)
 
 
@@ -76,7 +76,7 @@ def left_to_right(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair
 def right_to_left(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (),
                   rate: float = 0.15, select: Sequence[int] | None = None,
                   corrupt: Corruption = bert_80_10_10) -> Example:
-    """[CLS] A [SEP], a pair being concatenated, with right-to-left attention. Segment 3. The arguments are those of
+    """[CLS] A [SEP] with right-to-left attention; a pair is concatenated. Segment 3. The arguments are those of
     `masked`."""
     return _cloze([[*tokens, *pair]], (3,), _right_to_left, vocab, rng, rate, select, corrupt)
 
@@ -95,8 +95,8 @@ def prefix(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Seque
     """[CLS] source [SEP] target [SEP]: the source attends to itself, the target to the source and to its own left
     context. Segments 4 and 5.
 
-    A ``pair`` is source and target. A single text is cut in two: ``cut`` is the proportion that becomes the source; at
-    least one word is left as the target. The other arguments are those of `masked`; words of both parts are masked.
+    A ``pair`` is source and target. A single text is split in two: ``cut`` is the proportion that becomes the source;
+    at least one word is left as the target. The other arguments are those of `masked`; words of both parts are masked.
     Raises ValueError unless 0 ≤ ``cut`` ≤ 1.
     """
     if not 0 <= cut <= 1:
@@ -123,17 +123,19 @@ SHARES = {"both directions": 1 / 3, "sequence to sequence": 1 / 3, "left to righ
 )
 def mask_mixture(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, pair: Sequence[int] = (), rate: float = 0.15,
                  shares: Mapping[str, float] = SHARES, corrupt: Corruption = bert_80_10_10) -> Example:
-    """Sample one of the four objectives. A single text used as source and target is cut at a uniform position."""
+    """Sample one of the four objectives for a text. As source and target, a single text is split at a uniform
+    position."""
     return _sampled(shares, rng)(tokens, vocab=vocab, rng=rng, pair=pair, rate=rate, corrupt=corrupt)
 
 
 def mask_mixture_pair(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random,
                       rate: float = 0.15, shares: Mapping[str, float] = SHARES,
                       corrupt: Corruption = bert_80_10_10) -> Example:
-    """A sentence pair under one of the four masks, with next-sentence prediction under the bidirectional mask (§2.3).
+    """Sample one of the four masks for a sentence pair, with next-sentence prediction under the bidirectional mask
+    (§2.3).
 
     The label ``next_sentence`` is that of `plmlab.objectives.next_sentence`, or IGNORE under the other three masks.
-    These use consecutive text; if B does not follow A, they use A alone.
+    Those need consecutive text; if B does not follow A, they use A alone.
     """
     make = _sampled(shares, rng)
     with_nsp = make is both_directions
@@ -154,10 +156,10 @@ def mask_mixture_pair(first: Sequence[int], second: Sequence[int], follows: bool
 def masked_seq2seq_target(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random,
                           rate: float = TARGET_RATE, select: Sequence[int] | None = None,
                           corrupt: Corruption = bert_80_10_10) -> Example:
-    """`prefix` with masking in the target only, including its final [SEP].
+    """`prefix`, masking only the target, including its final [SEP].
 
     ``round(rate · length)`` target positions are masked, at least one, without bigrams or trigrams (as in the authors'
-    commands; their code does not count the [SEP] in the length). ``select`` counts positions of the whole input.
+    commands; their code does not count the [SEP] in the length). ``select`` holds positions in the whole input.
     """
     check_rate(rate)
     if select is None:
@@ -210,7 +212,7 @@ def _right_to_left(time: int) -> Visibility:
 
 def _cloze(texts: Sequence[Sequence[int]], segments: Sequence[int], sees: Callable[..., Visibility], vocab: Vocabulary,
            rng: Random, rate: float, select: Sequence[int] | None, corrupt: Corruption) -> Example:
-    """[CLS] A [SEP] …, masked; each text has its segment, and ``sees(*lengths)`` gives the attention mask."""
+    """[CLS] A [SEP] …, masked; each text has its own segment, and ``sees(*lengths)`` gives the attention mask."""
     check_rate(rate)
     cls, sep = vocab.need("cls"), vocab.need("sep")
     parts = [[*([] if i else [cls]), *text, sep] for i, text in enumerate(texts)]
@@ -229,7 +231,7 @@ def _cloze(texts: Sequence[Sequence[int]], segments: Sequence[int], sees: Callab
 
 
 def sample_ngrams(positions: Sequence[int], count: int, rng: Random) -> list[int]:
-    """Sample ``count`` of the positions: single ones, or with probability 20 % a bigram or trigram (§2.4)."""
+    """Sample ``count`` of the positions: single positions, or with probability 20 % a bigram or trigram (§2.4)."""
     available, chosen = set(positions), dict[int, None]()
     for start in shuffled(rng, positions):
         if start in chosen:
@@ -245,7 +247,7 @@ def sample_ngrams(positions: Sequence[int], count: int, rng: Random) -> list[int
 
 
 def _sampled(shares: Mapping[str, float], rng: Random) -> Callable[..., Example]:
-    """Sample one of the four objectives by its proportion, and the cut if it needs one."""
+    """Sample one of the four objectives according to ``shares``, and the cut if that objective needs one."""
     ends = list(accumulate(shares.values()))
     name = list(shares)[min(bisect_right(ends, rng.random() * ends[-1]), len(ends) - 1)]
     return partial(prefix, cut=rng.random()) if MASKS[name] is prefix else MASKS[name]

@@ -1,5 +1,5 @@
-"""REALM's inputs (Guu et al. 2020, §3.2–3.4): a masked statement, a document with its title, and both as a pair. The
-"null document" is empty: [CLS] [SEP] [SEP]."""
+"""REALM's inputs (Guu et al. 2020, §3.2–3.4): a masked statement, a document with its title, and a statement paired
+with a document. The null document has an empty title and text: [CLS] [SEP] [SEP]."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,9 +34,9 @@ def reader_input(tokens: Ids, document: Ids, *, vocab: Vocabulary, rng: Random, 
                  hidden: Sequence[int] | None = None) -> Example:
     """[CLS] x [SEP] z [SEP]: predict masked tokens of the statement x given the document z.
 
-    ``hidden`` are the indices of the masked tokens in the statement; each is replaced by [MASK]. If not given, a span
-    of at most ``longest`` tokens is sampled. It is not a salient span (a name or a date), which would require knowledge
-    of the text. As in the paper, the document's title is not part of the input.
+    ``hidden`` are the indices of the masked tokens in the statement; each is replaced by [MASK]. If it is None, a span
+    of at most ``longest`` tokens is sampled. This is not a salient span (a name or a date), because finding one would
+    require annotation of the text. As in the paper, the document's title is not part of the input.
     """
     if hidden is None:
         size = 1 + randint(rng, min(int(longest), len(tokens)))
@@ -55,14 +55,15 @@ def pair_input(first: Ids, second: Ids, vocab: Vocabulary) -> Example:
 
 
 def query_input(tokens: Ids, hidden: Sequence[int], vocab: Vocabulary) -> Example:
-    """[CLS] x [SEP]: the retriever's query, with the same tokens masked as in the reader's input, and no targets."""
+    """[CLS] x [SEP]: the retriever's query, with the same tokens masked as in the reader's input, but without
+    targets."""
     example = mask_positions(cls_first(tokens, None, vocab), hidden, vocab)
     return replace(example, targets=torch.full_like(example.targets, IGNORE))
 
 
 def mask_positions(example: Example, hidden: Sequence[int], vocab: Vocabulary) -> Example:
     """Mask the ``hidden`` tokens of an Example's first text, which follows [CLS], and make them targets. Raises
-    ValueError if an index is not in this text."""
+    ValueError if an index is outside this text."""
     size = int((example.segments == 0).sum()) - 2
     if not all(0 <= index < size for index in hidden):
         raise ValueError(f"hidden={[*hidden]!s:.80}: the text has {size} tokens, counted "

@@ -1,4 +1,4 @@
-"""The registry of objectives, with their titles and the settings that labs and the command line offer."""
+"""The registry of objectives, with their titles and the settings offered by the labs and the command line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from plmlab.example import AnyExample
 
 @dataclass(frozen=True)
 class Choice:
-    """A numeric setting of an objective, with its default and its useful range."""
+    """A numeric setting of an objective, with its default and the range offered to the user."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ texts. Tokens are a sequence of ids: a `plmlab.text.Text` if the source knows it
 
 @dataclass(frozen=True)
 class Objective:
-    """A registered objective: names, paper, settings, number of input texts, and what the ``second`` text is."""
+    """A registered objective: names, paper, settings, the number of input texts, and what a ``second`` text is for."""
 
     name: str
     title: str

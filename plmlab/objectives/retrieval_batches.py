@@ -27,7 +27,7 @@ class RetrievedBatch:
     """The retriever's queries, the documents ``retrieved`` for them, and the reader's input for each pair.
 
     ``documents`` has one row per document of `Retrieved.documents`: the retriever's input, or a precomputed vector
-    without gradient. ``reader_inputs``, the reader's inputs, have one row per pair of `Retrieved.pairs`.
+    without gradient. ``reader_inputs`` has one row per pair of `Retrieved.pairs`.
     """
 
     queries: Batch
@@ -51,7 +51,7 @@ class RetrievedBatch:
 
     @property
     def target_mask(self) -> Bool[Tensor, "query token"]:
-        """Mask of real targets, [query token]; queries have different numbers of masked tokens."""
+        """Mask of real targets, [query token], because queries have different numbers of masked tokens."""
         # masked tokens per query, [query]: the same for all of its documents
         counts = self.retrieved.unflatten((self.reader_inputs.targets != IGNORE).sum(1), 0).amax(1)
         return torch.arange(int(counts.max()), device=counts.device) < counts[:, None]

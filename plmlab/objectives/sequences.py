@@ -28,7 +28,7 @@ def sequence_to_sequence(source: Sequence[int], target: Sequence[int], *, vocab:
     """The encoder's input is x₁ … x_n [END], with bidirectional attention; the decoder predicts the target.
 
     Each decoder position attends to itself, to earlier decoder positions and to the whole source (Sutskever et al.
-    2014; Vaswani et al. 2017, §3). Nothing is corrupted; ``rng`` is not used.
+    2014; Vaswani et al. 2017, §3). No token is corrupted; ``rng`` is not used.
     """
     inputs = torch.tensor([*source, vocab.need("end")])
     encoder = Example(inputs, torch.arange(len(inputs))[None], torch.zeros_like(inputs), Visibility.full(len(inputs)),

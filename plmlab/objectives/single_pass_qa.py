@@ -1,5 +1,5 @@
-"""Inputs and labels for single-pass multi-hop QA: the whole text in one input, answer span and supporting sentences as
-labels (HotpotQA, Yang et al. 2018)."""
+"""Inputs and labels for single-pass multi-hop QA (HotpotQA, Yang et al. 2018): the whole text is one input; the labels
+are the answer span and the supporting sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,8 +24,8 @@ def with_support(question: Ids, sentences: Sequence[Ids], answer: tuple[int, int
     """[CLS] question [SEP] sentences [SEP]; labels ``start``, ``end`` and ``supporting`` (1 or 0 at the first token of
     each sentence, IGNORE elsewhere).
 
-    ``answer`` is (sentence, start, end), its tokens are ``sentences[sentence][start:end]``; None if the text has no
-    answer. ``supporting`` are indices of sentences.
+    ``answer`` is (sentence, start, end), where ``sentences[sentence][start:end]`` are its tokens; None if the text has
+    no answer. ``supporting`` holds the indices of the supporting sentences.
     """
     start = end = None
     if answer is not None:

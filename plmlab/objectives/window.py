@@ -26,9 +26,9 @@ def window(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, window: flo
     """Each position predicts its own word from the neighbours within its window, never from itself.
 
     A window size is sampled for each position, uniform from 1 to ``window``; ``reach`` sets the sizes instead. No
-    special tokens are added. Positions count from 0, but a model may ignore them. CBOW predicts the word from the mean
-    of the context vectors, skip-gram from each context word separately. Raises ValueError for an empty text, a
-    ``window`` below 1, or a wrong ``reach``.
+    special tokens are added. Position ids count from 0, but models may ignore them. CBOW predicts a word from the mean
+    of its context vectors; skip-gram predicts each context word separately. Raises ValueError for an empty text, a
+    ``window`` below 1, or an invalid ``reach``.
     """
     if not tokens:
         raise ValueError("the text is empty; give at least one word")

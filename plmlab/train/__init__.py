@@ -1,4 +1,4 @@
-"""Training: ``fit`` trains any model, ``frozen`` freezes a part of it, ``History`` is the result."""
+"""Training: ``fit`` trains any model, ``frozen`` freezes parts of one, and ``History`` records a run."""
 
 from plmlab.train.freezing import frozen
 from plmlab.train.history import History

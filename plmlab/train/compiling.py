@@ -1,4 +1,5 @@
-"""Use of ``torch.compile`` in a run: only if it saves time, with a fallback to eager mode if it fails."""
+"""Optional use of ``torch.compile`` during training: only if it saves time, with a fallback to eager mode if it
+fails."""
 
 import importlib.util
 import time
@@ -26,9 +27,9 @@ class CompiledLoss:
     """The loss function of a run, batch → loss, eager or compiled.
 
     ``compile=True`` compiles at once, for any shapes. "auto" compiles on a GPU after the first updates, if all their
-    batches had the same shape, no module ``loops_over_text`` (``torch.compile`` would unroll its Python loop), and the
-    remaining updates take long enough; batches of another shape then run in eager mode. Several processes decide
-    together. ``note`` is called with messages for the run's history.
+    batches had the same shape, no module has ``loops_over_text`` (``torch.compile`` would unroll its Python loop), and
+    the remaining updates take long enough; batches of another shape then run in eager mode. If there are several
+    processes, they decide together. ``note`` is called with messages for the run's history.
     """
 
     def __init__(self, loss: nn.Module, compile: bool | Literal["auto"], accelerator: "Accelerator",
@@ -50,7 +51,8 @@ class CompiledLoss:
         return (self.loss if eager else self.compiled)(batch)
 
     def updated(self, left: int, start: float) -> None:
-        """To be called after each update with the number of updates left and its start time; "auto" decides here."""
+        """Call this after each update with the number of updates left and the update's start time; with "auto", it
+        decides whether to compile."""
         self.worked = self.worked or self.compiled is not None
         if not self.deciding:
             return
@@ -74,11 +76,11 @@ class CompiledLoss:
         return bool(self.accelerator.gather(votes).min())
 
     def fall_back_to_eager(self, problem: Exception) -> bool:
-        """Switch to eager mode and note why. Returns False if the compiler did not cause the problem.
+        """Switch to eager mode and note the reason. Returns False if the compiler did not cause the problem.
 
-        The compiler is blamed for its own exceptions, and for any failure of the first compiled update except running
-        out of memory. With several processes there is no fallback, because the others would wait forever for one that
-        repeats its update.
+        The compiler is held responsible for its own exceptions, and for any failure of the first compiled update except
+        running out of memory. With several processes there is no fallback, because the other processes would wait
+        forever for one that repeats its update.
         """
         from torch._dynamo.exc import TorchDynamoException
         from torch._inductor.exc import InductorError
@@ -95,7 +97,7 @@ class CompiledLoss:
 
 
 def has_triton() -> bool:
-    """Whether Triton is installed, which ``torch.compile`` needs on a GPU."""
+    """Whether Triton, which ``torch.compile`` needs on a GPU, is installed."""
     return importlib.util.find_spec("triton") is not None
 
 

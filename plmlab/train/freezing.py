@@ -10,7 +10,7 @@ from torch import nn
 def frozen(*parts: nn.Module) -> Iterator[None]:
     """Context manager that freezes parts of a model: no gradients and no dropout, so their output is deterministic.
 
-    ``with frozen(tagger.encoder): fit(tagger, …)`` trains only the output layer. Afterwards, ``requires_grad`` is
+    ``with frozen(tagger.encoder): fit(tagger, …)`` trains only the output layer. On exit, ``requires_grad`` is
     restored; the parts stay in evaluation mode, as after ``fit``.
     """
     trainable = [parameter for part in parts for parameter in part.parameters() if parameter.requires_grad]

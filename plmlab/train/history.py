@@ -1,4 +1,4 @@
-"""The record of a training run: learning curve and outcome."""
+"""The record of a training run: the learning curve and how the run ended."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields
@@ -25,10 +25,10 @@ class History:
 
     ``losses[i]``, ``rates[i]`` and ``norms[i]`` are the loss, learning rate and gradient norm (before clipping) of
     update i + 1; the loss is measured before that update. ``validation`` holds (updates, validation loss) pairs;
-    ``scores`` holds (updates, score) pairs if there is a ``score`` function. ``tokens`` counts all input tokens,
+    ``scores`` holds (updates, score) pairs if a ``score`` function is given. ``tokens`` counts all input tokens,
     including padding. ``seconds`` is wall time, of which ``overhead`` was spent on evaluation and saving. A resumed run
-    continues all counts. ``floor`` is the entropy lower bound of the loss, if known. ``ended`` is the outcome and
-    ``reason`` explains it in a sentence; ``notes`` lists problems that did not end the run.
+    continues all counts. ``floor`` is the entropy lower bound of the loss, if known. ``ended`` is how the run ended,
+    and ``reason`` explains it in a sentence; ``notes`` lists problems that did not end the run.
     """
 
     steps: int
@@ -49,7 +49,7 @@ class History:
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        """Three lines: a summary of the curve, the outcome, and how to see more."""
+        """Three lines: a summary of the curve, how the run ended, and how to see more."""
         return f"{self.finding()}\n{self.ended}: {self.reason}\n.table() and .figure() show it; .losses has each loss"
 
     @property
@@ -61,7 +61,7 @@ class History:
     @property
     def best(self) -> tuple[int, float] | None:
         """The best evaluation: (updates, score) of the highest score; without scores, (updates, validation loss) of the
-        lowest validation loss. The first of equal ones; None if none is finite."""
+        lowest validation loss. Ties go to the first; None if no value is finite."""
         sign, points = (-1, self.scores) if self.scores else (1, self.validation)
         return min((point for point in points if isfinite(point[1])), key=lambda point: sign * point[1], default=None)
 
@@ -135,7 +135,7 @@ class History:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Load a file written by `save`. Raises ValueError if it is not one."""
+        """Load a file written by `save`. Raises ValueError if the file has another format."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as problem:
@@ -144,8 +144,8 @@ class History:
 
     @classmethod
     def from_dict(cls, data: Any, where: str) -> Self:
-        """Restore a history from its ``dataclasses.asdict``. Raises ValueError for anything else, naming its source,
-        ``where``."""
+        """Restore a history from its ``dataclasses.asdict``. Raises ValueError for any other value; the message names
+        ``where`` it came from."""
         names = {f.name for f in fields(cls)}
         if not isinstance(data, dict) or set(data) != names:
             odd = sorted(set(data) ^ names) if isinstance(data, dict) else [type(data).__name__]

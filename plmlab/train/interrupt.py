@@ -9,10 +9,10 @@ from typing import Self
 
 
 class Interrupt:
-    """Turns the first interrupt into a request (``asked``) that the training loop honours between two steps.
+    """Turns the first interrupt into a stop request (``asked``) that the training loop honours between two steps.
 
-    A second interrupt raises KeyboardInterrupt at once, or, inside ``whole``, at the end of that block. Outside the
-    main thread, which is the only one to receive signals, it does nothing.
+    A second interrupt raises KeyboardInterrupt at once or, inside ``whole``, at the end of that block. Outside the main
+    thread, the only one that receives signals, the class has no effect.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,8 @@ class Interrupt:
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """Context manager for a block that interrupts cannot split: a second interrupt is raised at its end."""
+        """Context manager for a block that must not be interrupted: a second interrupt is raised at the end of the
+        block."""
         self.busy = True
         try:
             yield

@@ -40,8 +40,9 @@ def fit(
     """Train ``model`` for ``steps`` updates with AdamW, and return the history of the run.
 
     ``model.loss(batch)`` is the mean loss over the batch's targets. The model is trained in place, on the GPU if there
-    is one, and left in evaluation mode on its original device, so that later code need not move any tensor. ``score``
-    and a function ``evaluate`` are also called with the model there, except with several processes.
+    is one, and returned to its original device in evaluation mode, so that later code need not move any tensor.
+    ``score``, and ``evaluate`` if it is a function, are also called with the model on its original device, except with
+    several processes.
 
     ``batches``: a function i → batch; a list, which is cycled; or an iterable of batches, consumed once. Update s uses
     the batches s · n … s · n + n − 1, where n = processes · ``accumulate``, and the gradient of the mean loss over all
@@ -57,8 +58,8 @@ def fit(
 
     ``evaluate``: batches, or a function that returns new ones; the validation loss is computed every ``evaluate_every``
     steps and at the end. ``score``: a function from the model to its score on a development set (higher is better),
-    evaluated at the same steps. ``patience``: stop after this many evaluations without a higher score (without
-    ``score``: without a lower validation loss), and keep the best weights, however the run ends.
+    evaluated at the same steps. ``patience``: stop after this number of evaluations without a higher score (without
+    ``score``: without a lower validation loss), and restore the best weights, however the run ends.
 
     ``save_to``: a folder for the state of the run, saved every ``save_every`` steps (None: only at the end or when
     interrupted). A failed save is reported in a warning and in the history's notes; training continues. ``resume=True``
@@ -66,13 +67,13 @@ def fit(
     starts a new run if there is none. ``resume="longer"`` also resumes a run that was planned for fewer steps; the
     learning rate then follows the schedule of the longer run.
 
-    ``show``: "auto" is a live curve in a notebook and a progress bar elsewhere; True is the progress bar; False is
-    nothing. ``floor`` is the entropy lower bound of the loss, drawn in the curve.
+    ``show``: "auto" shows a live curve in a notebook and a progress bar elsewhere, True a progress bar, False nothing.
+    ``floor`` is the entropy lower bound of the loss, drawn in the curve.
 
-    An interrupt (Ctrl-C, a notebook's stop button) ends the run after the current step; a second one does not wait for
-    a batch or an evaluation. Both leave consistent weights and return the history. Raises Diverged if a loss or
-    gradient is not finite, with the step and advice; the model then has the last weights known to be good. Raises
-    ValueError for invalid arguments, StateError for a saved state that does not fit.
+    An interrupt (Ctrl-C, or a notebook's stop button) ends the run after the current step; a second interrupt ends it
+    without waiting for a batch or an evaluation. In both cases the weights are consistent and the history is returned.
+    Raises Diverged, with the step and advice, if a loss or gradient is not finite; the model then has the last weights
+    known to be good. Raises ValueError for invalid arguments, StateError for a saved state that does not fit.
     """
     from accelerate import Accelerator, DistributedDataParallelKwargs
     accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)])
@@ -100,7 +101,7 @@ def fit(
 
 @contextmanager
 def returned(model: nn.Module) -> Iterator[torch.device]:
-    """Context manager that yields the model's device and moves the model back to it at the end."""
+    """Context manager that yields the model's device and moves the model back to it on exit."""
     device = device_of(model)
     try:
         yield device
@@ -146,7 +147,8 @@ class Run:
         return self.history
 
     def guarded(self) -> tuple[Ending, str]:
-        """Perform the steps, deferring interrupts until an update is complete. Returns the outcome and the reason."""
+        """Perform the steps, deferring interrupts until an update is complete. Returns how the run ended and the
+        reason."""
         try:
             with self.interrupt:
                 return self.steps()
@@ -156,7 +158,7 @@ class Run:
             return self.interrupted()
 
     def steps(self) -> tuple[Ending, str]:
-        """Perform steps until there is a reason to end. Returns the outcome and the reason in words."""
+        """Perform steps until there is a reason to stop. Returns how the run ended and the reason in words."""
         settings = self.settings
         while self.step < settings.steps:
             reason = self.validator.should_stop(self.history) if self.validator else None
@@ -185,7 +187,7 @@ class Run:
         return self.close("completed", f"all {settings.steps} steps done")
 
     def read(self) -> bool:
-        """Move the buffered losses into the history and show them. Returns whether a stop was requested."""
+        """Move the buffered losses into the history and display them. Returns whether a stop was requested."""
         stop, new_losses = self.losses.read(self.interrupt.asked)
         self.history.seconds = time.monotonic() - self.clock
         if new_losses:
@@ -193,30 +195,31 @@ class Run:
         return stop
 
     def outside_training(self, work: Any) -> None:
-        """Run ``work``, which is not training, and add its time to the history's ``overhead``."""
+        """Run ``work``, which is not part of training, and add its time to the history's ``overhead``."""
         start = time.monotonic()
         work()
         self.history.overhead += time.monotonic() - start
 
     def validate(self) -> None:
-        """Compute validation loss and score, record them, and show the loss."""
+        """Compute the validation loss and the score, record them, and display the loss."""
         assert self.validator
         self.validator.evaluate_and_log(self.history, self.step)
         if self.validator.held_out is not None:
             self.progress.validation(self.step, self.history.validation[-1][1])
 
     def interrupted(self) -> tuple[Ending, str]:
-        """Close the run after an interrupt. Returns the outcome and the reason."""
+        """Close the run after an interrupt. Returns how the run ended and the reason."""
         return self.close("interrupted", f"interrupted after step {self.step} of {self.settings.steps}")
 
     def close(self, ending: Ending, reason: str) -> tuple[Ending, str]:
-        """Record the last losses and save the state, so that the run can be resumed. Returns its arguments."""
+        """Record the last losses and save the state, so that the run can be resumed. Returns its arguments
+        unchanged."""
         self.read()
         self.outside_training(self.save)
         return ending, reason
 
     def end(self, ending: Ending, reason: str) -> None:
-        """Record the outcome; leave the model in evaluation mode, with its best weights if they were kept."""
+        """Record how the run ended; leave the model in evaluation mode, with its best weights if they were kept."""
         if self.validator:
             self.validator.restore_best()
         self.update.optimizer.zero_grad(set_to_none=True)
@@ -227,7 +230,8 @@ class Run:
         self.progress.finish(reason)
 
     def save(self) -> None:
-        """Save the state of this step, unless already saved. A write error is recorded in the history, not raised."""
+        """Save the state after this step, unless already saved. A write error is recorded in the history, not
+        raised."""
         if not self.states or self.saved == self.step:
             return
         device = self.accelerator.device
@@ -256,7 +260,8 @@ class Run:
     def prepare_saving(self, states: RunStates, every: int | None, resume: bool | Literal["longer"]) -> None:
         """Set the folder for saving; with ``resume``, resume from its newest state.
 
-        Raises StateError if there is a state and ``resume`` is False, or if it does not fit the model or the settings.
+        Raises StateError if a state exists and ``resume`` is False, or if the state does not fit the model or the
+        settings.
         """
         self.states, self.save_every = states, every
         state = states.newest()

@@ -1,4 +1,4 @@
-"""Deferred transfer of losses from the device (to avoid synchronization), and detection of divergence."""
+"""Deferred transfer of losses from the device, which avoids synchronization, and detection of divergence."""
 
 from math import isfinite
 
@@ -13,7 +13,8 @@ READ_EVERY = 10
 
 
 class Diverged(ValueError):
-    """A loss or gradient became infinite or NaN at ``step`` (from 1). ``history`` has the previous steps."""
+    """Raised when a loss or gradient becomes infinite or NaN at ``step`` (from 1). ``history`` has the previous
+    steps."""
 
     def __init__(self, message: str, step: int, history: History) -> None:
         super().__init__(message)
@@ -39,9 +40,10 @@ class LossBuffer:
         return len(self.waiting) >= self.every
 
     def read(self, stop: bool) -> tuple[bool, list[float]]:
-        """Move the buffered losses into the history. Returns whether any process was asked to stop, and the losses.
+        """Move the buffered losses into the history. Returns whether a stop was requested in any process, and the
+        losses.
 
-        All processes must read after the same steps. Raises Diverged if a loss or gradient norm is not finite.
+        All processes must call this after the same steps. Raises Diverged if a loss or gradient norm is not finite.
         """
         values = [result.loss.double() for result, _ in self.waiting] + [self.update.bad.new_tensor(stop).double()]
         *losses, stops = self.accelerator.reduce(torch.stack(values)).tolist()

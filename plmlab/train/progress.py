@@ -18,7 +18,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """No display."""
+    """A progress display that shows nothing."""
 
     def losses(self, step: int, latest: Sequence[float], speed: float) -> None:
         """Ignore the losses."""
@@ -46,17 +46,17 @@ class Line:
         self.bar.update(step - self.bar.n)
 
     def validation(self, step: int, loss: float) -> None:
-        """Show this validation loss next to all later losses."""
+        """Store the validation loss, which is shown next to all later losses."""
         self.held_out = f", validation {loss:.3f}"
 
     def finish(self, reason: str) -> None:
-        """Close the bar; it stays visible with the reason why the run ended."""
+        """Close the bar, which stays visible with the reason why the run ended."""
         self.bar.set_postfix_str(reason)
         self.bar.close()
 
 
 class Live:
-    """The `Curve` lab in a notebook, which limits its redraw rate.
+    """A progress display in a notebook: the `Curve` lab, which limits how often it is redrawn.
 
     The latest loss is held back until the next call, because a validation loss may belong to the same step.
     """
@@ -80,7 +80,7 @@ class Live:
         self.draw(loss)
 
     def draw(self, validation: float | None = None) -> None:
-        """Pass the pending loss, if any, to the lab, with the validation loss of its step."""
+        """Pass the pending loss, if any, to the lab, together with the validation loss of the same step."""
         if self.newest:
             self.curve.add(*self.newest, validation=validation)
         self.newest = None

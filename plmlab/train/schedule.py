@@ -9,7 +9,7 @@ def rate(settings: Settings, step: int) -> float:
     """The learning rate of update ``step``, counted from 0.
 
     It increases linearly to ``lr`` over ``warmup`` updates (the first update already has lr / warmup) and then decays
-    to ``lr_end``: along half a cosine (Loshchilov & Hutter 2017, eq. 5, without restarts), linearly as in BERT, or not
+    to ``lr_end``: along a half cosine (Loshchilov & Hutter 2017, eq. 5, without restarts), linearly as in BERT, or not
     at all.
     """
     if step < settings.warmup:

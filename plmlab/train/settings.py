@@ -1,4 +1,4 @@
-"""The hyperparameters of a run: the same settings on the same batches give the same learning curve."""
+"""The hyperparameters of a run: with the same batches, the same settings give the same learning curve."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
@@ -9,7 +9,7 @@ Precision = Literal["bf16", "float32"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The validated arguments of `fit`, where they are explained. ``processes`` is the number of processes. Raises
+    """The validated arguments of `fit`, which documents them. ``processes`` is the number of processes. Raises
     ValueError for an invalid value."""
 
     steps: int
@@ -47,7 +47,7 @@ class Settings:
             raise ValueError(f"betas={self.betas!r:.60}: give two numbers from 0 up to, not including, 1")
 
     def shaping(self) -> dict[str, Any]:
-        """The settings that must be unchanged when a run is resumed, as a JSON-compatible dict.
+        """The settings that must not change when a run is resumed, as a JSON-compatible dict.
 
         Without learning-rate decay, the number of steps does not affect the curve and may be increased.
         """

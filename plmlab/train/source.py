@@ -1,4 +1,4 @@
-"""The source of the batches, and their distribution over processes."""
+"""The source of a run's batches, and their distribution over processes."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class Trainable(Protocol):
-    """The batch interface that ``fit`` needs: moving to a device, and the targets."""
+    """Interface of the batches that ``fit`` accepts."""
 
     @property
     def targets(self) -> Tensor:
@@ -25,11 +25,11 @@ Batches = Callable[[int], Trainable] | Sequence[Trainable] | Iterable[Trainable]
 class Source:
     """Distributes the batches of a run: step s uses the ``stride`` batches from ``s · stride`` on.
 
-    ``stride`` is processes × accumulation, and this process takes every ``processes``-th of them, starting at ``rank``.
-    The effective batch of an update is therefore independent of the number of processes. ``draw(step)`` returns the
-    batches of this process, or none once they have run out; it must be called with consecutive steps, after
-    ``skip(steps)`` if a run is resumed. Raises ValueError for an empty list, TypeError for an object that yields no
-    batches.
+    ``stride`` is processes × accumulation; this process takes every ``processes``-th of these batches, starting at
+    ``rank``. The effective batch of an update is therefore independent of the number of processes. ``draw(step)``
+    returns the batches of this process, or an empty list once there are no more; it must be called with consecutive
+    steps, after ``skip(steps)`` if a run is resumed. Raises ValueError for an empty list, TypeError for an object that
+    yields no batches.
     """
 
     def __init__(self, batches: Batches, *, processes: int, rank: int, accumulate: int) -> None:
@@ -49,7 +49,7 @@ class Source:
                             "batches, or anything that yields batches")
 
     def from_function(self, batch: Callable[[int], Trainable]) -> Callable[[int], list[Trainable]]:
-        """The ``draw`` for random access: ``batch(i)`` is the i-th batch."""
+        """Make the ``draw`` function for random access: ``batch(i)`` is the i-th batch."""
         def draw(step: int) -> list[Trainable]:
             start = step * self.stride
             drawn = [batch(i) for i in range(start + self.rank, start + self.stride, self.processes)]
@@ -60,7 +60,8 @@ class Source:
         return draw
 
     def from_stream(self, batches: Iterable[Trainable]) -> Callable[[int], list[Trainable]]:
-        """The ``draw`` for a stream of batches; ``skip(steps)`` then discards the batches of these steps."""
+        """Make the ``draw`` function for a stream of batches; ``skip(steps)`` then discards the batches of these
+        steps."""
         stream = iter(batches)
         self.skip = lambda steps: deque(islice(stream, steps * self.stride), maxlen=0)
 

@@ -24,11 +24,11 @@ TENSORS, FACTS = "state.safetensors", "state.json"
 
 
 class StateError(ValueError):
-    """A saved state that cannot be resumed; the message says why."""
+    """Raised when a saved state cannot be resumed; the message gives the reason."""
 
 
 def versions() -> dict[str, str]:
-    """What the exact numerical results depend on besides the settings: Python, torch, machine type, threads."""
+    """What exact numerical results depend on besides the settings: Python, torch, machine type, threads."""
     return {"python": platform.python_version(), "torch": torch.__version__, "machine": platform.machine(),
             "threads": str(torch.get_num_threads())}
 
@@ -41,13 +41,13 @@ def description(model: nn.Module) -> dict[str, Any]:
 
 
 def contrast(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """List the differences between two dicts, one phrase per name: the old and the new value."""
+    """List the differences between two dicts, one phrase per key with its old and new value."""
     return [f"{name} was {then.get(name, 'missing')}, and is now {now.get(name, 'missing')}"
             for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
 
 
 def random_states(device: torch.device) -> dict[str, Tensor]:
-    """The states of torch's random generators in this process: "cpu", and "cuda" on a GPU."""
+    """The states of torch's random number generators in this process: "cpu", and "cuda" on a GPU."""
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
@@ -55,7 +55,7 @@ def random_states(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_states(states: Mapping[str, Tensor], device: torch.device) -> None:
-    """Restore torch's random generators; a device without a saved state is left unchanged.
+    """Restore torch's random number generators; a device without a saved state is left unchanged.
 
     The states are cloned, because torch reads the wrong bytes from a tensor with a storage offset.
     """
@@ -69,7 +69,7 @@ class State:
     """The saved state of a run after ``step`` updates.
 
     The names of the ``tensors`` start with model, optimizer, best or random. ``settings`` is the result of
-    `Settings.shaping`, ``model`` that of `description`, ``versions`` that of `versions`.
+    `Settings.shaping`, ``model`` that of `description`, and ``versions`` that of the function `versions`.
     """
 
     step: int
@@ -82,7 +82,7 @@ class State:
     @classmethod
     def of(cls, step: int, model: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor],
            random: Mapping[str, Tensor], history: History, settings: Settings) -> Self:
-        """Collect the current state. ``best`` are the best weights so far; ``random`` has one row per process."""
+        """Collect the current state. ``best`` holds the best weights so far; ``random`` has one row per process."""
         names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
         moments = {f"optimizer.{kind}.{names[parameter]}": tensor
                    for parameter, kinds in optimizer.state.items() for kind, tensor in kinds.items()}
@@ -90,12 +90,13 @@ class State:
         return cls(step, tensors, history, settings.shaping(), description(model), versions())
 
     def part(self, name: str) -> dict[str, Tensor]:
-        """The saved tensors with the prefix ``name.``, with the prefix removed."""
+        """The saved tensors whose names start with ``name.``, without this prefix."""
         return {key.removeprefix(f"{name}."): tensor for key, tensor in self.tensors.items()
                 if key.startswith(f"{name}.")}
 
     def fit_for(self, model: nn.Module, settings: Settings, *, longer: bool = False) -> None:
-        """Check that the run can be resumed with this model and settings. Raises StateError listing the differences."""
+        """Check that the run can be resumed with this model and these settings. Raises a StateError that lists the
+        differences."""
         then, now = self.model, description(model)
         problems = contrast({"the model": then["type"]}, {"the model": now["type"]})
         problems += contrast(then["config"], now["config"])
@@ -110,7 +111,7 @@ class State:
                              ". To resume it, call fit with the same arguments; to start again, save to another folder")
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Load the saved weights into the model and the moments into the optimizer."""
+        """Load the saved weights into the model and the saved moments into the optimizer."""
         load_tensors(model, self.part("model"))
         parameters = dict(model.named_parameters())
         for name, tensor in self.part("optimizer").items():

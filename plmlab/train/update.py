@@ -35,10 +35,10 @@ class Loss(nn.Module):
 
 
 class StepResult(NamedTuple):
-    """Result of one update, left on its device to avoid synchronization.
+    """Result of one update, left on the device to avoid synchronization.
 
     ``loss`` is this process's part of the mean over all targets, in nats; the sum over processes is the mean. ``norm``
-    is the norm of the unclipped gradient, ``tokens`` the number of input tokens in all processes.
+    is the gradient norm before clipping, ``tokens`` the number of input tokens in all processes.
     """
 
     loss: Float[Tensor, ""]
@@ -49,8 +49,8 @@ class StepResult(NamedTuple):
 def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
     """AdamW (Loshchilov & Hutter 2019) with weight decay on matrices and embeddings only.
 
-    Biases and norms (parameters with one axis) are not decayed, as in BERT and GPT. Raises ValueError if no parameter
-    requires a gradient.
+    Biases and norm parameters (those with one axis) are not decayed, as in BERT and GPT. Raises ValueError if no
+    parameter requires a gradient.
     """
     trainable = [p for p in model.parameters() if p.requires_grad]
     if not trainable:
@@ -65,14 +65,15 @@ def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
 
 
 def measure(batch: Trainable) -> Float[Tensor, "2"]:
-    """Weight of a batch: [number of targets, number of examples]."""
+    """The weights of a batch: [number of targets, number of examples]."""
     targets = batch.targets
     count = (targets != IGNORE).sum()
     return torch.stack([count, count.new_tensor(len(targets))]).double()
 
 
 class Update:
-    """Performs the updates of a run, ``update(batches, lr)``; holds the optimizer and a copy of good weights."""
+    """Performs the updates of a run, ``update(batches, lr)``; holds the optimizer and a copy of the last good
+    weights."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator",
                  compile: bool | Literal["auto"], note: Callable[[str], None]) -> None:
@@ -140,17 +141,17 @@ class Update:
         return shares.float().to(self.accelerator.device, non_blocking=True)
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """Compute the norm of the unclipped gradient, and clip the gradient to the norm ``clip``."""
+        """Compute the gradient norm and clip the gradient to the norm ``clip``. Returns the norm before clipping."""
         if self.clip is not None:
             return nn.utils.clip_grad_norm_(self.trained, self.clip)
         return nn.utils.get_total_norm([p.grad for p in self.trained if p.grad is not None])
 
     @torch.no_grad()
     def keep(self) -> None:
-        """Copy the weights as a fallback, unless the loss or gradient is not finite."""
+        """Copy the current weights as a fallback, unless the loss or gradient is not finite."""
         for name, tensor in weights(self.model).items():
             self.kept[name].copy_(torch.where(self.bad > 0, self.kept[name], tensor))
 
     def fall_back(self) -> None:
-        """Restore the last copied weights, which are known to have had a finite loss."""
+        """Restore the last copied weights, whose loss was finite."""
         load_tensors(self.model, self.kept)

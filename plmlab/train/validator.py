@@ -1,4 +1,4 @@
-"""Validation: held-out loss or score, best weights, and early stopping."""
+"""Validation: held-out loss or score, selection of the best weights, and early stopping."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -53,7 +53,7 @@ class Validator:
 
     @torch.no_grad()
     def evaluate_score(self, score: Score) -> float:
-        """Compute the model's score. Raises ValueError if the function returns None."""
+        """Compute the model's score. Raises ValueError if the score function returns None."""
         with self.outside_training(), self.on_original_device():
             value = score(self.loss.model)
         if value is None:
@@ -62,8 +62,8 @@ class Validator:
 
     @contextmanager
     def on_original_device(self) -> Iterator[None]:
-        """Context manager that moves the model to the device where user functions expect it. Not with several
-        processes, because a parameter that changes its device loses DDP's hook."""
+        """Context manager that moves the model back to the device where user functions expect it. It has no effect with
+        several processes, because a parameter that changes its device loses DDP's hook."""
         self.loss.model.to(self.original_device)
         try:
             yield
@@ -72,7 +72,7 @@ class Validator:
 
     @contextmanager
     def outside_training(self) -> Iterator[None]:
-        """Context manager for evaluation mode that preserves the random state of the training."""
+        """Context manager for evaluation mode that preserves the random state of training."""
         device = self.accelerator.device
         self.loss.eval()
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
