@@ -1,4 +1,4 @@
-"""Text: tokenizers, corpora, and streams of tokens for training."""
+"""Text processing: tokenizers, corpora, and streams of tokens for training."""
 
 from plmlab.text.corpora import CorpusError, each, hub, read_texts
 from plmlab.text.streams import Sequential, TokenStream, Windows, examples

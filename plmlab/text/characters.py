@@ -1,7 +1,7 @@
-"""Words as characters (字符): the UTF-8 bytes of a word, between a begin and an end symbol.
+"""Words as character codes (字符): the UTF-8 bytes of a word, between a begin and an end symbol.
 
 The codes are those of ELMo (Peters et al. 2018) as the authors' bilm-tf feeds them to a trained model: five special
-symbols follow the 256 bytes, and all are shifted by one, so that 0 is padding.
+symbols follow the 256 bytes, and all codes are shifted by one, so that 0 is padding.
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ def word_codes(word: str, longest: int = LONGEST) -> list[int]:
 
 
 def sign_codes(sign: int, longest: int = LONGEST) -> list[int]:
-    """The codes of ``BEGIN_SENTENCE`` or ``END_SENTENCE``, which are used like those of a word."""
+    """The codes of ``BEGIN_SENTENCE`` or ``END_SENTENCE``, in the same format as those of a word."""
     return _framed([sign], longest)
 
 
 def sentence_codes(words: Sequence[str], longest: int = LONGEST) -> Int[Tensor, "time longest"]:
-    """The codes of a sentence's words, one row per word, between those of its begin and end."""
+    """The codes of a sentence, one row per word, between a row for its begin and a row for its end."""
     refuse_string(words, "a sentence")
     begin, end = (sign_codes(sign, longest) for sign in (BEGIN_SENTENCE, END_SENTENCE))
     return torch.tensor([begin, *(word_codes(word, longest) for word in words), end])

@@ -1,7 +1,7 @@
-"""Texts cut into chunks of a maximum number of tokens, in memory or in a file larger than memory.
+"""Texts split into chunks of at most a given number of tokens, in memory or in a file larger than memory.
 
-Each id is stored with a number that encodes its known spans, as base-4 digits with four states each: words in the
-lowest digit, then sentences and entities.
+Each token id is stored with a mark, a number that encodes the text's known spans in base 4, one digit per kind of span:
+words in the lowest digit, then sentences and entities.
 """
 
 import os
@@ -26,8 +26,8 @@ UNKNOWN, OUTSIDE, BEGINS, GOES_ON = range(4)
 
 @dataclass(frozen=True)
 class TokenChunks:
-    """``pieces[i]`` is one chunk: the tokens ``ids[starts[i]:starts[i + 1]]``; ``marks`` encode the known spans of each
-    token."""
+    """Token chunks with random access: ``pieces[i]`` is the chunk ``ids[starts[i]:starts[i + 1]]``; ``marks`` encode
+    the known spans of each token."""
 
     ids: np.ndarray
     marks: np.ndarray
@@ -35,7 +35,7 @@ class TokenChunks:
 
     @classmethod
     def of(cls, texts: Iterable[str], tokenizer: Tokenizer, longest: int) -> Self:
-        """Chunks in memory. Raises CorpusError if there is no text."""
+        """Build the chunks in memory. Raises CorpusError if there is no text."""
         pieces = list(cut(texts, tokenizer, longest))
         if not pieces:
             raise CorpusError("the corpus is empty: there is no text to make examples from")
@@ -47,7 +47,7 @@ class TokenChunks:
               progress: bool = False) -> Self:
         """Write the chunks to ``path``, with a header next to it and an index in ``path`` + ".starts".
 
-        The index holds the start of each chunk, the end of the last, ``longest``, and a checksum of these. Raises
+        The index holds the start of each chunk, the end of the last, ``longest``, and a checksum of all these. Raises
         CorpusError if there is no text or the disk cannot be written; existing files then stay unchanged.
         """
         starts = _starts(Path(path))
@@ -77,8 +77,8 @@ class TokenChunks:
 
     @classmethod
     def open(cls, path: str | Path, tokenizer: Tokenizer, longest: int) -> Self:
-        """Open the chunks in a file, which is read once for the check but not kept in memory. Raises CorpusError if
-        they are incomplete, belong to another tokenizer, or were cut at another length than ``longest``."""
+        """Open the chunks in a file, which is read once for verification but not kept in memory. Raises CorpusError if
+        the files are incomplete, belong to another tokenizer, or were split at another length than ``longest``."""
         tokens, file = tokenfile.read(Path(path), tokenizer, check=True), _starts(Path(path))
         if not _whole(file):
             raise CorpusError(f"{file} is not a valid index of the chunks of {path}: it is missing, or was changed "
@@ -102,8 +102,8 @@ class TokenChunks:
 
 
 def cut(texts: Iterable[str], tokenizer: Tokenizer, longest: int, progress: bool = False) -> Iterator[np.ndarray]:
-    """Each chunk as an array with one row per token, its id and its mark; a text longer than ``longest`` tokens yields
-    several. "[MASK]" and the like in a text are ordinary text, not special tokens."""
+    """Yield each chunk as an array with one row per token, its id and its mark; a text longer than ``longest`` tokens
+    yields several chunks. "[MASK]" and the like in a text are ordinary text, not special tokens."""
     for chunk in tokenfile.chunks(texts, progress):
         for text in tokenizer.texts(chunk, plain=True):
             for start in range(0, len(text), longest):
@@ -124,7 +124,7 @@ def _marks(text: Text) -> np.ndarray:
 
 
 def _spans(marks: np.ndarray, shift: int) -> list[tuple[int, int]] | None:
-    """The spans encoded in two bits of the tokens' marks."""
+    """The spans encoded in two bits of the tokens' marks, from bit ``shift`` on; None if they are not known."""
     states = marks >> shift & 3
     if (states == UNKNOWN).any():
         return None

@@ -1,4 +1,4 @@
-"""Your own text: a file on this machine, or a dataset from the Hugging Face Hub."""
+"""User-provided text: a local file, or a dataset from the Hugging Face Hub."""
 
 import codecs
 import json
@@ -21,23 +21,23 @@ HEAD = 1000
 
 
 class CorpusError(ValueError):
-    """A corpus that is missing, unreadable or too short."""
+    """Raised for a corpus that is missing, unreadable or too short."""
 
 
 def read_texts(path: str | Path, field: str = "text") -> list[str]:
-    """Read the texts of a file: paragraphs of a .txt, separated by blank lines, or one field of a .jsonl.
+    """Read the texts of a file: the paragraphs of a .txt file, separated by blank lines, or one field of a .jsonl file.
 
-    The file must be UTF-8. Raises CorpusError if it is missing, cannot be read, or holds no text. For a file larger
+    The file must be UTF-8. Raises CorpusError if it is missing, cannot be read, or contains no text. For a file larger
     than memory, use `each`.
     """
     return list(each(path, field))
 
 
 def each(path: str | Path, field: str = "text") -> Iterator[str]:
-    """Iterate over the texts of `read_texts`, reading the file lazily.
+    """Iterate over the texts of a file as in `read_texts`, but read the file lazily.
 
-    Raises CorpusError with the cause: at once for a problem with the whole file (missing, a folder, another format), on
-    reaching it for an unreadable line, and at the end for an empty file.
+    Raises CorpusError with the cause: at once for a problem with the whole file (missing, a folder, another format),
+    for an unreadable line when it is reached, and for an empty file at the end.
     """
     file = _there(Path(path))
     texts = _paragraphs(file) if file.suffix.lower() in PARAGRAPHS else _records(file, field)
@@ -45,7 +45,7 @@ def each(path: str | Path, field: str = "text") -> Iterator[str]:
 
 
 def hub(name: str, split: str = "train", column: str = "text", *, config: str | None = None) -> Sequence[str]:
-    """One text column of a dataset on the Hugging Face Hub; the only function here that needs a network.
+    """Load one text column of a dataset on the Hugging Face Hub; the only function in this module that needs a network.
 
     ``config`` selects one of the dataset's configurations. Raises CorpusError if the package ``datasets``, the dataset
     or the column is not available.
@@ -80,7 +80,7 @@ def _there(file: Path) -> Path:
 
 
 def _some(texts: Iterator[str], file: Path) -> Iterator[str]:
-    """The texts; raises CorpusError if there are none."""
+    """Yield the texts; raises CorpusError if there are none."""
     empty = True
     for text in texts:
         empty = False
@@ -90,7 +90,7 @@ def _some(texts: Iterator[str], file: Path) -> Iterator[str]:
 
 
 def _lines(file: Path) -> Iterator[str]:
-    """The decoded lines of a file, without their line ends; the error names the byte that is not UTF-8."""
+    """Yield the decoded lines of a file, without line ends; an error message names the first byte that is not UTF-8."""
     with _opened(file) as raw:
         start = raw.read(len(git_lfs.START))
         if start == git_lfs.START:
@@ -116,7 +116,7 @@ def _opened(file: Path) -> BinaryIO:
 
 
 def _decoded(line: bytes, begin: int, number: int, file: Path, ascii: bool) -> str:
-    """Decode one line, which begins at byte ``begin`` of the file; ``ascii`` is whether everything before it is
+    """Decode one line, which starts at byte ``begin`` of the file; ``ascii`` tells whether all previous bytes are
     ASCII."""
     if (zero := line.find(0)) >= 0:
         raise CorpusError(f"{file} is not plain text: there is a zero byte at byte {begin + zero:,}, line {number:,}."
@@ -134,7 +134,7 @@ def _decoded(line: bytes, begin: int, number: int, file: Path, ascii: bool) -> s
 
 
 def _alternating(file: Path) -> str:
-    """A hint about zero bytes: in UTF-16 text every other byte is zero, even without a byte order mark."""
+    """A hint for an error about zero bytes: in UTF-16 text every other byte is zero, even without a byte order mark."""
     with _opened(file) as raw:
         head = raw.read(HEAD)
     for zeros, letters, encoding in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
@@ -144,7 +144,7 @@ def _alternating(file: Path) -> str:
 
 
 def _elsewhere(file: Path, line: bytes, at: int) -> str:
-    """A line, whose first byte beyond ASCII is at ``at``, as decoded by the other encodings that can decode the whole
+    """Show a line, whose first non-ASCII byte is at ``at``, in each of the other encodings that can decode the whole
     file."""
     readings = [f"as {encoding} {line[max(0, at - 20):].decode(encoding)[:40].strip()!r}"
                 for encoding in OTHERS if _decodes(file, encoding)]
@@ -155,14 +155,15 @@ def _elsewhere(file: Path, line: bytes, at: int) -> str:
 
 
 def _copied(file: Path, encoding: str) -> str:
-    """How to write a UTF-8 copy of a file with a known encoding, or that the file is damaged if it does not decode."""
+    """Instructions for writing a UTF-8 copy of a file in a known encoding, or a note that the file is damaged if it
+    cannot be decoded."""
     if not _decodes(file, encoding):
         return " But it is damaged and does not decode as such; download it again"
     return f" To read it,{_copy(file, repr(encoding))}"
 
 
 def _decodes(file: Path, encoding: str) -> bool:
-    """Whether a whole file is text in an encoding."""
+    """Whether a whole file can be decoded as text in an encoding."""
     try:
         with file.open(encoding=encoding) as text:
             return all(True for _ in text)
@@ -178,7 +179,7 @@ def _copy(file: Path, encoding: str) -> str:
 
 
 def _paragraphs(file: Path) -> Iterator[str]:
-    """The paragraphs of a plain text, their line breaks kept."""
+    """Yield the paragraphs of a plain text, with their line breaks."""
     block: list[str] = []
     for line in _lines(file):
         if line.strip():
@@ -191,7 +192,7 @@ def _paragraphs(file: Path) -> Iterator[str]:
 
 
 def _records(file: Path, field: str) -> Iterator[str]:
-    """One field of every JSON object, one object per line; blank lines and empty texts are skipped."""
+    """Yield one field of every JSON object, one object per line; blank lines and empty texts are skipped."""
     for number, line in enumerate(_lines(file), 1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""A gazetteer (地名表): finds names in running text by their tokens; the longest match wins."""
+"""A gazetteer (地名表): finds names in running text by their tokens, preferring the longest match."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -8,22 +8,22 @@ from plmlab.text.tokenizers import Tokenizer
 
 
 class Gazetteer:
-    """Finds names in token ids. ``names`` maps a name, as written in a text, to what it denotes."""
+    """Finds names in token ids. ``names`` maps a name, as it is written in a text, to what it denotes."""
 
     def __init__(self, names: Mapping[str, str], tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self._meant = {tuple(tokenizer.encode(name, plain=True)): meant for name, meant in names.items()}
 
     def find(self, ids: Sequence[int]) -> str | None:
-        """What these ids, taken together, denote; None if they are not a name."""
+        """What the whole sequence of ids denotes; None if it is not a name."""
         return self._meant.get(tuple(ids))
 
     def named(self, ids: Sequence[int]) -> list[str]:
-        """What the names in these ids denote, in order. A name never ends within a word."""
+        """What the names in these ids denote, in order of occurrence. A name never ends within a word."""
         return [self._meant[tuple(ids[start:end])] for start, end in self._places(ids)]
 
     def _places(self, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """The spans of names, as ``ids[start:end]``."""
+        """The spans of the names, (start, end) such that ``ids[start:end]`` is a name."""
         at = 0
         while at < len(ids):
             ends = range(min(len(ids), at + self._longest), at, -1)
@@ -37,5 +37,5 @@ class Gazetteer:
         return max(map(len, self._meant), default=0)
 
     def _whole(self, following: Sequence[int]) -> bool:
-        """Whether a word ends before this token, or the text ends."""
+        """Whether a word ends before the token ``following``, or the text ends."""
         return not any(token.startswith(PIECE) for token in self.tokenizer.tokens(following))

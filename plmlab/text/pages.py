@@ -1,4 +1,5 @@
-"""Titled pages as token ids, found by name and split into sentences; a model can move from page to page."""
+"""Titled pages as token ids, which can be looked up by name and are split into sentences, so that a model can move from
+page to page."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -11,8 +12,8 @@ Ids = tuple[int, ...]
 
 
 class TitledPages:
-    """Pages by title. ``texts`` maps a title to the sentences of its page; ``names`` maps a name used in a text to a
-    title."""
+    """Pages indexed by title. ``texts`` maps a title to the sentences of its page; ``names`` maps a name used in a text
+    to a title."""
 
     def __init__(self, texts: Mapping[str, Sequence[str]], names: Mapping[str, str], tokenizer: Tokenizer) -> None:
         self.texts, self.tokenizer = texts, tokenizer
@@ -20,15 +21,15 @@ class TitledPages:
         self._sentences = cache(self._read)
 
     def named(self, question: Sequence[int]) -> list[str]:
-        """The titles of the pages that a question names, in its order; the longest name wins."""
+        """The titles of the pages named in a question, in order of occurrence; the longest match wins."""
         return self._names.named(question)
 
     def find(self, words: Sequence[int]) -> str | None:
-        """The title of the page with this name; None if there is none."""
+        """The title of the page with this name; None if there is no such page."""
         return self._names.find(words)
 
     def sentences(self, title: str) -> list[Ids]:
-        """The sentences of the page with this title; an empty list if there is none."""
+        """The sentences of the page with this title; an empty list if there is no such page."""
         return self._sentences(title)
 
     def _read(self, title: str) -> list[Ids]:
@@ -40,5 +41,5 @@ class TitledPages:
         return tuple(self.tokenizer.encode(" ".join(words), plain=True))
 
     def spelled(self, words: Sequence[int]) -> str:
-        """The words as running text; in lower case if the tokenizer lowercases."""
+        """The tokens as running text, in lower case if the tokenizer lower-cases."""
         return self.tokenizer.decode(words)

@@ -1,4 +1,4 @@
-"""A visible symbol for each character of a token that would not be displayed: spaces, line breaks, zero-width
+"""Visible symbols for the characters of a token that would otherwise be invisible: spaces, line breaks, zero-width
 characters."""
 
 SPACE = "␣"
@@ -15,7 +15,7 @@ UNSEEN = BLANK | JOINING
 
 def printable(token: str) -> str:
     """The label of a token, with a symbol for each character that would be invisible: ␣ for a space at either end, ↵
-    for a line break, ⇥ for a tab, ␀ for NUL, ⟨U+200B⟩ for a character without a symbol of its own. Idempotent."""
+    for a line break, ⇥ for a tab, ␀ for NUL, ⟨U+200B⟩ for a character without its own symbol. Idempotent."""
     inner = token.strip(" ")
     start = len(token) - len(token.lstrip(" "))
     shown = "".join(letter if i and letter in JOINING else _sign(letter) for i, letter in enumerate(inner))

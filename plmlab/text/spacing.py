@@ -1,4 +1,4 @@
-"""Detokenization: where a space belongs between words, and where it does not."""
+"""Detokenization: deciding between which words to put a space."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ def readable(words: Iterable[str], prefix: str = PIECE) -> str:
     """Join words and subwords into running text.
 
     A subword that begins with ``prefix`` is attached to the token before it. The space before punctuation and the
-    spaces between Chinese characters are removed. A special token such as [MASK] keeps its spaces. The original text
+    spaces between Chinese characters are removed; a special token such as [MASK] keeps its spaces. The original spacing
     cannot be restored in every case.
     """
     text = ""

@@ -1,7 +1,7 @@
-"""Training data with random access to every step's batch: a long stream of tokens, or many texts.
+"""Training data with random access to the batch of any step, from a long stream of tokens or from many texts.
 
-The batch of a step depends only on the seed and the step. Training that stopped at step 1,000 can therefore resume with
-step 1,001 without replaying anything, and every machine gets the same batches.
+The batch of a step depends only on the seed and the step. A run that was stopped at step 1,000 can therefore resume at
+step 1,001 without replaying any data, and every machine gets the same batches.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,18 +28,18 @@ END = "[END]"
 
 @dataclass(frozen=True)
 class TokenStream:
-    """A sequence of tokens, in memory or in a file larger than memory; a slice of it is a tensor of ids."""
+    """A sequence of token ids, in memory or in a file larger than memory; slicing it gives a tensor."""
 
     ids: np.ndarray
 
     @classmethod
     def of(cls, ids: Iterable[int]) -> Self:
-        """A stream in memory from the given ids."""
+        """Build a stream in memory from the given ids."""
         return cls(np.fromiter(ids, dtype=np.int64))
 
     @classmethod
     def from_texts(cls, texts: Iterable[str], tokenizer: Tokenizer, separator: str | None = END) -> Self:
-        """A stream in memory of all texts, with the token ``separator`` after each (None: nothing)."""
+        """Build a stream in memory from all texts, with the token ``separator`` after each (None: no separator)."""
         return cls(np.concatenate([np.empty(0, np.uint32), *tokenfile.encoded(texts, tokenizer, separator)]))
 
     @classmethod
@@ -47,7 +47,7 @@ class TokenStream:
               progress: bool = True) -> Self:
         """Write the tokens of all texts to ``path``, and a header to ``path`` + ".json"; returns the opened stream.
 
-        The token ``separator`` follows each text. Only a small part of the texts is in memory at a time. If anything
+        The token ``separator`` follows each text. Only a small part of the texts is in memory at a time. If writing
         fails, an existing file stays unchanged. "[MASK]" and the like in a text are ordinary text, not special tokens.
         Raises CorpusError if there is no text or the disk cannot be written.
         """
@@ -71,8 +71,8 @@ class TokenStream:
         return torch.from_numpy(self.ids[place].astype(np.int64))
 
     def split(self, held_out: float = 0.1) -> tuple["TokenStream", "TokenStream"]:
-        """Split into a training part and a validation part, the last fraction ``held_out``. Raises CorpusError if the
-        fraction is not between 0 and 1, or if one part would be empty."""
+        """Split into a training part and a validation part, which is the last fraction ``held_out`` of the stream.
+        Raises CorpusError if the fraction is not between 0 and 1, or if one part would be empty."""
         if not 0 < held_out < 1:
             raise CorpusError(f"held_out={held_out} was given; it is a fraction of the stream, between 0 and 1")
         cut = len(self) - round(held_out * len(self))
@@ -81,11 +81,11 @@ class TokenStream:
         return TokenStream(self.ids[:cut]), TokenStream(self.ids[cut:])
 
     def windows(self, batch: int, time: int, seed: int) -> "Windows":
-        """Batches of ``batch`` windows of ``time`` positions, cut at random; available for any step."""
+        """Batches of ``batch`` windows of ``time`` positions at random starts; available for any step."""
         return Windows(self, batch, time, seed)
 
     def sequential(self, batch: int, time: int) -> "Sequential":
-        """The whole stream once, in order: every token except the first is predicted exactly once."""
+        """Batches that cover the stream once, in order: every token except the first is predicted exactly once."""
         return Sequential(self, batch, time)
 
 
@@ -117,7 +117,7 @@ class Windows:
 
 @dataclass(frozen=True)
 class Sequential:
-    """A stream in order, for evaluation: causal batches of consecutive windows, and the remainder at the end. Raises
+    """A stream in order, for evaluation: causal batches of consecutive windows, the last one with the remainder. Raises
     CorpusError for a stream of fewer than two tokens."""
 
     stream: TokenStream
@@ -144,9 +144,10 @@ class Sequential:
 
 def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[..., Any], batch: int, seed: int,
              max_tokens: int, **choices) -> ExampleBatches:
-    """Batches of an objective (a function of ``plmlab.objectives``), available for any step.
+    """Batches of texts turned into Examples by an objective (a function of ``plmlab.objectives``), available for any
+    step.
 
-    A text longer than ``max_tokens`` is cut into several; the tokens that the objective adds ([CLS], [SEP], …) are not
+    A text longer than ``max_tokens`` is split into chunks; the tokens that the objective adds ([CLS], [SEP], …) are not
     counted. ``choices`` are passed to the objective. All tokens are held in memory. Raises CorpusError if there is no
     text.
     """
@@ -156,7 +157,7 @@ def examples(texts: Iterable[str], tokenizer: Tokenizer, objective: Callable[...
 
 def examples_of(pieces: TokenChunks, vocab: Vocabulary, objective: Callable[..., Any], batch: int, seed: int,
                 **choices: Any) -> ExampleBatches:
-    """Batches of randomly drawn chunks of text, each turned into an Example by the objective."""
+    """Batches of randomly sampled chunks of text, each turned into an Example by the objective."""
     def draw(rng: Random) -> list[Any]:
         drawn = [pieces[int(rng.random() * len(pieces))] for _ in range(batch)]
         return [objective(text, vocab=vocab, rng=rng, **choices) for text in drawn]
@@ -171,6 +172,6 @@ def _positive(**numbers: int) -> None:
 
 
 def _windows_at(stream: TokenStream, starts: np.ndarray, time: int) -> Batch:
-    """The causal batch of the windows that begin at ``starts``: each position predicts the next token."""
+    """The causal batch of the windows that start at ``starts``: each position predicts the next token."""
     rows = stream.ids[starts[:, None] + np.arange(time + 1)]
     return Batch.causal(torch.from_numpy(rows.astype(np.int64)))

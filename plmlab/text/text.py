@@ -1,4 +1,5 @@
-"""A text as the input of an objective: its tokens, and the spans of its words, sentences and entities where known."""
+"""A text as the input of an objective: its token ids, and the spans of its words, sentences and entities where
+known."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -23,10 +24,10 @@ Told = Iterable[tuple[int, int]] | Callable[[], Iterable[tuple[int, int]] | None
 
 class Text(tuple[int, ...]):
     """A tuple of token ids with the spans of its ``words``, ``sentences`` and ``entities``; each is None if the source
-    does not provide it.
+    does not provide these spans.
 
-    A slice keeps the spans that lie entirely within it; with a step, none. Raises ValueError for invalid `Spans`. Texts
-    with the same ids are equal, as tuples are, whatever their spans.
+    A slice keeps the spans that lie entirely within it, or none if it has a step. Raises ValueError for invalid
+    `Spans`. As with tuples, texts with the same ids are equal, whatever their spans.
     """
 
     _asked: dict[str, Callable[[], Iterable[tuple[int, int]] | None]]
@@ -34,7 +35,7 @@ class Text(tuple[int, ...]):
 
     def __new__(cls, ids: Iterable[int] = (), *, words: Told = None, sentences: Told = None, entities: Told = None,
                 ) -> Self:
-        """Spans given as a function are computed, and checked, when an objective needs them."""
+        """Create a text. Spans given as a function are computed and validated only when an objective needs them."""
         self = super().__new__(cls, ids)
         given = {"words": words, "sentences": sentences, "entities": entities}
         self._asked = {what: spans for what, spans in given.items() if callable(spans)}
@@ -46,7 +47,7 @@ class Text(tuple[int, ...]):
     entities = property(lambda self: self._spans("entities"), doc="The mentions of known entities.")
 
     def __getitem__(self, place: Any) -> Any:
-        """A token, or a part of the text."""
+        """A token id, or a slice of the text."""
         found = super().__getitem__(place)
         if not isinstance(place, slice):
             return found
@@ -54,7 +55,7 @@ class Text(tuple[int, ...]):
         return Text(found, **{what: partial(self._within, what, start, stop) for what in KNOWN if step == 1})
 
     def __add__(self, other: Sequence[int]) -> "Text":  # type: ignore[override]
-        """This text followed by another, with the kinds of spans that both have."""
+        """Concatenate two texts, keeping the kinds of spans that both have."""
         return Text(chain(self, other), **{what: partial(self._with, what, other) for what in KNOWN})
 
     def _spans(self, what: str) -> Spans | None:
@@ -74,8 +75,8 @@ class Text(tuple[int, ...]):
 
 
 def spans(tokens: Sequence[int], what: str, needed_for: str) -> Spans:
-    """The ``what`` of a text, such as "words"; raises ValueError if the text does not have them. ``needed_for`` names
-    what needs them, such as "whole-word masking"."""
+    """The spans of a text of the kind ``what``, such as "words". Raises ValueError if the text does not have them;
+    ``needed_for`` names the feature that requires them, such as "whole-word masking", in the message."""
     found = getattr(tokens, what, None)
     if found is None:
         raise ValueError(f"{needed_for} needs the {what} of a text, but this one does not have them; "
@@ -84,20 +85,20 @@ def spans(tokens: Sequence[int], what: str, needed_for: str) -> Spans:
 
 
 class Named(str):
-    """A string with its entity mentions: ``entities`` are spans of its characters."""
+    """A string with its entity mentions; ``entities`` are spans in characters."""
 
     entities: Spans
 
     def __new__(cls, text: str, entities: Iterable[tuple[int, int]]) -> Self:
-        """Raises ValueError for invalid `Spans`."""
+        """Create the string. Raises ValueError for invalid `Spans`."""
         self = super().__new__(cls, text)
         self.entities = _checked(entities, len(text), "entities") or ()
         return self
 
 
 def sentence_places(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of a text's sentences, split at punctuation and empty lines, as ``text[start:end]`` without surrounding
-    spaces."""
+    """The spans of a text's sentences, split at punctuation and empty lines, such that ``text[start:end]`` is a
+    sentence without surrounding spaces."""
     for start, end in pairwise([0, *(found.end() for found in SENTENCE.finditer(text)), len(text)]):
         part = text[start:end]
         if part and not part.isspace():
@@ -105,8 +106,8 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
 
 
 def token_spans(places: Iterable[tuple[int, int]], offsets: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Convert spans of characters to spans of tokens with these ``offsets``: all tokens that overlap a span and belong
-    to no earlier span."""
+    """Convert character spans to spans of tokens with these ``offsets``: each consists of all tokens that overlap it
+    and belong to no earlier span."""
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     last = 0
     for start, end in places:

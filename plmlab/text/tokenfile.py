@@ -1,4 +1,5 @@
-"""A flat binary file of token ids, written once and read during training: a .bin of integers and a .json header."""
+"""Flat binary files of token ids, written once and read during training: a .bin file of integers with a .json
+header."""
 
 import json
 import os
@@ -21,7 +22,7 @@ BYTES_AT_ONCE = 1 << 24
 
 
 def chunks(texts: Iterable[str], progress: bool = False) -> Iterator[list[str]]:
-    """The texts in lists of about 256 thousand characters and at most 4,096 texts; ``progress`` shows a progress
+    """Yield the texts in lists of about 256 thousand characters and at most 4,096 texts; ``progress`` shows a progress
     bar."""
     if isinstance(texts, str):
         raise CorpusError("texts is a single string; give a list of texts, such as [text]")
@@ -42,7 +43,8 @@ def chunks(texts: Iterable[str], progress: bool = False) -> Iterator[list[str]]:
 
 def encoded(texts: Iterable[str], tokenizer: Tokenizer, separator: str | None,
             progress: bool = False) -> Iterator[np.ndarray]:
-    """The ids of the texts, one array per chunk, with the token ``separator`` after each text (None: nothing)."""
+    """Yield the ids of the texts, one array per chunk, with the token ``separator`` after each text (None: no
+    separator)."""
     after = [] if separator is None else [tokenizer.id(separator)]
     for chunk in chunks(texts, progress):
         yield _joined([row + after for row in tokenizer.encode_all(chunk, plain=True)])
@@ -53,12 +55,12 @@ def _joined(rows: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def write(texts: Iterable[str], tokenizer: Tokenizer, path: Path, separator: str | None, progress: bool) -> None:
-    """Write the ids of all texts, as `write_rows` does."""
+    """Encode all texts and write their ids with `write_rows`."""
     write_rows(encoded(texts, tokenizer, separator, progress), tokenizer, path)
 
 
 def write_rows(rows: Iterator[np.ndarray], tokenizer: Tokenizer, path: Path) -> None:
-    """Write ids one after the other; the file gets its name only when it is complete and flushed to disk.
+    """Write arrays of ids one after the other; the file gets its name only when it is complete and flushed to disk.
 
     Raises CorpusError if there is no text or the disk cannot be written; an existing file then stays unchanged.
     """
@@ -87,7 +89,7 @@ def write_rows(rows: Iterator[np.ndarray], tokenizer: Tokenizer, path: Path) -> 
 
 
 def read(path: Path, tokenizer: Tokenizer | None, check: bool) -> np.ndarray:
-    """The ids in a token file, memory-mapped.
+    """Memory-map the ids in a token file.
 
     Raises CorpusError if the file is missing, differs in length from its header, was changed (checked only if ``check``
     is True), or was written with another tokenizer than ``tokenizer``.
@@ -131,7 +133,7 @@ def _unfinished(path: Path) -> Path:
 
 
 def _pour(rows: Iterator[np.ndarray], file: BinaryIO, kind: np.dtype) -> dict:
-    """Write the ids as they arrive; returns the contents of the header."""
+    """Write the arrays of ids as they arrive. Returns the contents of the header."""
     tokens = checksum = 0
     for row in rows:
         raw = row.astype(kind).tobytes()

@@ -1,4 +1,4 @@
-"""Tokenizers between text and ids: word-level, byte-level BPE, and WordPiece."""
+"""Tokenizers, which convert between text and ids: word-level, byte-level BPE, and WordPiece."""
 
 import hashlib
 import os
@@ -36,25 +36,25 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TokenizerError(ValueError):
-    """A tokenizer that cannot be trained or read, or a token or id that it does not have."""
+    """Raised for a tokenizer that cannot be trained or read, and for a token or id that it does not have."""
 
 
 @dataclass(frozen=True)
 class ForeignVocabulary(Vocabulary):
-    """The vocabulary of a third-party tokenizer, with the ids that it reserves."""
+    """The vocabulary of a third-party tokenizer, with the ids reserved by it."""
 
     reserved: frozenset[int] = field(default=frozenset(), repr=False)
 
     @cached_property
     def special(self) -> frozenset[int]:
-        """Every id that is not a word or subword, including BERT's [unused1] …."""
+        """Every id that is not a word or subword, including reserved ones such as BERT's [unused1]."""
         return super().special | self.reserved
 
 
 class Tokenizer:
-    """A Hugging Face tokenizer, and the Vocabulary with its special ids.
+    """A Hugging Face tokenizer together with the Vocabulary of its special ids.
 
-    ``encode`` adds no special tokens; the objective does.
+    ``encode`` adds no special tokens; the objectives do.
     """
 
     def __init__(self, backend: tokenizers.Tokenizer, vocab: Vocabulary) -> None:
@@ -70,7 +70,7 @@ class Tokenizer:
     @classmethod
     def words(cls, lines: Iterable[str], size: int) -> Self:
         """Train a word-level tokenizer: one token per word or punctuation mark. ``size`` is the maximum vocabulary
-        size; rarer words are [UNK]."""
+        size; less frequent words become [UNK]."""
         backend = tokenizers.Tokenizer(models.WordLevel(unk_token="[UNK]"))
         backend.normalizer = normalizers.NFC()
         backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -81,7 +81,7 @@ class Tokenizer:
 
     @classmethod
     def bpe(cls, lines: Iterable[str], size: int) -> Self:
-        """Train byte-level byte pair encoding (Sennrich et al. 2016; Radford et al. 2019, §2.2): there are no unknown
+        """Train a byte-level BPE tokenizer (Sennrich et al. 2016; Radford et al. 2019, §2.2): there are no unknown
         tokens, and ``decode(encode(text)) == text`` for any text. ``size`` is the maximum vocabulary size."""
         backend = tokenizers.Tokenizer(models.BPE())
         backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -97,8 +97,8 @@ class Tokenizer:
         """Train BERT's WordPiece tokenizer (Devlin et al. 2019, §3): words are split into subwords, Chinese into single
         characters.
 
-        With ``lowercase``, accents are removed too, as in BERT. A word with a character too rare for the vocabulary is
-        [UNK].
+        With ``lowercase``, accents are removed too, as in BERT. A word with a character too rare for the vocabulary
+        becomes [UNK].
         """
         normalizer = normalizers.BertNormalizer(lowercase=lowercase)
         corpus = [normalizer.normalize_str(line) for line in _corpus(lines, size, len(OURS) + 2)]
@@ -111,16 +111,16 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Load a tokenizer.json, or the one in a folder; it need not be one of ours (see `from_hf`)."""
+        """Load a tokenizer.json file, or the one in a folder; it may come from a third party (see `from_hf`)."""
         return cls.of(_read(path))
 
     @classmethod
     def from_hf(cls, pretrained) -> Self:
-        """Load a third-party tokenizer: a fast tokenizer of ``transformers``, a tokenizer.json, or a folder that
+        """Load a third-party tokenizer: a fast tokenizer of ``transformers``, a tokenizer.json file, or a folder that
         contains one.
 
-        The special tokens are those the tokenizer names, or the usual names ([MASK], <mask>, …); None for those it
-        lacks. Truncation and padding are disabled.
+        The special tokens are those that the tokenizer defines, or tokens with the usual names ([MASK], <mask>, …); a
+        missing one is None. Truncation and padding are disabled.
         """
         if isinstance(pretrained, str | Path):
             return cls.load(pretrained)
@@ -155,7 +155,7 @@ class Tokenizer:
         """The ids of a text, without added special tokens.
 
         "[MASK]" in the text becomes the special token, because that is how a user types it; with ``plain`` it is
-        ordinary text.
+        treated as ordinary text.
         """
         return self._encoding(text, plain).ids
 
@@ -167,32 +167,32 @@ class Tokenizer:
 
     def text(self, text: str, *, plain: bool = False) -> Text:
         """``encode(text)`` with its words (from the pre-tokenizer), its sentences (split at punctuation), and the
-        entities of a `plmlab.text.text.Named`."""
+        entities if the text is a `plmlab.text.text.Named`."""
         return self._text(text, self._encoding(text, plain))
 
     def texts(self, texts: Sequence[str], *, plain: bool = False) -> list[Text]:
-        """`text` for many texts, in parallel."""
+        """Apply `text` to many texts in parallel."""
         refuse_string(texts, "texts")
         encodings = self._backend(plain).encode_batch([_sound(text) for text in texts], add_special_tokens=False)
         return list(map(self._text, texts, encodings))
 
     def offsets(self, text: str, *, plain: bool = False) -> list[tuple[int, int]]:
-        """The span of each token of ``encode(text)``: ``text[start:end]``, in characters."""
+        """The character span of each token of ``encode(text)``, such that ``text[start:end]`` is the token."""
         return self._encoding(text, plain).offsets
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of these ids, special tokens included, with the usual spacing."""
+        """The text of these ids, including special tokens, with normal spacing."""
         if self._bytes:
             return self.backend.decode(list(ids), skip_special_tokens=False)
         return readable(self._name(id) for id in ids)
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Each token as a label: "##ing", "[MASK]"; for byte-level tokens "␣the", as formatted by `printable`, and ⟨e4
-        bd⟩ for a part of a character."""
+        """The label of each token: "##ing", "[MASK]"; for byte-level tokens "␣the", as formatted by `printable`, and
+        ⟨e4 bd⟩ for part of a character."""
         return [self._label(self._name(id)) if self._bytes else self._name(id) for id in ids]
 
     def id(self, token: str) -> int:
-        """The id of one token, written as a label of `tokens`; raises TokenizerError if it is not in the vocabulary."""
+        """The id of one token, given as a label of `tokens`. Raises TokenizerError if it is not in the vocabulary."""
         found = self._by_label.get(token)
         if found is None:
             subwords = " ".join(self.tokens(self.encode(token))) or "nothing"
@@ -211,7 +211,7 @@ class Tokenizer:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the tokenizer; text encoded with one tokenizer cannot be decoded with another."""
+        """A hash of the tokenizer, because ids can be decoded only with the tokenizer that produced them."""
         return hashlib.sha256(self.backend.to_str().encode()).hexdigest()[:16]
 
     def _backend(self, plain: bool) -> tokenizers.Tokenizer:
@@ -263,8 +263,8 @@ class Tokenizer:
 
 
 def _byte_letters() -> dict[str, int]:
-    """The byte of each character that represents one in GPT-2: itself if printable, otherwise the next character from
-    U+0100 on."""
+    """GPT-2's mapping of characters to the bytes that they represent: a printable byte is its own character, any other
+    byte the next free character from U+0100 on."""
     printed = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in printed]
     return {chr(b): b for b in printed} | {chr(256 + i): b for i, b in enumerate(others)}
@@ -279,7 +279,7 @@ def _sound(text: str) -> str:
 
 
 def _corpus(lines: Iterable[str], size: int, least: int) -> list[str]:
-    """The training lines, held in memory; raises TokenizerError if nothing can be learned from them."""
+    """The training lines, held in memory. Raises TokenizerError if nothing can be learned from them."""
     if size < least:
         raise TokenizerError(f"size must be at least {least}: {len(OURS)} special tokens and the minimum for any text "
                              f"(bytes, characters, or words); {size} was given")
@@ -292,10 +292,10 @@ def _corpus(lines: Iterable[str], size: int, least: int) -> list[str]:
 
 
 def _pieces(corpus: Sequence[str], size: int) -> dict[str, int]:
-    """Learn WordPiece's vocabulary deterministically.
+    """Learn a WordPiece vocabulary deterministically.
 
-    The library numbers characters in an order that changes from run to run, and merges depend on it; so the characters,
-    at the beginning of a word and inside, are numbered in advance, most frequent first.
+    The library numbers characters in an order that changes from run to run, and the merges depend on this order. So the
+    characters, both word-initial and word-internal, are numbered in advance, most frequent first.
     """
     split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
     distinct = {chunk for line in corpus for chunk in line.split()}
@@ -313,7 +313,7 @@ def _pieces(corpus: Sequence[str], size: int) -> dict[str, int]:
 
 
 def _common_letters(corpus: Sequence[str], most: int) -> list[str]:
-    """The most frequent characters that together cover 99.95 % of the text (SentencePiece's default coverage)."""
+    """The most frequent characters that together cover 99.95 % of the text (the default coverage of SentencePiece)."""
     counts = Counter(letter for line in corpus for letter in line if not letter.isspace())
     ranked = sorted(counts, key=lambda letter: (-counts[letter], letter))[:most]
     running = list(accumulate(counts[letter] for letter in ranked))
@@ -321,7 +321,7 @@ def _common_letters(corpus: Sequence[str], most: int) -> list[str]:
 
 
 def _warn_if_never_used(backend: tokenizers.Tokenizer, tokens: Sequence[str]) -> None:
-    """Warn if texts are lower-cased before look-up in a vocabulary with capital letters."""
+    """Warn if texts are lower-cased although the vocabulary contains tokens with capital letters."""
     if backend.normalizer is None or "A" in backend.normalizer.normalize_str("A"):
         return
     capital = sum(token != token.lower() for token in tokens)

@@ -11,8 +11,8 @@ SENTINELS = tuple(f"[X{i}]" for i in range(32))
 class Vocabulary:
     """The size of a vocabulary and its special ids.
 
-    The defaults are those of all tokenizers trained here; a third-party tokenizer sets its own. A special token that a
-    tokenizer lacks is None.
+    The defaults are those of all tokenizers trained here; a third-party tokenizer sets its own. The id of a special
+    token that a tokenizer lacks is None.
     """
 
     size: int
@@ -33,11 +33,11 @@ class Vocabulary:
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The ids of words or subwords, in ascending order."""
+        """All ids of words or subwords, in ascending order."""
         return tuple(id for id in range(self.size) if id not in self.special)
 
     def need(self, name: str) -> int:
-        """The id of the special token ``name``; raises ValueError if the tokenizer lacks it."""
+        """The id of the special token ``name``. Raises ValueError if the tokenizer lacks that token."""
         id = getattr(self, name)
         if id is None:
             raise ValueError(

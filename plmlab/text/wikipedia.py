@@ -1,7 +1,7 @@
 """A sample of English Wikipedia, cleaned: about a hundred articles that ship with gensim (CC BY-SA 3.0).
 
-Wiki markup is recursive (a link in a caption in a template), so it is resolved from the inside out: markup without
-nested markup is replaced by its text, until nothing is left to replace.
+Wiki markup is recursive (a link in a caption in a template), so it is resolved from the inside out: markup that
+contains no other markup is replaced by its text, until no markup is left.
 """
 
 import bz2
@@ -73,9 +73,9 @@ class Article:
 def articles() -> list[Article]:
     """The articles of the sample that contain running text, in the order of the file.
 
-    Kept are paragraphs and list items that are sentences. Left out are tables, captions, headings, footnotes, the
-    sections at the end (references, external links, …), and paragraphs with a formula. Disambiguation pages therefore
-    have nothing left. Parsed once per process, in about a second.
+    Paragraphs and list items that are sentences are kept. Tables, captions, headings, footnotes, the sections at the
+    end (references, external links, …) and paragraphs with a formula are left out, so nothing remains of disambiguation
+    pages. The file is parsed once per process, in about a second.
     """
     return list(_articles())
 
@@ -103,19 +103,19 @@ def _articles() -> tuple[Article, ...]:
 
 
 def link_text(found: re.Match[str]) -> str:
-    """The displayed text of a link matched by `LINK`: [[page|text]] → text; an empty string for a picture, a category
-    or a page in another language."""
+    """The displayed text of a link matched by `LINK`: [[page|text]] → text. It is an empty string for a picture, a
+    category or a page in another language."""
     target, _, text = found[1].rpartition("|")
     return "" if NOT_A_WORD.match(target or text) else text.removeprefix(":")
 
 
 def clean(markup: str, shown: Callable[[re.Match[str]], str] = link_text) -> list[str]:
-    """The paragraphs of running text in a page of wiki markup; ``shown`` gives the replacement of a link."""
+    """The paragraphs of running text in a page of wiki markup; ``shown`` maps a link to the text that replaces it."""
     return [paragraph for line in _body(_without_markup(markup, shown)) if (paragraph := _paragraph(line))]
 
 
 def _without_markup(markup: str, shown: Callable[[re.Match[str]], str]) -> str:
-    """The text with its headings and line breaks, and without any other markup. NUL marks a formula."""
+    """The text without markup other than headings and line breaks; NUL marks a formula."""
     text = HIDDEN.sub("", markup)
     text = FORMULA.sub("\x00", text)
     text = NOWIKI.sub("", BLOCK.sub("\n", BREAK.sub(" ", text)))
@@ -137,7 +137,7 @@ def _raised(found: re.Match[str]) -> str:
 
 
 def _body(text: str) -> Iterator[str]:
-    """The lines of a page without headings, and without the sections at its end."""
+    """Yield the lines of a page without headings and without the final sections."""
     skipped = 0
     for line in text.split("\n"):
         if heading := HEADING.match(line.strip()):
@@ -149,7 +149,7 @@ def _body(text: str) -> Iterator[str]:
 
 
 def _paragraph(line: str) -> str:
-    """A line as a paragraph; an empty string if it is not running text."""
+    """The paragraph on a line; an empty string if the line is not running text."""
     text = line.strip().lstrip("*#:; ")
     for hole, filling in HOLES:
         text = hole.sub(filling, text)

@@ -1,5 +1,5 @@
-"""The links between the pages of the Wikipedia sample, from its markup: [[page]], or [[page|displayed text]]; and its
-paragraphs with the links as entities."""
+"""The links between the pages of the Wikipedia sample, from their markup, [[page]] or [[page|displayed text]]; and the
+paragraphs of the sample with links as entities."""
 
 import re
 from functools import cache
@@ -20,8 +20,8 @@ ELSEWHERE = re.compile(r"\s*(?::|(?:[swq]|wikt|wiktionary|wikiquote|wikipedia|wp
 
 @cache
 def linked_paragraphs() -> tuple[str, ...]:
-    """The sample's `plmlab.text.paragraphs`, each as a `Named` whose entities are the links to pages of the
-    encyclopedia; a plain string if its links were lost in cleaning."""
+    """The sample's `plmlab.text.paragraphs`, each as a `Named` whose entities are the links to encyclopedia pages, or
+    as a plain string if its links were lost in cleaning."""
     found = [(article, {str(one): one for one in map(_named, clean(markup()[article.title], _marked))})
              for article in articles()]
     return tuple(named.get(paragraph, paragraph) for article, named in found for paragraph in article.paragraphs)
@@ -33,15 +33,15 @@ def _marked(found: re.Match[str]) -> str:
 
 
 def _named(paragraph: str) -> Named:
-    """A paragraph in which the marks around links are replaced by entity spans."""
+    """A paragraph whose link markers are replaced by entity spans."""
     places = [found.start() - before for before, found in enumerate(MARK.finditer(paragraph))]
     return Named(MARK.sub("", paragraph), zip(places[::2], places[1::2], strict=True))
 
 
 def linked(text: str) -> list[str]:
-    """The titles that a page of wiki markup links to, each once, in order; also from its tables and captions.
+    """The titles that a page of wiki markup links to, each once, in order; links in tables and captions are included.
 
-    Pictures, categories, other languages, other projects and footnotes are left out.
+    Links to pictures, categories, other languages and other projects, and links in footnotes, are left out.
     """
     targets = [target for target in TARGET.findall(NOWIKI.sub("", HIDDEN.sub("", text)))
                if not NOT_A_WORD.match(target) and not ELSEWHERE.match(target)]
@@ -51,8 +51,8 @@ def linked(text: str) -> list[str]:
 
 @cache
 def link_graph() -> "networkx.DiGraph":
-    """The sample's articles, with an edge for each link from one to another. A node's ``links`` is the number of pages
-    it links to, including pages outside the sample."""
+    """The graph of the sample's articles, with an edge for each link from one to another. A node's attribute ``links``
+    is the number of pages it links to, including pages outside the sample."""
     import networkx
 
     graph = networkx.DiGraph()
@@ -65,8 +65,8 @@ def link_graph() -> "networkx.DiGraph":
 
 
 def reached(title: str, hops: int) -> dict[str, int]:
-    """The articles that can be reached from one in at most ``hops`` links → the minimum number of links. Raises
-    ValueError for a title that is not in the sample."""
+    """The articles reachable from an article in at most ``hops`` links → the minimum number of links. Raises ValueError
+    for a title that is not in the sample."""
     import networkx
 
     graph = link_graph()
@@ -78,7 +78,7 @@ def reached(title: str, hops: int) -> dict[str, int]:
 
 def links_by_article() -> list[tuple[str, int, list[str], list[str]]]:
     """One row per article: its title, the number of pages it links to, the articles of the sample among them, and those
-    that are two links away."""
+    two links away."""
     graph = link_graph()
     return [(title, count, list(graph[title]), [other for other, hops in reached(title, 2).items() if hops == 2])
             for title, count in graph.nodes(data="links")]

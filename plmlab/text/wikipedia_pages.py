@@ -1,7 +1,7 @@
-"""The Wikipedia sample as pages for question answering: titles are matched in running text by their words.
+"""The Wikipedia sample as pages for question answering: titles are matched word by word in running text.
 
-Sentences are split by NLTK's Punkt (Kiss & Strunk 2006), which learns from the sample itself, without labels, after
-which words a full stop does not end a sentence ("U.S.", "c.").
+Sentences are split by NLTK's Punkt (Kiss & Strunk 2006), which learns from the unlabelled sample itself after which
+words a full stop does not end a sentence ("U.S.", "c.").
 """
 
 import re
@@ -22,10 +22,10 @@ SIGNPOST = "disambiguation"
 
 
 class WikipediaPages(TitledPages):
-    """The sample's articles, each under its title, without disambiguation pages.
+    """The sample's articles as pages, indexed by title, without disambiguation pages.
 
-    A text refers to a page by its title without the part in parentheses. A single letter in a text does not refer to
-    the page about it ("A"), so such pages are never matched.
+    A text refers to a page by its title without the part in parentheses. Pages about a single letter ("A") are never
+    matched, because a single letter in a text does not refer to them.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -40,7 +40,7 @@ def called(title: str) -> str:
 
 @cache
 def sentences() -> dict[str, list[str]]:
-    """Title → the sentences of its article, paragraph by paragraph. Takes about four seconds, once per process."""
+    """Title → the sentences of its article, paragraph by paragraph. The first call takes about four seconds."""
     return {article.title: [one for paragraph in article.paragraphs for one in punkt().tokenize(paragraph)]
             for article in articles() if not signpost(article.title)}
 
@@ -53,7 +53,7 @@ def signpost(title: str) -> bool:
 
 @cache
 def punkt() -> "PunktSentenceTokenizer":
-    """The sentence splitter, trained on the whole sample."""
+    """The Punkt sentence splitter, trained on the whole sample."""
     from nltk.tokenize.punkt import PunktSentenceTokenizer, PunktToken, PunktTrainer
 
     types = dict[str, str]()

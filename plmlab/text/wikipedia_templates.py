@@ -1,4 +1,4 @@
-"""The text of Wikipedia's templates in running text: {{convert|8|km}} → 8 km. Most templates leave none."""
+"""Wikipedia's templates as running text: {{convert|8|km}} → 8 km. Most templates are removed."""
 
 import re
 
@@ -30,7 +30,7 @@ SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def template_text(inside: str) -> str:
-    """The text that the template ``{{inside}}`` contributes to a sentence; an empty string if there is none."""
+    """The text of the template ``{{inside}}`` in a sentence; an empty string if the template has none."""
     parts = [part.strip() for part in inside.split("|")]
     name, arguments = parts[0].lower().replace("_", " "), _positional(parts[1:])
     if name in AS_SIGN:
@@ -48,7 +48,7 @@ def template_text(inside: str) -> str:
 
 
 def _positional(parts: list[str]) -> list[str]:
-    """The unnamed arguments, and those numbered explicitly: ``1=text``."""
+    """The unnamed arguments, including those numbered explicitly (``1=text``)."""
     found = []
     for part in parts:
         name, equals, value = part.partition("=")

@@ -18,7 +18,8 @@ WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+(?:(?:['’\-.]|,(?=\d))[^\W_{HAN}]+)*"
 
 
 def word_sentences(texts: Iterable[str]) -> Iterator[list[str]]:
-    """The sentences of the texts as lowercase words, at most `LONGEST` in each, without punctuation; numbers are kept.
+    """Yield the sentences of the texts as lowercase words, at most `LONGEST` per sentence; punctuation is removed,
+    numbers are kept.
 
     Chinese is split into single characters.
     """
@@ -30,10 +31,10 @@ def word_sentences(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def word_tokenizer(words: Iterable[str]) -> Tokenizer:
-    """A word-level tokenizer with one token per word, after the special tokens of all our tokenizers; it splits text at
-    spaces.
+    """Build a word-level tokenizer with one token per word, after the special tokens shared by all our tokenizers. It
+    splits text at spaces.
 
-    The ids follow the order of ``words``; all other words are [UNK].
+    The ids follow the order of ``words``; all other words become [UNK].
     """
     refuse_string(words, "words")
     listed = list(dict.fromkeys([*OURS, *words]))

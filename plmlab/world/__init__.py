@@ -1,4 +1,4 @@
-"""The Small World: a miniature universe that generates text and provides complete annotations for it."""
+"""The Small World: a miniature universe that generates fully annotated text."""
 
 from plmlab.world.world import World, full, small
 

@@ -1,1 +1,1 @@
-"""Datasets generated from a World: batches, labelled tasks, a tokenizer."""
+"""Datasets generated from a World: batches, labelled tasks, and a tokenizer."""

@@ -1,4 +1,4 @@
-"""Word pairs of a relation, for analogy questions a : b = c : ?, from a world's grammar and facts."""
+"""Word pairs from a world's grammar and facts, by relation, for analogy questions a : b = c : ?."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
@@ -30,7 +30,7 @@ def related(world: World) -> dict[str, list[tuple[str, str]]]:
     """Relation → its word pairs, in the order of the tables; only single, unambiguous words that occur in the
     sentences.
 
-    A word is the first of at most one pair per relation. Pairs of two identical words are left out.
+    A word is the first element of at most one pair per relation. Pairs of two identical words are left out.
     """
     vocabulary = set(world.automaton().vocabulary)
     ambiguous = set(world.lexicon.ambiguous)
@@ -51,7 +51,8 @@ def related(world: World) -> dict[str, list[tuple[str, str]]]:
 
 
 def questions(pairs: Sequence[tuple[str, str]], *, most: int = 500, seed: int = 0) -> list[Question]:
-    """All ordered combinations of two pairs with four different words, or a random sample of ``most`` of them."""
+    """All questions from two pairs with four different words, in either order, or a random sample of ``most`` of
+    them."""
     every = [Question(a, b, c, d) for (a, b), (c, d) in permutations(pairs, 2) if len({a, b, c, d}) == 4]
     return shuffled(Random(seed), every)[:most]
 

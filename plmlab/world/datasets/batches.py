@@ -1,4 +1,4 @@
-"""Batches of a world's text: sentences under an objective, and BERT's sentence pairs; available for any step."""
+"""Batches of a world's text, available for any step: sentences under an objective, and sentence pairs as in BERT."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -22,10 +22,10 @@ from plmlab.world.world import World
 def sentence_batches(world: World, split: str, tokenizer: Tokenizer,
                      objective: Callable[..., Example | BidirectionalExample],
                      batch: int, seed: int) -> ExampleBatches:
-    """Batches of ``batch`` new sentences of a split, each turned into an Example by ``objective``.
+    """Batches of ``batch`` newly sampled sentences of a split, each turned into an Example by ``objective``.
 
     The tokenizer has one token per word (``build_world_tokenizer``), so that the world's floors apply to this text. The
-    Text passed to the objective includes its words and its entity mentions.
+    Text passed to the objective includes word spans and entity mentions.
     """
     def draw(rng: Random) -> list[Any]:
         sentences = list(islice(world.text(split, seed=int(rng.random() * 2**53)), batch))
@@ -42,8 +42,8 @@ def _named(world: World, split: str, words: Sequence[str]) -> tuple[tuple[int, i
 
 def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective: Callable[..., AnyExample], batch: int,
                       seed: int) -> ExampleBatches:
-    """Like `sentence_batches`, but each sentence is in Chinese with probability ½. Each sampled sentence is in one
-    language only, so the data contain no translation pairs. Chinese sentences have no mentions."""
+    """Like `sentence_batches`, but each sentence is in Chinese with probability ½. Each sampled sentence is used in
+    only one language, so the data contain no translation pairs. Chinese sentences have no entity mentions."""
     def draw(rng: Random) -> list[Any]:
         sentences = islice(world.sentences(split, seed=int(rng.random() * 2**53)), batch)
         chosen = [(one.chinese, None) if rng.random() < 0.5 else (one.words, one.named) for one in sentences]
@@ -54,12 +54,12 @@ def bilingual_batches(world: World, split: str, tokenizer: Tokenizer, objective:
 
 
 def next_word_examples(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[Example]:
-    """Given sentences as Examples of next-word prediction; the tokenizer has one token per word."""
+    """Convert sentences to Examples of next-word prediction; the tokenizer has one token per word."""
     return [causal(row, vocab=tokenizer.vocab, rng=Random(0)) for row in rows(tokenizer, sentences)]
 
 
 def next_word_batch(sentences: Sequence[Sequence[str]], tokenizer: Tokenizer) -> Batch:
-    """The batch of given sentences for next-word prediction."""
+    """Convert sentences to a batch for next-word prediction."""
     return Batch.of(next_word_examples(sentences, tokenizer), pad=tokenizer.vocab.need("pad"))
 
 
@@ -69,9 +69,9 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
                  **choices: Any) -> ExampleBatches:
     """Batches of sentence pairs from articles, half of them from two different articles (Devlin et al. 2019, §3.1).
 
-    Each pair is turned into an Example by ``objective``, with its ``choices``; ``next_sentence`` masks words and labels
+    ``objective``, with its ``choices``, turns each pair into an Example; ``next_sentence`` masks words and labels
     whether B follows A. The tokenizer has one token per word (``build_world_tokenizer``). ``draw_pairs(world, split,
-    seed)`` yields the pairs: single sentences by default, or `segment_pairs`.
+    seed)`` yields the pairs: single sentences by default, or segments with `segment_pairs`.
     """
     def draw(rng: Random) -> list[Any]:
         pairs = list(islice(draw_pairs(world, split, int(rng.random() * 2**53)), batch))
@@ -86,8 +86,8 @@ def pair_batches(world: World, split: str, tokenizer: Tokenizer, batch: int, see
 def mixed_batches(pairs: ExampleBatches, sentences: ExampleBatches) -> ExampleBatches:
     """Batches of sentence pairs from articles, followed by single sentences of the grammar.
 
-    A single sentence has no next-sentence label: where pairs have a label, its label is IGNORE. The articles state
-    facts only, so that a word such as the bank of a river occurs in no article. Devlin et al. (2019) use pairs only.
+    A single sentence has no next-sentence label; in a batch with labels, it gets IGNORE. The articles only state facts,
+    so that some words, such as the bank of a river, occur in no article. Devlin et al. (2019) use pairs only.
     """
     def draw(rng: Random) -> list[Any]:
         one, other = (cast(Sequence[Example], source.draw(rng)) for source in (pairs, sentences))

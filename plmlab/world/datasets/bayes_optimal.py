@@ -1,4 +1,4 @@
-"""The Bayes-optimal predictor of a world, to be compared with a model: exact distributions over its tokenizer's ids."""
+"""The Bayes-optimal predictor of a world, as a reference for models: exact distributions over its tokenizer's ids."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,7 +21,8 @@ class BayesOptimalPredictor:
     """Bayes-optimal predictor: exact posteriors and next-word distributions over the ids of a tokenizer of ``size``
     tokens.
 
-    Raises ValueError if a word of the world is not a single token, because its probability is then not that of a token.
+    Raises ValueError unless every word of the world is a single token, because otherwise a word's probability is not
+    that of a token.
     """
 
     def __init__(self, world: World, split: str, tokenizer: Tokenizer, size: int) -> None:
@@ -43,17 +44,17 @@ class BayesOptimalPredictor:
         return {self.id[word]: p for word, p in explanation.expected.items()}, ""
 
     def both(self, words: Sequence[str], places: Sequence[int]) -> list[Distribution]:
-        """The distribution of each masked word given all other words; positions count from the first word, which is 0.
-        Raises NotInGrammar if the visible words fit no sentence."""
+        """The distribution of each masked word given all other words; ``places`` are indices of words, from 0. Raises
+        NotInGrammar if no sentence contains the visible words."""
         return [self._belief(found) for found in self.world.posterior(words, places, self.split)]
 
     def left(self, words: Sequence[str]) -> Distribution | None:
-        """The distribution of the next word after these words; None if no sentence starts with them."""
+        """The distribution of the next word after these words; None if no sentence begins with them."""
         found = self.world.next_words(words, self.split)
         return self._belief(found) if found else None
 
     def after(self, words: Sequence[str]) -> Distribution:
-        """Like ``left``, but raises ValueError if no sentence starts with these words."""
+        """Like ``left``, but raises ValueError if no sentence begins with these words."""
         found = self.left(words)
         if found is None:
             raise ValueError(f"no sentence of the world begins with {' '.join(words)!r:.60}")
@@ -68,8 +69,8 @@ class BayesOptimalPredictor:
         return dict(found)
 
     def under_masks(self, words: Sequence[str], gap: int, cut: int) -> dict[str, Distribution | None]:
-        """The name of each of UniLM's masks → the distribution of the word at index ``gap`` under it, where the first
-        ``cut`` words are the source; None if no sentence has the visible words. See
+        """The distribution of the word at index ``gap`` under each of UniLM's masks, by name of the mask; the first
+        ``cut`` words are the source. None if no sentence has the visible words. See
         `plmlab.world.probability.under_masks`."""
         found = under_masks(self.world.automaton(self.split), words, gap, cut)
         return {name: None if belief is None else self._belief(belief) for name, belief in found.items()}

@@ -1,4 +1,4 @@
-"""KL divergence between a language model and the Bayes-optimal predictor of the Small World, per kind of word."""
+"""KL divergence between a language model and the Bayes-optimal predictor of the Small World, by kind of word."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def unseen(world: World, sentences: Sequence[Sentence], drawn: int = 60_000) -> 
 
 
 def kinds(sentence: Sentence) -> list[str]:
-    """The kind of each word and of the end: the knowledge needed to predict it.
+    """The kind of each word and of the end of the sentence, by the knowledge needed to predict it.
 
     "agreement": a verb after its subject; "facts": any name after the first, in a sentence that states a fact;
     "senses": an ambiguous word and all words after it; "names": the first name; otherwise "the rest".
@@ -52,14 +52,14 @@ def kinds(sentence: Sentence) -> list[str]:
 
 @cache
 def _next(best: BayesOptimalPredictor, words: tuple[str, ...]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The possible next tokens after these words, and their exact probabilities."""
+    """The possible next tokens after these words, with their exact probabilities."""
     found = best.after(words)
     tokens = found.nonzero().flatten()
     return tokens, found[tokens]
 
 
 def gaps(model: nn.Module, best: BayesOptimalPredictor, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
-    """Kind → the KL divergence of the model's distribution from the exact one for each of its words, in nats.
+    """KL divergence of the model's next-token distribution from the exact one, in nats: kind → one value per word.
 
     The sentences must be from the predictor's world. The mean over all words is the model's loss above the floor.
     """
@@ -74,6 +74,6 @@ def gaps(model: nn.Module, best: BayesOptimalPredictor, sentences: Sequence[Sent
 
 
 def category_means(found: dict[str, list[float]]) -> dict[str, float]:
-    """Kind → its mean; and "all"."""
+    """Kind → mean divergence of its words; "all" → the mean over all words."""
     return {kind: mean(found[kind])
             for kind in CATEGORIES} | {"all": mean(gap for gaps in found.values() for gap in gaps)}

@@ -1,4 +1,4 @@
-"""Grammatical number: the words of a world that mark singular or plural, and their form in the opposite number."""
+"""Grammatical number: the words of a world that mark singular or plural, and their forms in the opposite number."""
 
 from functools import cache
 from typing import NamedTuple
@@ -25,14 +25,14 @@ class NumberWords(NamedTuple):
 
 @cache
 def other_number(world: World) -> dict[str, str]:
-    """Each word that agrees in number with its subject or antecedent → its form in the opposite number: verbs, and
-    "this", "it", "its"."""
+    """Each word that agrees in number with its subject or antecedent (verbs, and "this", "it", "its") → its form in the
+    opposite number."""
     return _both_ways([*NUMBER_WORDS.values(), *_forms(world, "third", "base")])
 
 
 @cache
 def other_noun(world: World) -> dict[str, str]:
-    """Each common noun with both numbers → its form in the opposite number."""
+    """Each common noun that has both numbers → its form in the opposite number."""
     return _both_ways(_forms(world, "sg", "pl", tag="NOUN"))
 
 
@@ -54,7 +54,7 @@ def number_words(world: World) -> NumberWords:
 
 
 def number_of_noun(world: World, word: str) -> str | None:
-    """"sg" or "pl", as the lexicon lists the noun; None if it is not a noun or has no number."""
+    """The number of a noun in the lexicon, "sg" or "pl"; None if the word is not a noun or has no number."""
     forms = (form for reading, form in world.lexicon.readings.get(word, ()) if reading.tag == "NOUN")
     return next((form for form in forms if form in NUMBERS), None)
 

@@ -1,4 +1,4 @@
-"""Ambiguous words in sentences of the full world, with their senses: training and test data for a probe."""
+"""Sentences of the full world with ambiguous words and their senses: training and test data for a probe."""
 
 from collections import defaultdict
 from functools import cache
@@ -11,7 +11,8 @@ SENTENCES, EACH = 12_000, 30
 
 
 class Occurrence(NamedTuple):
-    """An ambiguous word in a sentence: its index, its sense, the pattern of the sentence, and the side of the cue."""
+    """An ambiguous word in a sentence: the ``place`` of the word (its index), its sense, the sentence's pattern, and
+    the side on which the cue is."""
 
     words: tuple[str, ...]
     place: int
@@ -27,7 +28,7 @@ class Occurrence(NamedTuple):
 
 @cache
 def occurrences() -> dict[str, list[Occurrence]]:
-    """Pattern → its distinct sentences, 30 at most; patterns in alphabetical order."""
+    """Pattern → its distinct sentences, at most 30; patterns in alphabetical order."""
     found: dict[str, dict[tuple[str, ...], Occurrence]] = defaultdict(dict)
     for sentence in islice(full().sentences("train", seed=21), SENTENCES):
         word, *rest = sentence.pattern.split(".")  # such a pattern id is word.sense.side and a number
@@ -39,15 +40,15 @@ def occurrences() -> dict[str, list[Occurrence]]:
 
 
 def other_sentences() -> tuple[list[Occurrence], list[Occurrence]]:
-    """Training and test occurrences: the sentences of each pattern, alternately."""
+    """Training and test occurrences, taken alternately from the sentences of each pattern."""
     several = [rows for rows in occurrences().values() if len(rows) > 3]
     return [row for rows in several for row in rows[1::2]], [row for rows in several for row in rows[::2]]
 
 
 def other_patterns() -> list[tuple[list[Occurrence], list[Occurrence]]]:
-    """Two splits into training and test occurrences.
+    """Two splits into training and test occurrences by pattern.
 
-    One of the patterns of each sense that has several is in the test set, so that its cue does not occur in training.
+    For each sense with several patterns, one pattern is in the test set, so that its cue does not occur in training.
     """
     turns = []
     for turn in range(2):

@@ -17,7 +17,7 @@ Words = tuple[str, ...]
 @dataclass(frozen=True)
 class Passage:
     """Several consecutive ``sentences``, all their ``english`` and all their ``chinese`` words. ``partners`` are pairs
-    of aligned positions (Chinese, English), for those words whose alignment is unambiguous."""
+    of aligned word positions (Chinese, English), for the words whose alignment is unambiguous."""
 
     sentences: tuple[Words, ...]
     english: Words
@@ -31,7 +31,8 @@ class Passage:
                        tuple((one, last - other) for one, other in self.partners))
 
     def last_sentence_first(self) -> "Passage":
-        """The same passage with its English sentences in reverse order, and the words of each in the original order."""
+        """The same passage with its English sentences in reverse order, but the words within each in their original
+        order."""
         ends = list(accumulate(map(len, self.sentences)))
         moved = [ends[-1] - end + position for end, words in zip(ends, self.sentences, strict=True)
                  for position in range(len(words))]
@@ -54,7 +55,7 @@ def joined(sentences: list[Sentence], lexicon: Lexicon) -> Passage:
 def passages(world: World, split: str, rng: Random, lengths: range = range(1, 61)) -> Iterator[Passage]:
     """Endless iterator over random passages.
 
-    The target length is sampled uniformly from ``lengths``, in English words; sentences are sampled independently and
+    A target length is sampled uniformly from ``lengths``, in English words; independently sampled sentences are then
     appended until the next one would exceed it. Raises ValueError if ``lengths`` is empty.
     """
     if not lengths:

@@ -1,7 +1,8 @@
-"""Long texts that repeatedly query facts stated earlier, with a known distance for every question.
+"""Long texts that repeatedly query facts stated earlier; the distance from statement to question is known for every
+question.
 
-A story has one question, at its end. Here single-sentence facts (recall_plots.tsv) or plots of the stories are stated
-and then queried again and again, between scenes that do not mention them.
+A story has only one question, at its end. In these texts, single-sentence facts (recall_plots.tsv) or plots of the
+stories are stated and then queried again and again, between scenes that do not mention them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,14 +21,14 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Recall:
-    """A question inside a text.
+    """A question within a text.
 
     Attributes:
         plot: a row of recall_plots.tsv or story_plots.tsv.
-        told: the position of the last mention: the full stop of the first sentence that the answer needs, or, if it was
+        told: the position of the last mention: the full stop of the first sentence that the answer needs or, if it was
             queried before, the last word of the previous answer.
         start: the position of the answer's first word.
-        answer: its words.
+        answer: the words of the answer.
         options: the candidates for a model without memory. With one thread per plot these are all answers of that kind;
             with several, the answers of these threads. The correct answer is among them.
     """
@@ -46,20 +47,21 @@ class Recall:
 
 @dataclass(frozen=True)
 class RecallText:
-    """The words of a text, and the questions in it."""
+    """The words of a text, and the questions that it contains."""
 
     words: Words
     recalls: tuple[Recall, ...]
 
 
 class RecallTexts:
-    """Generates such texts with the people, scenes and plots of a world's stories; all of it counts as training text.
+    """Generates recall texts with the people, scenes and plots of a world's stories; all of them count as training
+    text.
 
     Args:
         world: the world whose tables are used.
         words: the length of a text; the last sentence is truncated there.
         distances: minimum and maximum number of words between a statement and its question. The target distance is
-            uniform over this range; a question waits for the end of the current sentences.
+            uniform over this range; the question is asked once the sentences begun before that point are complete.
         plots: rows of recall_plots.tsv or story_plots.tsv; None: all rows of recall_plots.tsv.
         threads: the number of threads per plot, 1 to 3. A story has three.
         scenes: the probability of inserting a scene before the next statement. If nothing is due to be stated or

@@ -1,5 +1,5 @@
-"""Pairs of segments as in BERT's pre-training: spans of several sentences, where the second does or does not follow the
-first."""
+"""Pairs of segments as in BERT's pretraining: spans of several sentences, where the second segment does or does not
+follow the first."""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -19,15 +19,17 @@ def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest:
     """Endless iterator over pairs of segments of articles with at most ``longest`` words in total (Devlin et al. 2019,
     §3.1 and A.2; the term "segment" is from Liu et al. 2019).
 
-    An article is cut between two sentences. The first segment runs from a random sentence to the cut; half the time the
-    second runs from the cut to a random sentence, half the time it is a random span of an article about another entity.
-    One pair in `FILLED` is extended by further articles until ``longest`` is reached. If a pair is too long, the first
-    segment is truncated at its beginning, down to half of ``longest``, then the second at its end.
+    An article is split between two sentences. The first segment runs from a random sentence to the split. With
+    probability ½ the second segment runs from the split to a random sentence; otherwise it is a random span of an
+    article about another entity. One pair in `FILLED` is extended with further articles until ``longest`` is reached.
+    If a pair is too long, the first segment is truncated at its beginning, down to half of ``longest``, then the second
+    at its end.
 
-    This differs from the authors' code, where nine pairs in ten are filled, and from a single article: ours are short.
+    In the authors' code, nine pairs in ten are filled, each from a single article; our articles are too short for
+    that.
 
     Raises:
-        PairError: articles about fewer than two entities, or no article with two sentences; ``longest`` below 2.
+        PairError: articles about fewer than two entities, no article with two sentences, or ``longest`` below 2.
     """
     articles = [article for article in world.paired(split) if len(article.sentences) > 1]
     if len({article.entity for article in articles}) < 2:

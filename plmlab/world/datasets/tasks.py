@@ -1,8 +1,7 @@
-"""Labelled downstream tasks on the world's text, analogous to GLUE, CoNLL and SQuAD: what a pretrained model is
-fine-tuned on.
+"""Labelled downstream tasks for fine-tuning on the world's text, analogous to GLUE, CoNLL and SQuAD.
 
-Acceptability (CoLA), paraphrase (MRPC) and extractive QA (SQuAD). For the fourth task, NER (CoNLL 2003), every sentence
-has its own labels: :attr:`plmlab.world.grammar.sentence.Sentence.bio`.
+Acceptability (CoLA), paraphrase (MRPC) and extractive QA (SQuAD). For the fourth task, NER (CoNLL 2003), the labels are
+part of every sentence: :attr:`plmlab.world.grammar.sentence.Sentence.bio`.
 """
 
 from collections import defaultdict
@@ -30,14 +29,14 @@ PASSAGE = 3
 
 
 class Acceptability(NamedTuple):
-    """A sentence, and whether it is acceptable; if not, its verb has the wrong number."""
+    """A sentence and whether it is acceptable (``right``); an unacceptable sentence has a verb in the wrong number."""
 
     words: Words
     right: bool
 
 
 class Paraphrase(NamedTuple):
-    """Two sentences, each of which states one fact, and whether the fact is the same."""
+    """Two sentences that state one fact each, and whether it is the same fact."""
 
     first: Words
     second: Words
@@ -45,7 +44,7 @@ class Paraphrase(NamedTuple):
 
 
 class ExtractiveQA(NamedTuple):
-    """A question, a text, and the answer span: ``text[start:end]``."""
+    """A question, a text, and the answer span: the answer is ``text[start:end]``."""
 
     question: Words
     text: Words
@@ -56,8 +55,8 @@ class ExtractiveQA(NamedTuple):
 def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator[Acceptability]:
     """Endless iterator over sentences with a verb that agrees with a noun; half of them are corrupted.
 
-    Only sentences of open patterns (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test" are
-    disjoint. The task corresponds to CoLA (Warstadt et al. 2019).
+    Only sentences of open patterns are used (:func:`plmlab.world.grammar.splits.is_test`), so that "train" and "test"
+    are disjoint. The task corresponds to CoLA (Warstadt et al. 2019).
     """
     rng = Random(f"judged:{seed}")
     for sentence in world.sentences(split, seed):
@@ -71,7 +70,7 @@ def acceptability(world: World, split: str = "train", seed: int = 0) -> Iterator
 
 
 def flip_number(world: World, sentence: Sentence, verb: int) -> Words:
-    """The sentence with the verb at this position changed to the opposite number."""
+    """Change the verb at this position to the opposite number."""
     word = sentence.words[verb]
     pairs = [pair for pair in AUXILIARIES if word in pair] or [
         (reading.forms["base"], reading.forms["third"]) for reading, form in world.lexicon.readings[word]
@@ -81,10 +80,10 @@ def flip_number(world: World, sentence: Sentence, verb: int) -> Words:
 
 
 def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Paraphrase]:
-    """Endless iterator over sentence pairs: half state one fact in two ways, half two related facts.
+    """Endless iterator over sentence pairs: half of them state one fact in two ways, the others two related facts.
 
-    Two related facts share either the relation (another person was born there) or the subject (something else about
-    that person), each half the time. The task corresponds to MRPC (Dolan and Brockett 2005).
+    With equal probability, two related facts share the relation (another person was born there) or the subject
+    (something else about that person). The task corresponds to MRPC (Dolan and Brockett 2005).
     """
     tellings, rng = told(world, split), Random(seed)
     ways = [list(how.values()) for how in tellings.values() if len(how) > 1]
@@ -101,7 +100,8 @@ def paraphrase(world: World, split: str = "train", seed: int = 0) -> Iterator[Pa
 
 @cache
 def told(world: World, split: str) -> Tellings:
-    """Fact → pattern → the first sentence that states it and nothing else (among ``READ`` sentences; no questions)."""
+    """Fact → pattern → the first sentence that states this fact and no other (among ``READ`` sentences; no
+    questions)."""
     found: Tellings = defaultdict(dict)
     for sentence in islice(world.sentences(split, seed=0), READ):
         if len(sentence.facts) == 1 and "?" not in sentence.words:
@@ -110,7 +110,7 @@ def told(world: World, split: str) -> Tellings:
 
 
 def _strangers(side: str, tellings: Tellings) -> list[tuple[Triple, list[Triple]]]:
-    """Each fact with the other facts of the same subject or relation; facts without any are left out."""
+    """Each fact with the other facts that share its subject or relation; facts without such others are left out."""
     alike: dict[str, list[Triple]] = defaultdict(list)
     for fact in tellings:
         alike[getattr(fact, side)].append(fact)
@@ -128,8 +128,8 @@ def extractive_qa(world: World, split: str = "train", seed: int = 0) -> Iterator
     """The one-hop questions of the split, in random order, each with three sentences of the article that contains the
     answer.
 
-    The answer occurs in the text exactly once, as a span (SQuAD, Rajpurkar et al. 2016); other questions are left out.
-    The index of the answering sentence among the three is random.
+    The answer occurs in the text exactly once, as a span (SQuAD, Rajpurkar et al. 2016); questions for which this does
+    not hold are left out. The sentence with the answer is at a random index among the three.
     """
     rng = Random(seed)
     for question in world.questions("one-hop", split, seed):
@@ -141,7 +141,7 @@ def extractive_qa(world: World, split: str = "train", seed: int = 0) -> Iterator
 
 
 def _passage(article: Article, question: Question, rng: Random) -> Words:
-    """Three sentences of an article (it has no fewer), including the one with the evidence."""
+    """Three consecutive sentences of an article (no article has fewer), including the one with the evidence."""
     needed = question.evidence[0].sentence
     first = min(max(0, needed - randint(rng, PASSAGE)), len(article.sentences) - PASSAGE)
     return tuple(word for sentence in article.sentences[first:first + PASSAGE] for word in sentence.words)

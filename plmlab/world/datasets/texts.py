@@ -1,4 +1,4 @@
-"""Sentences and documents as Texts with known words, sentences and entities."""
+"""Sentences and documents as Texts with word, sentence and entity spans."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -22,7 +22,7 @@ def document_text(sentences: Sequence[Sentence], tokenizer: Tokenizer) -> Text:
 
 
 def rows(tokenizer: Tokenizer, texts: Sequence[Sequence[str]]) -> list[list[int]]:
-    """The ids of texts given as words."""
+    """Convert texts, given as words, to lists of ids."""
     return tokenizer.encode_all([" ".join(words) for words in texts], plain=True)
 
 

@@ -22,8 +22,8 @@ Words = tuple[set[str], set[str]]
 
 def build_world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
                           texts: Collection[str] = ("sentences", "articles", "questions")) -> Tokenizer:
-    """A tokenizer with one token per word of the given texts of a world, in the given languages ("stories" has many
-    more words).
+    """Build a tokenizer with one token per word of the given texts of a world, in the given languages ("stories" has
+    many more words).
 
     Raises:
         ValueError: an unknown language or text.
@@ -40,8 +40,8 @@ def build_world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
 
 
 def build_bilingual_tokenizer(world: World) -> Tokenizer:
-    """A tokenizer with one token per English word of a world, with the same ids as in the English tokenizer, and per
-    Chinese word of its sentences and articles."""
+    """Build a tokenizer with one token per English word of a world, with the same ids as in the English tokenizer, and
+    one per Chinese word of its sentences and articles."""
     chinese = build_world_tokenizer(world, ["chinese"], ["sentences", "articles"])
     return word_tokenizer(name for tokens in (build_world_tokenizer(world, ["english"]), chinese)
                           for name in tokens.tokens(range(len(tokens))))
@@ -55,18 +55,18 @@ def world_tokenizer() -> Tokenizer:
 
 @cache
 def bilingual_tokenizer() -> Tokenizer:
-    """The tokenizer of the bundled bilingual checkpoints; `ids` are valid for this tokenizer as well."""
+    """The tokenizer of the bundled bilingual checkpoints; the ids of `ids` are also valid for this tokenizer."""
     return build_bilingual_tokenizer(full())
 
 
 @cache
 def small_world_tokenizer() -> Tokenizer:
-    """The tokenizer of models trained on the small world's sentences: one token per English word."""
+    """The tokenizer of models trained on the sentences of the small world: one token per English word."""
     return build_world_tokenizer(small(), ["english"], ["sentences"])
 
 
 def ids(words: Sequence[str]) -> list[int]:
-    """The ids of words of the full world, one token per word."""
+    """Convert words of the full world to ids, one token per word."""
     return world_tokenizer().encode(" ".join(words), plain=True)
 
 
@@ -79,7 +79,8 @@ def sentence_words(world: World) -> Words:
 
 
 def article_words(world: World) -> Words:
-    """The English and Chinese words of all articles: of the training corpus, and of those that state every fact."""
+    """The English and Chinese words of all articles, both of the training corpus and of the corpus that states every
+    fact."""
     sentences = [sentence for split in ("train", "facts") for article in world.corpora.articles(split).values()
                  for sentence in article.sentences]
     return ({word for sentence in sentences for word in sentence.words},
@@ -115,7 +116,7 @@ TEXTS = {"sentences": sentence_words, "articles": article_words, "questions": qu
 
 
 def _names(world: World) -> Words:
-    """The English and Chinese words of all entities; for crafts, foods and the like, all forms."""
+    """The English and Chinese words of all entities, in every form for crafts, foods and the like."""
     entities = world.facts.entities.values()
     common = [world.lexicon[entity.traits["word"]] for entity in entities if "word" in entity.traits]
     return ({word for entity in entities for word in entity.words} | {f for w in common for f in w.forms.values()},

@@ -1,4 +1,5 @@
-"""Gold labels for probing a state at each position: number of the subject, inside a name, distance to the end."""
+"""Gold labels at each position, for probing hidden states: number of the subject, inside a name, distance to the
+end."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,8 +10,8 @@ from plmlab.world.world import World
 
 
 class Tracks(NamedTuple):
-    """A sentence with gold labels, one per position. Position t is the state after the first t words: 0 after none, the
-    last after all.
+    """A sentence with gold labels, one per position. Position t is the state after the first t words, from 0 (no words)
+    to the number of words.
 
     Attributes:
         words: the words of the sentence.

@@ -1,4 +1,4 @@
-"""The semantic kinds of a world's words, and sentences of its grammar without a held-out test set."""
+"""The semantic kinds of a world's words, and sentences of its grammar with no test set held out."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ NAMED = ("town", "country", "river")
 
 
 def word_kinds(world: World) -> dict[str, frozenset[str]]:
-    """Word → its kinds, in alphabetical order; all words that occur in sentences and have a known kind.
+    """Word → its kinds, for all words that occur in sentences and have a known kind; words in alphabetical order.
 
     A kind is "craft sg" (a class of the lexicon and a form), "given name", "family name", "town", "country", "river" or
     "year".
@@ -32,7 +32,8 @@ def word_kinds(world: World) -> dict[str, frozenset[str]]:
 
 
 def kind_groups(world: World, titles: Mapping[str, str]) -> dict[str, list[str]]:
-    """Title → the words of that kind, for title → kind; a word of several of these kinds belongs to the first."""
+    """Group words by kind: ``titles`` maps a title to a kind, the result maps it to the words of that kind. A word of
+    several of these kinds belongs to the first."""
     kinds = word_kinds(world)
     first = {word: next((title for title, kind in titles.items() if kind in found), None)
              for word, found in kinds.items()}
@@ -40,8 +41,8 @@ def kind_groups(world: World, titles: Mapping[str, str]) -> dict[str, list[str]]
 
 
 def free_sentences(world: World, seed: int = 0) -> Iterator[list[str]]:
-    """Endless iterator over sentences of the training grammar as lists of words, with none held out for a test set: the
-    text that the automaton's exact probabilities describe."""
+    """Endless iterator over sentences of the training grammar as lists of words, without holding out any test sentence:
+    the text that the automaton's exact probabilities describe."""
     automaton, rng = world.automaton(), Random(seed)
     while True:
         yield [arc.word for arc in automaton.walk(automaton.draw_start(rng), rng)]
