@@ -13,7 +13,7 @@ VOWELS = "aeiouAEIOU"
 
 @dataclass(frozen=True)
 class Word:
-    """An entry of the lexicon: one row of a table, for one sense and one part of speech."""
+    """A lexicon entry: one row of a table, for one sense and one part of speech."""
 
     key: str                          # unique name: "key.noun", or its sense: "bank.river"
     tag: str                          # NOUN VERB ADJ ADV DET PRON ADP AUX CCONJ SCONJ PART NUM INTJ PUNCT
@@ -28,7 +28,7 @@ class Word:
 
     @property
     def lemma(self) -> str:
-        """Its first form: the singular of a noun, the base form of a verb."""
+        """The first form: the singular of a noun, the base form of a verb."""
         return next(iter(self.forms.values()))
 
     def __hash__(self) -> int:
@@ -39,7 +39,7 @@ class Lexicon:
     """All words of the tables by their keys, in the tables' order.
 
     Raises:
-        TableError: a duplicate, or an ambiguity not resolved by a sense; the message names the rows.
+        TableError: for a duplicate, or an ambiguity not resolved by a sense; the message names the rows.
     """
 
     def __init__(self, words: Iterable[Word]):
@@ -51,7 +51,7 @@ class Lexicon:
             self.words[word.key] = word
 
     def __getitem__(self, key: str) -> Word:
-        """The word with this key; raises KeyError for an unknown one."""
+        """The word with this key. Raises KeyError for an unknown key."""
         return self.words[key]
 
     def __contains__(self, key: str) -> bool:
@@ -90,7 +90,7 @@ class Lexicon:
         """A lexicon with the same words, in which only those with lemma or key in ``kept`` keep their classes.
 
         Raises:
-            TableError: a listed word is not in the lexicon.
+            TableError: if a listed word is not in the lexicon.
         """
         listed = set(kept)
         known = {name for word in self for name in (word.lemma, word.key)}
@@ -100,23 +100,23 @@ class Lexicon:
 
 
 def suits(word: Word, noun: Word) -> bool:
-    """Whether an adjective or a verb combines with a noun: they share a selectional class."""
+    """Whether an adjective or a verb combines with a noun, because they share a selectional class."""
     return any(name in noun.classes for name in word.suits)
 
 
 def article(word: str) -> str:
     """The indefinite article by spelling: 'an' before a vowel letter, otherwise 'a'.
 
-    The tables avoid words whose spelling and pronunciation differ in this respect.
+    The tables avoid words where spelling and pronunciation call for different articles.
     """
     return "an" if word[0] in VOWELS else "a"
 
 
 def read_lexicon(folder: Path = TABLES) -> Lexicon:
-    """Read the lexicon from the four word tables: nouns, verbs, adjectives and all others.
+    """Read the lexicon from the four word tables: nouns, verbs, adjectives and all other words.
 
     Raises:
-        TableError: an empty cell, a duplicate, or an ambiguity not resolved by a sense; the message names file and
+        TableError: for an empty cell, a duplicate, or an ambiguity not resolved by a sense; the message names file and
             rows.
     """
     words = [_noun(row) for row in read_table("nouns.tsv", required=("word", "plural", "chinese", "measure"),
@@ -183,5 +183,5 @@ def with_ed(word: str) -> str:
 
 
 def with_ing(word: str) -> str:
-    """The regular -ing: wait → waiting (verbs that drop or double a letter are listed in full)."""
+    """The regular -ing form: wait → waiting (verbs that drop or double a letter are listed in full)."""
     return word + "ing"

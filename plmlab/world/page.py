@@ -1,4 +1,5 @@
-"""Samples of the Small World as a page: ``python -m plmlab.world.page`` writes it to the end of data/README.md."""
+"""Samples of the Small World as a Markdown page; ``python -m plmlab.world.page`` writes it to the end of
+data/README.md."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -75,7 +76,7 @@ def marked_text(sentences: Sequence[Sentence], marked: Iterable[int]) -> str:
 
 
 def main() -> None:
-    """Rewrite the page at the end of data/README.md; keep the text before its heading."""
+    """Rewrite the page at the end of data/README.md; the text before its heading is kept."""
     before = README.read_text(encoding="utf-8").split(START)[0].rstrip()
     README.write_text(f"{before}\n\n{page(full())}\n", encoding="utf-8")
 

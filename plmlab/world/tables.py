@@ -1,4 +1,5 @@
-"""The hand-written tables of the Small World: tab-separated, a comment header, a row of column names."""
+"""The hand-written tables of the Small World, which are tab-separated, with a comment header and a row of column
+names."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ TABLES = DATA / "world"
 
 
 class TableError(ValueError):
-    """A table of the Small World has an empty cell, a duplicate, an unknown reference or an ambiguity."""
+    """Raised if a table of the Small World has an empty cell, a duplicate, an unknown reference or an ambiguity."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Row:
     cells: dict[str, str]
 
     def __getitem__(self, column: str) -> str:
-        """The cell of a column, as text; KeyError for an unknown column."""
+        """The cell of a column, as text. Raises KeyError for an unknown column."""
         return self.cells[column]
 
     def words(self, column: str) -> tuple[str, ...]:
@@ -40,7 +41,7 @@ class Row:
 
 
 def clash(message: str, *rows: Row) -> TableError:
-    """Build a TableError from a message and the rows in conflict; the caller raises it."""
+    """Build a TableError from a message and the conflicting rows; the caller raises it."""
     return TableError(f"{message} ({'; '.join(row.place for row in rows)})")
 
 
@@ -48,7 +49,7 @@ def read_table(name: str, *, required: tuple[str, ...] = (), folder: Path = TABL
     """Read the rows of ``folder/name``; the columns in ``required`` must not be empty.
 
     Raises:
-        TableError: the file is missing or unreadable, a row has too many cells, or a required cell is empty; the
+        TableError: if the file is missing or unreadable, a row has too many cells, or a required cell is empty; the
             message names file and row.
     """
     path = folder / name

@@ -44,7 +44,7 @@ class World:
     """A world of one size and seed: its facts, its grammar, and all text generated from them.
 
     Splits: "train"; "test", sentences of the same grammar that are kept out of the training text (open patterns only;
-    the sentences of the other patterns occur in both); "facts", "entities" and "combinations", each about something
+    the sentences of the other patterns occur in both); and "facts", "entities" and "combinations", each about something
     that the training text never states.
 
     Attributes:
@@ -52,7 +52,7 @@ class World:
         held: what is held out of the training text (:class:`plmlab.world.grammar.splits.HeldOut`).
 
     Raises:
-        TableError: a table has an empty cell, a duplicate or an unknown reference; the message names file and rows.
+        TableError: if a table has an empty cell, a duplicate or an unknown reference; the message names file and rows.
     """
 
     def __init__(self, name: str = "full", seed: int = 1, folder: Folder = TABLES):
@@ -85,10 +85,10 @@ class World:
         return self._automata[split]
 
     def prove_unambiguous(self, split: str = "train") -> int:
-        """Prove that no sentence has two derivations; returns the number of state pairs that were examined.
+        """Prove that no sentence has two derivations. Returns the number of state pairs that were examined.
 
         Raises:
-            TableError: a sentence has two derivations; the message shows it and names the rows of the two patterns.
+            TableError: if a sentence has two derivations; the message quotes it and names the rows of the two patterns.
         """
         product = SelfProduct(self.automaton(split))
         found = product.clash()
@@ -129,20 +129,20 @@ class World:
         """The exact entropy of a split's text, in nats per sentence and per token (the end of the sentence counts as a
         token).
 
-        For "train" and "test" it is the mean of −log p(sentence) over that part, where p is the grammar's distribution
-        (``parts``).
+        For "train" and "test" this is the mean of −log p(sentence) over that part, where p is the grammar's
+        distribution (``parts``).
         """
         if checked(split) in ("train", "test"):
             return self.parts.train if split == "train" else self.parts.test
         return self.automaton(split).entropy
 
     def logprob(self, words: Sequence[str], split: str = "train") -> float:
-        """log p(sentence) in nats, the end included; −inf if the words are not a sentence of the split's grammar."""
+        """log p(sentence) in nats, including its end; −inf if the words are not a sentence of the split's grammar."""
         return self.automaton(split).logprob(words)
 
     def next_words(self, prefix: Sequence[str], split: str = "train") -> dict[str, float]:
-        """Word (or END) → its exact probability after the prefix, most likely first; empty if no sentence starts with
-        it."""
+        """Word (or END) → its exact probability after the prefix, most likely first; empty if no sentence begins with
+        the prefix."""
         return self.automaton(split).next_words(prefix)
 
     def posterior(self, words: Sequence[str], hidden: Collection[int],
@@ -150,7 +150,7 @@ class World:
         """For each masked position, in order, word → its exact posterior probability given the visible words.
 
         Raises:
-            NotInGrammar: no sentence of this length has the visible words.
+            NotInGrammar: if no sentence of this length has the visible words.
         """
         return posterior(self.automaton(split), words, hidden)
 
@@ -159,7 +159,7 @@ class World:
         """The exact joint distribution over the words at all masked positions (a tuple) given the visible words.
 
         Raises:
-            NotInGrammar: no sentence of this length has the visible words.
+            NotInGrammar: if no sentence of this length has the visible words.
         """
         return joint(self.automaton(split), words, hidden)
 
@@ -172,7 +172,7 @@ class World:
         """Parse the words into a sentence with its gold labels.
 
         Raises:
-            NotInGrammar: the words are not a sentence of the grammar; the message shows the first word that does not
+            NotInGrammar: if the words are not a sentence of the grammar; the message shows the first word that does not
                 fit.
         """
         found = self.automaton(split).paths(words)
@@ -187,8 +187,8 @@ class World:
 
     @cached_property
     def _labelled(self) -> Callable[[str, Path], Sentence]:
-        """The sentence of a derivation; recent ones are cached, because a small world draws the same ones
-        repeatedly."""
+        """A function from derivations to sentences; recent ones are cached, because a small world often samples the
+        same ones."""
         @lru_cache(4096)
         def labelled(split: str, path: Path) -> Sentence:
             return self._annotator.sentence(path, self.automaton(split).path_logprob(path))
@@ -233,16 +233,16 @@ class World:
         return Library(self.facts, self.held, self.seed, self.folder)
 
     def article(self, key: str, split: str | None = None) -> Article:
-        """The article of an entity, given its key; split None states all facts, "train" none that are held out.
+        """The article of the entity with this key. Split None states all facts, "train" no held-out facts.
 
         Raises:
-            FactError: the entity is unknown or has no article (a value, or an entity held out of "train").
+            FactError: if the entity is unknown or has no article (a value, or an entity held out of "train").
         """
         return self.library.article(key, split)
 
     def articles(self, split: str | None = None) -> Iterator[Article]:
-        """The articles of all named entities in a fixed order; split None states all facts, "train" none that are held
-        out."""
+        """The articles of all named entities in a fixed order. Split None states all facts, "train" no held-out
+        facts."""
         return self.library.articles(split)
 
     @cached_property
@@ -251,13 +251,13 @@ class World:
         return Storyteller(self.facts, self.held, self.folder)
 
     def stories(self, seed: int = 0, words: tuple[int, int] = (500, 4000)) -> Iterator[Story]:
-        """Endless iterator over stories whose length lies between the two bounds; a fact stated early is needed
-        late."""
+        """Endless iterator over stories whose length lies between the two bounds; in each, a fact stated early is
+        needed late."""
         return self.storyteller.stories(seed, words)
 
     def triples(self, split: str | None = None) -> list[Triple]:
-        """The facts as triples: all of them (None), the held-out ones ("facts", "entities"), or those stated in the
-        training text."""
+        """Facts as triples: all (None), the held-out ones ("facts", "entities"), or those stated in the training
+        text."""
         part = "train" if split and corpus_of(split) else split
         return [fact for fact in self.facts.triples if part is None or self.held.split_of(fact) == part]
 
@@ -290,11 +290,11 @@ class World:
         """The floor (entropy lower bound) of an objective: the lowest possible mean loss, in nats per predicted token.
 
         Args:
-            objective: a function of :mod:`plmlab.objectives`, with its ``choices``. The floor of ``causal`` is exact,
-                and so is that of ``bidirectional_lm``: in either direction the terms of a sentence add up to −log
-                    p(sentence), by the chain rule. For any other objective the floor is computed from its Examples and
-                    is a mean over sentences (:func:`plmlab.world.probability.example_floor.example_floor`).
-            sentences: number of sentences that the mean is taken over.
+            objective: a function of :mod:`plmlab.objectives`, with its ``choices``. The floors of ``causal`` and
+                ``bidirectional_lm`` are exact: in either direction, the terms of a sentence add up to −log p(sentence)
+                by the chain rule. For any other objective, the floor is computed from its Examples as a mean over
+                sentences (:func:`plmlab.world.probability.example_floor.example_floor`).
+            sentences: number of sentences over which the mean is taken.
             rng: source of randomness for the sentences and for the objective (default: a fixed seed).
             reader: what is assumed to be known about the sentence length, a function of
                 :mod:`plmlab.world.probability.readers`. The default, ``length_known``, gives the lower bound for every
@@ -304,8 +304,8 @@ class World:
                 their floor.
 
         Raises:
-            FloorError: fewer than 2 sentences, an objective that predicts nothing, or one whose Examples hide from
-                ``positions_known`` where the visible tokens are.
+            FloorError: for fewer than two sentences, an objective that predicts nothing, or one whose Examples hide
+                from ``positions_known`` where the visible tokens are.
         """
         # these need torch, which nothing else in this module does
         from plmlab.objectives import bidirectional_lm, causal
@@ -323,15 +323,16 @@ class World:
 
 
 def reading(label: Token) -> str:
-    """The reading of a word, for messages: the word of the lexicon, the entity, or the part of speech."""
+    """Describe a word for messages: by its lexicon entry, its entity, or its part of speech."""
     return label.value or label.sense or label.tag
 
 
 def read_size(name: str, folder: Folder = TABLES) -> dict:
-    """Read one size of sizes.toml: "entities", "years" and "held_out"; optionally "year_step", "patterns" and "words".
+    """Read one size from sizes.toml: "entities", "years" and "held_out"; optionally "year_step", "patterns" and
+    "words".
 
     Raises:
-        TableError: the file cannot be read, has no such size, or the size lacks one of the first three keys.
+        TableError: if the file cannot be read or has no such size, or the size lacks one of the first three keys.
     """
     try:
         sizes = tomllib.loads((folder / "sizes.toml").read_text(encoding="utf-8"))
@@ -347,11 +348,11 @@ def read_size(name: str, folder: Folder = TABLES) -> dict:
 
 @cache
 def small(seed: int = 1) -> World:
-    """The small world: at most 150 words and about twenty named entities; a tiny model learns it in a minute."""
+    """The small world, with at most 150 words and about twenty named entities; a tiny model learns it in a minute."""
     return World("small", seed)
 
 
 @cache
 def full(seed: int = 1) -> World:
-    """The full world: more than a thousand words and hundreds of entities."""
+    """The full world, with more than a thousand words and hundreds of entities."""
     return World("full", seed)

@@ -68,8 +68,8 @@ class RecallTexts:
             queried, a scene always follows.
 
     Raises:
-        ValueError: an unknown plot, an invalid number of threads, or a distance that does not fit into a text of this
-            length.
+        ValueError: for an unknown plot, an invalid number of threads, or a distance that does not fit into a text of
+            this length.
     """
 
     def __init__(self, world: World, words: int = 160, distances: tuple[int, int] = (1, 128),

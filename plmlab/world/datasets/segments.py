@@ -29,7 +29,8 @@ def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest:
     that.
 
     Raises:
-        PairError: articles about fewer than two entities, no article with two sentences, or ``longest`` below 2.
+        PairError: if there are articles about fewer than two entities, no article has two sentences, or ``longest`` is
+            below 2.
     """
     articles = [article for article in world.paired(split) if len(article.sentences) > 1]
     if len({article.entity for article in articles}) < 2:

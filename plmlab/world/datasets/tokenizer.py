@@ -26,7 +26,7 @@ def build_world_tokenizer(world: World, languages: Collection[str] = LANGUAGES,
     many more words).
 
     Raises:
-        ValueError: an unknown language or text.
+        ValueError: for an unknown language or text.
     """
     for given, known in ((languages, LANGUAGES), (texts, TEXTS)):
         if isinstance(given, str) or not given or not set(given) <= set(known):

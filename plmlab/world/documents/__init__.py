@@ -1,1 +1,1 @@
-"""Longer texts: articles, stories, sentence pairs."""
+"""Longer texts: articles, stories and sentence pairs."""

@@ -1,5 +1,5 @@
-"""The rows from which articles are generated: one sentence each, with the facts it states about the article's
-entity."""
+"""The table rows from which articles are generated: each row gives one sentence and the facts that it states about the
+article's entity."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,8 @@ WHEN = ("first", "also", "last", "else", "gist")
 
 @dataclass(frozen=True)
 class ArticleRow:
-    """A possible sentence of an article, one row of article_sentences.tsv; the variable e is the article's entity."""
+    """A possible sentence of an article, one row of article_sentences.tsv. In its template, the variable e is the
+    article's entity."""
 
     kind: str
     topic: str
@@ -28,32 +29,32 @@ class ArticleRow:
     atoms: dict[str, list[Atom]]      # variable → the facts that tie it to e
 
     def may_follow(self, count: int) -> bool:
-        """Whether it can follow ``count`` sentences on its topic."""
+        """Whether the row can be used after ``count`` sentences on its topic."""
         return "also" not in self.when if not count else "first" not in self.when
 
     @property
     def states(self) -> tuple[str, ...]:
-        """The relations that it states with the article's entity as subject."""
+        """The relations that the row states with the article's entity as subject."""
         return tuple(atom.relation for atoms in self.atoms.values() for atom in atoms if atom.subject == "e")
 
     @property
     def last(self) -> bool:
-        """Whether it is used only if it completes its topic."""
+        """Whether the row is used only if it completes its topic."""
         return "last" in self.when
 
     @property
     def otherwise(self) -> bool:
-        """Whether it is used only if no other row fits."""
+        """Whether the row is used only if no other row is applicable."""
         return "else" in self.when
 
     @property
     def gist(self) -> bool:
-        """Whether it may join the sentence that defines the entity in the article's gist."""
+        """Whether the row's sentence may be part of the article's gist, together with the defining sentence."""
         return "gist" in self.when
 
     @cached_property
     def opens_with_his(self) -> bool:
-        """Whether its first reference to a person is a possessive, which cannot be replaced by the name."""
+        """Whether the first reference to a person is a possessive, which cannot be replaced by the name."""
         first = next((element for element in self.template.english
                       if (isinstance(element, Agreeing) and element.agrees == "e")
                       or (isinstance(element, Blank) and element.name == "e")), None)
@@ -65,8 +66,8 @@ def read_article_rows(lexicon: Lexicon, relations: dict[str, Relation],
     """Read article_sentences.tsv: kind of entity → topic → rows.
 
     Raises:
-        TableError: a duplicate, an unknown word, kind or relation, a fact that does not involve the article's entity,
-            rows of one topic at two stages, or a kind without a defining row; the message names file and rows.
+        TableError: for a duplicate, an unknown word, kind or relation, a fact that does not involve the article's
+            entity, rows of one topic at two stages, or a kind without a defining row; the message names file and rows.
     """
     table = read_table(TABLE, required=("id", "stage", "weight", "english", "chinese"), folder=folder)
     unique(table, "id")
@@ -85,7 +86,7 @@ def read_article_rows(lexicon: Lexicon, relations: dict[str, Relation],
 
 
 def _check_gaps(found: dict[str, dict[str, list[ArticleRow]]], relations: dict[str, Relation]) -> None:
-    """Check that every kind can be defined without a fact, and that every fact can be stated alone."""
+    """Check that every kind of entity can be defined without a fact, and that every fact can be stated by itself."""
     for kind in NAMED:
         if all(row.atoms for row in found.get(kind, {}).get("define", ())):
             raise TableError(f"{TABLE} needs a row {kind}.define without facts, used where nothing else about an "

@@ -1,7 +1,7 @@
-"""Articles: what is known about one entity, as a person would write it.
+"""Articles: everything known about one entity, as a person would write it.
 
-An article is planned first and then written out. The plan moves from topic to topic (birth before work, work before
-home) and for each topic selects rows of article_sentences.tsv whose facts hold and have not been stated yet.
+An article is planned first and then written. The plan moves from topic to topic (birth before work, work before home)
+and for each topic selects rows of article_sentences.tsv whose facts hold and have not been stated yet.
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,10 @@ NAMES = 4                # at most this many in one list
 class Article:
     """The article about one entity.
 
-    A sentence's ``mentions`` link names, pronouns and phrases such as "the town"; its ``facts`` are what it states (a
-    mirrored relation in both directions). Its ``logprob`` is that of its row given the plan: the log of the row's share
-    of the total weight of the rows applicable to the topic at that point. The order of the topics is part of the plan.
+    A sentence's ``mentions`` link names, pronouns and phrases such as "the town" to their entities; ``facts`` are what
+    it states (a mirrored relation in both directions). ``logprob`` is the log-probability of its row given the plan:
+    the log of the row's share of the total weight of the rows applicable to the topic at that point. The order of the
+    topics is part of the plan.
     """
 
     entity: str                          # its key, "person:Anna Bell"
@@ -57,13 +58,13 @@ class Article:
         return first
 
     def telling(self, triple: Triple) -> int | None:
-        """The index of the first sentence that states the fact; None if none does."""
+        """The index of the first sentence that states the fact; None if no sentence does."""
         return self._told.get(triple)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One planned sentence: its row, variable bindings, the facts it states, and its log-probability in nats."""
+    """A planned sentence: its row, variable bindings, the facts that it states, and its log-probability in nats."""
 
     row: ArticleRow
     bound: Bindings
@@ -71,7 +72,7 @@ class Planned:
     logprob: float
 
     def others(self, entity: Entity) -> list[Entity]:
-        """The named entities that it mentions besides the article's own."""
+        """The named entities mentioned in the sentence besides the article's own."""
         things = [other for thing in self.bound.values() for other in (thing if isinstance(thing, tuple) else (thing,))]
         return [thing for thing in things if isinstance(thing, Entity) and thing.named and thing != entity]
 
@@ -80,7 +81,7 @@ class Library:
     """Generates the articles of one world; the same seed gives the same text.
 
     Raises:
-        TableError: a table of articles is incomplete or inconsistent; the message names file and rows.
+        TableError: if a table of articles is incomplete or inconsistent; the message names file and rows.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, seed: int, folder: Path = TABLES):
@@ -95,14 +96,14 @@ class Library:
                 self.about.setdefault(end, []).append(triple)
 
     def article(self, key: str, split: str | None = None) -> Article:
-        """The article of an entity.
+        """Generate the article of an entity.
 
         Args:
-            split: None states all facts (the corpus for retrieval and questions); "train" none that are held out.
+            split: None states all facts (the corpus for retrieval and questions); "train" states no held-out facts.
 
         Raises:
-            FactError: the entity is unknown or has no article (a value, or an entity held out of the split).
-            SplitError: a split other than None and "train".
+            FactError: if the entity is unknown or has no article (a value, or an entity held out of the split).
+            SplitError: for a split other than None and "train".
         """
         entity = self.facts[key]
         if split not in (None, "train"):
@@ -116,7 +117,8 @@ class Library:
         return Writer(entity, triples, self, train=split == "train").article()
 
     def articles(self, split: str | None = None) -> Iterator[Article]:
-        """The articles of all named entities, in the order of their kinds; "train" leaves out the held-out ones."""
+        """Generate the articles of all named entities, in the order of their kinds; "train" leaves out the held-out
+        ones."""
         for entity in self.facts.kind(*NAMED):
             if split is None or entity.key not in self.held.entities:
                 yield self.article(entity.key, split)
@@ -135,7 +137,7 @@ class Writer:
         self.plan: list[Planned] = []
 
     def article(self) -> Article:
-        """The article, planned and then written; to be called once, because it consumes the triples."""
+        """Plan and write the article; to be called only once, because it consumes the triples."""
         topics = self.library.rows[self.entity.kind]
         by_stage: dict[int, list[str]] = {}
         for topic, rows in topics.items():
@@ -149,7 +151,7 @@ class Writer:
         return Article(self.entity.key, self.entity.words, tuple(self._written()), self._gist())
 
     def _tell(self, rows: list[ArticleRow]) -> None:
-        """Add rows of one topic until none of its facts is left."""
+        """Add rows of one topic to the plan until none of its facts is left."""
         count = 0
         while fitting := self._fitting(rows, count):
             weighted = [option for option in fitting for _ in range(option[0].weight)]
@@ -162,7 +164,7 @@ class Writer:
                 return
 
     def _fitting(self, rows: list[ArticleRow], count: int) -> list[tuple[ArticleRow, Bindings, tuple[Triple, ...]]]:
-        """The rows applicable now, with their bindings and facts."""
+        """The rows that are applicable now, with their bindings and facts."""
         found = []
         for row in rows:
             filled = self._filled(row) if row.may_follow(count) else None
@@ -183,7 +185,7 @@ class Writer:
         return not (self.train and combines_held(row.template, bound, self.library.lexicon, self.library.held))
 
     def _filled(self, row: ArticleRow) -> tuple[Bindings, tuple[Triple, ...]] | None:
-        """The bindings of the row's variables and the facts it states; None if the remaining facts do not support
+        """The bindings of the row's variables and the facts that it states; None if the remaining facts do not support
         it."""
         bound: Bindings = {"e": self.entity}
         for name, atoms in row.atoms.items():
@@ -198,7 +200,7 @@ class Writer:
         return bound, tuple(self._stated(row, bound))
 
     def _others(self, relation: str, subject: bool) -> list[Entity]:
-        """The entities at the other end of the unstated facts of a relation."""
+        """The entities related to the subject by the unstated facts of a relation."""
         key = self.entity.key
         return [self.facts[triple.object if subject else triple.subject] for triple in self.untold
                 if triple.relation == relation and (triple.subject if subject else triple.object) == key]
@@ -222,14 +224,15 @@ class Writer:
         return any(other.kind != "person" for other in others)
 
     def _shorten(self) -> None:
-        """Cut the plan to at most twelve sentences by removing the last ones that do not have the entity as subject."""
+        """Cut the plan to at most twelve sentences by removing the last ones whose subject is not the article's
+        entity."""
         for planned in reversed(self.plan[1:]):
             own = any(triple.subject == self.entity.key for triple in planned.facts)
             if len(self.plan) > MOST and not own:
                 self.plan.remove(planned)
 
     def _colour(self, rows: list[ArticleRow]) -> None:
-        """Add sentences without facts at the end: enough to reach the minimum length, and occasionally one more."""
+        """Add sentences without facts at the end, enough to reach the minimum length, and occasionally one more."""
         rows = [row for row in rows if self._may_say(row, {"e": self.entity})]
         wanted = max(LEAST - len(self.plan), int(len(self.plan) < 8 and self.rng.random() < 0.4))
         for place, row in enumerate(shuffled(self.rng, rows)[:wanted]):
@@ -242,12 +245,12 @@ class Writer:
                       logprob=planned.logprob, spelled=spelled)
 
     def _gist(self) -> tuple[int, ...]:
-        """The defining sentence, and the first other one whose row is marked as gist."""
+        """The indices of the defining sentence and of the first other sentence whose row is marked as gist."""
         marked = [place for place, planned in enumerate(self.plan) if place and planned.row.gist]
         return (0, *marked[:1])
 
 
 def _share(names: int) -> int:
-    """The number of names in one list, so that no short list is left over."""
+    """The number of names per list when ``names`` are distributed evenly, so that no short list is left over."""
     lists = -(-names // NAMES)
     return -(-names // lists)

@@ -1,4 +1,4 @@
-"""Sentence pairs: a sentence and its translation; two sentences that are or are not consecutive in an article."""
+"""Sentence pairs: translations, and sentences that are or are not consecutive in an article."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -14,11 +14,11 @@ Words = tuple[str, ...]
 
 
 class PairError(ValueError):
-    """Too few articles or sentences to draw pairs from."""
+    """Raised if there are too few articles or sentences to draw pairs from."""
 
 
 class Translation(NamedTuple):
-    """A sentence in two languages, both as words."""
+    """A sentence in English and Chinese, both as words."""
 
     english: Words
     chinese: Words
@@ -41,15 +41,15 @@ class SentenceOrder(NamedTuple):
 
 
 def translations(sentences: Iterable[Sentence]) -> Iterator[Translation]:
-    """Each sentence's English words with its Chinese words."""
+    """Yield each sentence's English words with its Chinese words."""
     for sentence in sentences:
         yield Translation(sentence.words, sentence.chinese)
 
 
 def partners(sentence: Sentence, lexicon: Lexicon) -> list[tuple[int, int]]:
-    """Word alignment as pairs (Chinese position, English position), from left to right in Chinese.
+    """Word alignment as pairs (Chinese position, English position), in Chinese word order.
 
-    It covers only words of the lexicon with a one-word translation, and only where the alignment is unique within the
+    Only words of the lexicon with a one-word translation are aligned, and only where the alignment is unique within the
     sentence.
     """
     return list(_partners(sentence.words, sentence.chinese, lexicon))
@@ -69,10 +69,11 @@ def _partners(english: Words, chinese: Words, lexicon: Lexicon) -> tuple[tuple[i
 def next_sentences(articles: Sequence[Article], rng: Random) -> Iterator[NextSentence]:
     """Endless iterator over pairs for next-sentence prediction (NSP; Devlin et al. 2019, §3.1, task 2).
 
-    Half the time the second sentence is the one that follows; half the time it is a random sentence of another article.
+    With probability ½ the second sentence is the one that follows; otherwise it is a random sentence from an article
+    about another entity.
 
     Raises:
-        PairError: articles about fewer than two entities, or no article with two sentences.
+        PairError: if there are articles about fewer than two entities, or if no article has two sentences.
     """
     entities = {article.entity for article in articles}
     if len(entities) < 2:
@@ -92,10 +93,10 @@ def _another(home: Article, articles: Sequence[Article], rng: Random) -> Article
 
 def sentence_orders(articles: Sequence[Article], rng: Random) -> Iterator[SentenceOrder]:
     """Endless iterator over pairs for sentence-order prediction (SOP; Lan et al. 2020, §3.1): adjacent sentences,
-    swapped half the time.
+    swapped with probability ½.
 
     Raises:
-        PairError: no article with two sentences.
+        PairError: if no article has two sentences.
     """
     for _, first, second in _neighbours(articles, rng):
         in_order = rng.random() < 0.5
@@ -104,7 +105,7 @@ def sentence_orders(articles: Sequence[Article], rng: Random) -> Iterator[Senten
 
 
 def _neighbours(articles: Sequence[Article], rng: Random) -> Iterator[tuple[Article, Sentence, Sentence]]:
-    """Endless iterator over an article and two adjacent sentences of it."""
+    """Endless iterator over random articles, each with two adjacent sentences of the article."""
     pairs = [(article, place) for article in articles for place in range(len(article.sentences) - 1)]
     if not pairs:
         raise PairError("there are no adjacent sentences: every article has fewer than 2")

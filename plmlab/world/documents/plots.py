@@ -1,4 +1,5 @@
-"""Plots: information given early in a story and needed late; three threads, one of which the question is about."""
+"""Plots: information that is given early in a story and needed late. A plot has three threads, and the question is
+about one of them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Beat:
-    """A sentence of a plot, and whether the answer needs it."""
+    """A sentence of a plot, and whether it is needed for the answer."""
 
     step: str
     sentence: Sentence
@@ -42,7 +43,7 @@ class Beat:
 
 @dataclass(frozen=True)
 class Thread:
-    """One thread of a plot: the sentences that the answer needs, the question and the answer. ``options`` are the
+    """One thread of a plot: the sentences needed for the answer, the question and the answer. ``options`` are the
     answers that are possible from the question alone."""
 
     plot: Plot
@@ -54,7 +55,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A plot with all variables filled in."""
+    """A plot with values for all variables."""
 
     plot: Plot
     beats: tuple[Beat, ...]
@@ -67,7 +68,7 @@ def read_plots(lexicon: Lexicon, folder: Path = TABLES, name: str = "story") -> 
     """Read the plots of story_plots.tsv and story_beats.tsv, or of the two tables of another ``name``.
 
     Raises:
-        TableError: a duplicate, an unknown plot, step, class or variable, or a plot that lacks a step; the message
+        TableError: for a duplicate, an unknown plot, step, class or variable, or a plot that lacks a step; the message
             names the rows.
     """
     rows = read_table(f"{name}_plots.tsv", required=("plot", "own", "late", "uses"), folder=folder)
@@ -109,12 +110,13 @@ def _beat(row: Row, lexicon: Lexicon) -> Template:
 
 
 def draw_plot(plot: Plot, cast: Cast, rng: Random) -> Drawn:
-    """Sample the players of a plot: three threads, each with its own players, and a question about one of them.
+    """Sample who and what plays the roles of a plot: three threads, each with its own players, and a question about one
+    of the threads.
 
     The plot's words are added to ``cast.taken``, so that scenes do not use them.
 
     Raises:
-        TableError: the cast has too few players.
+        TableError: if the cast has too few players.
     """
     threads = _threads(plot, cast, rng)
     queried = randint(rng, THREADS)
@@ -133,7 +135,7 @@ def draw_threads(plot: Plot, cast: Cast, rng: Random, count: int = THREADS) -> l
     The plot's words are added to ``cast.taken``.
 
     Raises:
-        TableError: the cast has too few players.
+        TableError: if the cast has too few players.
     """
     threads = _threads(plot, cast, rng)[:count]
     drawn = [_thread(plot, bound, cast, rng) for bound in threads]

@@ -1,4 +1,4 @@
-"""Roles of scenes and plots, and the entities and words that play them."""
+"""Roles of scenes and plots, and the entities and words that can fill them."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ ROLE = re.compile(r"(\w+):([\w.,]+?)(?:~(\w+))?")
 
 @dataclass(frozen=True)
 class Role:
-    """A variable, and what may play it: kinds of entities, word classes, or keys of words."""
+    """A variable and its domain: the kinds of entities, word classes, or keys of words that can fill it."""
 
     name: str
     domain: tuple[str, ...]
@@ -34,7 +34,7 @@ class Cast:
     taken: set[str] = field(default_factory=set)   # surface forms reserved for the plot
 
     def pool(self, role: Role) -> list[Thing]:
-        """All entities and words that may play a role, except those reserved for the plot."""
+        """All entities and words that can fill a role, except those reserved for the plot."""
         found: list[Thing] = []
         for name in role.domain:
             if name in self.entities:
@@ -45,7 +45,7 @@ class Cast:
 
     def fill(self, roles: Sequence[Role], rng: Random, bound: Bindings,
              avoid: Collection[Thing] = ()) -> Bindings | None:
-        """The bindings extended by a player for each role, all different; None if a role has no candidate.
+        """Extend the bindings by a different player for each role; None if a role has no candidate.
 
         ``avoid`` lists players that must not be chosen.
         """
@@ -71,13 +71,13 @@ def words_of(name: str, lexicon: Lexicon) -> list[Word]:
 
 
 def roles_of(template: Template, given: Collection[str] = ()) -> list[Role]:
-    """The roles that a template declares with a domain, except those already given."""
+    """The roles that a template declares with a domain, except those in ``given``."""
     return [Role(name, blank.domain, blank.suits) for name, blank in template.blanks.items()
             if blank.domain and name not in given]
 
 
 def parse_roles(text: str, row: Row) -> list[Role]:
-    """Parse roles written as ``o:trinket a:colour~o``; raises a TableError that names the row for any other format."""
+    """Parse roles written as ``o:trinket a:colour~o``. Raises a TableError that names the row for any other format."""
     found = []
     for part in text.split():
         match = ROLE.fullmatch(part)

@@ -31,15 +31,15 @@ TRIES = 20
 
 @dataclass(frozen=True)
 class Scene:
-    """A few related sentences with the time of day at which they can occur, or the story's "open", "intro" or
-    "close"."""
+    """A few related sentences, with the time of day at which they can occur, or with "open", "intro" or "close" for the
+    beginning, the introduction and the end of the story."""
 
     time: str
     sentences: tuple[Template, ...]
 
     @cached_property
     def roles(self) -> list[Role]:
-        """The roles to be filled, once for the whole scene; those bound by the story itself are left out."""
+        """The roles that the scene has to fill, each once; those bound by the story itself are left out."""
         found: dict[str, Role] = {}
         for template in self.sentences:
             for role in roles_of(template):
@@ -49,12 +49,12 @@ class Scene:
         return list(found.values())
 
     def uses(self, words: set[str]) -> bool:
-        """Whether one of these words occurs in its English templates."""
+        """Whether one of these words occurs in the scene's English templates."""
         return not self.words.isdisjoint(words)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of its English templates."""
+        """The words of the scene's English templates."""
         return frozenset(word.partition("/")[0] for template in self.sentences
                          for word in template.row.words("english"))
 
@@ -63,7 +63,7 @@ def read_scenes(lexicon: Lexicon, folder: Path = TABLES) -> dict[str, list[Scene
     """Read story_scenes.tsv: time → scenes.
 
     Raises:
-        TableError: a duplicate, an unknown time, class or variable, or a different number of sentences in the two
+        TableError: for a duplicate, an unknown time, class or variable, or a different number of sentences in the two
             languages.
     """
     rows = read_table("story_scenes.tsv", required=("id", "time", "english", "chinese"), folder=folder)
@@ -96,8 +96,8 @@ def _scene(row: Row, lexicon: Lexicon) -> Scene:
 
 
 class Scenery:
-    """Samples scenes for one story, without repetition until all scenes of a time have been used. Some scenes are
-    followed by an aside if ``asides`` is given."""
+    """Samples scenes for one story. A scene is repeated only after all scenes of its time have been used. Some scenes
+    are followed by an aside if ``asides`` is given."""
 
     def __init__(self, scenes: dict[str, list[Scene]], cast: Cast, asides: "Asides | None", rng: Random):
         self.scenes = {time: [scene for scene in group if not scene.uses(cast.taken)
@@ -111,7 +111,7 @@ class Scenery:
         """The sentences of a random scene of this time; ``bound`` assigns players to some roles.
 
         Raises:
-            TableError: no scene is left that avoids held-out combinations and the plot's words.
+            TableError: if no scene is left that avoids held-out combinations and the plot's words.
         """
         for _ in range(TRIES):
             if not self.decks.get(time):
@@ -127,7 +127,7 @@ class Scenery:
                          f"words of the plot: {', '.join(sorted(self.cast.taken))}")
 
     def days(self) -> Iterator[list[Sentence]]:
-        """Endless iterator over scenes, day after day; the first scene is in the morning."""
+        """Endless iterator over scenes, day after day, starting in the morning."""
         first = True
         while True:
             for time in DAY[first:]:
@@ -139,7 +139,7 @@ class Scenery:
 
 
 class Asides:
-    """Scene sentences of the training grammar, restricted to the people of one story."""
+    """Additional sentences from the training grammar, restricted to the people and places of one story."""
 
     def __init__(self, patterns: list[Pattern], cast: Cast, facts: Facts, rng: Random):
         people = [entity for group in ("cast", "home", "cafe") for entity in cast.entities[group]]
@@ -150,7 +150,7 @@ class Asides:
         self.rng = rng
 
     def draw(self, taken: set[str]) -> list[Sentence]:
-        """One sentence without the plot's words; an empty list if three attempts fail."""
+        """One sentence that contains none of the plot's words; an empty list if three attempts fail."""
         for _ in range(3):
             start = choice(self.rng, self.automaton.starts)
             arcs = self.automaton.walk(start, self.rng)

@@ -26,16 +26,16 @@ WHERE = {"early": (0.0, 0.25), "middle": (0.4, 0.6), "late": (0.75, 1.0)}       
 
 
 class StoryError(ValueError):
-    """A length that no story can have, or too few people."""
+    """Raised for a length that no story can have, and for a world with too few people."""
 
 
 @dataclass(frozen=True)
 class Story:
-    """A story with a question that its text answers.
+    """A story with a question that can be answered from its text.
 
     The answer follows from the ``needed`` sentences, the first of which is in the first quarter. Two more threads are
-    narrated in the same way: without the first needed sentence, all ``options`` are equally likely. The sentences'
-    ``logprob`` is 0 (a story has no exact floor).
+    narrated in the same way: without the first needed sentence, all ``options`` are equally likely. The ``logprob`` of
+    every sentence is 0, because a story has no exact floor.
     """
 
     sentences: tuple[Sentence, ...]
@@ -60,10 +60,10 @@ class Story:
 
 
 class Storyteller:
-    """Generates the stories of one world. They count as training text, so nothing held out occurs in them.
+    """Generates the stories of one world. Stories count as training text, so they contain nothing that is held out.
 
     Raises:
-        TableError: a table of stories is incomplete or inconsistent; the message names file and rows.
+        TableError: if a table of stories is incomplete or inconsistent; the message names file and rows.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, folder: Path = TABLES):
@@ -79,7 +79,7 @@ class Storyteller:
         stories.
 
         Raises:
-            StoryError: impossible lengths.
+            StoryError: for impossible lengths.
         """
         least, most = words
         if least < SHORTEST or most > LONGEST or most - least < ROOM:
@@ -97,7 +97,7 @@ class Storyteller:
                 yield self._arranged(drawn, people, scenery, least + randint(rng, most - least + 1), rng)
 
     def people(self, rng: Random) -> list[Entity]:
-        """Four people with different given names, none of them held out; raises StoryError if the world has too few."""
+        """Four people with different given names, none of them held out. Raises StoryError if the world has too few."""
         chosen: dict[str, Entity] = {}
         for person in shuffled(rng, self.facts.kind("person")):
             if person.key not in self.held.entities and person.words[0] not in chosen:
@@ -107,7 +107,8 @@ class Storyteller:
         raise StoryError(f"a story needs {PEOPLE} people with different given names, but this world has {len(chosen)}")
 
     def cast(self, people: list[Entity], rng: Random) -> Cast:
-        """These people by their given names, their town and café, and the towns, films and books they mention."""
+        """The cast of a story: these people by their given names, their town and café, and the towns, films and books
+        that they mention."""
         open_ones: dict[str, list[Entity]] = {
             kind: [entity for entity in self.facts.kind(kind) if entity.key not in self.held.entities]
             for kind in ("town", "cafe", "film", "book")}
@@ -133,7 +134,7 @@ class Storyteller:
                      drawn.question.chinese, drawn.answer.chinese)
 
     def _introductions(self, people: list[Entity], scenery: Scenery) -> list[Sentence]:
-        """Sentences that introduce the people's crafts, if the training text may state them."""
+        """Sentences that state the people's crafts, if the training text may state them."""
         sentences = []
         for person in people:
             craft = self.facts.object(person, "occupation")
@@ -150,7 +151,8 @@ def _length(sentences: list[Sentence]) -> int:
 
 
 def _with_beats(scenes: list[list[Sentence]], beats: tuple[Beat, ...], rng: Random) -> list[tuple[Sentence, bool]]:
-    """The plot's sentences inserted between the scenes, each step in its part of the story."""
+    """Insert the plot's sentences between the scenes, each step in its part of the story. The second value marks the
+    sentences that the answer needs."""
     ends = list(accumulate(_length(scene) for scene in scenes))
     total = ends[-1] + _length([beat.sentence for beat in beats])
     after: dict[int, list[Beat]] = {}

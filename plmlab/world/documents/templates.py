@@ -1,8 +1,7 @@
-"""Templates of articles and stories: the pattern language, for text that is planned instead of sampled from the
-grammar.
+"""Templates of articles and stories, in the language of the sentence patterns with additions for planned text.
 
 In addition to the syntax of patterns (README.md of the tables), ``{r*:person}`` is a list (A , B and C), ``{he@e}`` a
-reference to e: he, she or it, or its name again where a pronoun could be misread; ``{the@e}`` is "the town", "the
+reference to e, as he, she or it, or as the name where a pronoun could be misread; ``{the@e}`` is "the town", "the
 film", ….
 """
 
@@ -80,17 +79,17 @@ class Template:
 
     @cached_property
     def literals(self) -> list[Word]:
-        """Its literal words."""
+        """The literal words of the template."""
         return [element.word for element in self.english if isinstance(element, Literal)]
 
 
 def parse_template(name: str, english: tuple[str, ...], chinese: tuple[str, ...], row: Row,
                    lexicon: Lexicon, known: Collection[str] = ()) -> Template:
-    """Parse the template of one sentence of a row; ``known`` are variables that other sentences of the row bind.
+    """Parse the template of one sentence of a row; ``known`` are the variables bound by other sentences of the row.
 
     Raises:
-        TableError: an unknown word, an invalid placeholder, English that does not end like a sentence, or a variable
-            that only the Chinese has; the message names the row.
+        TableError: for an unknown word, an invalid placeholder, English that does not end like a sentence, or a
+            variable that occurs only in the Chinese; the message names the row.
     """
     template = Template(name, tuple(_element(text, row, lexicon) for text in english), chinese, row)
     if not english or english[-1] not in (".", "?", "!"):
@@ -118,7 +117,7 @@ def _element(text: str, row: Row, lexicon: Lexicon) -> Literal | Agreeing | Blan
 
 
 def wide_lexicon(folder: Path = TABLES) -> Lexicon:
-    """The lexicon with the words that only articles and stories use (article_words.tsv)."""
+    """The lexicon extended by the words that only articles and stories use (article_words.tsv)."""
     rows = read_table("article_words.tsv", required=("word", "tag"), folder=folder)
     unique(rows, "word", "tag")
     return Lexicon([*read_lexicon(folder), *(_extra(row) for row in rows)])
@@ -143,7 +142,7 @@ class Line:
         self.names = frozenset(spelled)
 
     def add(self, surface: str, tag: str, word: Word | None = None) -> None:
-        """Append one English word with its tag, and with the sense of ``word`` if the surface form is ambiguous."""
+        """Append one English word with its tag and, if the surface form is ambiguous, with the sense of ``word``."""
         self.words.append(surface)
         self.tags.append(tag)
         self.senses.append(word.sense if word and surface in self.lexicon.ambiguous else None)
@@ -223,13 +222,13 @@ class Line:
 
 def say(template: Template, bound: Bindings, lexicon: Lexicon, *, facts: tuple[Triple, ...] = (),
         logprob: float = 0.0, spelled: Collection[str] = ()) -> Sentence:
-    """Build the sentence of a filled template.
+    """Build the sentence of a template with bound variables.
 
     Args:
-        facts: the facts it states.
-        logprob: nats, given the plan.
-        spelled: variables whose first ``{he@…}`` or ``{him@…}`` is replaced by the name (people) or "the film"
-            (things).
+        facts: the facts that the sentence states.
+        logprob: its log-probability given the plan, in nats.
+        spelled: variables whose first ``{he@…}`` or ``{him@…}`` is replaced by the name (people) or by "the film" and
+            the like (things).
     """
     line = Line(lexicon, bound, spelled)
     for element in template.english:
@@ -239,7 +238,7 @@ def say(template: Template, bound: Bindings, lexicon: Lexicon, *, facts: tuple[T
 
 
 def combines_held(template: Template, bound: Bindings, lexicon: Lexicon, held: HeldOut) -> bool:
-    """Whether two words of the sentence form a combination that is held out of the training text."""
+    """Whether two words of the sentence form a combination held out of the training text."""
     words = list(template.literals)
     kinds = [thing.kind for name, thing in bound.items() if name in template.referred and isinstance(thing, Entity)]
     keys = [f"{KIND_NOUNS[kind][0]}.noun" for kind in kinds if kind in KIND_NOUNS]
@@ -251,17 +250,17 @@ def combines_held(template: Template, bound: Bindings, lexicon: Lexicon, held: H
 
 
 def is_woman(thing: Thing) -> bool:
-    """Whether this is an entity with the gender "woman"."""
+    """Whether the value is an entity with the gender "woman"."""
     return isinstance(thing, Entity) and thing.traits.get("gender") == "woman"
 
 
 def is_plural(thing: Thing) -> bool:
-    """Whether this is a list of two or more entities."""
+    """Whether the value is a list of two or more entities."""
     return isinstance(thing, tuple) and len(thing) > 1
 
 
 def _word(thing: Thing, lexicon: Lexicon) -> Word:
-    """The lexicon entry of a word, or of a value such as craft:baker."""
+    """The lexicon entry of a word, or of the word for a value such as craft:baker."""
     if isinstance(thing, Word):
         return thing
     assert isinstance(thing, Entity)

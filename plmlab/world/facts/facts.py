@@ -7,14 +7,14 @@ from plmlab.world.facts.relations import Entity, Relation, Triple
 
 
 class FactError(ValueError):
-    """A triple that its relation does not allow, or a name that the world does not know."""
+    """Raised for a triple that its relation does not allow, and for a name unknown to the world."""
 
 
 class Facts:
-    """Entities and triples, with look-ups in both directions.
+    """The entities and triples of a world, with lookup by subject and by object.
 
     Raises:
-        FactError: a triple with an unknown entity or one of the wrong kind, or a second object of a functional
+        FactError: for a triple with an unknown entity or one of the wrong kind, or a second object of a functional
             relation.
     """
 
@@ -46,7 +46,7 @@ class Facts:
         self._subjects[target.key, relation.name].append(subject)
 
     def __getitem__(self, key: str) -> Entity:
-        """The entity with this key; raises FactError for an unknown one."""
+        """The entity with this key. Raises FactError for an unknown key."""
         if key not in self.entities:
             raise FactError(f"unknown entity {key!r:.60}; keys look like 'person:Anna Bell' or 'year:1952'")
         return self.entities[key]
@@ -55,7 +55,7 @@ class Facts:
         """The relation with this name.
 
         Raises:
-            FactError: an unknown relation.
+            FactError: for an unknown relation.
         """
         if name not in self.relations:
             raise FactError(f"unknown relation {name!r:.60}; the relations are {', '.join(self.relations)}")
@@ -66,7 +66,7 @@ class Facts:
         return [entity for entity in self.entities.values() if entity.named and entity.name == name]
 
     def kind(self, *kinds: str) -> list[Entity]:
-        """All entities of these kinds, kind by kind, each kind in the order in which it was drawn."""
+        """All entities of these kinds, kind by kind, each kind in the order in which its entities were drawn."""
         return [entity for kind in kinds for entity in self._kinds.get(kind, ())]
 
     def objects(self, subject: Entity, relation: str) -> list[Entity]:

@@ -1,4 +1,4 @@
-"""Entities sampled from the tables of names: people in families, places, and names composed of parts."""
+"""Sampling of entities from the tables of names: people in families, places, and names composed of parts."""
 
 from itertools import product
 from pathlib import Path
@@ -11,12 +11,12 @@ from plmlab.world.tables import TABLES, Row, TableError, read_table, unique
 
 
 def value(kind: str, surface: str, chinese: tuple[str, ...], **traits: str) -> Entity:
-    """A value as an entity with the one-word name ``surface``; its key looks like "year:1952"."""
+    """Create a value as an entity with the one-word name ``surface`` and a key such as "year:1952"."""
     return Entity(f"{kind}:{surface}", kind, (surface,), chinese, traits)
 
 
 def name(kind: str, words: tuple[str, ...], chinese: tuple[str, ...], **traits: str) -> Entity:
-    """A named entity; its key combines its kind and its words, like "person:Anna Bell"."""
+    """Create a named entity; its key combines its kind and its words, as in "person:Anna Bell"."""
     return Entity(f"{kind}:{' '.join(words)}", kind, words, chinese, traits)
 
 
@@ -29,7 +29,7 @@ def draw_entities(counts: dict[str, int], years: range, lexicon: Lexicon, rng: R
         years: the years of the world, which become values.
 
     Raises:
-        TableError: an unknown kind, or fewer names in the tables than requested.
+        TableError: for an unknown kind, or fewer names in the tables than requested.
     """
     for kind in counts:
         if kind not in NAMED:
@@ -67,7 +67,7 @@ def draw_people(count: int, rng: Random, folder: Path = TABLES) -> list[Entity]:
     'family'.
 
     Raises:
-        TableError: people.tsv has too few names.
+        TableError: if people.tsv has too few names.
     """
     rows = read_table("people.tsv", required=("word", "role", "chinese"), folder=folder)
     unique(rows, "word")

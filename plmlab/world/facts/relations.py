@@ -21,17 +21,17 @@ class Entity:
 
     @property
     def named(self) -> bool:
-        """Whether it has a name of its own (and so counts as a mention in a sentence)."""
+        """Whether the entity has a name of its own and therefore counts as a mention in a sentence."""
         return self.kind in NAMED
 
     @property
     def name(self) -> str:
-        """Its words joined by spaces."""
+        """The words of the name, joined by spaces."""
         return " ".join(self.words)
 
     @property
     def number(self) -> int:
-        """The numeric value of a year or number, for comparisons; raises KeyError for other entities."""
+        """The numeric value of a year or number, for comparisons. Raises KeyError for other entities."""
         return int(self.traits["value"])
 
     def __hash__(self) -> int:
@@ -43,7 +43,7 @@ class Entity:
 
 @dataclass(frozen=True, order=True)
 class Triple:
-    """One fact: the keys of its subject and object, and the name of its relation."""
+    """A fact: the keys of its subject and object, and the name of its relation."""
 
     subject: str
     relation: str
@@ -52,7 +52,7 @@ class Triple:
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation: its domain and range, and its names."""
+    """A relation, with its domain (``subjects``), range (``objects``) and names."""
 
     name: str
     subjects: tuple[str, ...]          # kinds
@@ -67,8 +67,8 @@ class Relation:
 
     @property
     def derived(self) -> bool:
-        """Whether it is computed by comparing another relation of both entities (older_than: birth_year) rather than
-        sampled."""
+        """Whether the relation is computed by comparing another relation of both entities (older_than: birth_year)
+        instead of being sampled."""
         return self.compared is not None
 
 
@@ -76,7 +76,7 @@ def read_relations(folder: Path = TABLES) -> dict[str, Relation]:
     """Read relations.tsv: name → relation.
 
     Raises:
-        TableError: a duplicate, an unknown kind, or a derived relation whose base is unknown, derived or not
+        TableError: for a duplicate, an unknown kind, or a derived relation whose base is unknown, derived or not
             functional.
     """
     rows = read_table("relations.tsv", folder=folder,

@@ -1,4 +1,5 @@
-"""Sampling of a world's facts so that they are mutually consistent (children are younger than their teachers)."""
+"""Sampling of a world's facts so that they are mutually consistent (for example, students are younger than
+teachers)."""
 
 from collections.abc import Iterable
 from random import Random
@@ -13,8 +14,8 @@ class FactSampler:
     """Samples the triples of a world, relation by relation.
 
     ``entities`` are those of :func:`plmlab.world.facts.naming.draw_entities`. The order of the draws is fixed, so the
-    same seed gives the same world. Facts for which the world has no entities are left out (a small world has no
-    companies).
+    same seed gives the same world. Facts about kinds of entities that the world lacks are left out (a small world has
+    no companies).
     """
 
     def __init__(self, entities: Iterable[Entity], rng: Random):
@@ -41,19 +42,20 @@ class FactSampler:
         self.triples.append(Triple(subject.key, relation, target.key))
 
     def say_some(self, subject: Entity, relation: str, pool: list[Entity], probability: float = 1.0) -> None:
-        """With this probability, add a fact whose object is drawn from the pool (none if the pool is empty)."""
+        """With this probability, add a fact whose object is drawn from the pool, unless the pool is empty."""
         if pool and self.chance(probability):
             self.say(subject, relation, choice(self.rng, pool))
 
     def draw(self) -> list[Triple]:
-        """Sample all triples of the world, in a fixed order; to be called once."""
+        """Sample all triples of the world, in a fixed order; to be called only once."""
         for part in (self.towns, self.families, self.crafts, self.homes, self.habits, self.teachers,
                      self.companies, self.cafes, self.books, self.films):
             part()
         return self.triples
 
     def towns(self) -> None:
-        """Every town has a country, a population and possibly a river; a country's capital is its largest town."""
+        """Sample a country, a population and possibly a river for every town; a country's capital is its largest
+        town."""
         countries = self.all("country")
         sizes = shuffled(self.rng, self.all("number"))
         largest: dict[Entity, tuple[int, Entity]] = {}
@@ -68,8 +70,8 @@ class FactSampler:
             self.say(country, "capital", town)
 
     def families(self) -> None:
-        """Every person has a birthplace and a year of birth; relatives are siblings, born in the same town a few years
-        apart."""
+        """Sample a birthplace and a year of birth for every person; relatives are siblings, born in the same town a few
+        years apart."""
         houses: dict[str, list[Entity]] = {}
         for person in self.all("person"):
             houses.setdefault(person.traits["family"], []).append(person)
@@ -87,7 +89,7 @@ class FactSampler:
                         self.say(person, "sibling_of", other)
 
     def crafts(self) -> None:
-        """Every person has a craft.
+        """Sample a craft for every person.
 
         There are enough directors, writers and actors for the films and books, and some musicians; the others get any
         other craft.
@@ -103,7 +105,7 @@ class FactSampler:
             self.say(person, "occupation", self.craft[person])
 
     def homes(self) -> None:
-        """Every person has a home, and some are married. Couples live in the same town and satisfy ``match``."""
+        """Sample a home for every person, and marriages. Couples live in the same town and satisfy ``match``."""
         women = [person for person in self.all("person") if person.traits["gender"] == "woman"]
         men = shuffled(self.rng, [person for person in self.all("person") if person.traits["gender"] == "man"])
         for woman in women:
@@ -124,7 +126,7 @@ class FactSampler:
         return years < 10 and woman.words[-1] != man.words[-1]
 
     def habits(self) -> None:
-        """The instruments, foods and pets of people.
+        """Sample the instruments, foods and pets of people.
 
         All musicians and about a third of the others play an instrument, everyone likes a food, and half keep a pet.
         """
@@ -135,7 +137,7 @@ class FactSampler:
             self.say_some(person, "keeps", self.all("pet"), 0.5)
 
     def teachers(self) -> None:
-        """Most people have a teacher, if anyone with the same craft is at least fifteen years older."""
+        """Sample a teacher for most people, with the same craft and at least fifteen years older, if there is one."""
         for person in self.all("person"):
             elders = [other for other in self.all("person") if self.craft[other] == self.craft[person]
                       and self.year(other) + 15 <= self.year(person)]
@@ -146,7 +148,7 @@ class FactSampler:
         return self.years[self.birth[person]].number
 
     def later(self, earliest: int, latest: int) -> Entity:
-        """A random year between ``earliest`` and ``latest``; the last year of the world if it has none in this
+        """A random year between ``earliest`` and ``latest``; the world's last year if none of its years is in this
         range."""
         return choice(self.rng, [year for year in self.years if earliest <= year.number <= latest] or self.years[-1:])
 
@@ -155,7 +157,7 @@ class FactSampler:
         return [person for person in self.all("person") if self.craft[person].name in crafts] or self.all("person")
 
     def companies(self) -> None:
-        """Every company has a town, a founder, a founding year and a product; many people work for a company."""
+        """Sample a town, a founder, a founding year and a product for every company, and employees."""
         founders = shuffled(self.rng, self.of("engineer", "carpenter", "mechanic", "tailor", "architect",
                                               "blacksmith", "scientist", "lawyer"))
         for place, company in enumerate(self.all("company")):
@@ -170,7 +172,7 @@ class FactSampler:
                 self.say_some(person, "works_for", self.all("company"), 0.6)
 
     def cafes(self) -> None:
-        """Every café has an owner, is located in the owner's home town, and serves a food."""
+        """Sample an owner and a food for every café; the café is in the owner's home town."""
         owners = shuffled(self.rng, self.of("baker", "chef", "waiter", "butcher", "fisherman", "gardener",
                                             "sailor", "potter", "painter"))
         for place, cafe in enumerate(self.all("cafe")):
@@ -180,8 +182,8 @@ class FactSampler:
             self.say_some(cafe, "serves", self.all("food"))
 
     def books(self) -> None:
-        """Every book has a writer and a year in which the writer is 22 to 40 years old (otherwise the world's last
-        year)."""
+        """Sample a writer for every book, and a year in which the writer is 22 to 40 years old (otherwise the world's
+        last year)."""
         writers = self.of("writer")
         for book in self.all("book"):
             writer = choice(self.rng, writers)
@@ -189,7 +191,7 @@ class FactSampler:
             self.say(book, "published_in", self.later(self.year(writer) + 22, self.year(writer) + 40))
 
     def films(self) -> None:
-        """Every film has a director, a year, a café, up to two actors, and possibly an older book that it is based on.
+        """Sample a director, a year, a café, up to two actors, and possibly an older book as source for every film.
 
         No two films are shot at the same café as long as there are enough cafés.
         """

@@ -1,1 +1,1 @@
-"""The sentence grammar: patterns, variable bindings, the compiled automaton, and what is held out."""
+"""The sentence grammar: patterns, variable bindings, the compiled automaton, and held-out splits."""

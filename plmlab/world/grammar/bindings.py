@@ -1,4 +1,4 @@
-"""Variable bindings: the values that the variables of a pattern can take, chosen so that every stated fact is true."""
+"""Variable bindings: assignments of values to the variables of a pattern such that every stated fact is true."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -12,7 +12,7 @@ from plmlab.world.lexicon import Lexicon, Word, suits
 
 
 class Form(NamedTuple):
-    """Value of a word-class variable: a word in one of its forms."""
+    """The value of a word-class variable: a word in one of its forms."""
 
     word: Word
     form: str
@@ -39,7 +39,7 @@ class PatternBindings:
 
     @cached_property
     def candidates(self) -> dict[str, list[Value]]:
-        """Variable → all values in its domain before anything is bound."""
+        """Variable → all values in its domain, before any variable is bound."""
         return {name: self._candidates(name, slot) for name, slot in self.pattern.slots.items()}
 
     @cached_property
@@ -48,7 +48,7 @@ class PatternBindings:
 
     @cached_property
     def rivals(self) -> dict[str, list[str]]:
-        """Variable → the other variables that could take the same value, and must not."""
+        """Variable → the other variables whose value must be different, because they have a candidate in common."""
         return {name: [other for other in self.pattern.slots if other != name and self._rivals(name, other)]
                 for name in self.pattern.slots}
 
@@ -82,13 +82,13 @@ class PatternBindings:
         return any(thing(value) in mine for value in self.candidates[other])
 
     def features(self, position: int, bindings: Bindings) -> tuple:
-        """The part of the bindings that matters from element ``position`` on; bindings with equal features share a
+        """The part of the bindings that affects elements from ``position`` on; bindings with equal features share a
         state."""
         needs = self._needed(position, frozenset(bindings))
         return tuple((name, self._feature(bindings[name], needs[name])) for name in sorted(needs))
 
     def _needed(self, position: int, bound: frozenset[str]) -> dict[str, str]:
-        """Bound variable → which of its features is needed: 'all', 'number', 'gender', or the relation that is
+        """Bound variable → the feature of it that is needed: 'all', 'number', 'gender', or the relation that is
         compared."""
         if (position, bound) not in self._needs:
             needs: dict[str, str] = {}
@@ -128,8 +128,8 @@ class PatternBindings:
         return self.facts.object(value, need)
 
     def bind(self, name: str, bindings: Bindings) -> Iterator[Bindings]:
-        """Iterate over the ways to bind a variable, each as the complete bindings including implied ones; just one if
-        it is already bound."""
+        """Iterate over the ways to bind a variable. Each is given as the complete bindings, including implied ones;
+        there is only one if the variable is already bound."""
         if name in bindings:
             yield bindings
             return
@@ -143,8 +143,8 @@ class PatternBindings:
                 yield bound
 
     def _narrowed(self, name: str, bindings: Bindings) -> list[Value]:
-        """The candidates compatible with a fact about a variable already bound; an index look-up before the full
-        checks."""
+        """The candidates compatible with a fact about a variable that is already bound, by an index lookup before the
+        full checks."""
         for atom in self.pattern.facts:
             if self.facts.relation(atom.relation).derived or name not in atom.variables:
                 continue
@@ -200,8 +200,8 @@ class PatternBindings:
 def forms(word: Word, slot: Slot) -> list[str]:
     """The forms of a word that can fill a placeholder.
 
-    These are the placeholder's fixed form, if it has one; third person and base form for a verb that agrees; the base
-    form for any other verb; all forms for other words.
+    These are the placeholder's fixed form, if it has one; otherwise third person and base form for a verb that agrees,
+    the base form for any other verb, and all forms for other words.
     """
     if slot.form:
         return [slot.form] if slot.form in word.forms else []
@@ -211,7 +211,8 @@ def forms(word: Word, slot: Slot) -> list[str]:
 
 
 def thing(value: Value) -> str:
-    """The key of an entity, or of a word regardless of its form; used to keep variables from taking the same value."""
+    """The key of an entity, or of a word regardless of its form; two variables must not have values with the same
+    key."""
     return value.key if isinstance(value, Entity) else value.word.key
 
 

@@ -28,7 +28,7 @@ def parts(automaton: Automaton, apart: Collection[str]) -> Parts:
     """Compute the exact statistics of both parts in one sweep; ``apart`` holds the ids of the open patterns.
 
     Raises:
-        ValueError: an open pattern has none or all of its sentences in the plain test.
+        ValueError: if an open pattern has none or all of its sentences in the plain test.
     """
     figures = _sweep(automaton)
     total = sum(start.weight for start in automaton.starts)
@@ -52,8 +52,8 @@ def parts(automaton: Automaton, apart: Collection[str]) -> Parts:
 
 
 def _sweep(automaton: Automaton) -> np.ndarray:
-    """[state, statistic, sum so far] → over the paths to the end that bring the sum to 0: mass, mass × nats, mass ×
-    words."""
+    """[state, statistic, sum so far] → total over the paths to the end that bring the sum to 0. The statistics are
+    mass, mass × nats, and mass × words."""
     sums = np.arange(MODULUS)
     ahead = {word: (sums + word_code(word)) % MODULUS for word in automaton.vocabulary}
     figures = np.zeros((automaton.states, 3, MODULUS))

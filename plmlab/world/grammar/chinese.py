@@ -1,4 +1,4 @@
-"""Chinese translations: the pattern's Chinese template, filled with the values of its variables."""
+"""Chinese translations, from the pattern's Chinese template and the values of its variables."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -50,15 +50,15 @@ def _said(value: Value, form: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _word(value: Value, lexicon: Lexicon) -> Word:
-    """The lexicon entry of a form, or of a value such as craft:baker."""
+    """The lexicon entry of a form, or of the word for a value such as craft:baker."""
     return value.word if isinstance(value, Form) else lexicon[value.traits["word"]]
 
 
 def chinese_words(automaton: Automaton, patterns: Iterable[Pattern], facts: Facts, lexicon: Lexicon) -> set[str]:
     """All Chinese words in the sentences of one grammar.
 
-    The placeholders of a Chinese template are filled independently, so it is enough to give each variable each of its
-    values once.
+    The placeholders of a Chinese template are filled independently, so it is enough to try each value of each variable
+    once.
     """
     by_id = {pattern.id: pattern for pattern in patterns}
     found: set[str] = set()

@@ -1,5 +1,5 @@
-"""Compiles patterns and facts into an automaton: every placeholder is a choice, and a state keeps only what affects the
-rest of the sentence."""
+"""Compiler from patterns and facts to an automaton: every placeholder is a choice, and a state keeps only what affects
+the rest of the sentence."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from plmlab.world.probability.automaton import Arc, Automaton, Builder, Start
 
 
 class Token(NamedTuple):
-    """Annotation of one word of a sentence: the label of its arc."""
+    """The annotation of one word of a sentence, which is the label of the word's arc."""
 
     tag: str
     sense: str | None = None
@@ -44,10 +44,10 @@ class Option(NamedTuple):
 
 
 def compile_grammar(patterns: list[Pattern], facts: Facts, lexicon: Lexicon, allowed: Allowed) -> Automaton:
-    """Compile the automaton for the text of one split; a pattern that no binding satisfies is left out.
+    """Compile the automaton for the text of one split; patterns that no binding satisfies are left out.
 
     Raises:
-        ValueError: no pattern can be filled.
+        ValueError: if no pattern can be filled.
     """
     builder = Builder()
     starts = []
@@ -60,7 +60,7 @@ def compile_grammar(patterns: list[Pattern], facts: Facts, lexicon: Lexicon, all
 
 
 class PatternCompiler:
-    """The states of one pattern: ``state(i, bindings)`` generates elements i, i+1, … given the bindings."""
+    """Builds the states of one pattern: ``state(i, bindings)`` generates elements i, i+1, … given the bindings."""
 
     def __init__(self, choices: PatternBindings, builder: Builder):
         self.choices = choices
@@ -87,7 +87,7 @@ class PatternCompiler:
         return self._tree(options, 0) if options else None
 
     def _tree(self, options: list[Option], depth: int) -> int:
-        """The options as a tree of arcs that share common prefixes."""
+        """Arrange the options as a tree of arcs that share common prefixes."""
         groups: dict[tuple, list[Option]] = {}
         for option in options:
             ends = len(option.words) == depth + 1
@@ -117,7 +117,7 @@ class PatternCompiler:
         return word.sense if surface in self.lexicon.ambiguous else None
 
     def _said(self, slot: Slot, value: Value) -> tuple[tuple[str, ...], tuple[Token, ...]]:
-        """The words that fill a placeholder, with their labels; the article is first."""
+        """The words that fill a placeholder, with their labels; an article comes first."""
         words, labels = self._entity(slot, value) if isinstance(value, Entity) \
             else self._word(slot, value, value.word.key)
         if slot.article:

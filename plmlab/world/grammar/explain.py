@@ -1,4 +1,4 @@
-"""Explains where a word sequence leaves the grammar and which words are possible there."""
+"""Explanations of invalid sentences: where a word sequence leaves the grammar, and which words are possible there."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,10 @@ class Explanation:
 
 
 def explain(automaton: Automaton, words: Sequence[str], lexicon: Collection[str]) -> Explanation:
-    """The longest valid prefix of the words, and the words that are possible next.
+    """Find the longest valid prefix of the words, and the words that are possible next.
 
-    ``lexicon`` holds all words of the world; with it the message distinguishes a misplaced word from an unknown one.
+    ``lexicon`` holds all words of the world; with it, the message distinguishes a misplaced word from an unknown
+    one.
     """
     states = automaton.initial()
     prefix = 0

@@ -39,7 +39,7 @@ class Literal:
 
 @dataclass(frozen=True)
 class Agreeing:
-    """A function word that agrees with a variable: is/are by number, he/she by gender."""
+    """A function word that agrees with a variable: is/are in number, he/she in gender."""
 
     word: str
     agrees: str
@@ -47,8 +47,8 @@ class Agreeing:
 
 @dataclass(frozen=True)
 class Slot:
-    """A placeholder in a template: variable, domain, form, the variable it agrees with, and whether it takes an
-    article."""
+    """A placeholder in a template: its variable, domain and form, the variable that it agrees with, and whether it
+    takes an article."""
 
     name: str
     domain: tuple[str, ...]       # kinds of entities or word classes; empty where the variable is repeated
@@ -66,7 +66,7 @@ class Atom:
     object: str
 
     def other(self, name: str) -> str:
-        """The other of the two variables."""
+        """The variable of the fact other than ``name``."""
         return self.object if name == self.subject else self.subject
 
     @property
@@ -80,7 +80,8 @@ Element = Literal | Agreeing | Slot
 
 @dataclass(frozen=True)
 class Pattern:
-    """A kind of sentence, one row of a pattern table: templates in both languages, and the facts that it states."""
+    """A sentence pattern, one row of a pattern table: templates in both languages, and the facts that the sentence
+    states."""
 
     id: str
     weight: int
@@ -104,7 +105,7 @@ class Pattern:
 
     @cached_property
     def entity_variables(self) -> frozenset[str]:
-        """The variables that denote entities (named ones, and values that occur in a fact)."""
+        """The variables that denote entities: named entities, and values that occur in a fact."""
         in_facts = {name for atom in self.facts for name in atom.variables}
         return frozenset(name for name, slot in self.slots.items()
                          if name in in_facts or any(kind in NAMED for kind in slot.domain))
@@ -118,7 +119,7 @@ def read_patterns(lexicon: Lexicon, relations: dict[str, Relation], folder: Path
     """Read all patterns of the pattern tables, in order.
 
     Raises:
-        TableError: a duplicate, or an unknown word, class, relation or variable; the message names file and row.
+        TableError: for a duplicate, or an unknown word, class, relation or variable; the message names file and row.
     """
     rows = [row for name in PATTERN_TABLES
             for row in read_table(name, required=("id", "weight", "english", "chinese"), folder=folder)]
@@ -131,7 +132,7 @@ def parse_pattern(row: Row, lexicon: Lexicon, relations: dict[str, Relation]) ->
     """Parse and check the pattern of one row.
 
     Raises:
-        TableError: an invalid placeholder, weight, word, class, relation or variable; the message names the row.
+        TableError: for an invalid placeholder, weight, word, class, relation or variable; the message names the row.
     """
     pairs: list[tuple[str, str]] = []
     english = tuple(_element(text, row, lexicon, pairs) for text in row.words("english"))

@@ -1,4 +1,4 @@
-"""A sentence of the Small World with all its gold annotations."""
+"""A sentence of the Small World with all its gold labels."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from plmlab.world.probability.automaton import Path
 
 
 class Mention(NamedTuple):
-    """A mention of a named entity: words[start:end]; ``entity`` is its key."""
+    """A mention of a named entity, the words ``start`` to ``end`` (exclusive); ``entity`` is the entity's key."""
 
     start: int
     end: int
@@ -23,7 +23,8 @@ class Mention(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """A verb and the noun it agrees with: their indices, and the number of attractors between them."""
+    """Subject–verb agreement: the indices of the noun and the verb, their number, and the number of attractors in
+    between."""
 
     subject: int
     verb: int
@@ -32,13 +33,13 @@ class Agreement(NamedTuple):
 
     @property
     def distance(self) -> int:
-        """The number of words between them."""
+        """The number of words between subject and verb."""
         return abs(self.verb - self.subject) - 1
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence: its words and their gold labels."""
+    """A sentence: its words and their gold labels."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]                     # universal parts of speech
@@ -57,7 +58,7 @@ class Sentence:
 
     @property
     def named(self) -> tuple[tuple[int, int], ...]:
-        """The spans of its entity mentions: words[start:end]."""
+        """The spans (start, end) of the entity mentions, with exclusive end."""
         return tuple((start, end) for start, end, _ in self.mentions)
 
     @cached_property
@@ -71,7 +72,7 @@ class Sentence:
 
 
 class Annotator:
-    """Turns derivations of the grammar's automaton into sentences with gold labels."""
+    """Converts derivations of the grammar's automaton to sentences with gold labels."""
 
     def __init__(self, patterns: list[Pattern], facts: Facts, lexicon: Lexicon):
         self.patterns = {pattern.id: pattern for pattern in patterns}
@@ -79,7 +80,7 @@ class Annotator:
         self.lexicon = lexicon
 
     def sentence(self, path: Path, logprob: float) -> Sentence:
-        """The sentence of a derivation, together with its log-probability ``logprob`` in nats."""
+        """Build the sentence of a derivation; ``logprob`` is its log-probability in nats."""
         pattern = self.patterns[str(path.label)]
         tokens = [arc.label for arc in path.arcs]
         bound = self._bindings(pattern, tokens)

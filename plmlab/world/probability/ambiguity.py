@@ -1,4 +1,4 @@
-"""Proof that no sentence has two derivations, by the product of the automaton with itself."""
+"""Proof that no sentence has two derivations, by constructing the product of the automaton with itself."""
 
 from collections import defaultdict
 from functools import cached_property
@@ -11,9 +11,9 @@ Pair = tuple[int, int]
 class SelfProduct:
     """Product of an automaton with itself: two copies process the same words.
 
-    A pair of different states is *parted*: two different derivations generate the same words. Every state reaches the
-    end, so the grammar is ambiguous if and only if two parted copies reach the same state again, or two arcs (or
-    starts) differ only in their labels.
+    A pair of different states is *parted*: it is reached by two different derivations of the same words. Every state
+    leads to the end, so the grammar is ambiguous if and only if two parted copies reach the same state again, or two
+    arcs (or starts) differ only in their labels.
     """
 
     def __init__(self, automaton: Automaton):
@@ -41,7 +41,7 @@ class SelfProduct:
 
     @property
     def pairs(self) -> int:
-        """The number of parted pairs that were reached: the size of the proof."""
+        """The number of parted pairs that can be reached: the size of the proof."""
         return len(self._came)
 
     def _meeting(self) -> list[str] | None:
@@ -82,7 +82,7 @@ class SelfProduct:
             stack.append(pair)
 
     def _trace(self, pair: Pair) -> list[str]:
-        """Words that lead both copies to this pair."""
+        """Words by which both copies reach this pair."""
         words: list[str] = []
         source: Pair | None = pair
         while source is not None and source[0] != source[1]:
@@ -92,7 +92,7 @@ class SelfProduct:
 
     @cached_property
     def _from(self) -> dict[int, tuple[int | None, str]]:
-        """Each reachable state → the state and the word that lead there."""
+        """Each reachable state → the previous state and the word on a path to it."""
         came: dict[int, tuple[int | None, str]] = {start.state: (None, "") for start in self.automaton.starts}
         stack = list(came)
         while stack:
@@ -104,7 +104,7 @@ class SelfProduct:
         return came
 
     def _head(self, state: int | None) -> list[str]:
-        """Words that lead from a start to this state."""
+        """Words on a path from a start to this state."""
         words: list[str] = []
         while state is not None:
             state, word = self._from[state]
@@ -112,7 +112,7 @@ class SelfProduct:
         return words
 
     def _tail(self, state: int) -> list[str]:
-        """Words that lead from this state to the end."""
+        """Words on a path from this state to the end."""
         words = []
         while state != FINAL:
             arc = self.automaton.arcs[state][0]

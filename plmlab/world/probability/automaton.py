@@ -16,7 +16,7 @@ FINAL = 0
 
 
 class Arc(NamedTuple):
-    """One transition: its word, the annotation of that word, the target state, and its weight among the arcs of its
+    """A transition: its word, the word's annotation, the target state, and its weight among the arcs of the same
     state."""
 
     word: str
@@ -42,19 +42,19 @@ class Path(NamedTuple):
 
 @dataclass(frozen=True)
 class Entropy:
-    """The entropy of a distribution over sentences, in nats, and the mean number of tokens (words and the end)."""
+    """The entropy of a distribution over sentences, in nats, and the mean number of tokens (words plus the end)."""
 
     sentence: float       # −E log p(sentence)
     tokens: float         # the expected number of predictions: words and the end of the sentence
 
     @property
     def token(self) -> float:
-        """Nats per prediction: the lowest possible mean loss on this text."""
+        """Nats per predicted token: the lowest possible mean loss on this text."""
         return self.sentence / self.tokens
 
 
 class Builder:
-    """Builds an automaton backwards: a state is identified by its arcs, so states with the same continuations are
+    """Builds an automaton from the end: a state is identified by its arcs, so states with the same continuations are
     merged."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Builder:
         self._states: dict[tuple[Arc, ...], int] = {(): FINAL}
 
     def state(self, arcs: Iterable[Arc]) -> int:
-        """The state with these arcs; their weights are divided by their greatest common divisor."""
+        """The state with these arcs; the weights are divided by their greatest common divisor."""
         arcs = tuple(arcs)
         common = math.gcd(*(arc.weight for arc in arcs))
         if common > 1:
@@ -74,10 +74,10 @@ class Builder:
         return found
 
     def automaton(self, starts: Iterable[Start]) -> "Automaton":
-        """The automaton of the states built so far, with these starts.
+        """The automaton of the states built so far, with the given start states.
 
         Raises:
-            ValueError: ``starts`` is empty.
+            ValueError: if ``starts`` is empty.
         """
         return Automaton(list(starts), self.arcs)
 
@@ -86,10 +86,10 @@ class Automaton:
     """An acyclic weighted automaton: states 0 (the end), 1, 2, …; every arc leads to a state with a lower index.
 
     The probability of an arc is its weight divided by the total weight of its state's arcs. Weights are integers, so
-    that sampling does the same arithmetic on every machine. Several arcs of a state may have the same word.
+    that sampling uses the same arithmetic on every machine. Several arcs of a state may have the same word.
 
     Raises:
-        ValueError: ``starts`` is empty.
+        ValueError: if ``starts`` is empty.
     """
 
     def __init__(self, starts: list[Start], arcs: list[tuple[Arc, ...]]):
@@ -113,11 +113,11 @@ class Automaton:
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """All words on the arcs, sorted."""
+        """All words that occur on arcs, sorted."""
         return sorted({arc.word for state in self.arcs for arc in state})
 
     def reading(self, state: int, word: str | None) -> Sequence[Arc]:
-        """The arcs of the state with this ``word``, in their order; all arcs if it is None."""
+        """The arcs of the state with this ``word``, in order; all arcs if ``word`` is None."""
         return self.arcs[state] if word is None else self._by_word(state).get(word, ())
 
     def _sorted_by_word(self, state: int) -> dict[str, list[Arc]]:
@@ -138,7 +138,7 @@ class Automaton:
         return found
 
     def advance(self, states: dict[int, float], word: str | None) -> dict[int, float]:
-        """One forward step: state → its mass after ``word``, or after any word if it is None."""
+        """One forward step: state → its mass after ``word``, or after any word if ``word`` is None."""
         found: dict[int, float] = {}
         for state, mass in states.items():
             total = self.totals[state]
@@ -147,7 +147,7 @@ class Automaton:
         return found
 
     def read(self, words: Sequence[str]) -> dict[int, float]:
-        """State → probability of generating ``words`` and being in this state."""
+        """State → probability of generating ``words`` and then being in this state."""
         refuse_string(words, "words")
         states = self.initial()
         for word in words:
@@ -155,7 +155,7 @@ class Automaton:
         return states
 
     def logprob(self, words: Sequence[str]) -> float:
-        """Log-probability of the sentence in nats, its end included; −inf outside the grammar."""
+        """Log-probability of the sentence, including its end, in nats; −inf outside the grammar."""
         mass = self.read(words).get(FINAL, 0.0)
         return math.log(mass) if mass > 0 else -math.inf
 
@@ -174,8 +174,8 @@ class Automaton:
         return {start.label: start for start in reversed(self.starts)}
 
     def next_words(self, prefix: Sequence[str]) -> dict[str, float]:
-        """Word or END → its exact probability after ``prefix``, most likely first; empty if no sentence starts with
-        it."""
+        """Word or END → its exact probability after ``prefix``, most likely first; empty if no sentence begins with the
+        prefix."""
         states = self.read(prefix)
         mass = sum(states.values())
         found: dict[str, float] = {}
@@ -188,7 +188,7 @@ class Automaton:
 
     @cached_property
     def entropy(self) -> Entropy:
-        """The exact entropy over derivations, by one sweep; it equals that over sentences if the grammar is
+        """The exact entropy over derivations, computed in one sweep; it equals that over sentences if the grammar is
         unambiguous."""
         surprise, length = [0.0], [0.0]
         for state in range(1, self.states):
@@ -208,7 +208,7 @@ class Automaton:
         return Entropy(nats, words + 1)
 
     def paths(self, words: Sequence[str]) -> list[Path]:
-        """All derivations of a sentence (one, if the grammar is unambiguous)."""
+        """All derivations of a sentence (exactly one if the grammar is unambiguous)."""
         layers: list[set[int]] = [set(self.initial())]
         for word in words:
             layers.append({arc.target for state in layers[-1] for arc in self.reading(state, word)})
@@ -220,7 +220,7 @@ class Automaton:
 
     @cached_property
     def longest(self) -> int:
-        """The number of words of the longest sentence."""
+        """The number of words in the longest sentence."""
         found = [0]
         for state in self.arcs[1:]:
             found.append(1 + max(found[arc.target] for arc in state))
@@ -253,7 +253,7 @@ class Automaton:
         return self.starts[bisect_right(starts, int(rng.random() * starts[-1]))]
 
     def walk(self, start: Start, rng: Random) -> list[Arc]:
-        """Sample a derivation from ``start`` to the end by its probability; returns its arcs."""
+        """Sample a derivation from ``start`` to the end according to its probability; returns the arcs."""
         draw, arcs, (_, wheels) = rng.random, self.arcs, self._wheels
         state, path = start.state, []
         while state:

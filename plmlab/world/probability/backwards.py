@@ -12,7 +12,7 @@ START = "[START]"
 
 @dataclass(frozen=True)
 class Entries:
-    """How states are entered; one list entry per state in each field.
+    """How states are entered; both fields have one list element per state.
 
     ``visits``: word → expected number of times that a sentence enters the state with this word; START for an initial
     state. ``arcs``: word → the arcs with this word that lead to the state, each as its source state and its
@@ -24,11 +24,11 @@ class Entries:
 
 
 def previous_words(automaton: Automaton, suffix: Sequence[str]) -> dict[str, float]:
-    """Word or START → its exact probability of occurring right before ``suffix``, which ends the sentence.
+    """Word or START → its exact probability of directly preceding ``suffix``, the end of the sentence.
 
     Most likely first; empty if no sentence ends with the suffix. This mirrors ``automaton.next_words`` and is the
-    Bayes-optimal prediction of a right-to-left model. It multiplies the expected number of times that sentences enter a
-    state with a word (a forward sweep, cached per automaton) by the probability of generating ``suffix`` from there to
+    Bayes-optimal prediction of a right-to-left model. The expected number of times that sentences enter a state with a
+    word (a forward sweep, cached per automaton) is multiplied by the probability of generating ``suffix`` from there to
     the end (a backward sweep).
     """
     entries = _entries(automaton)
@@ -51,7 +51,8 @@ _KEPT: WeakKeyDictionary[Automaton, Entries] = WeakKeyDictionary()
 
 
 def _entries(automaton: Automaton) -> Entries:
-    """One sweep over all arcs, from the highest state down; the result is cached for the lifetime of the automaton."""
+    """Compute the entries in one sweep over all arcs, from the highest state down; cached for the automaton's
+    lifetime."""
     if automaton in _KEPT:
         return _KEPT[automaton]
     found = Entries([{} for _ in range(automaton.states)], [{} for _ in range(automaton.states)])

@@ -30,18 +30,17 @@ class Blanks:
 
     Blanks are numbered from 0 in the order of the text, and keep their numbers when others are filled.
 
-    What is known is the visible words and their order, but neither how many words a blank holds nor how long the
-    sentence is. The posterior over all fillings that complete a sentence is proportional to the probability of that
-    sentence. This is what follows from the text alone; `DrawnBlanks` also takes into account how likely a sentence is
-    to be given such blanks.
+    The visible words and their order are known, but neither how many words a blank holds nor how long the sentence is.
+    The posterior over all fillings that complete a sentence is proportional to the probability of that sentence. It
+    uses only the text; `DrawnBlanks` also takes into account how likely a sentence is to be given such blanks.
 
     All probabilities are sums over the automaton (forward and backward masses, Baum et al. 1970), in which a blank is
     the sum of all powers, from the first, of "any word" (finitely many, because the automaton has no cycle). If two
     fillings of all blanks give the same sentence ("[MASK] a [MASK]" for "b a c a d"), each counts.
 
     Raises:
-        NotInGrammar: no sentence has the visible words.
-        ValueError: a filled blank does not exist in the text, or its filling is empty or contains ``BLANK``.
+        NotInGrammar: if no sentence has the visible words.
+        ValueError: if a filled blank does not exist in the text, or its filling is empty or contains ``BLANK``.
     """
 
     automaton: Automaton
@@ -67,7 +66,7 @@ class Blanks:
     @cached_property
     def mass(self) -> float:
         """The probability of the visible words: the total over all sentences obtained by filling the blanks. A sentence
-        that is obtained in several ways is counted that often, so the total may exceed 1."""
+        that can be obtained in several ways is counted once for each, so the total may exceed 1."""
         every = range(self.count)
         return float(sum(self._weight(lengths) * masses[FINAL] for lengths, masses in
                          self._swept(self._sweeps.forward, self._sweeps.initial, every).items()))
@@ -78,12 +77,13 @@ class Blanks:
         return len(self._runs) - 1
 
     def fill(self, fillings: Mapping[int, Sequence[str]]) -> Self:
-        """A copy with more blanks filled: number → its words. Raises the same errors as the class."""
+        """Return a copy with more blanks filled; ``fillings`` maps the number of a blank to its words. Raises the same
+        errors as the class."""
         return replace(self, filled={**self.filled, **fillings})
 
     def posterior(self, fillings: Mapping[int, Sequence[str]]) -> float:
         """The probability that these blanks hold exactly these words (number → words), given the visible words and
-        fillings. Other blanks may hold anything. 0 if no sentence results; raises ValueError as the class does."""
+        fillings; other blanks may hold anything. 0 if no sentence results. Raises ValueError as the class does."""
         for blank in fillings:
             self._check_open(blank)
         try:
@@ -92,14 +92,14 @@ class Blanks:
             return 0.0
 
     def next_words(self, blank: int, written: Sequence[str] = ()) -> dict[str, float]:
-        """Word or END → its exact probability of being next in a blank that starts with ``written``, most likely first.
+        """Word or END → its exact probability of being next in a blank that begins with ``written``, most likely first.
 
-        END ends the blank, so it cannot be first. By the chain rule, the product over a filling's words and END gives
-        ``posterior``.
+        END marks the end of the blank, so it cannot be first. By the chain rule, the product of these probabilities
+        over the words of a filling and END is ``posterior``.
 
         Raises:
-            NotInGrammar: no filling starts with ``written``.
-            ValueError: the text has no such blank, or the blank is filled.
+            NotInGrammar: if no filling begins with ``written``.
+            ValueError: if the text has no such blank, or the blank is filled.
         """
         before, behind = self._sides(blank)
         word_masses, ended = np.zeros(len(self._sweeps.words)), 0.0
@@ -119,7 +119,7 @@ class Blanks:
         return _shares(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
 
     def lengths(self, blank: int) -> dict[int, float]:
-        """Number of words → the probability that the blank has this length; possible lengths only, in ascending order.
+        """Number of words → the probability that the blank has this length; only possible lengths, in ascending order.
 
         Raises ValueError if the text has no such blank or the blank is filled.
         """
@@ -136,13 +136,13 @@ class Blanks:
         posterior). Returns all fillings if there are fewer.
 
         Best-first search (A*; Hart et al. 1968) over prefixes of the filling. A prefix can be in several states; its
-        bound is the sum over these states of the highest probability that one continuation can reach from each. The
-        bound is never below the probability of a completed filling, so none is missed, and the probability of a filling
-        sums over all its derivations. The search expands more prefixes where the best continuation differs between the
-        states. Ties are returned in no fixed order.
+        bound is the sum over these states of the highest probability that any single continuation can reach from each.
+        The bound is never below the probability of a completed filling, so no filling is missed, and the probability of
+        a filling sums over all its derivations. The search expands more prefixes where the best continuation differs
+        between the states. Ties are returned in no fixed order.
 
         Raises:
-            ValueError: ``count`` is below 1, the text has no such blank, or the blank is filled.
+            ValueError: if ``count`` is below 1, the text has no such blank, or the blank is filled.
         """
         if count < 1:
             raise ValueError(f"count={count}; give 1 or more fillings")
@@ -179,7 +179,7 @@ class Blanks:
 
     @cached_property
     def _runs(self) -> list[list[str]]:
-        """The words before the first blank, between two blanks, and after the last."""
+        """The words before the first blank, between consecutive blanks, and after the last."""
         runs: list[list[str]] = [[]]
         for word in self.text:
             if word == BLANK:
@@ -193,7 +193,7 @@ class Blanks:
         return {}
 
     def _sides(self, blank: int) -> tuple[dict[Lengths, Masses], dict[Lengths, Masses]]:
-        """Forward masses before a blank and backward masses after it; raises ValueError if the blank is not open."""
+        """Forward masses before a blank and backward masses after it. Raises ValueError if the blank is not open."""
         self._check_open(blank)
         if blank not in self._kept:
             last = np.zeros_like(self._sweeps.initial)
@@ -204,8 +204,8 @@ class Blanks:
         return self._kept[blank]
 
     def _swept(self, sweep: Sweep, masses: Masses, blanks: Sequence[int]) -> dict[Lengths, Masses]:
-        """The masses after these blanks and all words around them, kept separately per blank lengths, in the direction
-        of the sweep."""
+        """The masses after these blanks and all words around them, in the direction of the sweep, kept separately for
+        each combination of blank lengths."""
         runs = self._runs[::sweep.reads]
         ways: dict[Lengths, Masses] = {(): sweep.over(masses, runs[0])}
         for blank, run in zip(blanks, runs[1:], strict=False):
@@ -218,7 +218,7 @@ class Blanks:
         return ways
 
     def _through(self, sweep: Sweep, masses: Masses, blank: int) -> Iterator[tuple[int, Masses]]:
-        """Each length that a blank can have, and the masses after it."""
+        """Yield each possible length of a blank, with the masses after the blank."""
         if blank in self.filled:
             words = self.filled[blank]
             yield len(words), sweep.over(masses, words)
@@ -229,7 +229,8 @@ class Blanks:
             yield length, masses
 
     def _ends(self, before: Lengths, behind: Mapping[Lengths, Masses], written: int) -> list[Masses]:
-        """For a blank of ``written`` words, of one more, and so on: state → mass of what can follow from there."""
+        """For a blank of ``written`` words, of one more, and so on: state → mass of everything that can follow the
+        blank."""
         found = []
         for length in range(written, self.automaton.longest + 1):
             ends = np.zeros_like(self._sweeps.initial)
@@ -240,20 +241,19 @@ class Blanks:
         return found
 
     def _promised(self, ends: Sequence[Masses]) -> list[Masses]:
-        """For 0, 1, 2, … words written: state → upper bound on the mass that one continuation of the blank can reach
-        from there."""
+        """For 0, 1, 2, … words written: state → upper bound on the mass that any single continuation of the blank can
+        reach."""
         found = [ends[-1]]
         for here in reversed(ends[:-1]):
             found.append(np.maximum(here, self._sweeps.best_word(found[-1])))
         return found[::-1]
 
     def _apart(self, lengths: Lengths) -> Lengths:
-        """The blank lengths by which the masses have to be kept separate."""
+        """The blank lengths for which masses have to be kept separately."""
         return ()
 
     def _weight(self, lengths: Lengths) -> float:
-        """The weight of filling the blanks with these numbers of words, in addition to the probability of the
-        sentence."""
+        """The weight of fillings with these numbers of words, in addition to the probability of the sentence."""
         return 1.0
 
     def _check(self, blank: int) -> None:
@@ -268,15 +268,15 @@ class Blanks:
 
 @dataclass(frozen=True, eq=False)
 class DrawnBlanks(Blanks):
-    """Blanks that also take their sampling distribution into account.
+    """Blanks that also take into account how the blanks were sampled.
 
     ``drawing`` gives the probability that these spans are masked in a sentence of this length. The posterior of a
-    filling is then proportional to the probability of its sentence times this probability, ``mass`` is the probability
-    that an Example has this text, and no predictor of such Examples can do better. The computation grows with the
-    number of joint lengths of the other blanks.
+    filling is then proportional to the probability of its sentence times this probability; ``mass`` is the probability
+    that an Example has this text; and no predictor of such Examples can do better. The cost of the computation grows
+    with the number of joint lengths of the other blanks.
 
     Raises:
-        NotInGrammar: no sentence has the visible words with spans that the drawing can mask.
+        NotInGrammar: if no sentence has the visible words with spans that the drawing can mask.
         ValueError: as for Blanks.
     """
 

@@ -25,7 +25,7 @@ def shrinking(window: int) -> list[float]:
 
 
 def word_counts(automaton: Automaton, words: Sequence[str]) -> Float[np.ndarray, "word"]:
-    """The expected number of occurrences of each word per sentence; raises ValueError if ``words`` lacks a word of the
+    """The expected number of occurrences of each word per sentence. Raises ValueError if ``words`` lacks a word of the
     grammar."""
     leads, _, _ = _steps(automaton, words)
     return np.asarray(leads.sum(axis=1)).ravel()

@@ -1,7 +1,8 @@
-"""The probability that GLM's objectives mask exactly given spans: what the context reveals about a blank.
+"""The probability that GLM's objectives mask exactly the given spans, which determines what the context reveals about a
+blank.
 
-One `Drawing` per objective, for `plmlab.world.probability.blanks.DrawnBlanks`. They follow `plmlab.objectives.blanks`
-step by step.
+There is one `Drawing` per objective, for `plmlab.world.probability.blanks.DrawnBlanks`. They follow
+`plmlab.objectives.blanks` step by step.
 """
 
 from collections.abc import Sequence
@@ -15,8 +16,8 @@ from plmlab.world.probability.blanks import Span
 def blank_spans(count: int, spans: Sequence[Span], rate: float = 0.15) -> float:
     """The probability that ``blank_infilling`` masks exactly these spans of ``count`` words, at this ``rate``.
 
-    Lengths are sampled one after the other until enough words are masked, then shuffled; each span is then placed at
-    random so that at least one word lies between two spans. The probabilities of all sets of spans sum to 1.
+    Lengths are sampled one after the other until enough words are masked, then shuffled; the spans are then placed at
+    random with at least one word between two spans. The probabilities of all sets of spans sum to 1.
     """
     lengths = [stop - begin for begin, stop in spans]
     room = count - sum(lengths) - len(spans) + 2

@@ -1,5 +1,5 @@
-"""The floor (entropy lower bound) of any objective, computed from its Examples: the information available at each
-target."""
+"""The floor (entropy lower bound) of any objective, computed from the information available at each target of its
+Examples."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -22,15 +22,15 @@ def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make
     """The floor of the objective ``make(tokens, vocab=, rng=)``: each term is exact; sentences and the objective's
     draws are sampled.
 
-    Information reaches a position along the attention mask, over any number of layers. All visible words are taken to
-    be true. BERT leaves one selected word in ten unchanged without marking it; it counts here as visible, with a loss
-    of 0. ``reader`` determines what is known about the sentence length. With ``length_known`` the value is a lower
-    bound for every model, and it is attained where [SEP] is visible and every target position shows [MASK]. With
+    Information reaches a position along the attention mask, over any number of layers. All visible words are assumed to
+    be original. BERT leaves one selected word in ten unchanged without marking it; it counts here as visible, with a
+    loss of 0. ``reader`` determines what is known about the sentence length. With ``length_known`` the value is a lower
+    bound for every model, attained where [SEP] is visible and every target position shows [MASK]. With
     ``positions_known`` it is the Bayes-optimal loss given only the tokens of the Example and their positions. ``named``
     gives the entity mentions of a sentence, for objectives that need them.
 
     Raises:
-        FloorError: the objective predicts no token, or the reader cannot derive positions from its Examples.
+        FloorError: if the objective predicts no token, or the reader cannot derive positions from its Examples.
     """
     sums = []
     for words in sentences:
@@ -43,7 +43,7 @@ def example_floor(automaton: Automaton, sentences: Iterable[Sequence[str]], make
 
 
 def questions(example: Example | PairExample, vocab: PositionVocabulary) -> list[Question]:
-    """The prediction targets of an Example: each target, with the tokens that can be known at its position."""
+    """The targets of an Example, each with the tokens that can be known at its position."""
     if isinstance(example, PairExample):
         shown = [*shown_tokens(example.source, vocab), *shown_tokens(example.target, vocab)]
         reach = known_positions(_both(example))[len(example.source.tokens):]
@@ -60,11 +60,11 @@ def questions(example: Example | PairExample, vocab: PositionVocabulary) -> list
 def shown_tokens(example: Example, vocab: PositionVocabulary) -> list[Seen]:
     """The tokens of an Example with their places in the sentence; several may share one place, as in MPNet.
 
-    The place of the first word is 0; it is inferred from any word, or from the end of the text if there is none. The
+    The place of the first word is 0, inferred from any word, or from the end of the text if there is no word. The
     position ids count the words of the sentence if every word is then at its own place, [MASK] and decoys at the place
     of a word, and other special tokens before or after all of these. Otherwise no token has a place.
 
-    A [SEP] followed by words is skipped in counting and gets the place of the next word, because it reveals only that a
+    A [SEP] followed by words is skipped in counting and gets the place of the next word, because it only reveals that a
     word follows.
     """
     outside = vocab.special - {vocab.mask}
@@ -83,8 +83,8 @@ def shown_tokens(example: Example, vocab: PositionVocabulary) -> list[Seen]:
 
 
 def known_positions(sees: Bool[Tensor, "query key"]) -> Bool[Tensor, "query key"]:
-    """Row by row, the positions from which information can reach a position over any number of layers: the reflexive,
-    transitive closure."""
+    """The positions from which information can reach each position (row by row) over any number of layers: the
+    reflexive, transitive closure of the mask."""
     reach = sees | torch.eye(len(sees), dtype=torch.bool)
     while not torch.equal(further := _passed_on(reach, reach), reach):
         reach = further
@@ -102,5 +102,5 @@ def _both(example: PairExample) -> Bool[Tensor, "query key"]:
 
 
 def _passed_on(sees: Bool[Tensor, "query key"], reach: Bool[Tensor, "key other"]) -> Bool[Tensor, "query other"]:
-    """The positions reachable in one step followed by ``reach``."""
+    """The positions reachable by one step of ``sees`` followed by ``reach``."""
     return (sees.float() @ reach.float()) > 0

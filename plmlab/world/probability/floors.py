@@ -16,14 +16,16 @@ Reader = Callable[..., float]
 
 
 class FloorError(ValueError):
-    """The floor cannot be computed: too few sentences, or an objective that predicts nothing or hides the positions."""
+    """Raised if the floor cannot be computed: there are too few sentences, or the objective predicts nothing or hides
+    the positions."""
 
 
 @dataclass(frozen=True)
 class Floor:
     """The lowest possible mean loss, in nats per predicted token.
 
-    ``exact``: computed by a sweep over the automaton; otherwise a mean over sentences with its standard error.
+    ``exact``: whether it was computed by a sweep over the automaton; otherwise it is a mean over sentences, with its
+    standard error.
     """
 
     mean: float
@@ -37,10 +39,10 @@ class Floor:
 def mean_of(sums: Sequence[tuple[float, int]]) -> Floor:
     """The floor from one pair (nats, number of predictions) per sentence: the mean number of nats per prediction.
 
-    Its standard error is that of a ratio of sums.
+    The standard error is that of a ratio of sums.
 
     Raises:
-        FloorError: nothing is predicted.
+        FloorError: if nothing is predicted.
     """
     count = sum(steps for _, steps in sums)
     if not count:

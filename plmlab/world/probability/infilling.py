@@ -1,8 +1,8 @@
-"""Bayes-optimal loss of autoregressive blank infilling (GLM): blanks are filled in turn, word by word, each up to its
-end.
+"""Bayes-optimal loss of autoregressive blank infilling (GLM): blanks are filled one after the other, word by word, each
+up to its end.
 
-Part A shows the context of the blanks, and one [MASK] for each blank. Its position ids count a blank as one, so they
-reveal neither the length of a blank nor that of the sentence: the end of a blank is one of the predictions.
+Part A shows the context of the blanks, and one [MASK] for each blank. Its position ids count a blank as one token, so
+they reveal neither the length of a blank nor that of the sentence: the end of a blank is one of the predictions.
 `visible_blanks` and `drawn_blanks` have the interface of `plmlab.world.probability.readers` and can be passed to
 ``world.floor``.
 """
@@ -22,7 +22,7 @@ Belief = dict[str, float]
 def part_a(words: Sequence[str], spans: Sequence[Span]) -> list[str]:
     """The sentence with a BLANK for each span; the spans are in the order of the text.
 
-    Raises ValueError if a span is empty, overlaps with another, exceeds the sentence or is out of order.
+    Raises ValueError if a span is empty, overlaps another, exceeds the sentence or is out of order.
     """
     ends = [0, *(place for span in spans for place in span), len(words)]
     if ends != sorted(ends) or any(begin == stop for begin, stop in spans):
@@ -42,14 +42,14 @@ def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span],
 
     For each blank in ``order``, the predictions are its words and its end, given Part A and everything filled so far.
     ``drawing`` gives the probability that exactly these spans are masked. With it, the mean of −log p(target) is the
-    lowest loss that any model of such Examples can reach. Without it, nothing is inferred from how blanks were sampled
-    (`Blanks`), and a model may reach a lower loss: it can learn that a blank of fifteen words is rare if spans are
-    short.
+    lowest loss that any model of such Examples can reach. Without it, nothing is inferred from how the blanks were
+    sampled (`Blanks`), and a model may reach a lower loss: it can learn, for example, that a blank of fifteen words is
+    rare if spans are short.
 
     Raises:
-        NotInGrammar: ``words`` are not a sentence.
-        ValueError: the spans are invalid, the order does not contain each span once, or the drawing never masks these
-            spans.
+        NotInGrammar: if ``words`` are not a sentence.
+        ValueError: if the spans are invalid, the order does not contain each span once, or the drawing never masks
+            these spans.
     """
     if sorted(order) != list(range(len(spans))):
         raise ValueError(f"order is {list(order)!s:.80}; give a permutation of the numbers 0 to {len(spans) - 1} of "
@@ -69,13 +69,13 @@ def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span],
 
 def visible_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Question],
                    vocab: PositionVocabulary) -> float:
-    """−Σ log p(target | Part A, the blanks filled before, the words before it in its blank), in nats, ends included.
+    """−Σ log p(target | Part A, the blanks filled before, the preceding words in its blank), in nats, ends included.
 
     Nothing is inferred from how the blanks were sampled. As with ``positions_known``, a model may therefore reach a
-    lower loss than this, but none is below ``drawn_blanks``.
+    lower loss than this, but no model is below ``drawn_blanks``.
 
     Raises:
-        FloorError: the Examples do not fill blanks one after the other.
+        FloorError: if the Examples do not fill blanks one after the other.
     """
     spans, order = filled_in_order(words, asked, vocab)
     return _paid(words, spans, order, infilling(automaton, words, spans, order))
@@ -90,8 +90,8 @@ def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
     `plmlab.world.probability.drawn_spans`.
 
     Raises:
-        FloorError: the Examples do not fill blanks one after the other.
-        ValueError: the drawing never masks the spans of an Example.
+        FloorError: if the Examples do not fill blanks one after the other.
+        ValueError: if the drawing never masks the spans of an Example.
     """
     spans, order = filled_in_order(words, asked, vocab)
     return _paid(words, spans, order, infilling(automaton, words, spans, order, drawing))

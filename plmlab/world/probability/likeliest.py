@@ -19,8 +19,8 @@ def likeliest(automaton: Automaton, prefix: Sequence[str] = (), count: int = 1,
     world's grammars (``World.prove_unambiguous``).
 
     Raises:
-        NotInGrammar: no sentence begins with ``prefix``.
-        ValueError: ``count`` is below 1.
+        NotInGrammar: if no sentence begins with ``prefix``.
+        ValueError: if ``count`` is below 1.
     """
     if count < 1:
         raise ValueError(f"count={count}; give 1 or more sentences")

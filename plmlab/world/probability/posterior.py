@@ -9,11 +9,11 @@ Masses = dict[int, float]
 
 
 class NotInGrammar(ValueError):
-    """The visible words fit no sentence of the grammar."""
+    """Raised if no sentence of the grammar has the visible words."""
 
 
 def checked_positions(words: Sequence[str], hidden: Collection[int]) -> list[int]:
-    """The masked positions in ascending order; raises ValueError for a position outside the sentence."""
+    """The masked positions in ascending order. Raises ValueError for a position outside the sentence."""
     positions = sorted(set(hidden))
     for position in positions:
         if not 0 <= position < len(words):
@@ -28,7 +28,7 @@ def posterior(automaton: Automaton, words: Sequence[str], hidden: Collection[int
     at masked positions is ignored. The distributions are marginals, one per position.
 
     Raises:
-        NotInGrammar: no sentence of this length has the visible words.
+        NotInGrammar: if no sentence of this length has the visible words.
     """
     positions = checked_positions(words, hidden)
     forward, backward = _sweeps(automaton, [None if i in positions else word for i, word in enumerate(words)])
@@ -39,15 +39,16 @@ def posterior_open(automaton: Automaton, visible: Mapping[int, str], positions: 
                    at_least: int = 0) -> list[dict[str, float]]:
     """For each of the ``positions``, in order, word → its posterior probability if the end of the sentence is unknown.
 
-    What is known: the words at the ``visible`` positions, that these positions exist, and that the sentence has at
-    least ``at_least`` words. After the last known position, every continuation and every end is possible. A queried
-    position beyond it is conditioned on being reached: either it holds a word or the sentence ends there, and ``END``
-    has the probability of the latter. If ``at_least`` exceeds its index, it is known to be a word. For a prefix, the
-    distribution at the next position is ``Automaton.next_words``. The distributions are marginals, one per position.
+    It is known which words are at the ``visible`` positions, that the queried positions exist, and that the sentence
+    has at least ``at_least`` words. After the last known position, every continuation and every end is possible. A
+    queried position beyond it is conditioned on being reached: either it holds a word or the sentence ends there, and
+    ``END`` has the probability of the latter. If ``at_least`` exceeds its index, it is known to be a word. For a
+    prefix, the distribution at the next position is ``Automaton.next_words``. The distributions are marginals, one per
+    position.
 
     Raises:
-        NotInGrammar: no sentence with this many words has the visible ones, or none reaches a queried position.
-        ValueError: a position is negative, or queried although it is visible.
+        NotInGrammar: if no sentence with this many words has the visible ones, or none reaches a queried position.
+        ValueError: if a position is negative, or queried although it is visible.
     """
     queried = sorted(set(positions))
     if low := [position for position in (*queried, *visible) if position < 0]:
@@ -75,7 +76,7 @@ def joint(automaton: Automaton, words: Sequence[str], hidden: Collection[int]) -
     """The joint posterior over the words at all masked positions (a tuple) given the visible words.
 
     Raises:
-        NotInGrammar: no sentence of this length has the visible words.
+        NotInGrammar: if no sentence of this length has the visible words.
     """
     positions = checked_positions(words, hidden)
     template = [None if i in positions else word for i, word in enumerate(words)]
@@ -103,7 +104,8 @@ def _sweeps(automaton: Automaton, template: Sequence[str | None]) -> tuple[list[
 
 
 def _forward(automaton: Automaton, template: Sequence[str | None]) -> list[Masses]:
-    """Before each position, and after the last: state → the probability of generating the template so far."""
+    """Forward masses before each position and after the last: state → the probability of generating the template so
+    far."""
     forward = [automaton.initial()]
     for word in template:
         forward.append(automaton.advance(forward[-1], word))
@@ -112,7 +114,7 @@ def _forward(automaton: Automaton, template: Sequence[str | None]) -> list[Masse
 
 def _backward(automaton: Automaton, template: Sequence[str | None], forward: Sequence[Masses],
               last: Masses) -> list[Masses]:
-    """Backward masses of the states of ``forward``, given those after the last position (``last``)."""
+    """Backward masses of the states in ``forward``, given those after the last position (``last``)."""
     backward = [last]
     for place in range(len(template) - 1, -1, -1):
         ahead, word, here = backward[0], template[place], {}
@@ -128,7 +130,7 @@ def _backward(automaton: Automaton, template: Sequence[str | None], forward: Seq
 
 
 def _masses(automaton: Automaton, before: Masses, behind: Masses) -> dict[str, float]:
-    """Word → the total mass of the arcs with it, between the states before its position and those after it."""
+    """Word → the total mass of its arcs from the states before its position to those after it."""
     masses: dict[str, float] = defaultdict(float)
     for state, mass in before.items():
         for arc in automaton.arcs[state]:

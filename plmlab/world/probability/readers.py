@@ -1,4 +1,5 @@
-"""Bayes-optimal losses of an Example under two assumptions: the sentence length is known, or only what is visible."""
+"""Bayes-optimal losses of an Example under two assumptions: the sentence length is known, or only what is visible is
+known."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ DECOYS = 64
 
 
 class PositionVocabulary(Vocabulary):
-    """Vocabulary with one id per position of the sentence, so that an Example reveals which words it shows and targets.
+    """Vocabulary with one id per position of the sentence, so that an Example reveals which words are visible and which
+    are targets.
 
     Words that an objective may substitute are decoys, which do not occur in the sentence.
     """
@@ -34,7 +36,7 @@ class PositionVocabulary(Vocabulary):
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The ids that an objective may substitute for a word: the decoys."""
+        """The ids that an objective may substitute for a word, which are the decoys."""
         return tuple(range(self.size - DECOYS, self.size))
 
     @property
@@ -59,7 +61,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """One target of an Example, and all tokens that can be known at its position."""
+    """One target of an Example, with all tokens that can be known at its position."""
 
     known: frozenset[Seen]
     target: int
@@ -76,12 +78,13 @@ def length_known(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
     model.
 
     If the end is a target and only the words before a position are known there, the length stays unknown; the terms of
-    a sentence then add up to −log p(sentence). Everywhere else the end, and any other special token, has a loss of 0.
+    a sentence then add up to −log p(sentence). Everywhere else the end, and any other special token, has a loss of
+    0.
 
-    This is the optimal loss for GPT, and for BERT and MPNet, which see [SEP]. XLNet may not see it but can still infer
-    the length: if one word in six is predicted, from the number of visible words; if all are, from the positions that
-    come first in the factorization order. So this is the floor for every model. ``positions_known`` is the loss
-    without such inference.
+    This is the optimal loss for GPT, and for BERT and MPNet, which see [SEP]. XLNet may not see [SEP] but can still
+    infer the length: from the number of visible words if one word in six is predicted, or from the positions that come
+    first in the factorization order if all words are. So this is the floor for every model. ``positions_known`` is the
+    loss without such inference.
     """
     begins, length = {vocab.need("start"), vocab.need("cls")}, len(words)
     asks_end = any(question.target in vocab.ends for question in asked)
@@ -109,17 +112,17 @@ def positions_known(automaton: Automaton, words: Sequence[str], asked: Sequence[
     [END] after the last word shows where the sentence ends. A target is a word, or, if the Example also predicts the
     end, a word or the end. Any other special token has a loss of 0.
 
-    For GPT the value is −log p(sentence), its end included. For BERT, which sees [SEP], it equals the loss with known
-    length, and so it does for MPNet where it sees [SEP]: every predicted position shows a [MASK], so only the end can
+    For GPT the value is −log p(sentence), including its end. For BERT, which sees [SEP], it equals the loss with known
+    length; likewise for MPNet where it sees [SEP], because every predicted position shows a [MASK], so only the end can
     be unknown. For XLNet's query stream it is higher while neither [SEP] nor [CLS] precedes the target in the order.
 
-    Nothing is inferred from how many positions are visible, only that they exist. A model that weighs how likely a
-    sentence of each length is to show this many words at these places can reach a lower loss: no model is below
-    ``length_known``, but one may be below this value. A model with relative positions instead of absolute ones, such as
-    XLNet, knows less about its position than is assumed here.
+    Only the existence of positions is used, not how many of them are visible. A model that weighs how likely a sentence
+    of each length is to show this many words at these places can reach a lower loss: no model is below
+    ``length_known``, but a model may be below this value. A model with relative positions instead of absolute ones,
+    such as XLNet, knows less about its position than is assumed here.
 
     Raises:
-        FloorError: the Example's position ids do not count the words of the sentence, as where one [MASK] hides
+        FloorError: if the Example's position ids do not count the words of the sentence, as where one [MASK] hides
             several.
     """
     hidden = 0 if any(question.target in vocab.ends for question in asked) else 1
@@ -152,6 +155,6 @@ def _words_seen(question: Question, vocab: PositionVocabulary) -> frozenset[int]
 
 
 def _position_asked(question: Question, vocab: PositionVocabulary) -> int | None:
-    """The sentence position of the target, or the one after the last word for the end; None for any other special
-    token."""
+    """The sentence position of the target, or the position after the last word if it is the end; None for any other
+    special token."""
     return vocab.length if question.target in vocab.ends else vocab.position(question.target)

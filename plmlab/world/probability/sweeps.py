@@ -1,4 +1,4 @@
-"""Forward and backward sweeps over all states of an automaton at once, with its arcs as cached arrays (前向与后向)."""
+"""Forward and backward sweeps over all states of an automaton at once, with its arcs cached as arrays (前向与后向)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Column: TypeAlias = Int[np.ndarray, " arc"]
 
 @dataclass(frozen=True)
 class Sweep:
-    """Moves masses by one word: forward, from the source states of arcs to their targets, or backward."""
+    """Propagates masses by one word: forward, from the source states of arcs to their targets, or backward."""
 
     matrix: sparse.csr_array
     leaves: Column
@@ -29,11 +29,11 @@ class Sweep:
     reads: int                      # 1 or −1: the direction of the sweep
 
     def over_any(self, masses: Masses) -> Masses:
-        """The masses after one more word, whichever it is."""
+        """The masses after one more word of any kind."""
         return self.matrix @ masses
 
     def over(self, masses: Masses, words: Sequence[str]) -> Masses:
-        """The masses after these words, given in text order; zeros if no path has them."""
+        """The masses after these words, given in text order; zeros if no path contains them."""
         for word in words[::self.reads]:
             arcs = self.reading.get(word)
             if arcs is None:
@@ -73,12 +73,12 @@ class Sweeps:
         self._states = np.flatnonzero(np.diff(source[self._ways], prepend=-1))
 
     def said_between(self, before: Masses, behind: Masses) -> Float[np.ndarray, " vocabulary"]:
-        """Per word, in the order of ``words``: the total mass of its arcs, between ``before`` and ``behind``."""
+        """The total mass of each word's arcs between ``before`` and ``behind``, in the order of ``words``."""
         through = before[self._source] * self._chances * behind[self._target]
         return np.bincount(self._word, through, len(self.words))
 
     def best_word(self, behind: Masses) -> Masses:
-        """State → the mass of its best word, summed over the arcs of the state with this word, given the masses
+        """State → the mass of the best word from that state, summed over all its arcs with that word, given the masses
         ``behind``."""
         by_word = np.add.reduceat(self._chances * behind[self._target], self._ways)
         found = np.zeros_like(behind)
@@ -90,7 +90,7 @@ _KEPT: WeakKeyDictionary[Automaton, Sweeps] = WeakKeyDictionary()
 
 
 def sweeps_of(automaton: Automaton) -> Sweeps:
-    """The automaton's sweeps, built at the first call (about a second for the 160,000 arcs of the full world)."""
+    """The automaton's sweeps, built on the first call (about a second for the 160,000 arcs of the full world)."""
     if automaton not in _KEPT:
         _KEPT[automaton] = Sweeps(automaton)
     return _KEPT[automaton]

@@ -1,6 +1,6 @@
 """Bayes-optimal predictions of one masked word under each of UniLM's four attention masks.
 
-Where the end of the sentence is not visible, the only inference is that the visible positions exist. A network could do
+Where the end of the sentence is not visible, only the existence of the visible positions is used. A network could do
 slightly better: a sentence that is cut at a random place tends to be longer if the cut is further to the right.
 """
 
@@ -14,24 +14,27 @@ Belief = dict[str, float]
 
 
 def both_directions(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """Given all other words and the end of the sentence; raises NotInGrammar if they fit no sentence."""
+    """The distribution given all other words and the end of the sentence. Raises NotInGrammar if no sentence has
+    them."""
     return posterior(automaton, words, [gap])[0]
 
 
 def left_to_right(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """Given only the words before the masked position, and that it holds a word; raises NotInGrammar as above."""
+    """The distribution given only the words before the masked position, and that this position holds a word. Raises
+    NotInGrammar if no sentence has them."""
     return posterior_open(automaton, dict(enumerate(words[:gap])), [gap], gap + 1)[0]
 
 
 def right_to_left(automaton: Automaton, words: Sequence[str], gap: int) -> Belief:
-    """Given only the words after the masked position and the end of the sentence. The position id counts the words
-    before it, so the length is known. Raises NotInGrammar as above."""
+    """The distribution given only the words after the masked position and the end of the sentence. The position id
+    counts the words before it, so the length is known. Raises NotInGrammar if no sentence has them."""
     return posterior(automaton, words, range(gap + 1))[gap]
 
 
 def sequence_to_sequence(automaton: Automaton, words: Sequence[str], gap: int, cut: int) -> Belief:
-    """The first ``cut`` words are the source. A target word is predicted from all words before it; a source word from
-    the other words of the source and the fact that at least one word follows them. Raises NotInGrammar as above."""
+    """The distribution if the first ``cut`` words are the source. A target word is predicted from all words before it;
+    a source word from the other words of the source, and from the fact that at least one word follows the source.
+    Raises NotInGrammar if no sentence has them."""
     if gap >= cut:
         return left_to_right(automaton, words, gap)
     return posterior_open(automaton, {position: words[position] for position in range(cut) if position != gap}, [gap],
@@ -39,7 +42,7 @@ def sequence_to_sequence(automaton: Automaton, words: Sequence[str], gap: int, c
 
 
 def under_masks(automaton: Automaton, words: Sequence[str], gap: int, cut: int) -> dict[str, Belief | None]:
-    """The name of each mask → the Bayes-optimal distribution of the masked word at index ``gap`` of ``words``, from 0.
+    """The Bayes-optimal distribution of the masked word at index ``gap`` of ``words`` (from 0), by name of the mask.
 
     None if no sentence has the words that are visible under this mask. The word at ``gap`` itself is ignored. Raises
     ValueError if ``gap`` is outside the sentence or ``cut`` leaves no word to the target.

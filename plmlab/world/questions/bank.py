@@ -1,4 +1,4 @@
-"""Questions with full annotation: answer, evidence, distractors, gold cognitive graph."""
+"""Questions with full annotation: answer, evidence, distractors, and gold cognitive graph."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ YES, NO = (("yes",), ("是",)), (("no",), ("否",))
 
 
 class QuestionError(ValueError):
-    """The kind of question is unknown, or has no question in this split."""
+    """Raised if the kind of question is unknown or has no question in this split."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question. The articles it refers to are ``world.article(key, question.corpus)``."""
+    """A question. The articles it refers to are ``world.article(key, question.corpus)``."""
 
     words: tuple[str, ...]
     chinese: tuple[str, ...]                # segmented
@@ -66,10 +66,10 @@ class Outcome:
 
 
 class QuestionBank:
-    """All questions of a world (found by :class:`plmlab.world.questions.chains.Cases`), to be drawn with a seed.
+    """All questions of a world (found by :class:`plmlab.world.questions.chains.Cases`), to be sampled with a seed.
 
     Raises:
-        TableError: a question table is incomplete or inconsistent; the message names file and rows.
+        TableError: if a question table is incomplete or inconsistent; the message names file and rows.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, lexicon: Lexicon, corpora: Corpora, folder: Path = TABLES):
@@ -81,12 +81,13 @@ class QuestionBank:
     def draw(self, kind: str, split: str, seed: int) -> Iterator[Question]:
         """The cases of the split, each once, in random order and wording; shapes are equally likely while they last.
 
-        Comparisons come in balanced pairs: of two consecutive questions one is answered yes and one no, or in one the
-        first entity is the answer and in the other the second. A case without a counterpart is left out.
+        Comparisons come in balanced pairs: of two consecutive questions, one is answered yes and one no, or the first
+        entity is the answer to one and the second entity the answer to the other. A case without a counterpart is left
+        out.
 
         Raises:
-            QuestionError: an unknown kind, or one that has no question in the split.
-            SplitError: an unknown split.
+            QuestionError: for an unknown kind, or one that has no question in the split.
+            SplitError: for an unknown split.
         """
         if kind not in KINDS:
             raise QuestionError(f"unknown kind of question {kind!r:.60}; the kinds are {', '.join(KINDS)}")
@@ -107,7 +108,7 @@ class QuestionBank:
                 del piles[shape]
 
     def _batches(self, shape: Shape, split: str, rng: Random) -> list[Sequence[Case]]:
-        """Groups of questions asked in a row: single cases, or pairs with balanced answers."""
+        """Groups of cases to be asked consecutively: single cases, or pairs with balanced answers."""
         cases = shuffled(rng, self.cases.of(shape, split))
         if shape.sign is None:
             return [(case,) for case in cases]
@@ -195,7 +196,7 @@ def _chinese(wording: Wording, shape: Shape, chains: tuple[Chain, ...]) -> tuple
 
 
 def _graph(shape: Shape, outcome: Outcome, clues: list[list[Clue]]) -> CognitiveGraph:
-    """Start nodes first, then hop by hop; the chains of a comparison meet in its outcome."""
+    """The cognitive graph, start nodes first, then hop by hop; the chains of a comparison meet in its outcome."""
     last = "answer" if shape.sign is None else "hop"
     roles = ["question"] + ["hop"] * (len(shape.steps) - 1) + [last]
     nodes = [[Node(entity.key, role, entity.key) for entity, role in zip(chain.entities, roles, strict=True)]

@@ -1,5 +1,5 @@
-"""Chains of facts behind the questions: enumerated exhaustively, each hop unambiguous, each chain assigned to a
-split."""
+"""Chains of facts behind the questions: they are enumerated exhaustively, every hop is unambiguous, and each chain is
+assigned to a split."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ TEST_PART = 8
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A path from a named entity along facts; every hop was the only one possible."""
+    """A path from a named entity along facts; each of its hops was the only one possible."""
 
     entities: tuple[Entity, ...]          # the start, the intermediate ones, the end
     facts: tuple[Triple, ...]             # one per hop
@@ -44,8 +44,8 @@ def facts_of(case: Case) -> tuple[Triple, ...]:
 
 
 def walk(facts: Facts, start: Entity, shape: Shape) -> Chain | None:
-    """The chain from ``start``; None if a hop has no or several continuations, or returns to an entity visited
-    before."""
+    """Follow the chain from ``start``. Returns None if a hop has no continuation or several, or returns to an entity
+    visited before."""
     entities, triples = [start], []
     for step in shape.steps:
         here = entities[-1]
@@ -59,26 +59,27 @@ def walk(facts: Facts, start: Entity, shape: Shape) -> Chain | None:
 
 
 def find_words(words: Sequence[str], wanted: Sequence[str]) -> int | None:
-    """The index of the first occurrence of a word sequence in another; None if it does not occur."""
+    """The index of the first occurrence of one word sequence in another; None if it does not occur."""
     size = len(wanted)
     return next((at for at in range(len(words) - size + 1) if tuple(words[at:at + size]) == tuple(wanted)), None)
 
 
 def names(words: tuple[str, ...], entity: Entity) -> bool:
-    """Whether the words name the entity: all words of its name, in sequence."""
+    """Whether the words contain the name of the entity: all its words, in sequence."""
     return find_words(words, entity.words) is not None
 
 
 @dataclass(frozen=True, eq=False)
 class Need:
-    """A needed fact; both directions of a mirrored relation share one."""
+    """A fact needed by a question: the split that may state it, and its code. Both directions of a mirrored relation
+    share one Need."""
 
     held: str             # "train", or the only split whose text may state it
     code: int             # below TEST_PART, identical on every machine
 
 
 class Parting:
-    """Assigns a question to a split, based only on the set of facts that it needs.
+    """Assigns each question to a split, based only on the set of facts that it needs.
 
     All questions about the same set of facts are in the same split, whatever their wording and direction. The plain
     test asks about facts that the training text states but no training question covers: the sets whose codes add up to
@@ -91,14 +92,14 @@ class Parting:
         self._needs: dict[Triple, Need] = {}
 
     def plain(self, fact: Triple) -> Triple:
-        """The fact itself, or a fixed one of the two directions if its relation is mirrored."""
+        """The canonical form of a fact: a fixed one of the two directions if its relation is mirrored, otherwise the
+        fact itself."""
         if self.facts.relation(fact.relation).mirrored and fact.object < fact.subject:
             return Triple(fact.object, fact.relation, fact.subject)
         return fact
 
     def need(self, fact: Triple) -> Need:
-        """The fact as a Need: the split that may state it, and its code. Both directions of a mirrored relation share
-        it."""
+        """The `Need` of a fact."""
         plain = self.plain(fact)
         if plain not in self._needs:
             name = f"{plain.subject} {plain.relation} {plain.object}"
@@ -109,7 +110,8 @@ class Parting:
     def split_of(self, needed: Iterable[Need], composes_held: bool = False) -> str | None:
         """The split of a question that needs these facts; None if facts of two different held-out splits are involved.
 
-        ``composes_held``: the chain composes relations that training questions never compose ("combinations").
+        ``composes_held``: whether the chain composes relations that training questions never compose
+        ("combinations").
         """
         needed = set(needed)
         held = {need.held for need in needed if need.held != "train"}
@@ -137,7 +139,7 @@ class Cases:
         self._needs = cache(lambda chain: tuple(map(self.parting.need, chain.facts)))
 
     def of(self, shape: Shape, split: str) -> list[Case]:
-        """All cases of the shape that belong to the split."""
+        """All cases of the shape in the split."""
         return self._parts(shape).get(split, [])
 
     def _parted(self, shape: Shape) -> dict[str, list[Case]]:
@@ -150,7 +152,7 @@ class Cases:
         return parts
 
     def _clues(self, chain: Chain, split: str) -> tuple[Clue | None, ...]:
-        """For each hop, the sentence that states it."""
+        """The sentence that states each hop."""
         return tuple(self.corpora.clue(here.key, fact, split)
                      for here, fact in zip(chain.entities, chain.facts, strict=False))
 
@@ -167,7 +169,8 @@ class Cases:
 
 
 def _compared(chains: list[Chain], sign: str) -> Iterator[Case]:
-    """Every pair of chains; for < and >, the one for which the comparison holds is first, and ties are left out."""
+    """Yield every pair of chains. For < and >, the chain for which the comparison holds comes first, and ties are left
+    out."""
     for one, other in combinations(chains, 2):
         if sign == "=":
             yield one, other

@@ -1,7 +1,7 @@
-"""Cloze statements: a sentence that states a fact, with one salient span masked, as in REALM's pre-training.
+"""Cloze statements: a sentence that states a fact, with one salient span masked, as in REALM's pretraining.
 
-Guu et al. 2020, section 3.4: the masked span is a name or a date, so that filling it requires world knowledge; and the
-article from which a sentence was taken must not be retrieved for it.
+As in Guu et al. (2020), section 3.4, the masked span is a name or a date, so that predicting it requires world
+knowledge, and the article from which a sentence was taken must not be retrieved for that sentence.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ DATES = ("year", "number")
 
 
 class ClozeError(ValueError):
-    """The split has no cloze statement."""
+    """Raised if the split has no cloze statement."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,20 @@ class Cloze:
 
     @property
     def masked(self) -> tuple[str, ...]:
-        """The words with every word of the span replaced by [MASK]."""
+        """The words, with every word of the span replaced by [MASK]."""
         start, end = self.span
         return self.words[:start] + (MASK,) * (end - start) + self.words[end:]
 
     @property
     def corpus(self) -> str | None:
-        """The articles used as context: "train", or None (which state all facts)."""
+        """The articles used as context: "train", or None for those that state all facts."""
         return corpus_of(self.split)
 
 
 class Clozes:
     """All cloze statements of a world: sentences of the grammar that state facts, and sentences of articles.
 
-    ``stated`` yields the sentences of the grammar for a split. They are processed once.
+    ``stated`` yields the sentences of the grammar for a split. They are processed only once.
     """
 
     def __init__(self, facts: Facts, held: HeldOut, corpora: Corpora, stated: Callable[[str], Iterator[Sentence]]):
@@ -74,8 +74,8 @@ class Clozes:
         """Every statement of the split with every possible masked span, each once, in random order.
 
         Raises:
-            ClozeError: the split has no statement.
-            SplitError: an unknown split.
+            ClozeError: if the split has no statement.
+            SplitError: for an unknown split.
         """
         found = self._of(checked(split))
         if not found:
@@ -94,7 +94,8 @@ class Clozes:
                 yield sentence, Clue(key, place)
 
     def _hidden(self, sentence: Sentence, source: Clue | None, split: str) -> Iterator[Cloze]:
-        """The spans whose only fact belongs to the split, has a unique filling, and is stated in some article."""
+        """The clozes of a sentence: spans that occur in exactly one fact, which belongs to the split, can be filled in
+        only one way, and is stated in some article."""
         spans = salient(sentence, self.facts)
         keys = [key for _, key in spans]
         for span, key in spans:
@@ -131,8 +132,8 @@ def salient(sentence: Sentence, facts: Facts) -> list[tuple[tuple[int, int], str
 
 
 def statements(automaton: Automaton, patterns: list[Pattern], annotator: Annotator) -> Iterator[Sentence]:
-    """Every sentence of the grammar that is not a question, states facts about everything it mentions, and no derived
-    facts."""
+    """Yield every sentence of the grammar that is not a question, states facts about everything it mentions, and states
+    no derived facts."""
     derived = {name for name, relation in annotator.facts.relations.items() if relation.derived}
     stating = {pattern.id for pattern in patterns if "?" not in pattern.row.words("english")
                and not any(atom.relation in derived for atom in pattern.facts)

@@ -11,7 +11,7 @@ ANSWER = "answer"
 
 
 class Clue(NamedTuple):
-    """The sentence of an article in which an entity was found."""
+    """The article and the sentence in which an entity was found."""
 
     article: str          # key of the article's entity
     sentence: int
@@ -42,17 +42,17 @@ class CognitiveGraph:
     edges: tuple[Edge, ...]
 
     def __getitem__(self, key: str) -> Node:
-        """The node with this key (an entity's, or ANSWER); raises StopIteration if there is none."""
+        """The node with this key (an entity's key, or ANSWER). Raises StopIteration if there is none."""
         return next(node for node in self.nodes if node.key == key)
 
     @property
     def start(self) -> tuple[Node, ...]:
-        """The nodes that the question names."""
+        """The nodes named in the question."""
         return tuple(node for node in self.nodes if node.role == "question")
 
     @property
     def answer(self) -> Node:
-        """The node of the answer, which is the outcome if the question is a comparison."""
+        """The node of the answer; in a comparison, its outcome."""
         return next(node for node in self.nodes if node.role == "answer")
 
     def clues(self, key: str) -> tuple[Clue, ...]:
@@ -61,7 +61,7 @@ class CognitiveGraph:
 
     @property
     def frontiers(self) -> tuple[tuple[Node, ...], ...]:
-        """The new nodes at each hop: the start nodes, those found from them, and so on to the answer."""
+        """The new nodes at each hop: the start nodes, the nodes found from them, and so on to the answer."""
         found = [self.start]
         seen = {node.key for node in self.start}
         while True:
@@ -85,7 +85,7 @@ class CognitiveGraph:
 
 
 def joined(nodes: Iterable[Node], edges: Iterable[Edge]) -> CognitiveGraph:
-    """Merge several chains into one graph; shared nodes and edges (one town for both) appear once."""
+    """Merge several chains into one graph, in which shared nodes and edges appear once."""
     by_key: dict[str, Node] = {}
     for node in nodes:
         by_key.setdefault(node.key, node)

@@ -1,4 +1,4 @@
-"""The articles used as context by the questions and clozes of a split, generated once and indexed by entity and
+"""The articles that serve as context for the questions and clozes of a split, generated once and indexed by entity and
 fact."""
 
 from collections import defaultdict
@@ -12,10 +12,10 @@ from plmlab.world.questions.cognitive_graph import Clue
 
 
 def corpus_of(split: str) -> str | None:
-    """The articles that a split uses: "train", or None (which state every fact) for "facts" and "entities".
+    """The articles that a split uses: "train", or None, which states every fact, for "facts" and "entities".
 
     Raises:
-        SplitError: an unknown split.
+        SplitError: for an unknown split.
     """
     return None if checked(split) in ("facts", "entities") else "train"
 
@@ -29,18 +29,17 @@ class Corpora:
         self._tellers = cache(self._found_tellers)
 
     def articles(self, split: str) -> Mapping[str, Article]:
-        """The articles that the split uses: an entity's key → its article."""
+        """The articles that the split uses, as a mapping from an entity's key to its article."""
         return self._articles(corpus_of(split))
 
     def clue(self, key: str, fact: Triple, split: str) -> Clue | None:
-        """The sentence in which an entity's article states the fact; None if it does not, or if there is no such
-        article."""
+        """The sentence in an entity's article that states the fact; None if there is no such sentence or article."""
         article = self.articles(split).get(key)
         index = article.telling(fact) if article else None
         return None if index is None else Clue(key, index)
 
     def tellers(self, fact: Triple, split: str) -> tuple[str, ...]:
-        """The keys of all articles available to the split that state the fact."""
+        """The keys of all articles that state the fact, among those that the split uses."""
         return tuple(self._tellers(corpus_of(split)).get(fact, ()))
 
     def _written(self, corpus: str | None) -> dict[str, Article]:

@@ -1,4 +1,4 @@
-"""Distractors: articles that look relevant to a question but state none of the facts it needs."""
+"""Distractors: articles that look relevant to a question but state none of the facts needed to answer it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,10 +15,11 @@ RARE = 12         # a word shared by this many names or more does not make them 
 
 
 class Distractors:
-    """Samples the distractors of questions: one from each pool in turn, until there are ``COUNT``.
+    """Samples the distractors of questions from several pools, one from each pool in turn, until there are ``COUNT``.
 
-    Each article that a question needs has three pools: articles whose name shares a word with it (The Silver Harbor,
-    The Silver Bridge), articles that mention it, and articles of the same kind. The last pool contains all articles.
+    Each article that a question needs has three pools: articles whose name has a word in common with it (The Silver
+    Harbor, The Silver Bridge), articles that mention it, and articles about entities of the same kind. A final pool
+    contains all articles.
     """
 
     def __init__(self, facts: Facts, corpora: Corpora):
@@ -28,9 +29,9 @@ class Distractors:
         self._of_kind = cache(lambda kind: [entity.key for entity in facts.kind(kind)])
 
     def draw(self, chain: Iterable[Entity], needed: Sequence[str], split: str, rng: Random) -> tuple[str, ...]:
-        """At most ``COUNT`` keys of articles, none of an entity of the chain.
+        """The keys of at most ``COUNT`` articles, none of them about an entity of the chain.
 
-        The chain's own articles are excluded, because facts are stated in the articles of both of their entities.
+        The chain's own articles are excluded because a fact is stated in the articles of both its entities.
         """
         barred = {entity.key for entity in chain}
         articles = self.corpora.articles(split)
@@ -69,7 +70,8 @@ class Distractors:
 def taken(rng: Random, keys: Iterable[str]) -> Iterator[str]:
     """Iterate over the keys in the order of :func:`plmlab.draws.shuffled`, last first.
 
-    All random numbers are drawn at once, but keys are swapped lazily, because a question takes only a few of hundreds.
+    All random numbers are drawn at once, but keys are swapped lazily, because a question needs only a few of the
+    hundreds of keys.
     """
     order = list(keys)
     return _settled(order, [rng.random() for _ in order[1:]])

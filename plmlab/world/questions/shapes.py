@@ -1,4 +1,4 @@
-"""Question shapes (chains of relations) and wordings, read from the question tables and checked."""
+"""Question shapes (chains of relations) and their wordings, read from the question tables and validated."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ START, OTHER = "a", "b"
 
 @dataclass(frozen=True)
 class Step:
-    """One hop: along a relation, or backward from its object to its subject."""
+    """One hop: along a relation, from its subject to its object, or ``backward``, from its object to its subject."""
 
     relation: str
     backward: bool
@@ -38,7 +38,7 @@ class Wording:
 
 @dataclass(frozen=True)
 class Shape:
-    """A kind of question, one row of question_shapes.tsv with its wordings: the chain of hops, and the variable to be
+    """A question shape, one row of question_shapes.tsv with its wordings: the chain of hops, and the variable to be
     found."""
 
     name: str
@@ -52,7 +52,7 @@ class Shape:
 
     @property
     def kind(self) -> str:
-        """Its kind of question: "one-hop", "bridge" or "comparison"."""
+        """The kind of question: "one-hop", "bridge" or "comparison"."""
         return KINDS[self.form]
 
     @property
@@ -69,8 +69,8 @@ def read_shapes(relations: dict[str, Relation], folder: Path = TABLES) -> list[S
     """Read all question shapes, in the table's order.
 
     Raises:
-        TableError: a duplicate, an unknown kind, relation or variable, a disconnected chain, a shape without a wording,
-            or a held-out relation that training questions never compose; the message names file and rows.
+        TableError: for a duplicate, an unknown kind, relation or variable, a disconnected chain, a shape without a
+            wording, or a held-out relation that training questions never compose; the message names file and rows.
     """
     rows = read_table("question_shapes.tsv", required=("shape", "kind", "about", "facts", "asks"), folder=folder)
     wording_rows = read_table("question_wordings.tsv", required=("shape", "english", "chinese"), folder=folder)
@@ -114,7 +114,7 @@ def _shape(row: Row, wording_rows: list[Row], relations: dict[str, Relation]) ->
 
 
 def _steps(row: Row, relations: dict[str, Relation]) -> tuple[tuple[Step, ...], set[str]]:
-    """The chain formed by the facts, starting from a, and the kinds of entity at its end."""
+    """The chain formed by the facts, starting from variable a, and the kinds of entity at its end."""
     here, kinds, known = START, {row["about"]}, {START, OTHER}
     steps: list[Step] = []
     for text in row.words("facts"):
@@ -178,7 +178,7 @@ def _wording(wording_row: Row, row: Row, names: set[str], people: set[str]) -> W
 
 
 def _check_held(shapes: list[Shape]) -> None:
-    """Check that every relation of a held-out composition is composed with others in training."""
+    """Check that each relation of a held-out composition is composed with other relations in training."""
     held = held_compositions(shapes)
     trained = {name for shape in shapes if not shape.compositions & held
                for pair in shape.compositions for name in pair}
