@@ -1,9 +1,9 @@
-"""Decoding (解码): from the distribution of the next token to a text.
+"""Decoding (解码): generating text from next-token distributions.
 
 ``greedy`` takes the most likely token at each step, ``sample`` samples one, ``beam_search`` keeps several hypotheses,
-``diverse_beam_search`` several groups of them, and ``exact_search`` all that can still be the best. They work with any
-`AutoregressiveModel`, which has ``start`` and ``step``: our decoders and recurrent models, an encoder–decoder with its
-source (`ConditionedDecoder`), a function (`UncachedLM`), or a hand-made `TableLM`.
+``diverse_beam_search`` several groups of hypotheses, and ``exact_search`` every prefix that can still be the best. They
+work with any `AutoregressiveModel`, which has ``start`` and ``step``: our decoders and recurrent models, an
+encoder–decoder with its source (`ConditionedDecoder`), a function (`UncachedLM`), or a hand-made `TableLM`.
 """
 
 from plmlab.decode.autoregressive import AutoregressiveModel, ConditionedDecoder, DecodingState, TableLM, UncachedLM

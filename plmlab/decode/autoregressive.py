@@ -1,4 +1,4 @@
-"""The model interface for decoding, and adapters for encoder–decoders, functions and tables."""
+"""The model interface for decoding, and adapters for encoder–decoders, functions and probability tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from plmlab.text.vocabulary import Vocabulary
 
 @runtime_checkable
 class DecodingState(Protocol):
-    """The decoding state of a batch, one text per row: key–value caches or a recurrent state."""
+    """Interface of the decoding state of a batch, one text per row: key–value caches or a recurrent state."""
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these batch rows, in this order: beam search drops some texts and duplicates others."""
+        """Keep only the given batch rows, in the given order: beam search drops some texts and duplicates others."""
 
 
 M = TypeVar("M")
@@ -25,7 +25,7 @@ M = TypeVar("M")
 
 @runtime_checkable
 class AutoregressiveModel(Protocol[M]):
-    """A left-to-right language model: `start` returns an empty state, `step` the next-token logits."""
+    """Interface of a left-to-right language model: `start` returns an empty state, `step` the next-token logits."""
 
     def start(self) -> M:
         """Create an empty state."""
@@ -57,24 +57,24 @@ class ConditionedDecoder:
 
 @dataclass
 class Text:
-    """A decoding state without a cache: all tokens so far, None before the first."""
+    """A decoding state without a cache: all tokens so far, or None before the first token."""
 
     tokens: Int[Tensor, "batch time"] | None = None
 
     def read(self, tokens: Int[Tensor, "batch new"]) -> Int[Tensor, "batch time"]:
-        """Append ``tokens``. Returns all tokens so far."""
+        """Append ``tokens`` and return all tokens so far."""
         self.tokens = tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
         return self.tokens
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
-        """Keep these batch rows, in this order."""
+        """Keep only the given batch rows, in the given order."""
         if self.tokens is not None:
             self.tokens = self.tokens[rows]
 
 
 @dataclass(frozen=True)
 class UncachedLM:
-    """An `AutoregressiveModel` without a cache: ``logits(texts)`` processes the whole texts again for each token."""
+    """An `AutoregressiveModel` without a cache: ``logits(texts)`` processes each whole text again for every token."""
 
     logits: Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch vocab"]]
 
@@ -90,10 +90,10 @@ class UncachedLM:
 class TableLM(UncachedLM):
     """A hand-made language model, defined by whole texts and their probabilities (or any positive weights).
 
-    ``TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, …})``. A key is a sequence of words; the words of a string are its
-    characters. The probability of a next word is the total weight of the texts that continue with it, divided by that
-    of all texts with the same prefix. [END], id 0, follows a whole text. Raises ValueError if there is no text, or if a
-    weight is not above 0.
+    ``TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, …})``. A key is a sequence of words; a string is split into
+    characters. The probability of a next word is the total weight of the texts that continue with it, divided
+    by the total weight of all texts with the same prefix. A whole text is followed by [END], id 0. Raises
+    ValueError if there is no text, or if a weight is not positive.
     """
 
     def __init__(self, texts: Mapping[Sequence[str], float]) -> None:
@@ -116,12 +116,12 @@ class TableLM(UncachedLM):
         return torch.tensor([self.ids(text)], dtype=torch.long)
 
     def read(self, tokens: Sequence[int]) -> tuple[str, ...]:
-        """Decode ids to words, without [END]."""
+        """Decode ids to words, leaving out [END]."""
         return tuple(self.words[token] for token in tokens if token)
 
     def next_words(self, texts: Int[Tensor, "batch time"]) -> Float[Tensor, "batch vocab"]:
-        """Log-probabilities of the next word, up to a constant; −∞ for a word with which no text of the table
-        continues. Raises ValueError if no text of the table starts with one of ``texts``."""
+        """Log-probabilities of the next word, up to a constant; −∞ for a word that does not continue any text of the
+        table. Raises ValueError if one of ``texts`` is not a prefix of any text in the table."""
         weights = torch.zeros(len(texts), len(self.words), dtype=torch.float64)
         for row, prefix in zip(weights, map(tuple, texts.tolist()), strict=True):
             for text, weight in self.texts.items():

@@ -14,8 +14,8 @@ from plmlab.text.vocabulary import Vocabulary
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """Length penalty ((5 + length) / 6)^α, the divisor of a log-probability, so that long texts can compete (Wu et al.
-    2016, eq. 14). α = 0 means no penalty; the paper finds 0.6 to 0.7 best for translation."""
+    """Length penalty ((5 + length) / 6)^α, by which a log-probability is divided so that long texts can compete (Wu et
+    al. 2016, eq. 14). α = 0 means no penalty; the paper finds 0.6 to 0.7 best for translation."""
     return ((5 + length) / 6) ** alpha
 
 
@@ -27,9 +27,9 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
     Each step keeps the ``beam`` most likely partial hypotheses. A hypothesis is finished if [END] is among the ``beam``
     best next steps, or if it has ``length`` tokens. The search for a prompt stops once it has ``beam`` finished
     hypotheses and no partial one can still beat the worst of them. ``alpha`` is the exponent of `length_penalty`. With
-    ``alpha=0``, a beam of 1 is `greedy`, and a beam as large as the number of texts is exhaustive. ``banned`` ids are
-    never generated; None bans all special tokens. Raises ValueError where `greedy` does, if the beam is below 1, and if
-    alpha is below 0.
+    ``alpha=0``, a beam of 1 is equivalent to `greedy`, and a beam as large as the number of texts to exhaustive search.
+    ``banned`` ids are never generated; None bans all special tokens. Raises ValueError in the cases listed at `greedy`,
+    if the beam is below 1, or if alpha is below 0.
     """
     beams = [Beam(beam, alpha, length, vocab.end) for _ in prompt]
     for _ in side_by_side(model, DecodingRequest(prompt, vocab, length, banned), beams):
@@ -40,8 +40,8 @@ def beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time
 def side_by_side(model: AutoregressiveModel[Any], task: DecodingRequest, beams: Sequence["Beam"]) -> Iterator[None]:
     """Run several searches in one batch until the last one has finished; yields after each step.
 
-    Within a step the searches choose in order. Every prompt of the task has the same number of searches; those of the
-    first prompt are first.
+    Within a step, the searches make their choices one after the other. Each prompt of the task has the same number of
+    searches, those of the first prompt first.
     """
     state, prompts = task.start(model), torch.arange(len(task.prompt), device=task.prompt.device)
     prompts = prompts.repeat_interleave(len(beams) // len(prompts))
@@ -64,9 +64,9 @@ def side_by_side(model: AutoregressiveModel[Any], task: DecodingRequest, beams: 
 class Beam:
     """The search from one prompt: its ``open`` (partial) hypotheses, most likely first, and the best ``finished`` ones.
 
-    At most ``width`` of each are kept. ``weighed`` are the candidates of the last step, ``taken`` those that it kept or
-    finished. ``alpha`` is the exponent of `length_penalty`, ``length`` the maximum number of tokens, ``end`` the id of
-    [END]. Raises ValueError if the width is below 1 or alpha is below 0.
+    At most ``width`` of each are kept. ``weighed`` holds the candidates of the last step, ``taken`` those that were
+    kept or finished. ``alpha`` is the exponent of `length_penalty`, ``length`` the maximum number of tokens, ``end``
+    the id of [END]. Raises ValueError if the width is below 1 or alpha is below 0.
     """
 
     width: int
@@ -85,9 +85,10 @@ class Beam:
             raise ValueError(f"alpha={self.alpha}: the exponent of the length penalty must be 0 (no penalty) or more")
 
     def grow(self, logprobs: Float[Tensor, "open vocab"]) -> list[int]:
-        """One step of the search, with the next-token log-probabilities (nats) of each open hypothesis.
+        """Perform one step, given the next-token log-probabilities (nats) of each open hypothesis.
 
-        Returns the rows that the hypotheses that are now open extend, in order; [] if the search has finished.
+        Returns, for each hypothesis that is now open, the row of the hypothesis that it extends; [] if the search has
+        finished.
         """
         extended: list[tuple[int, Hypothesis]] = []
         self.weighed, ended = self.candidates(logprobs), []
@@ -107,7 +108,8 @@ class Beam:
         return [row for row, _ in extended]
 
     def candidates(self, logprobs: Float[Tensor, "open vocab"]) -> list[tuple[int, Hypothesis]]:
-        """The best extensions by `rank`, in order: (row of the open hypothesis, that hypothesis with one more token).
+        """The best extensions by `rank`, in order, as (row of the open hypothesis, that hypothesis with one more
+        token).
 
         There are up to twice ``width`` of them, so that enough remain open even if every open hypothesis ends.
         """
@@ -129,7 +131,8 @@ class Beam:
         return text.logprob / length_penalty(len(text.tokens), self.alpha)
 
     def hope(self, text: Hypothesis) -> float:
-        """Upper bound on the final score of an open hypothesis: probability 1 for all further tokens, full length."""
+        """Upper bound on the final score of an open hypothesis: probability 1 for all further tokens, and full
+        length."""
         return text.logprob / length_penalty(self.length, self.alpha)
 
     def best(self) -> list[Hypothesis]:

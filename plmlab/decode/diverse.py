@@ -1,4 +1,5 @@
-"""Diverse beam search (多样束搜索): beam search in groups, each penalized for repeating tokens of earlier groups."""
+"""Diverse beam search (多样束搜索): beam search in groups, each penalized for repeating tokens chosen by earlier
+groups."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -22,14 +23,14 @@ def diverse_beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "ba
 
     Each group is a `beam_search` of width ``beam`` / ``groups``. At each step the groups choose one after the other. An
     extension is penalized by ``strength`` nats for each hypothesis in which an earlier group has just chosen the same
-    token (Vijayakumar et al. 2016, eq. 3 and Algorithm 1, with Hamming diversity; they find 0.2 to 0.8 good, §5.1). As
+    token (Vijayakumar et al. 2016, eq. 3 and Algorithm 1, with Hamming diversity; they recommend 0.2 to 0.8, §5.1). As
     in eq. 3, the penalty affects only this choice; in the authors' program it accumulates in the score. ``logprob`` is
-    the model's own, and finished hypotheses are ranked by it and ``alpha`` as in `beam_search`. The hypotheses are
-    ordered by group, best first in each group.
+    the model's own log-probability, and finished hypotheses are ranked by it and ``alpha`` as in `beam_search`. The
+    hypotheses are ordered by group, best first in each group.
 
-    The first group equals a beam search of that width; different groups may find the same text. Raises ValueError where
-    `beam_search` does, if the beam is not a multiple of the groups, if there is less than one group, or if the strength
-    is below 0.
+    The first group gives the same result as a beam search of that width; different groups may find the same text.
+    Raises ValueError in the cases listed at `beam_search`, if the beam is not a multiple of the groups, if there is
+    less than one group, or if the strength is below 0.
     """
     if groups < 1 or beam % groups:
         raise ValueError(f"beam={beam}, groups={groups}: the beam must be a multiple of the number of groups; "
@@ -51,7 +52,7 @@ def diverse_beam_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "ba
 @dataclass
 class Group(Beam):
     """One group of a diverse beam search. The ``earlier`` groups have already made the current step; a token is
-    penalized by ``strength`` nats for each of their hypotheses, open or just finished, that it extends."""
+    penalized by ``strength`` nats for each of their hypotheses, open or just finished, that ends in it."""
 
     earlier: Sequence[Beam] = ()
     strength: float = 0.0

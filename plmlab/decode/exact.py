@@ -17,14 +17,15 @@ BEAM = 4
 
 
 class SearchTooWide(ValueError):
-    """More prefixes remained than ``limit`` allows."""
+    """Raised if more prefixes remain than ``limit`` allows."""
 
 
 @dataclass(frozen=True)
 class ExactResult:
-    """Result of `exact_search`: the most likely texts, best first, and the number of prefixes evaluated.
+    """Result of `exact_search`: the ``best`` (most likely) texts, best first, and the number of prefixes evaluated.
 
-    ``visited[t]`` is the number of prefixes of t tokens that the model was evaluated on; the first, 1, is the prompt.
+    ``visited[t]`` is the number of prefixes of t tokens on which the model was evaluated; ``visited[0]``, which is 1,
+    is the prompt.
     """
 
     best: list[Hypothesis]
@@ -38,13 +39,13 @@ def exact_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch tim
     """Find the ``count`` most likely texts after a single prompt that end with [END] or have ``length`` tokens.
 
     The probability of a prefix can only decrease as it grows. Prefixes that are not more likely than the ``count``-th
-    best text so far are therefore pruned without loss (Stahlberg and Byrne 2019, Algorithm 2, who search depth-first;
-    here all prefixes of one length are evaluated in one batch). It is a beam search limited by a bound instead of a
-    width: prefixes of one length are mutually exclusive, so that fewer than 1/p of them can be more likely than p. A
-    small `beam_search` gives the first bound; its texts stay candidates, so that rounding cannot lose them. Texts whose
-    log-probabilities differ by less than rounding may come in either order. Raises ValueError where `greedy` does, for
-    several prompts and for a count below 1; `SearchTooWide` if more than ``limit`` prefixes, all of them in memory,
-    remain at one length.
+    best text so far can therefore be pruned without losing a result (Stahlberg and Byrne 2019, Algorithm 2, who search
+    depth-first; here all prefixes of one length are evaluated in one batch). This is a beam search limited by a bound
+    instead of a width: prefixes of one length are mutually exclusive, so that fewer than 1/p of them can be more likely
+    than p. A small `beam_search` gives the first bound; its texts remain candidates, so that rounding cannot lose them.
+    Texts whose log-probabilities differ by less than the rounding error may be in either order. Raises ValueError in
+    the cases listed at `greedy`, for several prompts, and for a count below 1; `SearchTooWide` if more than ``limit``
+    prefixes, all of them in memory, remain at one length.
     """
     task = DecodingRequest(prompt, vocab, length, banned)
     if len(prompt) != 1:
@@ -76,8 +77,8 @@ def exact_search(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch tim
 
 def ranked(best: list[Hypothesis], prefixes: Int[Tensor, "open time"], last: Int[Tensor, "token"],
            totals: Float[Tensor, "open token"], count: int) -> list[Hypothesis]:
-    """The ``count`` most likely among ``best`` and the new texts, a prefix plus a ``last`` token, with
-    log-probabilities ``totals`` (nats). A text that is already in ``best`` keeps its log-probability."""
+    """The ``count`` most likely among the texts in ``best`` and the new ones, a prefix plus a ``last`` token with
+    log-probability ``totals`` (nats). A text already in ``best`` keeps its log-probability."""
     top = totals.flatten().topk(min(count, totals.numel()))
     texts = {}
     for index, total in zip(top.indices.tolist(), top.values.tolist(), strict=True):

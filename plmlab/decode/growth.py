@@ -1,4 +1,4 @@
-"""Beam search trace (束搜索的过程): every step, with all the candidates considered."""
+"""Trace of a beam search (束搜索的过程): every step, with all the candidates considered."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Step:
 def growth(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
            beam: int = 4, alpha: float = 0.0, banned: Collection[int] | None = None) -> Iterator[Step]:
     """Yield the steps of `beam_search` from one prompt; ``finished`` of the last step is its result. The arguments and
-    errors are those of `beam_search`; also raises ValueError for several prompts."""
+    errors are those of `beam_search`; also raises ValueError for more than one prompt."""
     task = DecodingRequest(prompt, vocab, length, banned)
     if len(prompt) != 1:
         raise ValueError(f"got {len(prompt)} prompts, but a search tree has one: give prompt[:1]")

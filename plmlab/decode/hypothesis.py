@@ -1,4 +1,4 @@
-"""`DecodingRequest`, a decoding request, and `Hypothesis`, its result: token ids with their log-probability."""
+"""`DecodingRequest`, the input of decoding, and `Hypothesis`, the result: token ids with their log-probability."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from plmlab.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """The tokens generated after a prompt, with [END] if it was reached, and their log-probability.
+    """The tokens generated after a prompt, including [END] if it was generated, and their log-probability.
 
     ``logprob`` is Σ log p(token | previous tokens) in nats under the model itself, regardless of temperature, top-k,
     top-p or banned tokens.
@@ -25,7 +25,7 @@ class Hypothesis:
     logprob: float = 0.0
 
     def extend(self, token: int, logprob: float) -> Self:
-        """Extend by one token and add its ``logprob`` (nats)."""
+        """Extend the hypothesis by one token with this ``logprob`` (nats)."""
         return type(self)((*self.tokens, token), self.logprob + logprob)
 
 
@@ -66,8 +66,8 @@ class DecodingRequest:
 
     def next_logprobs(self, model: AutoregressiveModel[Any], tokens: Int[Tensor, "batch time"], state: Any,
                       ) -> Float[Tensor, "batch vocab"]:
-        """Append ``tokens`` and return next-token log-probabilities in nats, −∞ for banned tokens; the others are not
-        renormalized. Raises ValueError if the vocabulary is larger than the model's."""
+        """Append ``tokens`` and return next-token log-probabilities in nats, with −∞ for banned tokens and without
+        renormalization. Raises ValueError if the vocabulary is larger than the model's."""
         logprobs = model.step(tokens, state).log_softmax(-1)
         if logprobs.shape[-1] < self.vocab.size:
             raise ValueError(f"the model has {logprobs.shape[-1]} tokens, but the vocabulary has {self.vocab.size}: "

@@ -16,9 +16,9 @@ def greedy(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
            banned: Collection[int] | None = None) -> list[Hypothesis]:
     """Greedy decoding: the most likely token at each step, until [END] or ``length`` tokens; one text per prompt.
 
-    The result need not be the most likely text. ``banned`` ids are never generated; None bans all special tokens.
-    Raises ValueError for an empty prompt, a length below 1, a model in training mode, a vocabulary larger than the
-    model's, or if all ids are banned.
+    The result is not necessarily the most likely text. ``banned`` ids are never generated; None bans all special
+    tokens. Raises ValueError for an empty prompt, a length below 1, a model in training mode, a vocabulary larger than
+    the model's, or if all ids are banned.
     """
     return write(model, DecodingRequest(prompt, vocab, length, banned), lambda logprobs: logprobs.argmax(-1))
 
@@ -43,9 +43,9 @@ def distribution(logits: Float[Tensor, "*batch vocab"], temperature: float = 1.0
     """Sampling distribution: softmax(logits / temperature), truncated and renormalized.
 
     ``top_k`` keeps the k most likely tokens (Fan et al. 2018), and any that tie with the last of them. ``top_p`` then
-    keeps the smallest set of most likely tokens with at least this share of the remaining probability (the nucleus;
-    Holtzman et al. 2020). Tokens with logit −inf keep probability 0. Raises ValueError unless the temperature is above
-    0, ``top_k`` is at least 1 and 0 < ``top_p`` ≤ 1.
+    keeps the smallest set of most likely tokens whose share of the remaining probability is at least ``top_p`` (nucleus
+    sampling; Holtzman et al. 2020). Tokens with logit −inf keep probability 0. Raises ValueError unless the temperature
+    is above 0, ``top_k`` is at least 1 and 0 < ``top_p`` ≤ 1.
     """
     if not temperature > 0:
         raise ValueError(f"temperature={temperature}: it divides the logits and must be above 0; use greedy for the "
@@ -69,8 +69,8 @@ def distribution(logits: Float[Tensor, "*batch vocab"], temperature: float = 1.0
 @torch.no_grad()
 def write(model: AutoregressiveModel[Any], task: DecodingRequest,
           choose: Callable[[Tensor], Tensor]) -> list[Hypothesis]:
-    """Generate the texts of a task token by token. ``choose`` maps log-probabilities [batch vocab] to one id per row.
-    Finished texts are removed from the batch."""
+    """Generate the texts of a request token by token. ``choose`` maps log-probabilities [batch vocab] to one id per
+    row. Finished texts are removed from the batch."""
     generated = [Hypothesis() for _ in task.prompt]
     open = list(range(len(generated)))
     state, inputs = task.start(model), task.prompt

@@ -1,4 +1,4 @@
-"""``check``: runs an answer on test inputs and identifies the mistake."""
+"""``check``: run an answer on test inputs and identify the mistake."""
 
 import ast
 import inspect
@@ -39,8 +39,8 @@ REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def check(number: Any, fn: Any) -> Feedback:
-    """Check an answer to an exercise ("06.2"). Never raises; ``.ok`` of the result is whether everything is correct. A
-    notebook and a prompt display the result; a script prints it."""
+    """Check an answer to an exercise ("06.2"). Never raises; the result's ``.ok`` tells whether everything is correct.
+    A notebook or a prompt displays the result; a script prints it."""
     try:
         return shown(judge(find(number), fn))
     except UnknownExercise as error:
@@ -53,10 +53,10 @@ def check(number: Any, fn: Any) -> Feedback:
 
 @dataclass(frozen=True)
 class Trial:
-    """The results of running an answer: the inputs by name, the output of the learner's function on each, converted to
-    the type of the expected one (`shaped`), and the expected output.
+    """The results of running an answer: the inputs by name, the outputs of the learner's function on them, converted to
+    the types of the expected ones (`shaped`), and the expected outputs.
 
-    If a call does not terminate, it is the last one.
+    If a call does not terminate, no further inputs are tried.
     """
 
     exercise: Exercise
@@ -78,7 +78,7 @@ class Trial:
 
 
 def judge(exercise: Exercise, fn: Any) -> Feedback:
-    """The feedback on a function as an answer to an exercise, based on all of its inputs."""
+    """Give feedback on a function as an answer to an exercise, based on all inputs."""
     inputs = exercise.probes()
     if complaint := not_a_fit(exercise, fn, next(iter(inputs.values()))):
         return wrong(exercise, complaint)
@@ -109,7 +109,7 @@ def judge(exercise: Exercise, fn: Any) -> Feedback:
 
 
 def not_a_fit(exercise: Exercise, fn: object, args: tuple[Any, ...]) -> str:
-    """Why an object cannot be called as the exercise requires; "" if it can."""
+    """The reason why an object cannot be called as the exercise requires; "" if it can."""
     name, wanted = exercise.solution.__name__, inspect.signature(exercise.solution).parameters
     if not callable(fn):
         return f'Pass the function itself, check("{exercise.number}", {name}); this is {described(fn)}.'
@@ -119,15 +119,16 @@ def not_a_fit(exercise: Exercise, fn: object, args: tuple[Any, ...]) -> str:
 
 
 def not_attempted(fn: Function, runs: list[Run]) -> bool:
-    """Whether this is the stub: it returns nothing, and its body, if its source is available, does nothing."""
+    """Whether the function is still the stub: it returns None, and its body, if the source is available, does
+    nothing."""
     silent = (isinstance(r.error, NotImplementedError) or (r.error is None and (r.value is None or r.value is ...))
               for r in runs)
     return all(silent) and does_nothing(fn)
 
 
 def does_nothing(fn: Function) -> bool:
-    """Whether a function's body is a docstring, ``pass``, ``...``, a bare ``return`` or ``raise NotImplementedError``.
-    Also true if the source is not available."""
+    """Whether the body of a function contains only a docstring, ``pass``, ``...``, a bare ``return`` or
+    ``raise NotImplementedError``. Also True if the source is not available."""
     try:
         tree = ast.parse(dedent(inspect.getsource(fn)))
     except (OSError, TypeError, SyntaxError):
@@ -147,11 +148,12 @@ def says_not_implemented(step: ast.stmt) -> bool:
 
 
 def known_mistake(trial: Trial) -> str:
-    """The name of the known mistake with the same output as the learner's function on every input; "" if there is none.
+    """The name of the known mistake with the same outputs as the learner's function on every input; "" if there is
+    none.
 
-    A softmax written by hand may contain a second mistake that shows only for large numbers. Inputs on which the
-    numbers overflow are therefore left out in a second attempt: the mistake is named if it is the only one that
-    explains the other outputs.
+    A softmax written by hand may contain a second mistake that shows only for large numbers. A second attempt therefore
+    leaves out inputs on which the numbers overflow: a mistake is named if it is the only one that explains the other
+    outputs.
     """
     inputs, mine, right = trial.inputs, trial.mine, trial.right
     if all(r.error is not None for r in mine.values()):
@@ -168,7 +170,7 @@ def known_mistake(trial: Trial) -> str:
 
 
 def ran_out(outcome: Run) -> bool:
-    """Whether a call left the range of floating-point numbers: NaN or ∞ in its output, or an ArithmeticError."""
+    """Whether a call left the range of floating-point numbers: NaN or ∞ in the output, or an ArithmeticError."""
     parts = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
     return isinstance(outcome.error, ArithmeticError) or any(
         not bool(part.isfinite().all()) if isinstance(part, Tensor) else isinstance(part, float)
@@ -176,9 +178,9 @@ def ran_out(outcome: Run) -> bool:
 
 
 def fault(trial: Trial, name: str) -> list[str]:
-    """What is wrong with the output of one call, in words; an empty list if it is correct. Correct numbers can still
-    violate a property, such as having a gradient. For other outputs it gives their relation to the expected ones and
-    the first place where they differ."""
+    """A description of what is wrong with the output of one call; an empty list if it is correct. Correct numbers can
+    still violate a property, such as having a gradient. For incorrect numbers, it gives their relation to the expected
+    ones and the first place where they differ."""
     value, right = trial.mine[name].value, trial.right[name].value
     if complaint := misfit(value, right):
         return [complaint, *related(trial)]
@@ -195,12 +197,12 @@ def related(trial: Trial) -> list[str]:
 
 
 def spoilt(exercise: Exercise, mine: Run) -> str:
-    """The name of the first argument that a call changed."""
+    """The name of the first argument that a call modified."""
     return list(inspect.signature(exercise.solution).parameters)[mine.changed[0]]
 
 
 def raised(mine: Run) -> list[str]:
-    """The error raised by the learner's function and the line that it came from; an empty list if there is none."""
+    """The error raised by the learner's function, and the line that raised it; an empty list if there is none."""
     if mine.error is None:
         return []
     message = "".join(traceback.format_exception_only(mine.error)).strip()
@@ -210,7 +212,7 @@ def raised(mine: Run) -> list[str]:
 
 
 def failed(trial: Trial, name: str) -> Feedback:
-    """The feedback on an error raised by the learner's function, with a remedy."""
+    """The feedback on an error raised by the learner's function, with advice."""
     mine = trial.mine[name]
     remedy = next(remedy for kind, remedy in REMEDIES if isinstance(mine.error, kind))
     if "bitwise_xor" in str(mine.error) or "for ^:" in str(mine.error):
@@ -232,12 +234,12 @@ def endless(trial: Trial, name: str) -> Feedback:
 
 
 def wrong(exercise: Exercise, *lines: str, mistake: str = "") -> Feedback:
-    """The feedback on a wrong answer: ``lines`` explain it, ``mistake`` is its name if it is a known one."""
+    """The feedback on a wrong answer: ``lines`` explain it, ``mistake`` is the name of the known mistake, if any."""
     return Feedback("wrong", f"{exercise.heading}: not correct yet", (*lines, onward(exercise)), mistake)
 
 
 def on(trial: Trial, name: str) -> list[str]:
-    """Two lines about the input on which something went wrong: its number, name and arguments, and the call of ``case``
+    """Two lines about the input that revealed the mistake: its number, name and arguments, and the call of ``case``
     that returns it."""
     solution, place = trial.exercise.solution, list(trial.inputs).index(name) + 1
     parameters = zip(inspect.signature(solution).parameters, trial.inputs[name], strict=True)
@@ -255,7 +257,7 @@ def printed(mine: Run) -> list[str]:
 
 
 def onward(exercise: Exercise) -> str:
-    """A line that points to the hints."""
+    """A line that refers to the hints."""
     return f'Stuck? Call hint("{exercise.number}").'
 
 

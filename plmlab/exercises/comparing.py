@@ -1,4 +1,4 @@
-"""Compares two outputs and describes what is wrong with one of them."""
+"""Comparison of two outputs, and descriptions of what is wrong with one of them."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ FEW = 20
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are equal, numbers within a tolerance; NaN equals NaN. Numeric types are not compared."""
+    """Whether two values are equal, numbers within a tolerance; NaN equals NaN. Numeric types may differ."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return one.shape == other.shape and bool(close(one, other).all())
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
@@ -25,13 +25,13 @@ def same(one: Any, other: Any) -> bool:
 
 
 def close(one: Tensor, other: Tensor) -> Tensor:
-    """Element-wise, whether two tensors of the same shape agree within a tolerance of 1e-4; NaN agrees with NaN."""
+    """Element-wise test whether two tensors of the same shape agree within a tolerance of 1e-4; NaN equals NaN."""
     return torch.isclose(one.detach().double(), other.double(), RELATIVE, ABSOLUTE, equal_nan=True)
 
 
 def shaped(value: Any, like: Any) -> Any:
-    """Convert the value to the type of ``like`` where the difference is harmless: list and tuple, or a scalar tensor
-    and a number. All elements of a list are converted like its first."""
+    """Convert the value to the type of ``like`` where the difference does not matter: list or tuple, scalar tensor or
+    number. All elements of a list are converted to the type of the first element of ``like``."""
     if isinstance(like, tuple) and isinstance(value, tuple | list) and len(value) == len(like):
         return tuple(map(shaped, value, like))
     if isinstance(like, list) and isinstance(value, tuple | list):
@@ -42,7 +42,7 @@ def shaped(value: Any, like: Any) -> Any:
 
 
 def misfit(value: Any, like: Any, name: str = "the output") -> str:
-    """Why a value cannot be compared with ``like`` element by element, in words; "" if it can."""
+    """The reason why a value cannot be compared with ``like`` element by element; "" if it can."""
     if value is None:
         return f"{name} is None: does the function end in a `return`?"
     if isinstance(like, tuple):
@@ -62,7 +62,7 @@ def misfit(value: Any, like: Any, name: str = "the output") -> str:
 
 
 def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
-    """Why a value cannot be compared with a tensor (type, shape, dtype, NaN), in words; "" if it can."""
+    """The reason why a value cannot be compared with a tensor (type, shape, dtype, NaN); "" if it can."""
     if not isinstance(value, Tensor):
         return f"{name} is {described(value)}; expected a tensor {list(like.shape)}"
     if value.shape != like.shape:
@@ -76,8 +76,8 @@ def tensor_misfit(value: Any, like: Tensor, name: str) -> str:
 
 
 def difference(value: Any, right: Any, name: str = "") -> str:
-    """The first place where two values of the same shape differ, with both values, rounded. Lists may have different
-    lengths."""
+    """The first place where two values of the same shape differ, with both values, rounded. Lists may differ in
+    length."""
     if isinstance(right, tuple):
         parts, whole = enumerate(zip(value, right, strict=True), 1), name or "the output, "
         return next(difference(*pair, f"part {i} of {whole}") for i, pair in parts if not same(*pair))
@@ -108,12 +108,12 @@ def described(value: Any) -> str:
 
 
 def is_plain_list(value: Any) -> bool:
-    """Whether a list or tuple contains only numbers, strings and such lists."""
+    """Whether a value is a list or tuple of numbers, strings and other plain lists."""
     return isinstance(value, list | tuple) and all(isinstance(v, int | float | str) or is_plain_list(v) for v in value)
 
 
 def rounded(value: Any) -> Any:
-    """Round floats to four decimals, also inside lists and tuples; without −0.0."""
+    """Round floats to four decimals, also inside lists and tuples; −0.0 becomes 0.0."""
     if isinstance(value, list | tuple):
         return (list if isinstance(value, list) else tuple)(map(rounded, value))
     return round(value, 4) + 0.0 if isinstance(value, float) else value

@@ -1,7 +1,7 @@
 """A mistake as an edit of the solution's code: the original text and its replacement.
 
-``edit("** 0.5", "")`` is the solution without its square root. Most mistakes are a single such edit; where no edit
-suffices, a mistake is a function.
+``edit("** 0.5", "")`` is the solution without its square root. Most mistakes are a single edit of this kind; where no
+edit suffices, a mistake is a function.
 """
 
 import ast
@@ -18,14 +18,15 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Edit:
-    """Successive replacements in the code of a function: (text that occurs once, replacement)."""
+    """Successive replacements in the code of a function, as pairs (text that occurs exactly once, replacement)."""
 
     replacements: tuple[tuple[str, str], ...]
 
     def of(self, solution: Function) -> Function:
-        """The edited function. Its code can use what the solution's module and `plmlab.exercises.mistakes` define.
+        """The edited function. Its code can use the names defined in the solution's module and in
+        `plmlab.exercises.mistakes`.
 
-        Raises ValueError if a text does not occur exactly once in the code at its turn; SyntaxError if the result is
+        Raises ValueError if a text does not occur exactly once when it is to be replaced, SyntaxError if the result is
         not valid Python.
         """
         code = without_docstring(solution)
@@ -41,18 +42,18 @@ class Edit:
 
 
 def edit(*texts: str) -> Edit:
-    """``edit(old, new)`` replaces one text by another; ``edit(old, new, older, newer)`` then replaces a second one."""
+    """Build an Edit: ``edit(old, new)`` replaces one text; ``edit(old, new, older, newer)`` then replaces another."""
     return Edit(tuple(zip(texts[::2], texts[1::2], strict=True)))
 
 
 def without_docstring(fn: Function) -> str:
-    """The code of a function without its docstring, which the learner's stub shows."""
+    """The code of a function without its docstring, which is part of the learner's stub."""
     lines, docstring = source(fn)
     return "\n".join([*lines[:docstring.lineno - 1], *lines[docstring.end_lineno:]])
 
 
 def source(fn: Function) -> tuple[list[str], ast.stmt]:
-    """The lines of a function as in its file, and the node of its docstring."""
+    """The lines of a function as in its file, and the syntax node of its docstring."""
     text = dedent(inspect.getsource(fn)).rstrip()
     function = ast.parse(text).body[0]
     assert isinstance(function, ast.FunctionDef)

@@ -1,4 +1,4 @@
-"""An exercise: the task, the solution, and wrong functions under the names of their mistakes."""
+"""An exercise: the task, the solution, and functions with known mistakes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Probes = dict[str, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of a chapter.
+    r"""One exercise of a chapter.
 
     Attributes:
         number: chapter and number within it, "06.2".
@@ -25,10 +25,10 @@ class Exercise:
         solution: the correct function. Its signature and docstring are the learner's stub.
         draw: the test inputs, smallest first: a name → the arguments of one call.
         mistakes: description of the mistake → an edit of the solution, or a function, that makes exactly this mistake.
-            Each differs from the solution and from the others on the inputs; a learner's function with the same outputs
-            is given that description.
-        properties: description of the violation → a predicate of (output, \\*arguments) that is True if it does *not*
-            occur. Checked in this order for an output of the correct shape that matches no known mistake.
+            On the inputs, each differs from the solution and from the other mistakes; a learner's function with the
+            same outputs is reported as this mistake.
+        properties: description of the violation → a predicate of (output, \*arguments) that is True if the property
+            *holds*. Checked in this order for an output of the correct shape that matches no known mistake.
         hints: three hints, each more specific than the one before.
     """
 
@@ -52,12 +52,12 @@ class Exercise:
                 for name, mistake in self.mistakes.items()}
 
     def probes(self) -> Probes:
-        """The test inputs: name → arguments; identical at every call."""
+        """The test inputs, name → arguments; every call returns the same inputs."""
         return self.draw(torch.Generator().manual_seed(SEED))
 
 
 class UnknownExercise(ValueError):
-    """There is no exercise with this number; the message lists the existing ones."""
+    """Raised if there is no exercise with this number; the message lists the existing ones."""
 
 
 def chapters() -> list[str]:
@@ -66,7 +66,7 @@ def chapters() -> list[str]:
 
 
 def of_chapter(chapter: str) -> tuple[Exercise, ...]:
-    """The exercises of one chapter ("06"), from easy to hard."""
+    """The exercises of one chapter ("06"), in order of increasing difficulty."""
     exercises: tuple[Exercise, ...] = part_of(chapter, "exercises").EXERCISES
     return exercises
 

@@ -16,8 +16,8 @@ COLOURS: dict[Verdict, str] = {
 
 
 def shown(told: Told) -> Told:
-    """Print the value in a script and return it. A prompt and a notebook display results by themselves; they have a
-    ``sys.ps1``. Characters that the terminal cannot encode become question marks."""
+    """Print the value when run in a script, and return it. A prompt and a notebook, which have a ``sys.ps1``, display
+    results by themselves. Characters that the terminal cannot encode become question marks."""
     if not hasattr(sys, "ps1"):
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         print(repr(told).encode(encoding, "replace").decode(encoding))
@@ -25,7 +25,7 @@ def shown(told: Told) -> Told:
 
 
 def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:
-    """HTML: the heading and the lines, escaped, next to a coloured border."""
+    """HTML of the heading and the lines, escaped, next to a coloured border."""
     text = "\n".join(map(escape, lines))
     return (
         f'<div role="status" style="border-left: 4px solid {colour}; padding: 2px 12px; margin: 4px 0">'
@@ -35,8 +35,7 @@ def framed(heading: str, lines: tuple[str, ...], colour: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Feedback:
-    """The result of ``check``: verdict, heading, explanatory lines, and the name of the mistake if it is a known
-    one."""
+    """The result of ``check``: verdict, heading, explanatory lines, and the name of the known mistake, if any."""
 
     verdict: Verdict
     heading: str
@@ -57,7 +56,7 @@ class Feedback:
 
 @dataclass(frozen=True, repr=False)
 class Hint:
-    """One of an exercise's three hints: a heading with its number, and the text."""
+    """One of the three hints of an exercise: a heading with the hint's number, and its text."""
 
     heading: str
     text: str

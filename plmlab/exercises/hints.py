@@ -1,4 +1,4 @@
-"""Help with exercises: successive hints, the folded solution, a test input, and the stub."""
+"""Help with exercises: hints, the folded solution, single test inputs, and the stub."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ _climbed: dict[str, int] = {}
 
 
 def hint(number: Any) -> Hint | Feedback:
-    """The next hint for an exercise ("06.2"), each more specific; the last one is repeated. An unknown number gives a
-    message instead of an exception. A script prints the hint."""
+    """The next hint for an exercise ("06.2"). Each hint is more specific than the one before, and the last one is
+    repeated. An unknown number gives a message instead of an exception. A script prints the hint."""
     try:
         exercise = find(number)
     except UnknownExercise as error:
@@ -38,8 +38,8 @@ def solution(number: Any) -> Folded | Feedback:
 
 
 def case(number: Any, place: Any) -> tuple[Any, ...]:
-    """The arguments of one test input of an exercise ("08.4"), counted from 1 as in ``check``: ``span(*case("08.4",
-    2))`` calls your function on the second. Each call returns a new copy. Raises ValueError if there is no such
+    """The arguments of one test input of an exercise ("08.4"), numbered from 1 as in ``check``: ``span(*case("08.4",
+    2))`` calls your function on the second input. Each call returns a new copy. Raises ValueError if there is no such
     exercise or input."""
     exercise = find(number)
     probes = exercise.probes()

@@ -1,4 +1,5 @@
-"""Building blocks of wrong answers in several chapters (softmaxes and losses), and properties of correct ones."""
+"""Building blocks of wrong answers used in several chapters (softmaxes and losses), and of properties of correct
+ones."""
 
 import torch
 from torch import Tensor
@@ -6,19 +7,20 @@ from torch.nn import functional as F
 
 
 def by_exp(scores: Tensor, dim: int = -1) -> Tensor:
-    """A softmax computed literally, as exp over the sum of exps: NaN if exp overflows, or if all exps are 0."""
+    """A softmax computed literally, as exp divided by the sum of exps: NaN if exp overflows or if all exps are 0."""
     powers = scores.exp()
     return powers / powers.sum(dim, keepdim=True)
 
 
 def largest_from_zero(scores: Tensor) -> Tensor:
-    """The largest score of each row, [… 1], by a maximum that starts at 0, and so 0 if all scores are negative."""
+    """The largest score of each row, [… 1], computed by a running maximum that starts at 0; it is thus 0 if all scores
+    are negative."""
     return scores.amax(-1, keepdim=True).clamp(min=0)
 
 
 def cut_across(logits: Tensor) -> Tensor:
-    """The logits [batch time vocab] wrongly reshaped by a view to [batch vocab time], which mixes positions and tokens;
-    transposed back so that the last axis is the vocabulary."""
+    """Reshape the logits [batch time vocab] wrongly, by a view as [batch vocab time], which mixes positions and tokens;
+    then transpose them back so that the last axis is the vocabulary."""
     return logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
 
 

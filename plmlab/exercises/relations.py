@@ -1,4 +1,5 @@
-"""Relation of a wrong output to the expected one on all inputs: its negative, a multiple, its exp, another order."""
+"""The relation between wrong outputs and the expected ones on all inputs: negated, multiplied, exponentiated,
+reordered."""
 
 from collections.abc import Callable, Sequence
 from math import log
@@ -51,15 +52,15 @@ def relation(pairs: Sequence[Pair]) -> str:
 
 
 def _tensor(value: Any) -> Tensor | None:
-    """Floats as a tensor; None for anything without floats."""
+    """Convert a float or a floating-point tensor to a tensor; None for any other value."""
     if isinstance(value, float):
         return torch.tensor(value)
     return value.detach().float() if isinstance(value, Tensor) and value.is_floating_point() else None
 
 
 def _multiple(phrase: str, of: Callable[[Tensor, Tensor], Tensor], pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
-    """The phrase with the integer factor (2 or more on some input) by which the outputs differ, one per input; "" if
-    there is none."""
+    """The phrase with the integer factors by which the outputs differ, one per input and at least one of them above 1;
+    "" if there are no such factors."""
     found = []
     for yours, right in pairs:
         if yours.shape != right.shape or not right.numel() or not bool((right.abs() > 1e-6).all()):

@@ -1,4 +1,4 @@
-"""Runs a learner's function on copies of its arguments, with captured output, a time limit, and captured exceptions."""
+"""Run a learner's function on copies of its arguments, with captured output, captured exceptions and a time limit."""
 
 import inspect
 import io
@@ -22,13 +22,14 @@ SECONDS = 5.0
 
 
 class TooLong(BaseException):
-    """The function exceeded the time limit. A BaseException, so that no ``except Exception`` of the learner's catches
-    it."""
+    """Raised if the function exceeds the time limit. It is a BaseException, so that an ``except Exception`` in the
+    learner's code does not catch it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """The result of one call: a value or an error, its printed output, and the indices of the arguments it changed."""
+    """The result of one call: a value or an error, the printed output, and the indices of the arguments that it
+    modified."""
 
     value: Any = None
     error: BaseException | None = None
@@ -52,7 +53,7 @@ def run(fn: Function, args: tuple[Any, ...], seconds: float = SECONDS) -> Run:
 
 
 def untouched(now: Any, before: Any) -> bool:
-    """Whether an argument is exactly unchanged."""
+    """Whether an argument is exactly the same as before."""
     if isinstance(now, Tensor):
         return now.dtype == before.dtype and torch.equal(now, before)
     if isinstance(now, tuple):
@@ -69,7 +70,8 @@ def alike(one: Run, other: Run) -> bool:
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise TooLong if the block computes for longer. No limit on Windows and in threads other than the main thread."""
+    """Context manager that raises TooLong if the block exceeds the time limit. There is no limit on Windows, nor in
+    threads other than the main thread."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -87,7 +89,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def learners_line(error: BaseException) -> str:
-    """The last line of the learner's own file or cell in the traceback; "" if there is none."""
+    """The last line in the traceback that is from the learner's own file or cell; "" if there is none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     own = [frame for frame in frames if frame.filename == frames[0].filename]
     return f"line {own[-1].lineno}:  {own[-1].line}" if own and own[-1].line else ""

@@ -1,4 +1,5 @@
-"""Interpretability tools without a user interface: watch and intervene, attention maps, ablations, the logit lens."""
+"""Interpretability tools without a user interface: recording and changing activations, attention maps, ablations, the
+logit lens."""
 
 from plmlab.interpret.watching import ActivationRecord, ablate_heads, intervene, watch
 

@@ -1,4 +1,4 @@
-"""Ablations: switch off attention heads, mask single attention cells."""
+"""Ablations: switch off attention heads, or mask single cells of the attention matrix."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from plmlab.layers.hooks import Change
 
 @dataclass(frozen=True)
 class Ablation:
-    """An ablation of a forward pass.
+    """An ablation to apply in a forward pass.
 
-    ``off`` are heads (map, layer, head) whose output is set to zero; ``closed`` are cells (map, query, key) that are
-    masked in all heads of all layers.
+    ``off`` lists heads (map, layer, head) whose output is set to zero; ``closed`` lists cells (map, query, key) that
+    are masked in all heads of all layers.
     """
 
     off: tuple[tuple[str, int, int], ...] = ()
     closed: tuple[tuple[str, int, int], ...] = ()
 
     def changes(self, points: Iterable[str]) -> dict[str, Change]:
-        """The interventions that implement it, by hook point. Raises ValueError if a layer does not exist."""
+        """The interventions that implement the ablation, by hook point. Raises ValueError if a layer does not exist."""
         attentions, changes = attentions_of(points), {}
         for name, layer in sorted({(name, layer) for name, layer, _ in self.off}):
             if layer not in range(len(attentions.get(name, ()))):
@@ -38,8 +38,8 @@ class Ablation:
 
 
 def attentions_of(points: Iterable[str]) -> dict[str, list[str]]:
-    """The attention modules of a model, by map, in layer order, as prefixes of their hook point names. A side of an
-    encoder–decoder without self-attention has an empty list."""
+    """The attention modules of a model, grouped by map and in layer order, as prefixes of their hook point names. If
+    the encoder or decoder of an encoder–decoder has no self-attention, its list is empty."""
     stems = [name.removesuffix(".weights") for name in points if name.endswith("attention.weights")]
     cross = [stem for stem in stems if stem.split(".")[-1] == "cross_attention"]
     own = [stem for stem in stems if stem not in cross]
@@ -50,7 +50,7 @@ def attentions_of(points: Iterable[str]) -> dict[str, list[str]]:
 
 
 def heads_off(heads: Sequence[int]) -> Change:
-    """An intervention that sets the outputs of these heads to zero. Raises ValueError if a head does not exist."""
+    """Make an intervention that sets the outputs of these heads to zero. Raises ValueError if a head does not exist."""
     def change(mixed: Float[Tensor, "batch head query width"]) -> Float[Tensor, "batch head query width"]:
         if not all(head in range(mixed.shape[1]) for head in heads):
             raise ValueError(f"cannot switch off heads {sorted(heads)}; this model has heads 0 … "
@@ -60,7 +60,7 @@ def heads_off(heads: Sequence[int]) -> Change:
 
 
 def close(cells: Sequence[tuple[int, int]]) -> Change:
-    """An intervention on attention scores that sets these (query, key) cells to −∞, for one text.
+    """Make an intervention that sets the attention scores of these (query, key) cells to −∞, for a single forward pass.
 
     Queries are counted across calls, because a decoder may process one position per call. Cells that do not exist are
     ignored.
@@ -79,5 +79,5 @@ def close(cells: Sequence[tuple[int, int]]) -> Change:
 
 
 def _nowhere_is_zero(weights: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
-    """Replace NaN: a query that can attend to no key gets zero weights, as everywhere in the course."""
+    """Replace NaN by 0: a query that can attend to no key gets zero weights, as everywhere in plmlab."""
     return weights.nan_to_num(0.0)

@@ -1,4 +1,4 @@
-"""A decoder's attention to the source at each step, and translations with attention weights set by hand."""
+"""A decoder's attention to the source at each step, and translation with manually set attention weights."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,8 +23,8 @@ ACROSS = "*cross_attention.weights"
 
 @dataclass(frozen=True)
 class Translation:
-    """A generated translation: its ``tokens`` (with [END] if it was reached), their log-probabilities in nats,
-    and the attention weights of each token over the source positions (None for a model without attention)."""
+    """A generated translation: its ``tokens`` (including [END] if generated), their log-probabilities in nats, and the
+    attention weights of each token over the source positions (None for a model without attention)."""
 
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]
@@ -35,10 +35,10 @@ def translate(model: nn.Module, source: Sequence[int], vocab: Vocabulary, *, len
               held: Mapping[int, Sequence[float]] | None = None, shut: Collection[int] = ()) -> Translation:
     """Translate greedily with an encoder–decoder, at most ``length`` tokens, and record the attention weights.
 
-    ``held`` maps a step to the attention weights to use there, one per source position, that of [END] last. ``shut``
-    are source positions that are masked; the other weights are renormalized (all are zero if nothing is left). Raises
-    ValueError if a step or source position does not exist, if the weights have the wrong length, are negative or all 0,
-    if a model without attention is to be changed, and where `greedy` does.
+    ``held`` maps a step to the attention weights to use at that step, one per source position, the last for [END].
+    ``shut`` lists source positions to mask; the other weights are renormalized (or are all zero if no position is
+    left). Raises ValueError if a step or source position does not exist, if weights have the wrong length, are negative
+    or all 0, or if the weights of a model without attention are to be changed; also in the cases listed at `greedy`.
     """
     task = DecodingRequest(torch.tensor([[vocab.need("start")]]), vocab, length)
     encoded = Batch.of([sequence_to_sequence(source, [], vocab=vocab).source], pad=vocab.need("pad"))
@@ -93,7 +93,7 @@ def _has_attention(model: nn.Module) -> bool:
 
 
 def _checked(held: Mapping[int, Sequence[float]], shut: Collection[int], count: int, length: int) -> dict[int, Tensor]:
-    """Validate the weights and normalize them to sum to 1."""
+    """Validate the weights and normalize them so that they sum to 1."""
     for index in shut:
         if index not in range(count):
             raise ValueError(f"there is no position {index} in a source of {count} positions, [END] included")

@@ -1,4 +1,4 @@
-"""Attention maps of a model on a text, for our models, Hugging Face's, and encoder–decoders."""
+"""Attention maps of our models and those of Hugging Face, including encoder–decoders, on a given text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,8 @@ INSTEAD = {"recurrent": "it carries a hidden state from word to word",
 
 @dataclass(frozen=True)
 class Map:
-    """Attention weights of every layer and head, and the attention mask ``visible``. ``second`` is the start of B."""
+    """Attention weights of every layer and head, and the attention mask ``visible``. ``second`` is the position at
+    which sentence B starts."""
 
     name: str
     queries: list[str]
@@ -42,13 +43,13 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
     Args:
         model: a model with attention; an encoder–decoder may lack some of the three maps.
         words: the model's tokenizer (ours or of ``transformers``), or the tokens if ``text`` is an Example or Batch.
-        text: a text, an Example, or a Batch of one.
+        text: a text, an Example, or a Batch of one text.
         second: sentence B of an encoder, or the decoder's input of an encoder–decoder.
         mask: name of the attention mask, if the model was pretrained under several.
-        max_tokens: the longest text allowed.
+        max_tokens: the maximum text length in tokens.
 
-    Raises ValueError for an empty text, a text too long for the model or for ``max_tokens``, a tokenizer of another
-    model, or a mask that the model does not have.
+    Raises ValueError for an empty text, a text too long for the model or for ``max_tokens``, a tokenizer that does not
+    belong to the model, or a mask that the model does not have.
     """
     reads = attention_model(model)
     given = _example(reads, words, text, second, mask) if isinstance(text, str) else text
@@ -81,7 +82,8 @@ def collect_calls(seen: ActivationRecord, name: str) -> Float[Tensor, "batch hea
 
 
 def attention_model(model: nn.Module) -> ReadableModel:
-    """Wrap a model with `readable`. Raises ValueError if it has no attention, naming what it has instead."""
+    """Wrap a model with `readable`. Raises ValueError if the model has no attention; the message says what it has
+    instead."""
     reads = readable(model)
     if reads.architecture in INSTEAD:
         raise ValueError(f"a {type(model).__name__} has no attention to show: {INSTEAD[reads.architecture]}")
@@ -99,7 +101,8 @@ def _batch(given: Example | PairExample | Batch | PairBatch) -> Batch | PairBatc
 
 
 def _visible(given: Example | PairExample | Batch | PairBatch) -> list[Visibility]:
-    """The attention mask of each map. A batch has lost the reasons; its mask is shown as causal or full."""
+    """The attention mask of each map. A batch does not store the reasons of a mask, so its mask is shown as causal or
+    full."""
     if isinstance(given, Example):
         return [given.visible]
     if isinstance(given, PairExample):
@@ -131,7 +134,7 @@ def _example(reads: ReadableModel, words: Words, text: str, second: str | None, 
 
 
 def _fits(reads: ReadableModel, batch: Batch, max_tokens: int) -> None:
-    """Raise ValueError if the text is too long for the model or the view, or has unknown token ids."""
+    """Raise ValueError if the text is too long for the model or for ``max_tokens``, or has unknown token ids."""
     time, highest = batch.size[1], int(batch.tokens.max())
     if reads.max_positions is not None and time > reads.max_positions:
         raise ValueError(f"the text is {time} tokens long, and this model has {reads.max_positions} positions; shorten "

@@ -20,9 +20,9 @@ from plmlab.visibility import Visibility
 class Head:
     """All activations of one attention head.
 
-    ``scale`` is the factor of q·k in the score. Differences between it and ``scores`` come from further terms of the
-    model, such as relative positions; the same holds for Σ α v and ``mixed``. If the score is not an inner product,
-    ``scale`` is None and ``formula`` describes the score.
+    ``scale`` is the factor of q·k in the score. If q·k times ``scale`` differs from ``scores``, the model has further
+    terms, such as relative positions; likewise for Σ α v and ``mixed``. If the score is not an inner product, ``scale``
+    is None and ``formula`` describes the score.
     """
 
     q: Float[Tensor, "query width"]
@@ -39,9 +39,9 @@ class Head:
 class ForwardPass:
     """The activations of one forward pass.
 
-    ``logits`` are the next-token logits at each position, None for an encoder. ``own_scores`` maps the attention
-    modules that define their own score (by hook point prefix) to its scale and formula; the others use 1/√width if
-    ``scaled``.
+    ``logits`` are the next-token logits at each position, or None for an encoder. ``own_scores`` maps the hook point
+    prefix of each attention module that defines its own score to the scale and the formula of that score; the other
+    modules use 1/√width if ``scaled``.
     """
 
     maps: list[Map]
@@ -56,7 +56,7 @@ class ForwardPass:
         return self.seen.hidden()[-1][0]
 
     def map(self, name: str) -> Map:
-        """Get a map: ``self``, or ``encoder``, ``decoder`` and ``cross``. Raises ValueError if there is none."""
+        """The map ``self``, or ``encoder``, ``decoder`` or ``cross``. Raises ValueError if there is no such map."""
         for attention in self.maps:
             if attention.name == name:
                 return attention
@@ -85,7 +85,7 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
                  ablation: Ablation | None = None, mask: str = "", max_tokens: int = 64) -> ForwardPass:
     """Run a model on a text and record all activations; the arguments are those of `attention_maps`.
 
-    Raises ValueError where `attention_maps` does, and if a head or cell of ``ablation`` does not exist.
+    Raises ValueError in the cases listed there, and if a head or cell of ``ablation`` does not exist.
     """
     reads = attention_model(model)
     with ExitStack() as stack:

@@ -1,6 +1,6 @@
-"""Gate activations of an LSTM language model on a text, with optional interventions that clamp single units.
+"""Gate activations of an LSTM language model on a text, optionally with single units clamped.
 
-The hook points are those of the cell (`plmlab.layers.cells.LSTMCell`). Each is passed once per time step, so a unit can
+The hook points are those of the cell (`plmlab.layers.cells.LSTMCell`). Each is called once per time step, so a unit can
 be clamped from a given time step on.
 """
 
@@ -25,12 +25,12 @@ POINTS = ("memory", *GATES, "candidate")
 
 @dataclass(frozen=True)
 class Clamp:
-    """Clamp one unit of an LSTM.
+    """An intervention that clamps one unit of an LSTM.
 
     A gate (``point`` "input", "forget" or "output") is clamped to ``value``, from 0 (closed) to 1 (open), from time
-    step ``start`` on. The cell state (``point`` "memory") is set to ``value`` at time step ``start`` only and then
+    step ``start`` on. The cell state (``point`` "memory") is set to ``value`` only at time step ``start`` and then
     evolves normally. Layers, units and time steps count from 0. Raises ValueError for an unknown point, a negative
-    index, or a gate value outside 0 to 1.
+    index, or a gate value outside [0, 1].
     """
 
     point: str
@@ -56,7 +56,7 @@ class Clamp:
 
 @dataclass(frozen=True, eq=False)
 class GatedPass:
-    """The activations of an LSTM on a text at each of `POINTS`, and its next-token logits at each time step."""
+    """The activations of an LSTM on a text at each of `POINTS`, and the next-token logits at each time step."""
 
     values: dict[str, Float[Tensor, "layer time unit"]]
     logits: Float[Tensor, "time vocab"]
@@ -76,7 +76,8 @@ def cells_of(model: nn.Module) -> list[str]:
 
 
 def gate_activations(model: LanguageModel, ids: Sequence[int], holds: Iterable[Clamp] = ()) -> GatedPass:
-    """Run the model on a text with some units clamped. Raises ValueError if a layer or unit does not exist."""
+    """Run the model on a text with the units in ``holds`` clamped. Raises ValueError if a layer or unit does not
+    exist."""
     assert isinstance(model, nn.Module)
     stems = cells_of(model)
     tokens = torch.tensor([list(ids)], device=next(model.parameters()).device)
@@ -98,7 +99,7 @@ def cell_states(model: LanguageModel, tokens: Int[Tensor, "text time"]) -> Float
 
 
 def _changes(model: nn.Module, stems: Sequence[str], holds: Sequence[Clamp], steps: int) -> dict[str, Change]:
-    """The interventions that clamp the units, by hook point; each cycles through one callback per time step."""
+    """The interventions that clamp the units, by hook point; each has one callback per time step, called in turn."""
     by_point: dict[str, list[Clamp]] = defaultdict(list)
     cells = dict(model.named_modules())
     for hold in holds:

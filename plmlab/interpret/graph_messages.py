@@ -1,4 +1,4 @@
-"""Edge ablations in a graph network: node logits with all edges, without edges, and without each single edge."""
+"""Edge ablations in a graph neural network: node logits with all edges, without edges, and without each single edge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class MessageEffects:
     """Node logits under edge ablations.
 
     ``logits`` are those with all edges, ``alone`` those without any edge. ``effects`` [source, target, node] is the
-    increase of a node's logit by the message from source to target; 0 if there is no such edge.
+    increase in a node's logit caused by the message from source to target; 0 if there is no such edge.
     """
 
     logits: Float[Tensor, "node"]
@@ -26,9 +26,10 @@ def message_effects(reasoner: Callable[[Tensor, Tensor], Tensor], semantics: Flo
                     edges: Bool[Tensor, "node node"]) -> MessageEffects:
     """Ablate each edge of a graph separately.
 
-    ``reasoner(semantics, edges)`` returns the logit of each node; ``edges[i, j]`` is True for an edge from i to j.
-    Without an edge, the messages of its target are normalized as if the edge had never existed. All ablated graphs are
-    processed as one disconnected graph, so the reasoner must not pass messages between components.
+    ``reasoner(semantics, edges)`` returns the logit of each node; ``edges[i, j]`` is True for an edge from i to j. When
+    an edge is removed, the remaining messages of its target are normalized as if the edge had never existed. All
+    ablated graphs are processed as one disconnected graph, so the reasoner must not pass messages between
+    components.
     """
     pairs = edges.nonzero()
     ablated = edges.repeat(len(pairs), 1, 1)

@@ -1,4 +1,5 @@
-"""Attention heads against gold relations: how often does a head attend to the related word? (Clark et al. 2019, §4)"""
+"""Comparison of attention heads with gold relations: how often does a head attend to the related word? (Clark et al.
+2019, §4)"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from plmlab.interpret import watch
 
 
 class Link(NamedTuple):
-    """A gold link in text ``row`` of a batch, from position ``source`` to the span ``start`` … ``end`` (exclusive)."""
+    """A gold link in text ``row`` of a batch, from position ``source`` to the span ``start`` to ``end`` (exclusive)."""
 
     row: int
     source: int
@@ -24,8 +25,8 @@ def head_scores(model: nn.Module, batch: Batch, links: Sequence[Link], special: 
                 ) -> Float[Tensor, "layer head"]:
     """Accuracy of each head: the proportion of links whose source attends most to a position in the linked span.
 
-    The source itself and the ``special`` token ids are excluded. ``model`` is one of ours, or a part of one, called on
-    the batch. Raises ValueError if there are no links.
+    The source itself and the ``special`` token ids are excluded. ``model`` is one of our models, or a part of one, and
+    is called on the batch. Raises ValueError if there are no links.
     """
     _some(links)
     return head_accuracy(argmax_attention(model, batch, special), links)
@@ -66,8 +67,8 @@ def fixed_position_baseline(links: Sequence[Link]) -> tuple[int, float]:
 
 
 def control_links(batch: Batch, links: Sequence[Link], special: Sequence[int]) -> list[Link]:
-    """Control links: links to the span of each link from all other words of its text. If a head finds these
-    too, it has located the span but not the relation."""
+    """Control links: for each link, links to its span from all other words of the text. A head that is also accurate on
+    these has located the span but not the relation."""
     tokens, excluded = batch.tokens.tolist(), set(special)
     return [Link(link.row, i, link.start, link.end) for link in links for i, token in enumerate(tokens[link.row])
             if token not in excluded and i != link.source and not link.start <= i < link.end]

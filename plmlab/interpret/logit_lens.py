@@ -24,10 +24,9 @@ LIKELIEST = 3
 
 @dataclass(frozen=True, eq=False)
 class ResidualStream:
-    """The residual stream of a text, which is truncated on the left to the model's maximum length, if it has one.
+    """The residual stream of a text. A text longer than the model's maximum length is truncated on the left.
 
-    ``hidden`` is the residual stream: the embeddings, then the output of each layer. ``logits`` are those of the next
-    token.
+    ``hidden`` holds the embeddings and then the output of each layer. ``logits`` are the next-token logits.
     """
 
     ids: tuple[int, ...]
@@ -38,7 +37,7 @@ class ResidualStream:
 @dataclass(frozen=True)
 class Cell:
     """The prediction of one layer at one position: the top tokens with their probabilities, and the ``rank`` (from 1)
-    and probability ``p`` of the last layer's top token."""
+    and probability ``p`` that this layer assigns to the last layer's top token."""
 
     likeliest: tuple[tuple[int, float], ...]
     rank: int
@@ -50,7 +49,7 @@ Column = tuple[Cell, ...]
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """Protocol of language models for the logit lens: hidden states, and logits of any hidden state."""
+    """Interface of language models for the logit lens: hidden states, and logits for any hidden state."""
 
     config: Any
     final_norm: nn.Module
@@ -81,7 +80,7 @@ def logit_lens(model: LanguageModel, hidden: Float[Tensor, "*batch model"]) -> F
 
 
 def columns_of(model: LanguageModel, hidden: Float[Tensor, "layer time model"]) -> list[Column]:
-    """The lens at each position, from the embeddings to the last layer."""
+    """The logit lens at each position, from the embeddings to the last layer."""
     final = logit_lens(model, hidden[-1]).argmax(-1, keepdim=True)
     rows: list[list[Cell]] = []
     for layer in hidden:
@@ -97,7 +96,7 @@ def columns_of(model: LanguageModel, hidden: Float[Tensor, "layer time model"]) 
 
 
 class Lens:
-    """Columns of the lens with a cache: by causality a column depends only on the prefix."""
+    """Computes and caches columns of the logit lens: in a causal model, a column depends only on the prefix."""
 
     def __init__(self, model: LanguageModel, kept: int = 512) -> None:
         self.model, self.kept = model, kept

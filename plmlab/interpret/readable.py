@@ -24,10 +24,10 @@ Words: TypeAlias = "AnyTokenizer | Sequence[str] | Sequence[Sequence[str]]"
 
 
 class OurModel:
-    """Wraps a model of plmlab. Methods that need its input format raise ValueError if its class is not registered.
+    """Wraps a plmlab model. Methods that need the model's input format raise ValueError if its class is not registered.
 
     Attributes:
-        positions: maximum input length; None if unlimited.
+        max_positions: maximum input length; None if unlimited.
         vocab: vocabulary size; None if unknown.
         names_tokens: whether the model returns logits over the vocabulary for each position.
         scaled: whether its attention divides scores by √d_k.
@@ -43,7 +43,7 @@ class OurModel:
 
     @property
     def architecture(self) -> str:
-        """The registered architecture: "encoder", "decoder", "encoder-decoder" …"""
+        """The registered architecture, such as "encoder", "decoder" or "encoder-decoder"."""
         return architecture_of(self.model).name
 
     @property
@@ -52,7 +52,7 @@ class OurModel:
         return architecture_of(self.model).masks
 
     def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> AnyExample:
-        """Build the model's unmasked input for one or two texts. Raises ValueError if it needs another number of
+        """Build the model's unmasked input for one or two texts. Raises ValueError if the model takes another number of
         texts."""
         words = as_ours(tokenizer)
         return architecture_of(self.model).example(
@@ -92,7 +92,7 @@ Given = TypeVar("Given", Example, Batch)
 
 
 def in_one_pass(model: nn.Module, given: Given) -> Given:
-    """Let a segment-level recurrent model process a causal text in one forward pass.
+    """Convert a causal text so that a segment-level recurrent model processes it in one forward pass.
 
     A model that processes segments one by one (it has a ``visibility``) gets the equivalent attention mask, which
     leaves all results unchanged. For other models, and for texts with another mask, nothing changes.
@@ -107,7 +107,7 @@ def in_one_pass(model: nn.Module, given: Given) -> Given:
 
 @contextmanager
 def inference(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode without gradients; the model's mode is restored afterwards."""
+    """Context manager for evaluation mode without gradients; the model's mode is restored on exit."""
     training = model.training
     model.eval()
     try:

@@ -1,8 +1,9 @@
-"""Single-unit probes: how well does one unit predict a label? Selected on one half of the texts, scored on the other.
+"""Single-unit probes: how well does one unit predict a label? The unit is selected on one half of the texts and scored
+on the other.
 
-Among many units, the best one has a high score by luck alone. So the unit and its sign are selected on one half, and
-the score is computed on the other. The same should be done for an untrained network and for labels of other texts
-(controls).
+Among many units, the best one has a high score by chance alone. Therefore the unit and its sign are selected on one
+half, and the score is computed on the other. As controls, the same should be done for an untrained network and for
+labels of other texts.
 """
 
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from torch import Tensor
 
 
 class Measure(NamedTuple):
-    """A score for how well values predict a label: at most 1, ``chance`` for uninformative values. A score below chance
-    by some amount is as informative as one above it by the same amount, with the sign flipped."""
+    """A score of how well values predict a label: at most 1, and ``chance`` for uninformative values. A score below
+    chance is as informative as one above it by the same amount, with the sign flipped."""
 
     title: str
     of: Callable[[Tensor, Tensor], Tensor]
@@ -33,7 +34,7 @@ class Sample(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class UnitScores:
     """Scores of all units: ``chosen`` on the selection half (at least chance), ``told`` on the evaluation half with the
-    same sign; ``rises`` is True for units that increase with the label."""
+    same sign. ``rises`` is True for units that increase with the label."""
 
     chosen: Float[Tensor, "width"]
     told: Float[Tensor, "width"]
@@ -41,7 +42,7 @@ class UnitScores:
 
     @property
     def order(self) -> list[int]:
-        """Unit indices, best first, by the selection half."""
+        """Unit indices by their score on the selection half, best first."""
         return self.chosen.argsort(descending=True, stable=True).tolist()
 
     @property
@@ -63,8 +64,9 @@ def ranks(values: Float[Tensor, "rows width"]) -> Float[Tensor, "rows width"]:
 
 
 def area_under_curve(values: Float[Tensor, "rows width"], labels: Float[Tensor, "rows"]) -> Float[Tensor, "width"]:
-    """AUC of each column: the probability that a position with label 1 has a higher value than one with label 0, ties
-    counted half (Mann–Whitney's U over all pairs). Raises ValueError if only one label occurs."""
+    """AUC of each column: the probability that a position with label 1 has a higher value than one with label 0, where
+    ties count half (the Mann–Whitney U statistic divided by the number of pairs). Raises ValueError if only one label
+    occurs."""
     positive = labels > 0.5
     ones, zeros = int(positive.sum()), int((~positive).sum())
     if not ones or not zeros:
@@ -95,8 +97,8 @@ def unit_scores(choosing: Sample, telling: Sample, measure: Measure) -> UnitScor
 
 def word_means(words: Int[Tensor, "rows"], labels: Float[Tensor, "rows"], other: Int[Tensor, "query"],
                ) -> Float[Tensor, "query"]:
-    """Word-identity baseline: the mean label among ``words`` of each word in ``other``, or the overall mean if the word
-    does not occur there."""
+    """Word-identity baseline: for each word in ``other``, the mean label of that word in ``words``, or the overall mean
+    if it does not occur there."""
     size = int(max(words.max(), other.max())) + 1
     sums = torch.zeros(size, dtype=labels.dtype).index_add_(0, words, labels)
     counts = torch.zeros(size, dtype=labels.dtype).index_add_(0, words, torch.ones_like(labels))

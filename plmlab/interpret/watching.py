@@ -1,4 +1,4 @@
-"""Record and change activations of a model without editing it.
+"""Record and change a model's activations without editing its code.
 
 A module exposes tensors by passing them through a `HookPoint`. ``watch`` records them; ``intervene`` replaces them. A
 model of ``transformers`` gets temporary hook points.
@@ -44,8 +44,8 @@ class ActivationRecord(Mapping[str, Tensor]):
         return [self[name] for name in self if fnmatchcase(name, pattern)]
 
     def attention(self, kind: str = "attention") -> list[Float[Tensor, "batch head query key"]]:
-        """The attention weights, one tensor per layer; ``kind`` is the module's name in its layer (``"attention"``, or
-        ``"cross_attention"`` in a decoder)."""
+        """The attention weights, one tensor per layer; ``kind`` is the name of the attention module within its layer
+        (``"attention"``, or ``"cross_attention"`` in a decoder)."""
         return [self[name] for name in self if name.split(".")[-2:] == [kind, "weights"]]
 
     def hidden(self) -> list[Float[Tensor, "batch time model"]]:
@@ -72,8 +72,8 @@ def watch(model: nn.Module, *patterns: str) -> Iterator[ActivationRecord]:
 
     ``patterns`` select hook points by name (``"layers.*.attention.weights"``); by default all are recorded. The tensors
     keep their autograd graph. Inside an ``intervene``, the replaced activation is recorded. A hook point of a shared
-    layer has one name per call, and each name records the corresponding call. Raises KeyError if a pattern matches
-    nothing.
+    layer has one name per call, and each name records the corresponding call. Raises KeyError if a pattern matches no
+    hook point.
     """
     with hooked(model) as points:
         chosen = _choose(points, patterns or ("*",))
@@ -95,7 +95,7 @@ def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]
 
     ``changes`` maps a hook point name or pattern to a function from the activation to its replacement, e.g.
     ``{"layers.0.attention.weights": ablate_heads(2)}``. In a shared layer, only the calls with matching names are
-    changed. Raises KeyError if a pattern matches nothing.
+    changed. Raises KeyError if a pattern matches no hook point.
     """
     with hooked(model) as points:
         placed: list[tuple[HookPoint, Change]] = []
@@ -129,7 +129,7 @@ def _nothing(tensor: Tensor) -> None:
 
 
 def ablate_heads(*heads: int) -> Change:
-    """Intervention that ablates heads: sets their attention weights, or their outputs, to zero."""
+    """Make an intervention that sets the attention weights, or the outputs, of these heads to zero."""
     def change(tensor: Float[Tensor, "batch head query _"]) -> Float[Tensor, "batch head query _"]:
         changed = tensor.clone()
         changed[:, list(heads)] = 0

@@ -1,9 +1,9 @@
 """Recipes: results that need several seeds, sizes or minutes are computed once, by committed code, and recorded.
 
-A recipe is a module ``studies/chNN/recipe.py`` in the course's folder, next to the package, for chapter NN. Its
-function ``main(parts) -> dict`` returns the chapter's numbers, mostly those of a `Study` (``plmlab.recipes.study``).
-Long computations go through ``parts`` (:class:`Parts`), which stores each result: the same command resumes after an
-interruption. The chapter plots what was recorded and repeats one run live.
+A recipe is a module ``studies/chNN/recipe.py`` for chapter NN, in the course's folder next to the package. Its function
+``main(parts) -> dict`` returns the chapter's numbers, mostly those of a `Study` (``plmlab.recipes.study``). Long
+computations go through ``parts`` (:class:`Parts`), which stores each result, so that the same command resumes after an
+interruption. The chapter plots the recorded numbers and repeats one run live.
 """
 
 import importlib
@@ -58,10 +58,10 @@ def chapters() -> list[str]:
 
 
 def run(chapter: str, results: Path | None = None) -> Path:
-    """Compute a chapter's recipe and record it in ``results/NN.json``; returns the path.
+    """Compute a chapter's recipe and record it in ``results/NN.json``. Returns the path.
 
     ``results`` defaults to the course's ``data/results``; until everything is computed, finished parts are stored there
-    in ``NN.parts.jsonl``. Raises ValueError, with the available recipes, if the chapter has none.
+    in ``NN.parts.jsonl``. Raises ValueError, listing the available recipes, if the chapter has none.
     """
     if chapter not in chapters():
         available = ", ".join(chapters()) or "none yet"
@@ -78,8 +78,8 @@ def run(chapter: str, results: Path | None = None) -> Path:
 
 
 def record(chapter: str, numbers: Mapping[str, Any], seconds: float, results: Path) -> Path:
-    """Write a chapter's numbers to ``results/NN.json``, with the device, the seconds, package versions and the date;
-    returns the path."""
+    """Write a chapter's numbers to ``results/NN.json``, with the device, the seconds, package versions and the date.
+    Returns the path."""
     entry = {
         "chapter": chapter, "numbers": dict(numbers), "device": device(), "seconds": round(seconds, 1),
         "versions": {"python": platform.python_version()}
@@ -100,7 +100,7 @@ def device() -> str:
 
 def recorded(chapter: str, results: Path | None = None) -> dict[str, Any]:
     """The recorded results of a chapter: ``numbers``, and ``device``, ``seconds``, ``versions`` and ``date``. Raises
-    ValueError, with the command that computes them, if there are none."""
+    ValueError, with the command that computes them, if nothing is recorded."""
     path = (results or DATA / "results") / f"{chapter}.json"
     if not path.is_file():
         raise ValueError(f"no results are recorded for chapter {chapter!r}; compute them with "

@@ -1,4 +1,4 @@
-"""A resumable job cache: parts of a recipe run in parallel, and each result is saved as soon as it is computed."""
+"""A resumable cache of jobs: parts of a recipe run in parallel, and each result is saved as soon as it is computed."""
 
 import hashlib
 import inspect
@@ -20,14 +20,15 @@ Task = tuple[Any, ...]
 class Parts:
     """The results of a recipe's parts so far, in a JSON Lines file with one line per part.
 
-    ``parts(function, tasks)`` returns {task: function(*task)}. ``function`` is defined in a module, or is a method of a
-    `Study`, and returns what JSON can represent; tasks are tuples of numbers, strings, booleans and None. A result from
-    an earlier run is reused as long as the source of the function's module is unchanged and, for a study, that of the
-    modules that define its functions. Other modules are not checked: delete the file if a relevant change was made
-    there. The other tasks are computed in ``processes`` single-threaded processes, in no fixed order; an exception in
-    one ends the run, and finished parts stay. With ``processes=0`` everything is computed in the calling process.
+    ``parts(function, tasks)`` returns {task: function(*task)}. ``function`` must be defined in a module, or be a method
+    of a `Study`, and return a JSON-serializable value; tasks are tuples of numbers, strings, booleans and None. A
+    result from an earlier run is reused as long as the source of the function's module is unchanged and, for a study,
+    that of the modules that define its functions. Other modules are not checked: delete the file after a relevant
+    change in one of them. The other tasks are computed in ``processes`` single-threaded processes, in no fixed order;
+    an exception in one of them ends the run, and finished parts are kept. With ``processes=0`` everything is computed
+    in the calling process.
 
-    ``seconds`` is the wall-clock time spent on the parts, earlier runs included.
+    ``seconds`` is the wall-clock time spent on the parts, including earlier runs.
     """
 
     def __init__(self, path: Path, processes: int = 2) -> None:
@@ -44,12 +45,12 @@ class Parts:
 
     @property
     def folder(self) -> Path:
-        """Folder for what JSON cannot represent, such as weights; deleted when the recipe is recorded."""
+        """Folder for data that JSON cannot represent, such as weights; deleted when the recipe is recorded."""
         return self.path.with_suffix("")
 
     @property
     def seconds(self) -> float:
-        """Wall-clock seconds since the recipe was started, without the time between runs."""
+        """Wall-clock seconds spent on the recipe, excluding the time between runs."""
         return time.monotonic() - self._began
 
     def __call__(self, function: Callable[..., Any], tasks: Sequence[Task]) -> dict[Task, Any]:

@@ -1,4 +1,5 @@
-"""Learning-rate search: the best rate of a grid, which must not be at its edge, and the runs with it."""
+"""Learning-rate search: choose the best rate of a grid, provided that it is not at the edge of the grid, and run with
+it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
@@ -18,7 +19,8 @@ Scores = dict[float, float]
 
 
 def none_if_diverged(score: Callable[Given, float]) -> Callable[Given, float | None]:
-    """Decorator: the score of a run, or None if it diverged. A rate that diverges for any pilot seed is never chosen.
+    """Decorator that makes a score function return None if the run diverges. A rate that diverges for any pilot seed is
+    never chosen.
     """
     @wraps(score)
     def scored(*args: Given.args, **options: Given.kwargs) -> float | None:
@@ -31,17 +33,17 @@ def none_if_diverged(score: Callable[Given, float]) -> Callable[Given, float | N
 
 
 def rates_tried(scores: Scores) -> list[tuple[float, float | None]]:
-    """The rates tried with their scores or losses, as they are recorded: None if a pilot run diverged, because JSON has
-    no infinity."""
+    """The rates tried with their scores or losses, in the form in which they are recorded: None if a pilot run
+    diverged, because JSON has no infinity."""
     return [(lr, score if isfinite(score) else None) for lr, score in scores.items()]
 
 
 def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequence[float]) -> tuple[float, Scores]:
-    """The learning rate with the highest score, and the score of every rate tried.
+    """Find the learning rate with the highest score. Returns the rate and the score of every rate tried.
 
-    ``score`` returns {rate: score}; ``first`` is the initial grid, neighbours on the `LR_GRID`. While the best rate is
-    at an edge of the grid, the grid is extended there by one rate. Among rates with equal scores the middle one is
-    taken. Raises ValueError if the best rate is at an end of the `LR_GRID`.
+    ``score`` maps a list of rates to {rate: score}; ``first`` is the initial grid of neighbouring rates on the
+    `LR_GRID`. While the best rate is at an edge of the grid, the grid is extended there by one rate. Among rates with
+    equal scores, the middle one is chosen. Raises ValueError if the best rate is at an end of the `LR_GRID`.
     """
     scores = score(first)
     while True:
@@ -58,8 +60,8 @@ def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequen
 
 def pilot_score(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int], *arm: Any,
             ) -> Callable[[Sequence[float]], Scores]:
-    """The score function of a variant for `tune_learning_rate`: rate → the mean over pilot seeds of ``score(*arm, rate,
-    seed)``, −∞ if one of them is None."""
+    """Make the score function of a variant for `tune_learning_rate`: rate → the mean over pilot seeds of ``score(*arm,
+    rate, seed)``, or −∞ if one of these is None."""
     def scored(rates: Sequence[float]) -> Scores:
         results = parts(score, [(*arm, rate, seed) for rate in rates for seed in seeds])
         by_rate = {rate: [results[*arm, rate, seed] for seed in seeds] for rate in rates}
@@ -69,19 +71,20 @@ def pilot_score(parts: Parts, score: Callable[..., float | None], seeds: Sequenc
 
 def tune_learning_rates(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int],
                         grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
-    """Variant → its `tune_learning_rate` over pilot seeds. ``grids``: variant → its initial grid; all grids are
-    evaluated in parallel before any is extended."""
+    """Apply `tune_learning_rate` to each variant, averaging over pilot seeds. Returns variant → (rate, scores).
+    ``grids`` maps each variant to its initial grid; all initial grids are evaluated in parallel before any is
+    extended."""
     parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])
     return {arm: tune_learning_rate(pilot_score(parts, score, seeds, *arm), grid) for arm, grid in grids.items()}
 
 
 def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
                        seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
-    """Variant → its ``lr``; the ``rates`` tried, with their ``development`` score for the first seed; and the results
-    at the best of them, with the spread over all seeds.
+    """Variant → a dict with the learning rate ``lr``; the ``rates`` tried, with their ``development`` score for the
+    first seed; and the results at the best rate, summarized over all seeds.
 
-    ``reached(*arm, rate, seed)`` returns the numbers of a run, ``development`` among them; ``arms``: variant → the
-    rates to try.
+    ``reached(*arm, rate, seed)`` returns the numbers of a run, including ``development``; ``arms`` maps each variant to
+    the rates to try.
     """
     first = parts(reached, [(*arm, lr, seeds[0]) for arm, rates in arms.items() for lr in rates])
     scores = {arm: {lr: first[*arm, lr, seeds[0]]["development"] for lr in rates} for arm, rates in arms.items()}
@@ -93,8 +96,8 @@ def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], 
 
 def tuned_by_all_seeds(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
                        seeds: Sequence[int]) -> dict[Arm, dict[str, Any]]:
-    """The same as `runs_at_best_rates`, but the rate is chosen by the mean development score over all seeds, from a
-    grid that is extended (`tune_learning_rate`)."""
+    """Like `runs_at_best_rates`, but the rate is chosen by the mean development score over all seeds, from a grid that
+    is extended if necessary (`tune_learning_rate`)."""
     def at(arm: Arm, rate: float) -> dict[int, Mapping[str, Any]]:
         runs = parts(reached, [(*arm, rate, seed) for seed in seeds])
         return {seed: runs[*arm, rate, seed] for seed in seeds}

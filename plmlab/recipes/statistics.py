@@ -1,4 +1,4 @@
-"""Summary statistics over seeds, as they are recorded."""
+"""Summary statistics over seeds, in the form in which they are recorded."""
 
 from collections.abc import Mapping
 from statistics import mean, stdev
@@ -21,13 +21,13 @@ def seed_summary(values: Mapping[int, float | int]) -> dict[str, Any]:
 
 
 def seed_statistics(runs: Mapping[int, Any]) -> Any:
-    """Summaries of runs with the same structure (seed → numbers, or nested dicts of them): that structure, with each
-    number replaced by its `seed_summary`. Raises ValueError if there is no seed."""
+    """Summarize runs with the same structure (seed → numbers, or nested dicts of numbers): returns that structure with
+    each number replaced by its `seed_summary`. Raises ValueError if there is no seed."""
     if runs and isinstance(first := next(iter(runs.values())), dict):
         return {key: seed_statistics({seed: run[key] for seed, run in runs.items()}) for key in first}
     return seed_summary(runs)
 
 
 def separated(one: Mapping[str, Any], other: Mapping[str, Any], margin: float = 0.0) -> bool:
-    """Whether the lowest seed of one summary is above the highest seed of the other by more than the margin."""
+    """Whether the lowest seed of one summary exceeds the highest seed of the other by more than the margin."""
     return one["low"] > other["high"] + margin

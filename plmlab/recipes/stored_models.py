@@ -1,4 +1,4 @@
-"""Save and load the weights that one part of a recipe leaves in the recipe's folder for another."""
+"""Saving and loading of model weights that one part of a recipe stores in the recipe's folder for another part."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +18,7 @@ def keep(model: nn.Module, file: Path) -> None:
 
 
 def with_kept(model: Model, file: Path) -> Model:
-    """Load a file's weights into the model, in evaluation mode. Raises ValueError if they do not fit."""
+    """Load the weights in a file into the model and return it in evaluation mode. Raises ValueError if they do not
+    fit."""
     load_tensors(model, load_file(file))
     return model.eval()

@@ -18,8 +18,8 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 class Run(NamedTuple):
-    """A training run: its variant, number of updates, learning rate and seed; the trained model; and what the training
-    function returned, mostly a `History`."""
+    """A training run: its variant, number of updates, learning rate and seed; the trained model; and the value returned
+    by the training function, usually a `History`."""
 
     arm: Arm
     updates: int
@@ -38,32 +38,32 @@ class Measured(NamedTuple):
     runs: dict[int, Any]
 
     def as_record(self) -> dict[str, Any]:
-        """As recorded: ``lr``, the ``rates`` tried with their scores (None: diverged), and the test results (a dict of
-        numbers) with their spread."""
+        """The results in the form in which they are recorded: ``lr``, the ``rates`` tried with their scores (None:
+        diverged), and the test results (a dict of numbers), summarized over seeds."""
         return {"lr": self.lr, "rates": rates_tried(self.scores), **seed_statistics(self.runs)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[Model]):
-    """The variants of a comparison and its protocol, as a value. Its functions must be defined in modules, because they
-    run in other processes.
+    """The variants of a comparison and its protocol. Its functions must be defined in modules, because they run in
+    other processes.
 
     Attributes:
-        name: names its parts and the weights that it saves.
+        name: the name used for its parts and for the weights that it saves.
         arms: variant, a tuple of numbers and strings, → its initial learning rates, neighbours on the `LR_GRID`.
-        build: ``build(*arm, seed)`` returns a variant's model with random weights drawn with the seed.
+        build: ``build(*arm, seed)`` returns a variant's model, with random weights drawn with the seed.
         train: ``train(model, *arm, updates=, lr=, seed=, **options)`` trains it; returns the ``history`` of a `Run`.
         development: the score of a `Run` by which rates are chosen, on data other than the test set; higher is better.
-        test: the numbers of a `Run` that are recorded.
-        updates: the numbers of updates of every variant, each in a run of its own; or variant → its own numbers; then
-            ``unequal`` states why they differ.
+        test: the numbers to be recorded for a `Run`.
+        updates: the numbers of updates of every variant, each for a separate run; or variant → its own numbers, and
+            then ``unequal`` states why they differ.
         nothing: the development score of a model that has learned nothing, such as −log of the number of classes.
         seeds: seeds of the runs; the same for each variant.
         pilots: seeds of the pilot runs that choose the rates.
-        pilot_updates: number of updates of the pilot runs; None: the same as the run for which the rate is chosen.
+        pilot_updates: number of updates of the pilot runs; None: the same as in the run for which the rate is chosen.
         unequal: why the budgets differ.
 
-    Raises ValueError if a pilot's seed is also that of a run, or if budgets differ without a reason.
+    Raises ValueError if a pilot seed is also the seed of a run, or if budgets differ without a reason.
     """
 
     name: str
@@ -92,26 +92,28 @@ class Study(Generic[Model]):
         return self.updates[arm] if isinstance(self.updates, Mapping) else self.updates
 
     def learned(self, *arm: Any, updates: int, lr: float, seed: int, **options: Any) -> Run:
-        """Train a variant now; ``options`` are passed to its training function."""
+        """Train a variant now, without the cache; ``options`` are passed to its training function."""
         model = self.build(*arm, seed)
         return Run(arm, updates, lr, seed, model,
                    self.train(model, *arm, updates=updates, lr=lr, seed=seed, **options))
 
     def live(self, told: Mapping[str, Any], *arm: Any, updates: int, seed: int | None = None, **options: Any) -> Run:
-        """Repeat one recorded run: ``as_record`` is the output of `Measured.as_record`. Uses the first seed unless
-        another is given."""
+        """Repeat one recorded run; ``told`` is the recorded output of `Measured.as_record`. Uses the first seed unless
+        another one is given."""
         return self.learned(*arm, updates=updates, lr=told["lr"], seed=self.seeds[0] if seed is None else seed,
                             **options)
 
     def measure(self, parts: Parts) -> dict[Arm, Measured]:
-        """``(*arm, updates)`` → its results with the best learning rate for it.
+        """``(*arm, updates)`` → the results of the variant at its best learning rate.
 
-        Raises ValueError if a variant learned nothing at any rate, or if the best rate is at the end of the `LR_GRID`.
+        Raises ValueError if a variant learned nothing at any rate, or if the best rate is at an end of the
+        `LR_GRID`.
         """
         return self.at(parts, self.best(parts, [(*arm, updates) for arm in self.arms for updates in self.budgets(arm)]))
 
     def best(self, parts: Parts, asked: Sequence[Arm]) -> dict[Arm, tuple[float, Scores]]:
-        """``(*arm, updates)`` → its best rate, which is not at an edge of its grid, with the scores of the rates tried.
+        """``(*arm, updates)`` → its best rate, which is never at an edge of its grid, with the scores of the rates
+        tried.
         """
         piloted = {one: (*one[:-1], self.pilot_updates or one[-1]) for one in asked}
         grids = {pilot: self.arms[pilot[:-1]] for pilot in piloted.values()}
@@ -125,14 +127,15 @@ class Study(Generic[Model]):
         return {one: found[pilot] for one, pilot in piloted.items()}
 
     def at(self, parts: Parts, rates: Mapping[Arm, tuple[float, Scores]]) -> dict[Arm, Measured]:
-        """``(*arm, updates)`` → its results with the given rate."""
+        """``(*arm, updates)`` → its results at the given rate."""
         folder = str(parts.folder)
         runs = parts(self._run, [(folder, *one, lr, seed) for one, (lr, _) in rates.items() for seed in self.seeds])
         return {one: Measured(lr, scores, {seed: runs[folder, *one, lr, seed] for seed in self.seeds})
                 for one, (lr, scores) in rates.items()}
 
     def trained(self, folder: str | Path, *arm: Any, updates: int, seed: int) -> Model:
-        """The model of a run, whose weights `measure` has saved in ``parts.folder``; in evaluation mode."""
+        """The trained model of a run, in evaluation mode, from the weights that `measure` has saved in
+        ``parts.folder``."""
         return with_kept(self.build(*arm, seed), self._file(folder, arm, updates, seed))
 
     def _file(self, folder: str | Path, arm: Arm, updates: int, seed: int) -> Path:
@@ -152,7 +155,7 @@ class Study(Generic[Model]):
 
     @property
     def source(self) -> str:
-        """Source of the modules that define the study's functions; it is part of a part's cache key."""
+        """Source code of the modules that define the study's functions; part of the cache key."""
         functions = [one.func if isinstance(one, partial) else one
                      for one in (self.build, self.train, self.development, self.test)]
         return "".join(inspect.getsource(module) for module in
@@ -160,9 +163,9 @@ class Study(Generic[Model]):
 
 
 def verdict(one: Mapping[str, Any], other: Mapping[str, Any], margin: float) -> str:
-    """Verdict on the claim that ``one`` is above ``other``, two summaries over seeds: "supported" if every seed of one
-    is above every seed of the other by more than the margin, "not supported" in the opposite case, and otherwise "no
-    effect at this size"."""
+    """Verdict on the claim that ``one`` is above ``other``, both summaries over seeds: "supported" if every seed of
+    ``one`` exceeds every seed of ``other`` by more than the margin, "not supported" in the opposite case, and otherwise
+    "no effect at this size"."""
     if separated(one, other, margin):
         return "supported"
     return "not supported" if separated(other, one, margin) else "no effect at this size"

@@ -1,4 +1,4 @@
-"""Retrieval (检索): find the documents relevant to a query."""
+"""Retrieval (检索): finding the documents relevant to a query."""
 
 from plmlab.retrieval.blocks import Block, blocks
 from plmlab.retrieval.bm25 import BM25

@@ -1,5 +1,5 @@
-"""Pages cut into blocks, the documents of a retriever: as many whole sentences as fit into the reader's input (Lee et
-al. 2019; their blocks and REALM's have 288 wordpieces)."""
+"""Pages split into blocks, the documents that a retriever searches: each block holds as many whole sentences as fit
+into the reader's input (Lee et al. 2019; their blocks and REALM's have 288 wordpieces)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ AROUND = 3
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive sentences of one page; ``first`` is the index of the first of them in its page, from 0."""
+    """Consecutive sentences of one page; ``first`` is the index of the block's first sentence in the page, from 0."""
 
     page: str
     first: int
@@ -35,7 +35,7 @@ class Block:
 
 
 def blocks(pages: TitledPages, longest: int) -> list[Block]:
-    """Cut each page between sentences into blocks, in order; each block is filled until the next sentence would not
+    """Split each page between sentences into blocks, in order; each block is filled until the next sentence would not
     fit.
 
     [CLS] title [SEP] text [SEP] has at most ``longest`` tokens. In the authors' code a sentence that is too long stays
@@ -72,13 +72,13 @@ def _room(tokenizer: Tokenizer, title: str, longest: int) -> int:
 
 
 def _alone(tokenizer: Tokenizer, text: str) -> int:
-    """The number of tokens of a text by itself."""
+    """The number of tokens of a text encoded by itself."""
     return len(tokenizer.encode(text, plain=True))
 
 
 def _inside(tokenizer: Tokenizer, sentence: str) -> int:
-    """The number of tokens that a sentence adds after another one. A byte-level tokenizer attaches the space to its
-    first word."""
+    """The number of tokens of a sentence that follows another one. A byte-level tokenizer attaches the space to the
+    sentence's first word."""
     return _alone(tokenizer, " " + sentence)
 
 

@@ -1,5 +1,5 @@
-"""BM25 (Robertson and Walker 1994), lexical ranking: the standard baseline for learned retrievers, computed by `bm25s`
-in Lucene's variant."""
+"""Lexical ranking with BM25 (Robertson and Walker 1994), the standard baseline for learned retrievers, computed by
+`bm25s` in Lucene's variant."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,11 @@ from plmlab.retrieval.retrieved import Retrieved
 
 
 class BM25:
-    """An index of texts, each a sequence of words; words match if their spelling is identical.
+    """BM25 index of texts, each a sequence of words; words match if their spelling is identical.
 
-    A word that occurs in n of N texts, and f times in this text, has the weight ln(1 + (N − n + ½) / (n + ½)) · f / (f
-    + 1.5 · (¼ + ¾ · length / mean length)). Raises ValueError if all texts are empty, or if a text is a single string.
+    A word that occurs in n of N texts, and f times in a given text, has the weight ln(1 + (N − n + ½) / (n + ½)) · f /
+    (f + 1.5 · (¼ + ¾ · length / mean length)) for that text. Raises ValueError if all texts are empty, or if a text is
+    a single string.
     """
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
@@ -29,7 +30,7 @@ class BM25:
 
     def search(self, queries: Sequence[Sequence[str]], top_k: int) -> Retrieved:
         """The ``top_k`` texts with the highest scores for each query, best first; all texts if there are fewer. Texts
-        are numbered from 0, and the score is 0 if a text shares no word with the query. Raises ValueError for a query
+        are numbered from 0, and a text without any word of the query has the score 0. Raises ValueError for a query
         that is a single string."""
         for query in queries:
             refuse_string(query, "a query")

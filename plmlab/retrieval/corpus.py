@@ -1,4 +1,5 @@
-"""A corpus (语料库): numbered documents, the retriever that encodes them, and an index of their vectors."""
+"""A corpus (语料库) for retrieval: numbered documents, the retriever that encodes them, and an index of their
+vectors."""
 
 from collections.abc import Collection, Sequence
 from copy import copy
@@ -15,8 +16,8 @@ Document = TypeVar("Document")
 
 
 class Retriever(Protocol):
-    """Encodes queries and documents as ``width``-dimensional vectors, with one or two networks; relevance is their
-    inner product."""
+    """Interface of a dense retriever: encodes queries and documents as ``width``-dimensional vectors, with one network
+    or two; the relevance of a document is the inner product of the vectors."""
 
     @property
     def width(self) -> int:
@@ -30,11 +31,11 @@ class Retriever(Protocol):
 
 
 class Corpus(Generic[Query, Document]):
-    """Documents that can be added, replaced and removed at any time without changing any weights. Their numbers are
-    those of the ``index``, a `FlatIndex` unless another empty index is given.
+    """Documents that can be added, replaced and removed at any time without changing any weights. Documents are
+    numbered by the ``index``, which is a `FlatIndex` unless another empty index is given.
 
-    A document is whatever the retriever encodes: a `plmlab.retrieval.Block` of text, or, in an entity memory, an
-    entity's row in an embedding matrix, which needs no text.
+    A document is whatever the retriever encodes: a `plmlab.retrieval.Block` of text or, in an entity memory, an
+    entity's row in an embedding matrix, without any text.
     """
 
     def __init__(self, retriever: Retriever, documents: Sequence[Document] = (),
@@ -45,7 +46,7 @@ class Corpus(Generic[Query, Document]):
         self.add(documents)
 
     def add(self, documents: Sequence[Document]) -> list[int]:
-        """Add documents; returns their numbers."""
+        """Add documents and return their numbers."""
         numbers = self.index.add([*map(str, documents)], self.retriever.documents(documents))
         self.documents |= zip(numbers, documents, strict=True)
         return numbers
@@ -56,18 +57,18 @@ class Corpus(Generic[Query, Document]):
         self.documents[number] = document
 
     def remove(self, number: int) -> None:
-        """Remove a document."""
+        """Remove the document with this number."""
         self.index.remove([number])
         del self.documents[number]
 
     def refresh(self) -> None:
-        """Recompute all vectors, after the retriever was trained."""
+        """Recompute all document vectors, after the retriever has been trained."""
         documents = [*self.documents.values()]
         self.index.replace([*self.documents], [*map(str, documents)], self.retriever.documents(documents))
 
     def copied(self) -> Self:
-        """A corpus with the same documents and retriever, without encoding anything again; changes to one do not affect
-        the other. The copy takes 4 bytes per vector component of the index."""
+        """A copy with the same documents and retriever, made without encoding anything again; changes to one corpus do
+        not affect the other. The copy takes 4 bytes per vector component of the index."""
         other = copy(self)
         other.index, other.documents = self.index.copied(), dict(self.documents)
         return other

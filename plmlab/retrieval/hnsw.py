@@ -1,5 +1,5 @@
-"""Hierarchical navigable small world (HNSW; Malkov and Yashunin 2016): a graph that links each document to near ones,
-for greedy search."""
+"""Hierarchical navigable small world index (HNSW; Malkov and Yashunin 2016): a graph that links each document to nearby
+documents, for greedy search."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,14 +16,14 @@ MAX_DELETED = 0.2
 
 
 class HNSWIndex(DocumentIndex):
-    """Approximate search that moves from document to nearer document with ``breadth`` candidates; each has about
-    ``links`` links (twice as many in the lowest layer).
+    """Approximate search that moves along a graph to ever nearer documents, keeping ``breadth`` candidates. Each
+    document has about ``links`` links (twice as many in the lowest layer).
 
-    Similarity is the inner product, which is not a metric: a document with a short vector is rarely the nearest
-    neighbour of another and may be unreachable (`benchmarks/README.md` reports recall). A graph cannot delete
-    documents: a removed one remains as a node that is traversed but never returned; once more than a fifth are deleted,
-    the graph is rebuilt. If a search finds too few documents, it falls back to exact search. The graph is built with a
-    single thread, because with two it would differ from run to run.
+    Similarity is the inner product, which is not a metric: a document with a short vector is rarely another document's
+    nearest neighbour and may be unreachable (`benchmarks/README.md` reports recall). A graph does not support deletion:
+    a removed document remains as a node that is traversed but never returned; once more than a fifth of the nodes are
+    removed documents, the graph is rebuilt. If a search finds too few documents, it falls back to exact search. The
+    graph is built with a single thread, because with two it would differ from run to run.
     """
 
     kind = "hnsw"
@@ -38,7 +38,7 @@ class HNSWIndex(DocumentIndex):
 
     @property
     def settings(self) -> dict[str, int]:
-        """Arguments with which to construct such an index."""
+        """The arguments with which to construct an index like this one."""
         return {**super().settings, "links": self.links, "breadth": self.breadth}
 
     def _empty(self) -> Any:

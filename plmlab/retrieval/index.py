@@ -17,21 +17,22 @@ Vectors = Float32[np.ndarray, "document width"]
 
 
 class Parts(NamedTuple):
-    """The faiss index with the vectors, and the document number of each of its entries; empty if faiss stores the
-    numbers itself."""
+    """The faiss index with the vectors, and the document number of each index entry; the numbers are empty if faiss
+    itself stores them."""
 
     vectors: Any
     positions: Numbers
 
 
 class DocumentIndex(ABC):
-    """Documents, each with a text and a vector of size ``width``. Their numbers count from 0, are stable and never
-    reused.
+    """An index of documents, each with a text and a vector of size ``width``. Documents are numbered from 0; numbers
+    are stable and never reused.
 
     Vectors are stored as float32 in main memory. Arguments are checked before anything changes: after a ValueError the
-    index is unchanged. The same calls give the same index and results, on one machine with the same number of threads;
-    ties are in arbitrary order. All kinds have the same interface and differ in the documents they compare, and so in
-    their recall: `FlatIndex` compares all documents, `IVFIndex` some lists, `HNSWIndex` the nodes along a graph.
+    index is unchanged. The same calls give the same index and results on one machine with the same number of threads;
+    ties are in arbitrary order. All subclasses have the same interface but compare different documents, and so differ
+    in recall: `FlatIndex` compares all documents, `IVFIndex` those in some lists, `HNSWIndex` the nodes along a
+    graph.
     """
 
     kind: ClassVar[str]
@@ -59,11 +60,11 @@ class DocumentIndex(ABC):
 
     @property
     def settings(self) -> dict[str, int]:
-        """Arguments with which to construct such an index."""
+        """The arguments with which to construct an index like this one."""
         return {"width": self.width}
 
     def add(self, texts: Sequence[str], vectors: Float[Tensor, "document width"]) -> list[int]:
-        """Add documents; returns their numbers. Raises ValueError unless there is one finite vector of size ``width``
+        """Add documents and return their numbers. Raises ValueError unless there is one finite vector of size ``width``
         per text."""
         numbers = range(self.next_number, self.next_number + len(texts))
         rows = self._read(vectors, "vectors")
@@ -73,7 +74,7 @@ class DocumentIndex(ABC):
         return [*numbers]
 
     def replace(self, numbers: Sequence[int], texts: Sequence[str], vectors: Float[Tensor, "document width"]) -> None:
-        """Replace the documents with these numbers; raises the same errors as `remove` and `add`."""
+        """Replace the documents with these numbers. Raises the same errors as `remove` and `add`."""
         rows, old = self._read(vectors, "vectors"), self._known(numbers)
         _one_for_each(numbers, texts, rows)
         if len(old):
@@ -81,7 +82,7 @@ class DocumentIndex(ABC):
         self._enter(numbers, texts, rows)
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Remove documents. Raises ValueError for an unknown or removed number, and for a duplicate."""
+        """Remove documents. Raises ValueError for an unknown, removed or duplicate number."""
         old = self._known(numbers)
         if len(old):
             self._delete(old)
@@ -95,12 +96,13 @@ class DocumentIndex(ABC):
 
     def search(self, queries: Float[Tensor, "query width"], top_k: int, excluded: Sequence[Collection[int]] = (),
                ) -> Retrieved:
-        """The ``top_k`` documents with the largest inner products for each query; always ``top_k`` columns.
+        """The ``top_k`` documents with the largest inner products for each query; the result always has ``top_k``
+        columns.
 
-        ``excluded`` are numbers of documents that must not be returned, one collection per query; other documents take
+        ``excluded`` holds, for each query, the numbers of documents that must not be returned; other documents take
         their place. The scores carry no gradient: for training, recompute them with `Retrieved.scored` from the
-        `vectors` of the results, or from the texts. Scores of one query and of a batch may differ in the last digits.
-        Raises ValueError for invalid queries, as for vectors.
+        `vectors` of the results, or from the texts. The scores of a query may differ in the last digits if it is
+        searched in a batch. Raises ValueError for invalid query vectors.
         """
         if top_k < 1:
             raise ValueError(f"top_k={top_k} was given; a search returns at least one document")
@@ -118,8 +120,8 @@ class DocumentIndex(ABC):
         return Parts(self._faiss, self._positions())
 
     def resume(self, parts: Parts, texts: Mapping[int, str], next_number: int) -> None:
-        """Restore the state of an index with these parts, texts and `next_number`; both must have the same
-        `settings`."""
+        """Restore an index from stored parts, texts and `next_number`; it must have the same `settings` as the stored
+        index."""
         self._take(parts)
         self._texts, self.next_number = dict(texts), next_number
 
@@ -133,7 +135,7 @@ class DocumentIndex(ABC):
         return other
 
     def _read(self, vectors: Tensor, called: str) -> Vectors:
-        """Check the vectors and convert them to faiss's input format."""
+        """Validate the vectors and convert them to faiss's input format."""
         if vectors.ndim != 2 or vectors.shape[1] != self.width:
             raise ValueError(f"the {called} have the shape {tuple(vectors.shape)}, but this index holds vectors of "
                              f"size {self.width}; give a matrix with {self.width} columns")
@@ -144,7 +146,7 @@ class DocumentIndex(ABC):
         return rows.numpy()
 
     def _known(self, numbers: Sequence[int]) -> Numbers:
-        """Check that the documents exist and are listed once; returns their numbers."""
+        """Check that all documents exist and none is listed twice. Returns their numbers."""
         unknown = [number for number in numbers if number not in self._texts]
         if unknown:
             reason = "was removed" if 0 <= unknown[0] < self.next_number else "was never assigned"
@@ -178,10 +180,11 @@ class DocumentIndex(ABC):
     @abstractmethod
     def _nearest(self, queries: Float32[np.ndarray, "query width"], top_k: int) -> tuple[
             Float32[np.ndarray, "query most"], Int64[np.ndarray, "query most"]]:
-        """Scores and numbers, best first; the number is −1 if there are no further documents."""
+        """Scores and numbers of the nearest documents, best first; the number is −1 where there are no more
+        documents."""
 
     def _positions(self) -> Numbers:
-        """The document number of each entry, if faiss does not store it."""
+        """The document number of each index entry, if faiss does not store the numbers."""
         return np.empty(0, dtype=np.int64)
 
     def _take(self, parts: Parts) -> None:

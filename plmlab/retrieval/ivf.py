@@ -1,5 +1,5 @@
-"""Inverted file index (IVF, 倒排文件): each document is in the list of its nearest centroid, and a search probes a few
-lists."""
+"""Inverted file index (IVF, 倒排文件): each document is assigned to the list of its nearest centroid, and a search
+probes only a few lists."""
 
 from math import isqrt
 from typing import Any
@@ -17,9 +17,9 @@ class IVFIndex(DocumentIndex):
     """Approximate search in the ``probes`` lists whose centroids are nearest to the query; probing all lists is exact.
 
     The centroids (spherical k-means with a fixed seed) are trained on the vectors of the first `add` and then stay
-    fixed, so add many representative documents first. n vectors give 4·√n lists, as faiss's guidelines recommend, but
-    at most one per 39 vectors; fewer than 78 give one list. A document in a list that is not probed is not found, even
-    if fewer than ``top_k`` documents are.
+    fixed, so the first call should add many representative documents. n vectors give 4·√n lists, as faiss's guidelines
+    recommend, but at most one list per 39 vectors; fewer than 78 vectors give one list. A document in a list that is
+    not probed is not found, even if the search returns fewer than ``top_k`` documents.
     """
 
     kind = "ivf"
@@ -32,12 +32,12 @@ class IVFIndex(DocumentIndex):
 
     @property
     def settings(self) -> dict[str, int]:
-        """Arguments with which to construct such an index."""
+        """The arguments with which to construct an index like this one."""
         return {**super().settings, "probes": self.probes}
 
     @property
     def lists(self) -> int:
-        """The number of lists; one before the first vectors."""
+        """The number of lists, which is one before the first vectors are added."""
         return self._faiss.nlist
 
     def _empty(self, lists: int = 1) -> Any:

@@ -10,9 +10,11 @@ from plmlab.retrieval.retrieved import Retrieved
 
 @dataclass(frozen=True)
 class Reading:
-    """``retrieved`` holds the documents of this one query; ``answers`` are the most likely answers given each document,
-    the most likely overall first; ``likelihoods`` are p(y|z,x) of each of these given each document. The document
-    scores are divided by the ``temperature`` before the softmax."""
+    """A reader's predictions for one query.
+
+    ``retrieved`` holds the query's documents. ``answers`` are the most likely answers given each document, most likely
+    overall first; ``likelihoods`` are p(y|z,x) of each answer given each document. The document scores are divided by
+    ``temperature`` before the softmax."""
 
     retrieved: Retrieved
     temperature: float
@@ -26,7 +28,7 @@ class Reading:
 
     @property
     def scores(self) -> Float[Tensor, "doc"]:
-        """The scores f(x, z)."""
+        """The documents' retrieval scores f(x, z)."""
         return self.retrieved.scores[0]
 
     @property

@@ -1,4 +1,5 @@
-"""Documents retrieved for queries: the result of a search, used to train a retriever and as input of a reader."""
+"""Documents retrieved for queries: the result of a search, which is used to train a retriever and as input to a
+reader."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ NULL = -1
 
 @dataclass(frozen=True)
 class Retrieved:
-    """One row per query, best document first: the ``numbers`` of the documents and their ``scores`` f(x, z).
+    """Search results, one row per query, best document first: the ``numbers`` of the documents and their ``scores``
+    f(x, z).
 
     Queries may have different numbers of documents: a missing document has the number −1 and the score −∞.
     """
@@ -27,7 +29,8 @@ class Retrieved:
 
     @classmethod
     def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
-        """The documents of each query, given by number; all scores are 0, so they are equally likely."""
+        """Build the result from the document numbers of each query; all scores are 0, so all documents are equally
+        likely."""
         sizes = torch.tensor([*map(len, numbers)], dtype=torch.long)
         there = torch.arange(max(map(len, numbers), default=0)) < sizes[:, None]
         flat = torch.tensor([*chain(*numbers)], dtype=torch.long)
@@ -39,7 +42,7 @@ class Retrieved:
         return len(self.numbers)
 
     def __getitem__(self, queries: slice) -> Self:
-        """A subset of the queries, without the columns in which all of its documents are missing."""
+        """Select a subset of the queries, dropping columns in which all their documents are missing."""
         columns = self.doc_mask[queries].any(0)
         return replace(self, numbers=self.numbers[queries][:, columns], scores=self.scores[queries][:, columns])
 
@@ -76,13 +79,13 @@ class Retrieved:
         return self._divided(temperature).softmax(1).masked_fill(~self.doc_mask, 0)
 
     def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "query doc width"]) -> Self:
-        """The same documents, scored by the inner products of these vectors, which carry gradients to the retriever.
-        The vector of a missing document is ignored."""
+        """The same documents, scored by the inner products of these vectors, through which gradients reach the
+        retriever. The vector of a missing document is ignored."""
         scores = torch.einsum("qw,qdw->qd", queries, documents)
         return replace(self, scores=scores.masked_fill(~self.doc_mask, -torch.inf))
 
     def with_null(self) -> Self:
-        """Prepend the null document; its score is 0 until a model scores it."""
+        """Prepend the null document, with score 0 until a model scores it."""
         first = self.numbers.new_full((len(self), 1), NULL), self.scores.new_zeros(len(self), 1)
         return replace(self, numbers=torch.cat([first[0], self.numbers], 1),
                        scores=torch.cat([first[1], self.scores], 1))

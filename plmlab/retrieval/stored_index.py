@@ -1,5 +1,5 @@
-"""Storage of an index in a folder, with a hash of each text and the fingerprint of the encoder. Vectors of other texts,
-or of another encoder, are not used."""
+"""Storage of an index in a folder, with a hash of each text and the fingerprint of the encoder, so that vectors of
+other texts or of another encoder are never used."""
 
 import hashlib
 import json
@@ -25,14 +25,15 @@ Folder = str | PathLike[str]
 
 
 class StaleIndex(ValueError):
-    """The index was built from other texts or with another encoder; the message says how they differ."""
+    """Raised if an index was built from other texts or with another encoder; the message lists the differences."""
 
 
 def save_index(folder: Folder, index: DocumentIndex, *, encoder: str) -> None:
     """Write an index atomically, replacing an existing one.
 
-    ``encoder`` is a string that identifies the encoder of the vectors: `plmlab.weights.fingerprint` of the model, and
-    anything else it depends on. Only hashes of the texts are written. Raises OSError if the disk cannot be written.
+    ``encoder`` is a string that identifies the encoder of the vectors: `plmlab.weights.fingerprint` of the model, plus
+    anything else that the vectors depend on. Only hashes of the texts are stored. Raises OSError if the disk cannot be
+    written.
     """
     import faiss
 
@@ -50,10 +51,10 @@ def save_index(folder: Folder, index: DocumentIndex, *, encoder: str) -> None:
 
 
 def load_index(folder: Folder, texts: Mapping[int, str], *, encoder: str) -> DocumentIndex:
-    """Load the index in a folder, if it was built from these texts with this encoder.
+    """Load the index in a folder if it was built from these texts with this encoder.
 
-    ``texts`` maps document numbers to texts (``dict(enumerate(texts))`` if none was ever removed); ``encoder`` is as in
-    `save_index`. Raises StaleIndex if texts differ, are missing or are new, or if the encoder differs; another
+    ``texts`` maps document numbers to texts (``dict(enumerate(texts))`` if no document was ever removed); ``encoder``
+    is as in `save_index`. Raises StaleIndex if texts differ, are missing or are new, or if the encoder differs, and
     ValueError if the files are invalid.
     """
     import faiss
@@ -73,7 +74,7 @@ def load_index(folder: Folder, texts: Mapping[int, str], *, encoder: str) -> Doc
 
 
 def _told(folder: Path) -> dict[str, Any]:
-    """The contents of index.json, after checking the files against their hashes."""
+    """The contents of index.json, after verifying the files against their hashes."""
     if missing := [name for name in (INDEX, VECTORS, DOCUMENTS) if not (folder / name).is_file()]:
         raise ValueError(f"{folder} holds no index: it lacks {', '.join(missing)}. An index is a folder with {INDEX}, "
                          f"{VECTORS} and {DOCUMENTS}, written by plmlab.retrieval.save_index")

@@ -13,7 +13,7 @@ COLUMNS = ("form", "question", "answer", "steps", "sentences")
 
 @dataclass(frozen=True)
 class Step:
-    """One hop: what is ``found`` on a page (another page by its title, or words), and a part of the supporting
+    """One hop: what is ``found`` on a page (the title of another page, or words), and an excerpt of the supporting
     ``sentence``."""
 
     page: str
@@ -23,8 +23,8 @@ class Step:
 
 @dataclass(frozen=True)
 class RealQuestion:
-    """A question of a ``form`` (one-hop, bridge, either-or, yes-no), its answer (a title, yes or no for a comparison),
-    and the reasoning steps."""
+    """A question of a given ``form`` (one-hop, bridge, either-or, yes-no), its answer (a title; yes or no for a yes–no
+    question), and the reasoning steps."""
 
     form: str
     text: str
