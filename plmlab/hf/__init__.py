@@ -1,4 +1,4 @@
-"""Conversion to and from Hugging Face ``transformers``: weights in both directions, and hook points in their models."""
+"""Conversion to and from Hugging Face ``transformers``: weights in both directions, and hook points for its models."""
 
 from plmlab.hf.export import to_hf, tokenizer_to_hf
 from plmlab.hf.load import NotLoadable, convert, from_hf, minilm

@@ -1,4 +1,4 @@
-"""Weight mapping between our BERT, with its two pretraining heads, and that of ``transformers``."""
+"""Weight mapping between our BERT, with its two pretraining heads, and the BERT of ``transformers``."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def encoder_links(size: BERTConfig) -> list[Link]:
-    """Links of the encoder's embeddings and layers."""
+    """Links of the weights of the embeddings and layers."""
     links = [
         Link("embeddings.token.weight", "bert.embeddings.word_embeddings.weight"),
         Link("embeddings.position.weight", "bert.embeddings.position_embeddings.weight"),
@@ -34,7 +34,8 @@ def encoder_links(size: BERTConfig) -> list[Link]:
 
 
 def our_size(config: "BertConfig") -> BERTConfig:
-    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support."""
+    """Convert a ``transformers`` configuration to ours. Raises ValueError for a setting that our model does not
+    support."""
     require(config, is_decoder=False, add_cross_attention=False, position_embedding_type="absolute",
             tie_word_embeddings=True)
     return BERTConfig(
@@ -47,7 +48,7 @@ def our_size(config: "BertConfig") -> BERTConfig:
 
 
 def their_size(ours: BERTConfig, **more: Any) -> "BertConfig":
-    """Convert our configuration to theirs; ``more`` are additional arguments of ``BertConfig``."""
+    """Convert our configuration to a ``BertConfig`` of ``transformers``; ``more`` holds additional arguments."""
     from transformers import BertConfig
 
     return BertConfig(

@@ -1,4 +1,4 @@
-"""``to_hf``: convert one of our models, and its tokenizer, to ``transformers``, with the same weights and outputs."""
+"""``to_hf``: convert one of our models, or its tokenizer, to ``transformers``, with the same weights and outputs."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -32,8 +32,8 @@ def to_hf(model: nn.Module) -> "PreTrainedModel":
     ``OpenAIGPTLMHeadModel``, GPT2 → ``GPT2LMHeadModel``, XLNet → ``XLNetModel``, XLNetPretraining →
     ``XLNetLMHeadModel``, MPNet → ``MPNetModel``, MPNetPretraining → ``MPNetForMaskedLM``; SentenceClassifier →
     ``BertForSequenceClassification``, TokenClassifier → ``BertForTokenClassification``, SpanClassifier →
-    ``BertForQuestionAnswering``, and likewise on XLNet and MPNet. Our pooler is dropped where theirs has none: in
-    ``XLNetModel``, ``XLNetLMHeadModel`` and ``MPNetForMaskedLM``. To share the result, use its
+    ``BertForQuestionAnswering``, and likewise with XLNet and MPNet encoders. Our pooler is dropped for the classes
+    without one: ``XLNetModel``, ``XLNetLMHeadModel`` and ``MPNetForMaskedLM``. To share the result, use its
     ``save_pretrained(folder)``, and that of ``tokenizer_to_hf(tokenizer)``. Raises ValueError for a model without a
     counterpart.
     """

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Family:
     """The mapping that `read` and `write` use for an encoder and its pretraining model.
 
-    Our names in the links are relative to our encoder or to our pretraining model; theirs are always relative to their
-    pretraining model.
+    "Ours" refers to plmlab, "theirs" to ``transformers``. In the links, our names are relative to our encoder or to our
+    pretraining model; their names are always relative to their pretraining model.
 
     Attributes:
         encoder, pretraining: our classes.
@@ -30,7 +30,7 @@ class Family:
         pooler: the links of the pooler, which some of their models lack.
         head: the links of the token output layer. The first one identifies a pretraining model.
         others: the links of other heads, which a checkpoint may lack.
-        tied: the links of weights that theirs store under a second name.
+        tied: the links of tied weights that their checkpoints store under a second name.
     """
 
     encoder: type[nn.Module]
@@ -46,10 +46,10 @@ class Family:
     tied: list[Link]
 
     def read(self, config: Any, theirs: Mapping[str, Tensor]) -> nn.Module:
-        """Build our model from their weights, named as in their pretraining model: the pretraining model if the weights
-        include its head, otherwise the encoder.
+        """Build our model from ``transformers`` weights, named as in the pretraining model: our pretraining model if
+        the weights include the token output layer, otherwise our encoder.
 
-        A missing pooler or other head is initialised to zero, with a warning. Raises ValueError if other weights are
+        A missing pooler or other head is initialized to zero, with a warning. Raises ValueError if other weights are
         missing, or for a setting that our model does not support.
         """
         size = self.size(config)
@@ -63,7 +63,7 @@ class Family:
         return filled(model, to_ours(links, theirs) | or_zeros(optional, theirs, weights(model)))
 
     def write(self, model: nn.Module) -> "PreTrainedModel":
-        """Convert our encoder or pretraining model to ``transformers``. Our pooler is dropped if theirs has none.
+        """Convert our encoder or pretraining model to ``transformers``. Our pooler is dropped if their model has none.
         Raises ValueError for a setting that their model does not support."""
         import transformers
 

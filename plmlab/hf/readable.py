@@ -1,4 +1,4 @@
-"""Adapter for `plmlab.interpret` to a model of ``transformers``: its input format, its size and its forward pass."""
+"""Adapter that gives `plmlab.interpret` access to a model of ``transformers``: input format, size and forward pass."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -23,7 +23,7 @@ function from the configuration to the id."""
 
 
 class HFModel:
-    """A model of ``transformers`` that is called with our batches; it has the attributes of
+    """Wraps a model of ``transformers`` so that it can be called with our batches; it has the attributes of
     ``plmlab.interpret.readable.OurModel``."""
 
     def __init__(self, model: Any) -> None:
@@ -46,7 +46,7 @@ class HFModel:
         self.names_tokens = "MaskedLM" in name or "LMHead" in name or name == "BertForPreTraining"
 
     def example(self, tokenizer: Any, text: str, second: str | None = None) -> Example | PairExample:
-        """The model's input for a text, with its own tokenizer or one of ours."""
+        """Build the model's input for a text, with the model's own tokenizer or one of ours."""
         if self.architecture == "decoder":
             require_single(second)
             return _decoded(tokenizer, text)
@@ -56,15 +56,15 @@ class HFModel:
         return PairExample(source, target, Visibility.full(len(target.tokens), len(source.tokens)))
 
     def cloze_input(self, *given: Any) -> tuple[Example, list[int]]:
-        """An encoder's input with [MASK] at the masked positions, and the positions of the predictions. Raises
-        ValueError for an XLNet, which was not trained with [MASK]."""
+        """Build an encoder's input with [MASK] at the masked positions. Returns the input and the positions of the
+        predictions. Raises ValueError for an XLNet, which was not trained with [MASK]."""
         if self.kind == "xlnet":
             raise ValueError(f"{type(self.model).__name__} predicts masked tokens with its query stream, not with "
                              "[MASK]; give our model, from_hf(model)[0]")
         return mlm_input(*given)
 
     def __call__(self, batch: Batch | PairBatch) -> Any:
-        """The output of ``transformers`` for one of our batches."""
+        """Run the model on one of our batches. Returns the output of ``transformers``."""
         if isinstance(batch, PairBatch):
             return self.model(input_ids=batch.source.tokens, decoder_input_ids=batch.target.tokens)
         real = batch.visible.keys
@@ -83,7 +83,7 @@ class HFModel:
 
 
 def _encoded(tokenizer: Any, text: str, second: str | None) -> Example:
-    """An encoder's input, for one sentence or two."""
+    """Build an encoder's input for one sentence or two."""
     if isinstance(tokenizer, Tokenizer):
         pair = tokenizer.encode(second) if second else ()
         return masked(tokenizer.encode(text), vocab=tokenizer.vocab, rng=Random(0), pair=pair, select=())
@@ -94,7 +94,7 @@ def _encoded(tokenizer: Any, text: str, second: str | None) -> Example:
 
 
 def _source(tokenizer: Any, text: str) -> Example:
-    """The input of the encoder of an encoder-decoder."""
+    """Build the input of the encoder of an encoder–decoder."""
     if not isinstance(tokenizer, Tokenizer):
         return _encoded(tokenizer, text, None)
     ids = tokenizer.encode(text)
@@ -102,7 +102,7 @@ def _source(tokenizer: Any, text: str) -> Example:
 
 
 def _decoded(tokenizer: Any, text: str, start: int | None = None) -> Example:
-    """A decoder's input, after its start token if it has one."""
+    """Build a decoder's input, which begins with the ``start`` token if there is one."""
     if isinstance(tokenizer, Tokenizer) and start is None:
         return causal(tokenizer.encode(text), vocab=tokenizer.vocab, rng=Random(0))
     ids = tokenizer.encode(text) if isinstance(tokenizer, Tokenizer) \
@@ -112,7 +112,7 @@ def _decoded(tokenizer: Any, text: str, start: int | None = None) -> Example:
 
 
 def _plain(ids: Sequence[int], visible: Visibility, second: int | None = None) -> Example:
-    """An Example without targets; sentence B begins at index ``second``."""
+    """Build an Example without targets; sentence B begins at index ``second``."""
     tokens = torch.tensor(ids, dtype=torch.long)
     index = torch.arange(len(ids))
     segments = torch.zeros_like(tokens) if second is None else (index >= second).long()
@@ -120,5 +120,5 @@ def _plain(ids: Sequence[int], visible: Visibility, second: int | None = None) -
 
 
 def is_theirs(model: nn.Module) -> bool:
-    """Whether a model is one of ``transformers``: its configuration names a ``model_type``."""
+    """Whether a model belongs to ``transformers``, i.e. its configuration has a ``model_type``."""
     return hasattr(getattr(model, "config", None), "model_type")

@@ -1,12 +1,12 @@
-"""Loading REALM's released embedder, in the format of ``transformers`` 4, into our `DualEncoder`.
+"""Loading of REALM's released embedder, in the format of ``transformers`` 4, into our `DualEncoder`.
 
-Later versions of ``transformers`` have no code for it. Its files are those of a BERT whose weight names begin with
+Later versions of ``transformers`` do not support REALM. The files are those of a BERT whose weight names begin with
 ``realm.``, with a linear layer ``cls.dense`` and a LayerNorm ``cls.LayerNorm`` on the pooled [CLS]. They also contain a
 masked-LM head, ``cls.predictions``, which the embedder does not use and which is dropped. The LayerNorm adds
 ``layer_norm_eps``, 1e-12 in the released configuration, to the variance, as in ``transformers``; the authors'
 TensorFlow code adds 0.001.
 
-The format is taken from the code of ``transformers`` 4. None of the released files was available for a test.
+The format is taken from the code of ``transformers`` 4. None of the released files was available for testing.
 """
 
 import json
@@ -55,7 +55,7 @@ def embedder_from_folder(folder: str | Path) -> DualEncoder:
 
 
 def _config(place: Path) -> Any:
-    """The configuration in the folder."""
+    """Read the configuration in the folder."""
     file = place / CONFIG
     if not file.is_file():
         raise NotLoadable(f"there is no {file}; give a folder with {CONFIG} and {WEIGHTS}")

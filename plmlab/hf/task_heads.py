@@ -1,4 +1,4 @@
-"""Weight mapping between our task heads and the ``…For…`` models of ``transformers``."""
+"""Weight mapping between our task heads and the task models (``…For…``) of ``transformers``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """One of our task heads and its counterpart.
+    """One of our task heads and its counterpart in ``transformers``.
 
     Attributes:
         family: the family of the encoder.
         ours: our class.
         theirs: the name of their class.
         output: their name of the output layer.
-        pooler: their name of the pooler; None if they have none.
+        pooler: their name of the pooler; None if their model has none.
         rate: their setting for the dropout before the output layer; None if it is the encoder's.
         settings: other settings with the values that this head requires.
     """
@@ -43,7 +43,7 @@ class Counterpart:
     settings: Mapping[str, object] = field(default_factory=dict)
 
     def links(self, size: Any) -> list[Link]:
-        """Links of all weights that both classes have, given our configuration."""
+        """Links of all weights that both classes have, for one of our configurations."""
         pooler = affine("pooler", self.pooler) if self.pooler else []
         return [*within("encoder", [*self.family.links(size), *pooler]), *affine("output", self.output)]
 
@@ -66,8 +66,9 @@ COUNTERPARTS = (
 
 
 def read_task_head(kind: Counterpart, config: Any, theirs: Mapping[str, Tensor]) -> TaskHead:
-    """Our task head with their weights. A pooler that they do not have, because the head does not use it, is zero.
-    Raises ValueError if weights are missing, or for a setting that ours does not support."""
+    """Convert a task model of ``transformers`` to our task head. If their model has no pooler, because the head does
+    not use it, ours is set to zero. Raises ValueError if weights are missing, or for a setting that our model does not
+    support."""
     require(config, **kind.settings)
     encoder = kind.family.size(config)
     rate = getattr(config, kind.rate) if kind.rate else None

@@ -1,8 +1,9 @@
 """Weight mapping between our UniLM and a BERT of ``transformers`` with six segments, the format in which the authors
-published it.
+published UniLM.
 
-Theirs uses full attention by default. For another mask, give it a four-dimensional ``attention_mask``,
-[batch head query key] with one head for all, which is 0 where a query can attend to a key and −∞ where it is blocked.
+The ``transformers`` model uses full attention by default. For another mask, pass it a four-dimensional
+``attention_mask``, [batch head query key] with a single head, which is 0 where a query can attend to a key and −∞ where
+it is blocked.
 """
 
 from dataclasses import replace
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def our_size(config: "BertConfig") -> UniLMConfig:
-    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support."""
+    """Convert a ``transformers`` configuration to ours. Raises ValueError for a setting that our model does not
+    support."""
     return UniLMConfig(**vars(BERTS.size(config)))
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 def encoder_links(size: XLNetConfig) -> list[Link]:
-    """Links of the embeddings, the initial query vector and the layers.
+    """Links of the weights of the embeddings, the initial query vector and the layers.
 
-    In the sinusoidal encoding of a distance, theirs has all sines before all cosines; in ours they alternate.
+    In the sinusoidal encoding of a distance, ``transformers`` has all sines before all cosines; in our model they
+    alternate.
     """
     into = rearranged("model head width -> (head width) model", head=size.heads)
     out_of = rearranged("model head width -> model (head width)", head=size.heads)
@@ -42,8 +43,8 @@ def encoder_links(size: XLNetConfig) -> list[Link]:
 
 
 def our_size(config: "TheirConfig") -> XLNetConfig:
-    """Convert their configuration to ours. Raises ValueError for a setting that our model does not support. Without
-    ``mem_len`` the memory is unlimited, as in theirs."""
+    """Convert a ``transformers`` configuration to ours. Raises ValueError for a setting that our model does not
+    support. Without ``mem_len`` the memory is unlimited, as in ``transformers``."""
     limits = {"clamp_len": -1, "reuse_len": None}
     require(config, attn_type="bi", bi_data=False, same_length=False, untie_r=True, ff_activation="gelu",
             tie_word_embeddings=True,
@@ -56,7 +57,7 @@ def our_size(config: "TheirConfig") -> XLNetConfig:
 
 
 def their_size(ours: XLNetConfig, **more: Any) -> "TheirConfig":
-    """Convert our configuration to theirs; ``more`` are additional arguments of theirs."""
+    """Convert our configuration to that of ``transformers``; ``more`` holds additional arguments."""
     from transformers import XLNetConfig as TheirConfig
 
     return TheirConfig(

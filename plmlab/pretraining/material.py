@@ -1,4 +1,5 @@
-"""Training and held-out data of a plan: a text, tokenized into files of the run's folder, or the Small World."""
+"""Training and held-out data of a pretraining plan: a text, tokenized into files in the run's folder, or the Small
+World."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +39,7 @@ WORLD_HELD_OUT = 2000
 
 @dataclass(frozen=True)
 class Material:
-    """Tokenizer, training batches and held-out data of a run; the floor is known only for the Small World."""
+    """Tokenizer, training batches and held-out data of a run; ``floor`` is known only for the Small World."""
 
     tokenizer: Tokenizer
     batches: Any
@@ -47,7 +48,7 @@ class Material:
 
 
 def material(plan: Plan, run: Path) -> Material:
-    """Load the plan's corpus; its tokens are stored in the folder ``run`` and reused from there."""
+    """Load the plan's corpus; its tokens are stored in the folder ``run``, and reused if they already exist."""
     if plan.corpus in (WORLD, BILINGUAL):
         return from_world(plan)
     pretraining = plan.kind.pretraining
@@ -56,8 +57,8 @@ def material(plan: Plan, run: Path) -> Material:
 
 
 def texts(corpus: str) -> Callable[[], Iterable[str]]:
-    """A function that returns a new iterator over the texts of a corpus: the paragraphs of the Wikipedia sample or of a
-    .txt file, the records of a .jsonl file, or a data set on the Hugging Face Hub ("hub:name")."""
+    """Make a function that returns a new iterator over the texts of a corpus: the paragraphs of the Wikipedia sample or
+    of a .txt file, the records of a .jsonl file, or a data set on the Hugging Face Hub ("hub:name")."""
     if corpus == "wikipedia":
         return linked_paragraphs
     if corpus.startswith(HUB):
@@ -70,10 +71,9 @@ def texts(corpus: str) -> Callable[[], Iterable[str]]:
 def from_texts(plan: Plan, pretraining: Pretraining, read_texts: Callable[[], Iterable[str]], run: Path) -> Material:
     """Split a corpus into a training part (the first texts) and a held-out part (the last ones), and tokenize both.
 
-    The tokenizer is trained on the training part, unless the run already has one.
-
-    The corpus is streamed and its tokens are read from a file, so neither has to fit into memory. Raises ValueError if
-    the corpus has changed since the start of the run, or if it gives the objective nothing to predict.
+    The tokenizer is trained on the training part, unless the run already has one. The corpus is streamed and its tokens
+    are read from a file, so neither has to fit into memory. Raises ValueError if the corpus has changed since the start
+    of the run, or if the objective finds no target in it.
     """
     file = run / "tokenizer.json"
     count, corpus_hash = counted(read_texts())
@@ -109,7 +109,7 @@ def from_texts(plan: Plan, pretraining: Pretraining, read_texts: Callable[[], It
 
 
 def counted(texts: Iterable[str]) -> tuple[int, bytes]:
-    """The number of texts, and a SHA-256 hash of all of them, in hexadecimal."""
+    """The number of texts, and a hexadecimal SHA-256 hash of all texts."""
     count, digest = 0, hashlib.sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -119,7 +119,8 @@ def counted(texts: Iterable[str]) -> tuple[int, bytes]:
 
 
 def unchanged(plan: Plan, corpus_hash: bytes, run: Path) -> None:
-    """Store the hash of the corpus in a new run, deleting tokens of another corpus on which no model has been trained.
+    """Store the hash of the corpus in a new run, deleting the tokens of another corpus if no model has been trained on
+    them.
 
     Raises ValueError if the run's model has been trained on another corpus.
     """
@@ -137,7 +138,7 @@ def unchanged(plan: Plan, corpus_hash: bytes, run: Path) -> None:
 
 def laid_down(kind: Any, path: Path, read_texts: Callable[[], Iterable[str]], tokenizer: Tokenizer, *more: int,
               progress: bool) -> Any:
-    """Open the run's file of tokens, or write it if there is no complete one with this tokenizer.
+    """Open the run's token file, or write it if there is no complete file for this tokenizer.
 
     Unfinished files of an interrupted attempt are deleted.
     """
@@ -150,8 +151,8 @@ def laid_down(kind: Any, path: Path, read_texts: Callable[[], Iterable[str]], to
 
 
 def divided(count: int, held_out: float) -> int:
-    """The number of training texts among ``count``; the rest, at least one, is held out. Raises ValueError for a single
-    text."""
+    """The number of training texts among ``count`` texts; the rest, at least one text, is held out. Raises ValueError
+    if there is only one text."""
     cut = count - max(1, round(held_out * count))
     if cut < 1:
         raise ValueError("the corpus is a single paragraph, so that no text can be held out for evaluation; "
@@ -160,7 +161,7 @@ def divided(count: int, held_out: float) -> int:
 
 
 def _first_characters(texts: Iterable[str]) -> Iterator[str]:
-    """The first texts, up to `LETTERS_TO_LEARN_FROM` characters."""
+    """Yield the first texts, up to `LETTERS_TO_LEARN_FROM` characters in total."""
     characters = 0
     for text in texts:
         yield text
@@ -170,8 +171,8 @@ def _first_characters(texts: Iterable[str]) -> Iterator[str]:
 
 
 def from_world(plan: Plan) -> Material:
-    """New sentences of the full Small World at every step, evaluated on English sentences of its test split, with one
-    token per word. Raises ValueError if ``time`` is too short for its longest sentence."""
+    """Newly sampled sentences of the full Small World at every step, with one token per word. The held-out data are
+    English sentences of the world's test split. Raises ValueError if ``time`` is shorter than its longest sentence."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
     from plmlab.world.datasets.tokenizer import build_bilingual_tokenizer, build_world_tokenizer
@@ -207,9 +208,9 @@ def world_texts(objective: Callable[..., Any], pairs: Callable[..., Any] | None,
                 accumulate: int, time: int, seed: int, bilingual: bool) -> Callable[[int], Any]:
     """Batches of texts of the full Small World, one per step.
 
-    ``pairs`` is an objective for segment pairs. If it is given, one text in eight is a pair of segments of articles, as
-    long as ``time`` permits, which amounts to nearly half of the tokens (``mixed_batches``). Within an update, texts of
-    similar length are batched together (``bucketed``).
+    If ``pairs``, an objective for segment pairs, is given, one text in eight is a pair of segments of articles, as long
+    as ``time`` permits; these make up nearly half of the tokens (``mixed_batches``). Within an update, texts of similar
+    length are batched together (``bucketed``).
     """
     from plmlab import world
     from plmlab.world.datasets.batches import bilingual_batches, mixed_batches, pair_batches, sentence_batches

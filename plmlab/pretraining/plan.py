@@ -1,4 +1,5 @@
-"""The configuration of a pretraining run: model, corpus, hyperparameters, output; its command line and run folder."""
+"""The configuration of a pretraining run (model, corpus, hyperparameters, output), with its command line and run
+folder."""
 
 import hashlib
 import json
@@ -28,7 +29,8 @@ PRECISIONS, COMPILES = ("auto", "float32", "bf16"), ("auto", "yes", "no")
 class Plan:
     """The configuration of one pretraining run; ``plmlab pretrain --help`` explains the fields.
 
-    ``resume`` is the finished checkpoint that training continues from, if any. Raises ValueError for invalid values.
+    ``resume`` is the finished checkpoint from which training continues, if any. Raises ValueError for invalid
+    values.
     """
 
     model: str
@@ -77,12 +79,12 @@ class Plan:
 
     @property
     def kind(self) -> ModelType:
-        """The model type that is pretrained."""
+        """The type of the model to pretrain."""
         return pretrainable()[self.model]
 
     @property
     def choices(self) -> dict[str, float]:
-        """The parameters of the training objective given by ``choose``, by name.
+        """The parameters of the training objective that ``choose`` sets, by name.
 
         Raises ValueError for unknown names and for values out of range.
         """
@@ -112,12 +114,12 @@ class Plan:
 
     @property
     def run(self) -> Path:
-        """The folder next to ``out`` that holds the run until it is complete, with a hash of the plan in its name."""
+        """The folder next to ``out`` that holds the run until it is complete; its name contains a hash of the plan."""
         digest = hashlib.sha256(self.command.encode()).hexdigest()[:8]
         return Path(self.out).with_name(f"{Path(self.out).name}.run-{digest}")
 
     def save(self, run: Path) -> None:
-        """Write the plan to the folder of its run."""
+        """Write the plan to the folder ``run``."""
         run.mkdir(parents=True, exist_ok=True)
         replace(run / FILE, (json.dumps(asdict(self), indent=1) + "\n").encode())
 
@@ -141,9 +143,9 @@ class Plan:
     def longer(cls, checkpoint: Path, changes: Mapping[str, Any]) -> Self:
         """The plan for training a finished checkpoint further, by default into a folder next to it.
 
-        If the checkpoint has its training state, the same run is continued to a larger total number of steps. If it has
-        weights only, a new run starts from them, and every option may change. Raises ValueError if its README contains
-        no command, or if the steps are already done.
+        If the checkpoint includes its training state, the same run continues to a larger total number of steps. If it
+        has only weights, a new run starts from them, and every option may change. Raises ValueError if the checkpoint's
+        README contains no command, or if the requested steps are already done.
         """
         stored = commanded(checkpoint)
         more = {"out": f"{checkpoint}-{changes.get('steps', stored['steps'])}", **changes}
@@ -184,7 +186,7 @@ def has_state(checkpoint: Path) -> bool:
 def commanded(checkpoint: Path) -> dict[str, Any]:
     """All options of the command in a checkpoint's README, as arguments of `Plan`.
 
-    Raises ValueError if there is no such command.
+    Raises ValueError if the README contains no command.
     """
     by_option = {option(field.name): field for field in fields(Plan)}
     try:
@@ -199,5 +201,5 @@ def commanded(checkpoint: Path) -> dict[str, Any]:
 
 
 def option(name: str) -> str:
-    """The name of a field of a plan on the command line."""
+    """The command-line option for a field of a plan."""
     return "MODEL" if name == "model" else f"--{name.replace('_', '-')}"

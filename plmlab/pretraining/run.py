@@ -1,4 +1,4 @@
-"""Run a plan: one process prepares the data and saves, all processes train; an interrupted run can be continued."""
+"""Running a plan: one process prepares the data and saves, all processes train; an interrupted run can be continued."""
 
 import shlex
 import shutil
@@ -40,7 +40,7 @@ def pretrain(plan: Plan) -> str:
 
 def resume(folder: str, changes: Mapping[str, Any]) -> str:
     """Continue the interrupted run in ``folder``, optionally with more steps or another ``out``; or train the finished
-    checkpoint in it further, as described in `Plan.longer`. Returns a one-sentence summary.
+    checkpoint in ``folder`` further, as described in `Plan.longer`. Returns a one-sentence summary.
 
     Raises ValueError if the folder contains neither, or if a change is not allowed.
     """
@@ -52,8 +52,8 @@ def resume(folder: str, changes: Mapping[str, Any]) -> str:
 def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
     """Run the plan with its run folder ``run`` and return a one-sentence summary.
 
-    ``longer``: the run may have been planned for fewer steps. With several processes (``accelerate launch``) the first
-    one prepares the data and saves; the others return "".
+    ``longer``: whether the run may have been planned for fewer steps. With several processes (``accelerate launch``)
+    the first one prepares the data and saves; the others return "".
     """
     from accelerate import Accelerator, InitProcessGroupKwargs
 
@@ -86,7 +86,7 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
 
 def prepared(plan: Plan, run: Path, *, first: bool) -> Material:
     """The plan's tokenizer and data. The ``first`` process also copies the training state of a checkpoint to continue.
-    Raises ValueError for a plan that can't be run, and then removes a new run folder."""
+    Raises ValueError for a plan that cannot be run; a new run folder is then removed."""
     try:
         if first and plan.resume and not RunStates(run).states():
             begin(plan, run)
@@ -101,7 +101,7 @@ def prepared(plan: Plan, run: Path, *, first: bool) -> Material:
 
 
 def begin(plan: Plan, run: Path) -> None:
-    """Copy the tokenizer of a finished checkpoint into a new run, and the corpus hash and training state, if present.
+    """Copy a finished checkpoint's tokenizer into a new run, with its corpus hash and training state, if present.
     Raises ValueError if the checkpoint's weights do not fit the planned model."""
     checkpoint = Path(plan.resume)
     model, tokenizer = load(checkpoint)
@@ -115,7 +115,7 @@ def begin(plan: Plan, run: Path) -> None:
 
 
 def ending(plan: Plan, run: Path, model: nn.Module, data: Material, history: History) -> str:
-    """Save the checkpoint if the run is complete, and return a one-sentence summary."""
+    """Save the checkpoint if the run is complete. Returns a one-sentence summary."""
     if history.ended != "completed":
         return f"{history.reason}; the same command continues the run, whose state is in {run}"
     pretraining = plan.kind.pretraining
@@ -133,7 +133,7 @@ def ending(plan: Plan, run: Path, model: nn.Module, data: Material, history: His
 
 
 def build(plan: Plan, vocab: int) -> nn.Module:
-    """A new model of the planned size.
+    """Build a new model of the planned size.
 
     Feed-forward layers are four times as wide as the model, the cell state of an LSTM with projection twice as wide.
     """
@@ -146,7 +146,7 @@ def build(plan: Plan, vocab: int) -> nn.Module:
 
 
 def beside_floor(history: History, floor: Floor | None) -> list[str]:
-    """The held-out loss compared with its floor, as a list of one phrase; empty if the floor is not known."""
+    """The distance of the held-out loss from its floor, as a list of one phrase; empty if the floor is not known."""
     if floor is None:
         return []
     loss = history.validation[-1][1]
@@ -155,7 +155,7 @@ def beside_floor(history: History, floor: Floor | None) -> list[str]:
 
 
 def figures(history: History, floor: Floor | None = None, *, likelihood: bool = True) -> dict[str, float | str]:
-    """The results for the checkpoint's README, by name. ``likelihood``: the loss is an NLL of tokens."""
+    """The results for the checkpoint's README, by name. ``likelihood``: whether the loss is a per-token NLL."""
     held_out = history.validation[-1][1]
     results: dict[str, float | str] = {"held-out loss": held_out}
     if likelihood:

@@ -23,8 +23,8 @@ class Step:
 
 @dataclass(frozen=True)
 class RealQuestion:
-    """A question of a given ``form`` (one-hop, bridge, either-or, yes-no), its answer (a title; yes or no for a yes–no
-    question), and the reasoning steps."""
+    """A question of a given ``form`` (one-hop, bridge, either-or, yes-no), its answer (a title; for a comparison also
+    yes or no), and the reasoning steps."""
 
     form: str
     text: str

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def from_keyed_vectors(kv: "KeyedVectors") -> WordVectors:
-    """The words and vectors (a copy, float32) of gensim's KeyedVectors, in its order.
+    """Convert gensim's KeyedVectors to WordVectors, in the same order, with a float32 copy of the vectors.
 
-    A trained Word2Vec or FastText has them as ``.wv``. Raises ValueError if a key is not a string.
+    A trained Word2Vec or FastText has its KeyedVectors as ``.wv``. Raises ValueError if a key is not a string.
     """
     odd = [key for key in kv.index_to_key if not isinstance(key, str)]
     if odd:
@@ -23,7 +23,7 @@ def from_keyed_vectors(kv: "KeyedVectors") -> WordVectors:
 
 
 def to_keyed_vectors(vectors: WordVectors) -> "KeyedVectors":
-    """gensim's KeyedVectors with the same words, in the same order, and a copy of the vectors (float32)."""
+    """Convert WordVectors to gensim's KeyedVectors, in the same order, with a float32 copy of the vectors."""
     from gensim.models import KeyedVectors
     kv = KeyedVectors(vectors.matrix.shape[1])
     kv.add_vectors(list(vectors.words), vectors.matrix.detach().cpu().float().numpy().copy())

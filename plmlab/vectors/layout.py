@@ -1,4 +1,4 @@
-"""Format detection for files of word vectors, from their first bytes and never from their name."""
+"""Format detection for files of word vectors, from their first bytes, independent of the file name."""
 
 import gzip
 import re
@@ -39,15 +39,16 @@ NO_VECTORS = (
 
 
 class VectorFileError(ValueError):
-    """A file that is not a complete file of word vectors; the message gives the place, the problem and a remedy."""
+    """Raised for a file that is not a complete file of word vectors; the message gives the location, the problem and a
+    remedy."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The format of a file and the place of its rows.
+    """The format of a file and the position of its rows.
 
-    ``count`` is the number of words in the header, None if there is no header (GloVe); ``size`` is the dimension of the
-    vectors, and ``start`` the byte at which the first row begins.
+    ``count`` is the number of words given in the header, None if there is no header (GloVe); ``size`` is the dimension
+    of the vectors, and ``start`` the byte offset of the first row.
     """
 
     file: Path
@@ -57,20 +58,20 @@ class Layout:
     start: int
 
     def broken(self, row: int, what: str) -> VectorFileError:
-        """The error for a row, counted from 1."""
+        """Build the error for an invalid row, counted from 1."""
         line = f" (line {row + 1:,})" if self.count is not None and not self.binary else ""
         return VectorFileError(f"{self.file}, row {row:,}{line}: {what}")
 
     @property
     def expected(self) -> str:
-        """The expected number of values per row, and the source of that number."""
+        """The expected number of values per row, and where that number comes from, for messages."""
         return f"{self.size:,}, as in {'row 1' if self.count is None else 'the header'}"
 
 
 def pieces(file: Path) -> Iterator[bytes]:
-    """A file's bytes in chunks of at most 1 MiB, decompressed if it is gzip.
+    """Yield a file's bytes in chunks of at most 1 MiB, decompressed if the file is gzipped.
 
-    Raises VectorFileError if it is missing, a folder or unreadable, or if its gzip data are truncated or damaged.
+    Raises VectorFileError if the file is missing, a folder or unreadable, or if gzip data are truncated or damaged.
     """
     if file.is_dir():
         checkpoint = (file / "config.json").exists() and (file / "model.safetensors").exists()
@@ -93,10 +94,10 @@ def pieces(file: Path) -> Iterator[bytes]:
 
 
 def recognise(head: bytes, file: Path) -> Layout:
-    """The layout of the file that begins with ``head``; raises VectorFileError for an unsupported format.
+    """Detect the layout of the file that begins with ``head``. Raises VectorFileError for an unsupported format.
 
-    A first line of exactly two whole numbers is word2vec's header. A GloVe file could begin like this only with
-    one-dimensional vectors without a decimal point, and GloVe itself always writes one.
+    A first line of exactly two integers is word2vec's header. A GloVe file could begin like this only if it had
+    one-dimensional vectors written without a decimal point, and GloVe itself always writes a decimal point.
     """
     if not head:
         raise VectorFileError(f"{file} is empty. {AGAIN}")
@@ -134,12 +135,12 @@ def is_number(field: bytes) -> bool:
 
 
 def shown(data: bytes) -> str:
-    """The first bytes of some data, formatted to be quoted in an error."""
+    """The first bytes of ``data``, formatted for quoting in an error message."""
     return repr(data[:40].decode("utf-8", "backslashreplace")) + (" …" if len(data) > 40 else "")
 
 
 def _size_of(first: bytes, file: Path) -> int:
-    """The number of values in the first row of a file without a header."""
+    """The number of values in the first row of a file that has no header."""
     fields = first.rstrip(b" \r").split(b" ")
     size = numbers_at_end(fields)
     if not size or any(map(is_number, fields[1:-size])):
@@ -151,10 +152,10 @@ def _size_of(first: bytes, file: Path) -> int:
 
 
 def _binary(rows: bytes, count: int, size: int) -> bool:
-    """Whether these are the first rows of a binary file instead of text.
+    """Whether these are the first rows of a binary file, not of a text file.
 
-    They are if the bytes after the first space, which would be the numbers of the first word, are not text. Short
-    vectors can look like text; the file is binary if all available bytes divide exactly into words and numbers.
+    The file is binary if the bytes after the first space, where the first word's vector would be, are not text. Short
+    vectors can look like text; then the file is binary if all available bytes divide exactly into words and vectors.
     """
     line = rows.partition(b"\n")[0].rstrip(b" \r").split(b" ")
     space = rows.find(b" ") + 1
@@ -169,7 +170,7 @@ def _binary(rows: bytes, count: int, size: int) -> bool:
 
 
 def _falls_into_rows(rows: bytes, count: int, size: int) -> bool:
-    """Whether these bytes divide into ``count`` words with ``size`` float32 each, as far as they go."""
+    """Whether the available bytes divide into rows of a word and ``size`` float32 values, up to ``count`` rows."""
     at = 0
     for _ in range(count):
         begin = at + rows.startswith(b"\n", at)

@@ -1,4 +1,4 @@
-"""Training of word vectors from sentences with skip-gram or CBOW, with snapshots of the vector space."""
+"""Training of word vectors on sentences with skip-gram or CBOW, with snapshots of the vector space."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,10 +21,10 @@ LEAST, MOST, ENOUGH = 3, 1500, 300_000
 
 @dataclass(frozen=True)
 class LearnedVectors:
-    """Result of a training run: the model with its tokenizer, its history, and snapshots of the space.
+    """Result of training word vectors: the model with its tokenizer, the history, and snapshots of the vector space.
 
-    ``snapshots`` maps a number of updates to the vectors at that point, the last being the final ones; ``counts`` gives
-    the frequency of each word in the text.
+    ``snapshots`` maps a number of updates to the vectors at that point; the last entry holds the final vectors.
+    ``counts`` gives the frequency of each word in the text.
     """
 
     model: Word2Vec
@@ -40,7 +40,7 @@ class LearnedVectors:
 
 
 def vectors_of(model: Word2Vec, tokenizer: Tokenizer, *, output: bool = False) -> WordVectors:
-    """The vectors of a model's words, without special tokens; with ``output``, the output vectors."""
+    """The vectors of a model's words, without special tokens; the output vectors if ``output`` is True."""
     ids = tokenizer.vocab.words
     table = (model.output if output else model.token).weight.detach().cpu()
     return WordVectors(tuple(str(tokenizer.backend.id_to_token(id)) for id in ids), table[torch.tensor(ids)])
@@ -52,12 +52,13 @@ def learn_vectors(
     lr: float = 0.02, seed: int = 0, snapshots: int = 1, floor: float | None = None,
     show: bool | Literal["auto"] = "auto",
 ) -> LearnedVectors:
-    """Train for ``rounds`` epochs with ``batch`` sentences per update; the learning rate decays from ``lr`` to 0.
+    """Train word vectors for ``rounds`` epochs with ``batch`` sentences per update; the learning rate decays from
+    ``lr`` to 0.
 
     Words with fewer than ``least`` occurrences, and all but the ``most`` most frequent words, are removed before
-    windows are formed, as in word2vec. ``snapshots`` is the number of states of the space to keep, including the last,
-    more densely at the beginning. ``floor`` is drawn next to the learning curve. Raises ValueError if fewer than two
-    words are left.
+    windows are formed, as in word2vec. ``snapshots`` is the number of snapshots of the vector space to keep, including
+    the final one; they are denser at the beginning. ``floor`` is drawn in the plot of the learning curve. Raises
+    ValueError if fewer than two words are left.
     """
     texts = [*sentences]
     for sentence in texts:
@@ -93,14 +94,15 @@ def learn_vectors(
 
 
 def learn_text(text: str) -> Mapping[int, WordVectors]:
-    """The vector space of your own text during training, for ``VectorLab(train=learn_text)``: update → vectors of the
-    words that occur `LEAST` times or more, `MOST` words at most. A short text is repeated, up to about `ENOUGH` words
-    in total. Raises ValueError if the text is too short."""
+    """Train word vectors on your own text, for ``VectorLab(train=learn_text)``. Returns update → vectors of the words
+    that occur at least `LEAST` times, at most `MOST` words. A short text is repeated, up to about `ENOUGH` words in
+    total. Raises ValueError if the text is too short."""
     sentences = list(word_sentences([text]))
     rounds = min(40, max(1, ENOUGH // max(1, sum(map(len, sentences)))))
     return learn_vectors(sentences, least=LEAST, most=MOST, rounds=rounds, batch=32, snapshots=12, show=False).snapshots
 
 
 def moments(steps: int, count: int) -> set[int]:
-    """``count`` updates from the first on, excluding the last, more densely at the start."""
+    """The updates at which to take ``count`` snapshots, starting with the first update and excluding the last, denser
+    at the start."""
     return {round(steps * (i / count) ** 2) for i in range(count)}

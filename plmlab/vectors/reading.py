@@ -1,5 +1,5 @@
-"""Reading files of word vectors: word2vec's text and binary formats, GloVe's text, fastText's .vec, each plain or
-gzip."""
+"""Reading of word-vector files: word2vec's text and binary formats, GloVe's text format, and fastText's .vec, each
+plain or gzipped."""
 
 import sys
 from collections.abc import Iterator
@@ -22,15 +22,16 @@ AFTER_A_SPACE = 64
 def read_vectors(path: str | PathLike[str], *, limit: int | None = None) -> WordVectors:
     """Read the words and vectors (float32) of a file, or only its first ``limit`` words.
 
-    The format is detected from the content, not from the name: word2vec's text (a header "count size", then one line
-    per word, the word and its numbers; fastText's .vec is the same) or binary (the header, then word, space and
-    float32s), or GloVe's text (no header; row 1 determines the size), each plain or gzip. A word may contain spaces:
-    the last numbers of its row are its vector. A first line of exactly two whole numbers is always a header.
+    The format is detected from the content, not from the file name: word2vec's text format (a header "count size", then
+    one line per word, the word and its vector; fastText's .vec is the same) or binary format (the header, then word,
+    space and float32 values), or GloVe's text format (no header; row 1 determines the size), each plain or gzipped. A
+    word may contain spaces: the last values of its row are its vector. A first line of exactly two integers is always
+    taken as a header.
 
     Raises VectorFileError (a ValueError) with the problem and the row: another kind of file, a truncated file, a row
-    with more or fewer numbers, an entry that is not a finite number, a word that is empty, duplicate or not UTF-8. A
-    GloVe text truncated between two rows cannot be distinguished from a complete one. With ``limit``, the rest is not
-    checked.
+    with more or fewer values than expected, a value that is not a finite number, a word that is empty, duplicate or not
+    UTF-8. A GloVe file truncated between two rows cannot be distinguished from a complete one. With ``limit``, the rest
+    is not checked.
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit={limit} was given; it is the number of words to read, at least 1")
@@ -55,7 +56,7 @@ def read_vectors(path: str | PathLike[str], *, limit: int | None = None) -> Word
 
 
 def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> Iterator[Block]:
-    """The rows of a text file, one chunk of the file at a time."""
+    """Yield the rows of a text file, one chunk of the file at a time."""
     wanted = _wanted(layout, limit)
     done, rest, blank = 0, b"", False
     for piece in data:
@@ -97,7 +98,7 @@ def _text_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> It
 
 
 def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> Iterator[Block]:
-    """The rows of a binary file, one chunk of the file at a time."""
+    """Yield the rows of a binary file, one chunk of the file at a time."""
     wanted, length = _wanted(layout, limit), 4 * layout.size
     done, rest, last = 0, b"", (b"", b"")
     for piece in data:
@@ -135,10 +136,10 @@ def _binary_blocks(data: Iterator[bytes], layout: Layout, limit: int | None) -> 
 
 
 def _no_space_inside(last: tuple[bytes, bytes], behind: bytes, row: int, layout: Layout) -> None:
-    """Raise an error if the word of the previous row contains a space, so that it was cut at the first one.
+    """Raise an error if the previous row's word contains a space and was therefore cut off at the first space.
 
-    The bytes taken for its numbers then start with the rest of the word, as text, and the same number of bytes follows
-    in ``behind``: shifted by this number, the values have a more plausible magnitude.
+    The bytes taken for its vector then start with the rest of the word, as text, and the same number of bytes follows
+    in ``behind``: shifted by this number of bytes, the values have a more plausible magnitude.
     """
     word, values = last
     ends, end = [], values.find(b" ", 1, AFTER_A_SPACE) + 1
@@ -194,7 +195,7 @@ def _ends_in_a_number(word: bytes) -> bool:
 
 
 def _wrong(line: bytes, layout: Layout) -> str:
-    """What is wrong with the numbers of a row of text."""
+    """A description of what is wrong with the values in a row of text."""
     fields = line.rstrip(b" \r").split(b" ")
     if (found := numbers_at_end(fields)) > layout.size or len(fields) <= layout.size:
         return (f"{shown(fields[0])} has {_many(found, 'number')} at its end; expected {layout.expected}. {AGAIN}, or "

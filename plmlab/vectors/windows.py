@@ -1,4 +1,4 @@
-"""Batches of context windows from many sentences at once, as fast as word2vec needs them."""
+"""Batches of context windows from many sentences at once, fast enough for training word2vec."""
 
 from collections.abc import Sequence
 from random import Random
@@ -14,10 +14,10 @@ from plmlab.visibility import AttentionMask
 
 
 def keep_probability(counts: Float[Tensor, "vocab"], sample: float) -> Float[Tensor, "vocab"]:
-    """Keep probability of each word under subsampling of frequent words (下采样): √(t/f) + t/f, at most 1.
+    """Probability of keeping each word when frequent words are subsampled (下采样): √(t/f) + t/f, at most 1.
 
-    Here f is the relative frequency of the word and t the threshold ``sample``; 0 keeps everything. This is word2vec's
-    code; the paper has √(t/f) (Mikolov et al. 2013b, eq. 5).
+    Here f is the relative frequency of the word and t the threshold ``sample``; 0 keeps everything. This is the formula
+    of word2vec's code; the paper has √(t/f) (Mikolov et al. 2013b, eq. 5).
     """
     if sample <= 0:
         return torch.ones_like(counts)
@@ -26,12 +26,12 @@ def keep_probability(counts: Float[Tensor, "vocab"], sample: float) -> Float[Ten
 
 
 class WindowBatches:
-    """``batches(step)``: the next sentences, shuffled again in each epoch, as word2vec examples with a context window
-    per word. The batch of a step depends only on the seed and the step.
+    """Batches of sentences as word2vec Examples: ``batches(step)`` has a context window per word.
 
-    The Examples equal those of ``plmlab.objectives.window``, computed in parallel. ``rows`` are the sentences as ids,
-    ``batch`` is the number of sentences per batch, and ``sample`` the subsampling threshold, applied before windows are
-    formed (0: none).
+    The sentences are shuffled again in each epoch; the batch of a step depends only on the seed and the step. The
+    Examples equal those of ``plmlab.objectives.window``, but are computed in parallel. ``rows`` are the sentences as
+    ids, ``batch`` is the number of sentences per batch, and ``sample`` the subsampling threshold, applied before
+    windows are formed (0: none).
 
     Attributes:
         counts: the frequency of each id in the sentences.
@@ -71,5 +71,5 @@ class WindowBatches:
                      torch.where(real, tokens, IGNORE))
 
     def _generator(self, draws: str) -> torch.Generator:
-        """A separate generator for these draws; torch uses only the last 32 bits of a seed."""
+        """A separate random generator for the given draws; torch uses only the last 32 bits of a seed."""
         return torch.Generator().manual_seed(randint(Random(f"{self.seed}:{draws}"), 2**32))

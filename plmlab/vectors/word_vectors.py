@@ -14,7 +14,7 @@ from plmlab.lists import refuse_string
 
 
 class Neighbour(NamedTuple):
-    """A word and its similarity: a cosine, from −1 to 1, or a dot product."""
+    """A word with its similarity, a cosine (from −1 to 1) or a dot product."""
 
     word: str
     score: float
@@ -22,7 +22,7 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Words in a fixed order, most frequent first where known, with one row of ``matrix`` per word.
+    """Words in a fixed order, most frequent first where frequencies are known, with one row of ``matrix`` per word.
 
     Raises ValueError if the numbers of rows and words differ, or if a word is duplicated.
     """
@@ -59,15 +59,15 @@ class WordVectors:
         return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
-        """Whether this word has a vector."""
+        """Whether the word has a vector."""
         return word in self.row
 
     def __getitem__(self, word: str) -> Float[Tensor, "model"]:
-        """The vector of a word; raises ValueError if it has none."""
+        """The vector of a word. Raises ValueError if the word has no vector."""
         return self.matrix[self.place(word)]
 
     def place(self, word: str) -> int:
-        """The row index of a word; raises ValueError, with similar words, if it has none."""
+        """The row index of a word. Raises ValueError, suggesting similar words, if the word has no vector."""
         if word not in self.row:
             from difflib import get_close_matches
             near = get_close_matches(word, self.words, 3)
@@ -81,7 +81,7 @@ class WordVectors:
 
     def near(self, vector: Float[Tensor, "model"], count: int = 10, *, without: Collection[str] = (),
              dot: bool = False) -> list[Neighbour]:
-        """The ``count`` words nearest to a vector, by cosine or by dot product, except those in ``without``.
+        """The ``count`` words nearest to a vector, by cosine or by dot product, except the words in ``without``.
 
         Ties are broken by row order. Raises ValueError for a negative ``count``.
         """
@@ -100,8 +100,8 @@ class WordVectors:
         return self.near(self[word], count, without=(word,), dot=dot)
 
     def analogy(self, a: str, b: str, c: str, count: int = 10, *, keep: bool = False) -> list[Neighbour]:
-        """``a`` is to ``b`` as ``c`` is to what? The words nearest to b − a + c, with all vectors normalized (3CosAdd;
-        Mikolov et al. 2013, "Linguistic regularities"; Levy and Goldberg 2014).
+        """Answer "``a`` is to ``b`` as ``c`` is to what?" with the words nearest to b − a + c, with all vectors
+        normalized (3CosAdd; Mikolov et al. 2013, "Linguistic regularities"; Levy and Goldberg 2014).
 
         The three words themselves are excluded, as is common practice, unless ``keep``.
         """
@@ -109,6 +109,6 @@ class WordVectors:
         return self.near(b_ - a_ + c_, count, without=() if keep else (a, b, c))
 
     def only(self, words: Sequence[str]) -> "WordVectors":
-        """The vectors of these words, in this order; raises ValueError if a word has none."""
+        """The vectors of these words, in this order. Raises ValueError if a word has no vector."""
         refuse_string(words, "words")
         return WordVectors(tuple(words), self.matrix[[self.place(word) for word in words]])

@@ -1,4 +1,4 @@
-"""Writing files of word vectors: word2vec's text and binary formats, and GloVe's text."""
+"""Writing of word-vector files: word2vec's text and binary formats, and GloVe's text format."""
 
 import gzip
 import os
@@ -18,21 +18,22 @@ Where = str | PathLike[str]
 
 
 def write_word2vec(vectors: WordVectors, path: Where) -> None:
-    """Write word2vec's text format: a header "count size", then one line per word, the word and its numbers.
+    """Write word2vec's text format: a header "count size", then one line per word with the word and its vector.
 
-    Numbers have nine digits, so `read_vectors` restores the same float32s. A path that ends in .gz is compressed. The
-    file is written atomically. Raises ValueError, before anything is written, if a word is empty or contains a space or
-    a line break, or if a number is not finite as a float32; OSError if the disk cannot be written.
+    Values have nine digits, so that `read_vectors` restores the same float32 values. The output is compressed if the
+    path ends in .gz. The file is written atomically. Raises ValueError, before anything is written, if a word is empty
+    or contains a space or a line break, or if a value is not finite as a float32; OSError if the disk cannot be
+    written.
     """
     numbers = _numbers(vectors)
     _put(path, _text(vectors, numbers, _header(numbers)))
 
 
 def write_glove(vectors: WordVectors, path: Where) -> None:
-    """Write GloVe's text format: one line per word, the word and its numbers; no header. Otherwise as `write_word2vec`.
+    """Write GloVe's text format: like `write_word2vec`, but without a header.
 
-    Also raises ValueError if the first line would be read as word2vec's header: a vector of a single whole number for a
-    word that is a whole number.
+    Also raises ValueError if the first line would be read as word2vec's header, that is, if its word is an integer and
+    its vector a single integer.
     """
     numbers = _numbers(vectors)
     first = next(_text(vectors, numbers[:1], b"")).rstrip(b"\n")
@@ -43,10 +44,10 @@ def write_glove(vectors: WordVectors, path: Where) -> None:
 
 
 def write_word2vec_binary(vectors: WordVectors, path: Where) -> None:
-    """Write word2vec's binary format: a header "count size", then each word, a space and its numbers as little-endian
-    float32.
+    """Write word2vec's binary format: a header "count size", then each word, a space and its vector as little-endian
+    float32 values.
 
-    No line breaks between rows, like gensim. Otherwise as `write_word2vec`.
+    There are no line breaks between rows, as in gensim's files. Otherwise like `write_word2vec`.
     """
     numbers = _numbers(vectors).astype("<f4", copy=False)
     rows = (word.encode() + b" " + row.tobytes() for word, row in zip(vectors.words, numbers, strict=True))
@@ -54,7 +55,7 @@ def write_word2vec_binary(vectors: WordVectors, path: Where) -> None:
 
 
 def _numbers(vectors: WordVectors) -> Float32[np.ndarray, "word model"]:
-    """The vectors as float32; raises ValueError if a file cannot represent them or their words."""
+    """The vectors as float32. Raises ValueError if a file cannot represent the vectors or their words."""
     if not vectors.matrix.numel():
         raise ValueError(f"{vectors} is empty; a file needs at least one word with at least one number")
     for row, word in enumerate(vectors.words, 1):
@@ -82,9 +83,9 @@ def _header(numbers: Float32[np.ndarray, "word model"]) -> bytes:
 
 
 def _text(vectors: WordVectors, numbers: Float32[np.ndarray, "word model"], header: bytes) -> Iterator[bytes]:
-    """The lines of a text file.
+    """Yield the lines of a text file.
 
-    Nine digits distinguish every float32 from its neighbours, even if a reader rounds to float64 first; the shortest
+    Nine digits distinguish every float32 from its neighbours, even if a reader rounds to float64 first. The shortest
     representation can fail there (7.038531e-26 for 0x15ae43fd).
     """
     line = "%s" + " %.9g" * numbers.shape[1] + "\n"
@@ -99,7 +100,7 @@ def _after(header: bytes, rows: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _put(path: Where, data: Iterator[bytes]) -> None:
-    """Write to a temporary file, flush it, and rename it into place; compressed if the name ends in .gz."""
+    """Write to a temporary file, flush it, and rename it into place; compress if the name ends in .gz."""
     file = Path(path)
     if file.is_dir():
         raise ValueError(f"{file} is a folder; give the name of a file in it")
