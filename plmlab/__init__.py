@@ -1,9 +1,9 @@
 """plmlab: pretrained language models, built from scratch, inspected and evaluated.
 
-Subpackages: ``layers`` (one idea per file), ``objectives`` (text → Example), ``models`` (one system per file),
+Subpackages: ``layers`` (one concept per file), ``objectives`` (text → Example), ``models`` (one system per file),
 ``interpret`` (recording and changing activations), ``labs`` (one widget per folder), ``world`` (the Small World),
-``text``, ``train``, ``decode``, ``pretraining``, ``checkpoints``, ``metrics`` and ``hf``. ``chapters`` holds the code
-that only one chapter uses.
+``text``, ``train``, ``decode``, ``pretraining`` and ``hf``; ``checkpoints`` and ``metrics`` are modules. ``chapters``
+holds the code that only one chapter uses.
 """
 
 import os

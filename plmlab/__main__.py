@@ -1,4 +1,4 @@
-"""``python -m plmlab``: the command line, also under ``accelerate launch -m plmlab``."""
+"""Entry point of ``python -m plmlab``, also under ``accelerate launch -m plmlab``."""
 
 import sys
 

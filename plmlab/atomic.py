@@ -1,4 +1,4 @@
-"""Atomic writes: files and folders are replaced completely or not at all, even if the machine stops in between."""
+"""Atomic writes: a file or folder is replaced completely or not at all, even if the machine fails in between."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def flush(path: Path) -> None:
-    """Flush to disk a file that another library has written."""
+    """Flush a file written by another library to disk."""
     with path.open("r+b") as file:
         os.fsync(file.fileno())
 
@@ -42,7 +42,7 @@ def settle(folder: Path) -> None:
 def place(folder: Path, files: Mapping[str, bytes]) -> None:
     """Replace the contents of ``folder`` with these files, atomically.
 
-    The files are written to a temporary folder next to it, flushed, and renamed into place. An existing folder stays
+    The files are written to a temporary folder next to it, flushed, and renamed into place. An existing folder is kept
     until then and is restored if the last rename fails. Raises OSError if writing fails.
     """
     with drafted(folder) as draft:
@@ -52,8 +52,9 @@ def place(folder: Path, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def drafted(folder: Path) -> Iterator[Path]:
-    """Yield an empty temporary folder, for files too large for memory, that replaces ``folder`` when the block ends, as
-    in `place`. If the block raises, it is removed. The caller has to flush every file in it."""
+    """Context manager for files too large for memory: yields an empty temporary folder, which replaces ``folder`` when
+    the block ends, as in `place`. If the block raises, the temporary folder is removed. The caller has to flush every
+    file."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft, former = draft_of(folder), folder.with_name(f".{folder.name}.former")
     try:
@@ -78,11 +79,11 @@ def drafted(folder: Path) -> Iterator[Path]:
 
 
 def draft_of(folder: Path) -> Path:
-    """Path of the temporary folder in which ``folder`` is written before it is renamed."""
+    """The path of the temporary folder in which the contents of ``folder`` are written before the rename."""
     return folder.with_name(f".{folder.name}.draft")
 
 
 def clear(folder: Path) -> None:
-    """Remove a folder that an earlier, interrupted attempt left."""
+    """Remove a folder left by an earlier, interrupted attempt."""
     if folder.exists():
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Sources of training batches: the batch is a deterministic function of the step."""
+"""Sources of training batches: each batch is a deterministic function of the step."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -18,11 +18,11 @@ COLLATED: dict[type, type[AnyBatch]] = {
 
 @dataclass(frozen=True)
 class ExampleBatches:
-    """``batches(step)``: the Examples that ``draw`` samples with a random generator seeded per step, padded with
-    ``pad``.
+    """Batches of Examples: ``batches(step)`` collates the Examples that ``draw`` samples with a random generator seeded
+    by ``seed`` and the step; ``pad`` is the id of the padding token.
 
     The batch of a step depends only on the seed and the step. A run interrupted at step 1,000 can therefore resume at
-    step 1,001 without replaying anything, and every machine samples the same batches.
+    step 1,001 without replaying any data, and every machine samples the same batches.
     """
 
     draw: Callable[[Random], Made]
@@ -39,7 +39,7 @@ class ExampleBatches:
 
 
 def collate(made: Made, pad: int) -> AnyBatch:
-    """Collate examples, padded with the id ``pad``. Raises ValueError if there are none."""
+    """Collate Examples, padding with the id ``pad``. Raises ValueError if there are none."""
     kind = COLLATED.get(type(made[0]), Batch) if made else Batch
     return kind.of(made, pad=pad)  # type: ignore[arg-type]
 
@@ -47,10 +47,10 @@ def collate(made: Made, pad: int) -> AnyBatch:
 def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
     """Group the Examples of ``source`` by length, to reduce padding (Vaswani et al. 2017, §5.1).
 
-    Every ``buckets`` batches of the source are sorted by length and re-cut into the same number of batches of about
-    equal size in tokens, the shortest texts first; each Example occurs exactly once. Use them for a single update
-    (``accumulate=buckets``): updates from only short or only long texts train worse. The batch of a step depends only
-    on the source's seed and the step.
+    Every ``buckets`` batches of the source are sorted by length and split again into the same number of batches of
+    about equal size in tokens, the shortest texts first; each Example occurs exactly once. All of these batches should
+    be used for a single update (``accumulate=buckets``), because updates from only short or only long texts train
+    worse. The batch of a step depends only on the source's seed and the step.
     """
     @lru_cache(1)
     def group(number: int) -> list[AnyBatch]:
@@ -67,6 +67,6 @@ def bucketed(source: ExampleBatches, buckets: int) -> Callable[[int], Any]:
 
 
 def _length(example: Any) -> int:
-    """Number of tokens of an Example; of a pair, source and target together."""
+    """Number of tokens of an Example; for a pair, of source and target together."""
     return (len(example.source.tokens) + len(example.target.tokens) if isinstance(example, PairExample)
             else len(example.tokens))

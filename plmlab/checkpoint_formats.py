@@ -1,4 +1,4 @@
-"""Conversion of checkpoints in formats 1 and 2: model types, config fields and weight names that have changed since."""
+"""Conversion of older checkpoint formats: model types, config fields and weight names that have changed since."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ HEADS = {
 """Models of format 2 whose config held the fields of the inner model among its own → current type, type of the inner
 model, and its current attribute name; in format 2, encoders were named ``bert``."""
 OWN = ("model_type", "format", "sha256", "labels", "alpha", "extract", "auxiliary")
-"""Fields of their configs that do not belong to the inner model."""
+"""Config fields of these models that do not belong to the inner model."""
 
 
 def renewed_config(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Checkpoints: save a trained model and its tokenizer to a folder, verify it, and load it.
+"""Checkpoints: save a trained model and its tokenizer to a folder, verify the folder, and load them again.
 
 A checkpoint folder contains ``config.json`` (model type, format version, fields of the config, hashes of the other
 files), ``model.safetensors`` (tied weights once), ``tokenizer.json`` and ``README.md`` (the command that created it and
@@ -51,8 +51,9 @@ def save(folder: Folder, model: nn.Module, tokenizer: "Tokenizer", *, command: s
          figures: Mapping[str, float | str], beside: Mapping[str, bytes] | None = None) -> None:
     """Write a checkpoint atomically, replacing an existing one.
 
-    ``command`` is the command that created it, ``figures`` the results by name, and ``beside`` additional files by
-    name, such as the training state. Raises ValueError if the model's type is not registered, OSError if writing fails.
+    ``command`` is the command that created the checkpoint, ``figures`` are the results by name, and ``beside`` holds
+    additional files by name, such as the training state. Raises ValueError if the model's type is not registered,
+    OSError if writing fails.
     """
     folder, kind = Path(folder), type_of(model)
     tensors = {name: tensor.cpu().contiguous() for name, tensor in weights(model).items()}
@@ -83,7 +84,7 @@ def readme(name: str, kind: ModelType, model: nn.Module, command: str, figures: 
 def load(folder: Folder, *, expect: str | None = None) -> tuple[Any, "Tokenizer"]:
     """Load the model, in evaluation mode, and the tokenizer of a checkpoint.
 
-    ``folder`` is a path or the name of a bundled checkpoint (see `names`), which is also checked against the index.
+    ``folder`` is a path or the name of a bundled checkpoint (see `names`), which is also verified against the index.
     ``expect`` is the model type that the caller requires. Raises CheckpointError if the folder is not a valid
     checkpoint of that type.
     """
@@ -104,7 +105,7 @@ def load(folder: Folder, *, expect: str | None = None) -> tuple[Any, "Tokenizer"
 
 
 def locate(folder: Folder) -> Path:
-    """The path of a checkpoint, given as a path or as a name from the index."""
+    """The path of a checkpoint, given as a path or by its name in the index."""
     path = Path(folder)
     if not path.exists() and str(folder) in names():
         return home() / str(folder)
@@ -112,7 +113,7 @@ def locate(folder: Folder) -> Path:
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """The contents of a checkpoint's required files, by name. Raises CheckpointError if any is missing."""
+    """The contents of a checkpoint's required files, by name. Raises CheckpointError if a file is missing."""
     if not folder.is_dir():
         known = ", ".join(names()) or "none"
         raise CheckpointError(f"there is no folder {folder}; the bundled checkpoints are: {known}")
@@ -127,7 +128,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 def parse(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Parse config.json. Raises CheckpointError if it is invalid or of a format that this version does not support."""
+    """Parse config.json. Raises CheckpointError if it is invalid or has a format that this version does not support."""
     try:
         config = json.loads(files[CONFIG])
     except (json.JSONDecodeError, UnicodeDecodeError) as problem:
@@ -142,7 +143,7 @@ def parse(folder: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
-    """Build the model that config.json describes and load the weights, the bytes of a safetensors file."""
+    """Build the model described in config.json and load its weights from ``data``, the bytes of a safetensors file."""
     current = renewed_config(config)
     try:
         kind = model_type(current["model_type"])
@@ -158,8 +159,8 @@ def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
 
 
 def config_told(config: Any) -> dict[str, Any]:
-    """Convert a model's config to a dictionary for config.json, including the type and config of an inner model. Raises
-    ValueError if the class of an inner model is not registered."""
+    """Convert a model's config to a dictionary for config.json, including the type and config of a submodel. Raises
+    ValueError if the class of a submodel is not registered."""
     def converted(value: Any) -> Any:
         if isinstance(value, ModelSpec):
             return {"model_type": registered(value.model).name, **config_told(value.config)}
@@ -168,7 +169,7 @@ def config_told(config: Any) -> dict[str, Any]:
 
 
 def config_from(cls: Any, given: Mapping[str, Any], name: str) -> Any:
-    """Build a config of class ``cls`` from a dictionary. Raises ValueError if fields are unknown or missing."""
+    """Build a config of class ``cls`` from a dictionary. Raises ValueError for unknown or missing fields."""
     hints = get_type_hints(cls)
     known = {field.name for field in fields(cls)}
     needed = {field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING}
@@ -192,7 +193,7 @@ def tuples(value: Any) -> Any:
 
 
 def tokenizer_of(folder: Path) -> "Tokenizer":
-    """Load the tokenizer of a checkpoint. Raises CheckpointError if that fails."""
+    """Load the tokenizer of a checkpoint. Raises CheckpointError if loading fails."""
     from plmlab.text import Tokenizer
     try:
         return Tokenizer.load(folder)
@@ -212,7 +213,7 @@ def names() -> list[str]:
 
 
 def enter(name: str) -> None:
-    """Add a folder of ``data/checkpoints`` to the index, or update its hashes."""
+    """Add a folder of ``data/checkpoints`` to the index, or update its hashes there."""
     files = read_files(home() / name)
     table = index() | {name: {file: digest(data) for file, data in sorted(files.items())}}
     text = json.dumps(dict(sorted(table.items())), indent=2) + "\n"
@@ -220,7 +221,8 @@ def enter(name: str) -> None:
 
 
 def compare(folder: Path) -> list[str]:
-    """Differences between a bundled checkpoint and the index, one message each; empty for any other folder."""
+    """Differences between a bundled checkpoint and the index, one message each; empty for a folder that is not
+    bundled."""
     if folder.resolve().parent != home().resolve():
         return []
     listed = index().get(folder.name, {})
@@ -231,5 +233,5 @@ def compare(folder: Path) -> list[str]:
 
 
 def verify() -> dict[str, list[str]]:
-    """Compare every bundled checkpoint with the index: name → differences, an empty list if there are none."""
+    """Compare every bundled checkpoint with the index. Returns name → differences, an empty list if there are none."""
     return {name: compare(home() / name) for name in names()}

@@ -29,7 +29,7 @@ PRETRAIN = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run one command and return the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -118,7 +118,7 @@ def models(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     """Print the code of a model, its differences from another model, or the list of models.
 
-    Raises ValueError for ``--diff`` without a model.
+    Raises ValueError if ``--diff`` is given without a model.
     """
     from plmlab.show import difference, find, names, page
     from plmlab.tracing import Trace
@@ -134,7 +134,7 @@ def show(options: argparse.Namespace) -> int:
 
 
 def minutes(options: argparse.Namespace) -> int:
-    """Print the study time of a chapter by section, or of all chapters, one per line.
+    """Print the study time of a chapter by section, or of all chapters, one line each.
 
     Raises ValueError for a chapter without a notebook.
     """

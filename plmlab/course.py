@@ -11,7 +11,8 @@ from plmlab.paths import DATA, ROOT
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: number, slug (file name), title in English and Chinese, and the question that it answers."""
+    """A chapter: number, slug (used in the file name), title in English and Chinese, and the question that it
+    answers."""
 
     number: int
     slug: str
@@ -21,7 +22,7 @@ class Chapter:
 
     @property
     def file(self) -> str:
-        """File name of the notebook, whether or not it exists yet."""
+        """File name of the chapter's notebook, whether or not the file exists yet."""
         return f"{self.number:02d}_{self.slug}.ipynb"
 
     def written(self, folder: Path = ROOT / "notebooks") -> bool:
@@ -63,12 +64,12 @@ ROOMS = Path(__file__).parent / "chapters"
 
 
 def chapters_with(part: str, rooms: Path = ROOMS) -> list[str]:
-    """Two-digit numbers of the chapters whose subpackage has a module of this name, such as "exercises"."""
+    """Two-digit numbers of the chapters whose subpackage has a module called ``part``, such as "exercises"."""
     return sorted(path.parent.name.removeprefix("ch") for path in rooms.glob(f"ch[0-9][0-9]/{part}.py"))
 
 
 def part_of(chapter: str, part: str) -> ModuleType:
-    """Import a module of a chapter ("06"). Raises ModuleNotFoundError if the chapter has none of that name."""
+    """Import the module ``part`` of a chapter ("06"). Raises ModuleNotFoundError if the chapter has no such module."""
     return importlib.import_module(f"plmlab.chapters.ch{chapter}.{part}")
 
 
@@ -85,7 +86,7 @@ class Relative:
 
 
 def family() -> list[Relative]:
-    """The models of the family tree in order of date, from ``data/family_tree.tsv``."""
+    """The models of the family tree in chronological order, from ``data/family_tree.tsv``."""
     with (DATA / "family_tree.tsv").open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
         return [Relative(r["name"], float(r["year"]), r["branch"], tuple(filter(None, r["parents"].split(", "))),

@@ -1,6 +1,7 @@
 """`plmlab doctor`: check whether this machine can run the course, one line per check, with advice.
 
-Packages are checked by their installed metadata, without importing them; only torch is imported, to query the device.
+Packages are checked by their installed metadata, without importing them; only torch is imported, to query the
+device.
 """
 
 import hashlib
@@ -62,7 +63,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Gpu:
-    """The accelerator as torch reports it; ``memory`` in bytes, 0 if it is shared with the CPU."""
+    """The accelerator as reported by torch; ``memory`` is in bytes, or 0 if it is shared with the CPU."""
 
     name: str
     memory: int
@@ -96,13 +97,13 @@ def package(requirement: Requirement, tested: str | None, installed: str | None)
 
 def packages(requirements: Iterable[str], tested: Mapping[str, str],
              installed: Callable[[str], str | None]) -> list[Finding]:
-    """Check every required package; those of extras (test, hub) are left out."""
+    """Check every required package; optional ones (the extras test and hub) are left out."""
     needed = [r for r in map(Requirement, requirements) if r.marker is None or r.marker.evaluate({"extra": ""})]
     return [package(r, tested.get(canonicalize_name(r.name)), installed(r.name)) for r in needed]
 
 
 def device(gpu: Gpu | None) -> Finding:
-    """Report the device that models will run on: the accelerator with its memory and precision, or the CPU."""
+    """Report the device on which models will run: the accelerator with its memory and precision, or the CPU."""
     if gpu is None:
         return Finding("device", "ok", "CPU, which is sufficient for the whole course")
     size = f", {gpu.memory / GIB:.0f} GiB" if gpu.memory else ""
@@ -111,7 +112,7 @@ def device(gpu: Gpu | None) -> Finding:
 
 
 def threads(cores: int) -> Finding:
-    """Check the number of CPU cores; a note if there is only one."""
+    """Check the number of CPU cores; the result is a note if there is only one."""
     if cores < 2:
         return Finding("threads", "note", "1 core",
                        "expect twice the running times given in the chapters, which are for two cores")
@@ -119,7 +120,7 @@ def threads(cores: int) -> Finding:
 
 
 def memory(total: int, free: int) -> Finding:
-    """Check the main memory, total and free, in bytes."""
+    """Check the main memory; ``total`` and ``free`` are in bytes."""
     text = f"{free / GIB:.1f} of {total / GIB:.1f} GiB free"
     if total < 2 * GIB:
         return Finding("memory", "stop", text, "use a machine with 4 GiB or more")
@@ -129,7 +130,7 @@ def memory(total: int, free: int) -> Finding:
 
 
 def disk(free: int, writable: bool) -> Finding:
-    """Check the disk of the course's folder: its free space in bytes, and whether the folder is writable."""
+    """Check the disk that holds the course's folder: its free space in bytes, and whether the folder is writable."""
     text = f"{free / GIB:.1f} GiB free"
     if not writable:
         return Finding("disk", "note", f"{text}, but this folder is read-only",
@@ -140,7 +141,7 @@ def disk(free: int, writable: bool) -> Finding:
 
 
 def file(subject: str, path: Path, sha256: str, *, lost: State, do: str) -> Finding:
-    """Compare the SHA-256 of a file that the course reads with that of the tested version. ``lost`` is the state if the
+    """Compare the SHA-256 of a file that the course uses with that of the tested version. ``lost`` is the state if the
     file is missing, ``do`` the advice."""
     if not path.is_file():
         return Finding(subject, lost, f"{path.name} is missing", do)
@@ -150,7 +151,7 @@ def file(subject: str, path: Path, sha256: str, *, lost: State, do: str) -> Find
 
 
 def shipped(find: Callable[[str], Path | None]) -> list[Finding]:
-    """Check the texts and weights that are shipped with packages; ``find`` returns the folder of a package, or None."""
+    """Check the texts and weights that are part of installed packages; ``find`` returns a package's folder, or None."""
     findings = []
     for subject, name, inside, sha256 in SHIPPED:
         folder = find(name)
@@ -182,7 +183,7 @@ def browser(path: str | None) -> Finding:
 
 
 def widgets(prefix: Path) -> Finding:
-    """Check that the JupyterLab of this Python (``sys.prefix``) has the widgets' front-end extensions."""
+    """Check that the JupyterLab of this Python (``sys.prefix``) has the front-end extensions for widgets."""
     extensions = prefix / "share" / "jupyter" / "labextensions"
     missing = [name for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager")
                if not (extensions / name).is_dir()]
@@ -248,7 +249,7 @@ def find_packages() -> list[Finding]:
 
 
 def find_device() -> Finding:
-    """Report the device that models will run on, or why torch cannot be used."""
+    """Report the device on which models will run, or the reason why torch cannot be used."""
     try:
         return device(find_gpu())
     except Exception as problem:
@@ -256,8 +257,8 @@ def find_device() -> Finding:
 
 
 def find_checkpoints() -> list[Finding]:
-    """Check the bundled checkpoints; no finding if a required package is missing, because that is reported on a
-    separate line."""
+    """Check the bundled checkpoints. Returns no finding if a required package is missing, because a separate line
+    reports that."""
     try:
         from plmlab.checkpoints import verify
         return checkpoints(verify())
@@ -268,7 +269,7 @@ def find_checkpoints() -> list[Finding]:
 
 
 def find_memory() -> list[Finding]:
-    """Check the main memory; no finding if psutil is missing, because that is reported on a separate line."""
+    """Check the main memory. Returns no finding if psutil is missing, because a separate line reports that."""
     if version_of("psutil") is None:
         return []
     import psutil
@@ -293,7 +294,8 @@ def examine() -> list[Finding]:
 
 
 def report(findings: Iterable[Finding]) -> tuple[str, int]:
-    """Format the findings, one line each, and a verdict; the exit status is 1 if the course can't run."""
+    """Format the findings, one line each, followed by a verdict. Returns the text and the exit status, which is 1 if
+    the course can't run."""
     findings = list(findings)
     stops = sum(finding.state == "stop" for finding in findings)
     notes = sum(finding.state == "note" for finding in findings)

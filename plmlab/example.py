@@ -1,4 +1,4 @@
-"""Examples and batches: the output of an objective, and the input of a model."""
+"""Examples and batches: the output of an objective and the input of a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,12 +17,12 @@ IGNORE = -100
 
 @dataclass(frozen=True)
 class Example:
-    """One training example, in the same form for every objective.
+    """One training example, in the same format for every objective.
 
-    ``tokens`` are token ids, ``position_ids`` position ids (GLM has two per token), ``segments`` segment ids.
-    ``targets[t]`` is the token to predict at position t, already shifted for next-token prediction, or IGNORE.
-    ``labels`` holds further targets, such as a class. ``visible`` is the attention mask; ``query_stream_mask`` is that
-    of XLNet's query stream. Raises ValueError if the lengths differ.
+    ``tokens``, ``position_ids`` (two per token in GLM) and ``segments`` are ids. ``targets[t]`` is the token to predict
+    at position t, already shifted for next-token prediction, or IGNORE. ``labels`` holds further targets, such as a
+    class. ``visible`` is the attention mask; ``query_stream_mask`` is that of XLNet's query stream. Raises ValueError
+    if the lengths differ.
     """
 
     tokens: Int[Tensor, "time"]
@@ -46,7 +46,7 @@ class Example:
 
 @dataclass(frozen=True)
 class PairExample:
-    """An encoder–decoder example: encoder input, decoder input with targets, and cross-attention mask."""
+    """An encoder–decoder example: encoder input, decoder input with targets, and the cross-attention mask."""
 
     source: Example
     target: Example
@@ -55,19 +55,20 @@ class PairExample:
 
 @dataclass(frozen=True)
 class BidirectionalExample:
-    """Example of a bidirectional language model: forward and backward Examples, which do not attend to each other."""
+    """An example for a bidirectional language model: a forward and a backward Example, which do not attend to each
+    other."""
 
     forwards: Example
     backwards: Example
 
     @property
     def tokens(self) -> Int[Tensor, "time"]:
-        """The forward input."""
+        """The tokens of the forward input."""
         return self.forwards.tokens
 
 
 def collate_label(rows: list[Tensor]) -> Tensor:
-    """Collate one label: scalars are stacked, vectors are padded with IGNORE."""
+    """Collate one label over a batch: scalars are stacked, vectors are padded with IGNORE."""
     return torch.stack(rows) if rows[0].dim() == 0 else pad_sequence(rows, True, IGNORE)
 
 
@@ -75,7 +76,8 @@ def collate_label(rows: list[Tensor]) -> Tensor:
 class Batch:
     """A batch of Examples, padded on the right to the longest.
 
-    ``position_ids`` has a single row if all examples share it, so that the embeddings are looked up once.
+    ``position_ids`` has a single row if all Examples have the same position ids, so that the embeddings are looked up
+    only once.
     """
 
     tokens: Int[Tensor, "batch time"]
@@ -88,7 +90,7 @@ class Batch:
 
     @classmethod
     def of(cls, examples: Sequence[Example], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id of the padding token."""
+        """Collate Examples; ``pad`` is the id of the padding token."""
         if not examples:
             raise ValueError("a batch needs at least one example; the list is empty")
 
@@ -109,7 +111,7 @@ class Batch:
 
     @property
     def padding_mask(self) -> Bool[Tensor, "batch time"]:
-        """Padding mask: True where some query can attend to the position (all but padding)."""
+        """Padding mask: False at padding, True at every position that some query can attend to."""
         mask = self.visible.dense(self.size[1], self.size[1])
         if mask is None:
             return torch.ones_like(self.tokens, dtype=torch.bool)
@@ -117,14 +119,14 @@ class Batch:
 
     @classmethod
     def causal(cls, windows: Int[Tensor, "batch window"]) -> Self:
-        """Next-token prediction on windows of a token stream, ``window = time + 1``."""
+        """Build a batch for next-token prediction from windows of a token stream, ``window = time + 1``."""
         tokens, targets = windows[:, :-1].contiguous(), windows[:, 1:].contiguous()
         place = torch.arange(tokens.shape[1], device=windows.device)
         return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True), targets)
 
     @classmethod
     def continuing(cls, tokens: Int[Tensor, "batch time"], before: int) -> Self:
-        """A continuation of ``before`` positions that are already in a cache; no targets."""
+        """Build a batch that continues ``before`` cached positions, without targets."""
         place = torch.arange(before, before + tokens.shape[1], device=tokens.device)
         return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True),
                    torch.full_like(tokens, IGNORE))
@@ -157,7 +159,7 @@ class PairBatch:
 
     @classmethod
     def of(cls, examples: Sequence[PairExample], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id of the padding token."""
+        """Collate examples; ``pad`` is the id of the padding token."""
         return cls(
             Batch.of([e.source for e in examples], pad=pad),
             Batch.of([e.target for e in examples], pad=pad),

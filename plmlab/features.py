@@ -1,4 +1,4 @@
-"""Cache the features of a frozen encoder, whose output for a text is always the same."""
+"""Caching of the features of a frozen encoder, whose output for a given text is always the same."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,11 +15,11 @@ Read = Callable[[Batch], Float[Tensor, "batch time width"]]
 
 @contextmanager
 def cached_features(encoder: nn.Module, method: str = "forward") -> Iterator[None]:
-    """Cache the outputs of ``encoder.method(batch)`` per text while the context is active.
+    """Context manager that caches the outputs of ``encoder.method(batch)`` per text.
 
-    For frozen encoders without dropout whose ``method`` returns one vector per position. The cache key is a text's
-    tokens and segments; a batch with an uncached text is computed as a whole. Padding positions, which
-    are always masked, get zeros. No gradients are computed.
+    The encoder must be frozen and without dropout, and ``method`` must return one vector per position. The cache key is
+    the text's tokens and segments; if any text of a batch is not cached, the whole batch is computed. Padding
+    positions, which are always masked, get zeros. No gradients are computed.
     """
     setattr(encoder, method, _once(getattr(encoder, method)))
     try:

@@ -1,4 +1,5 @@
-"""Detect git LFS pointers, the short text files that a clone contains instead of large files until they are fetched."""
+"""Detection of git LFS pointers: short text files that a clone contains instead of large files until these are
+fetched."""
 
 from pathlib import Path
 
@@ -8,7 +9,8 @@ POINTER = "a git LFS pointer, not the file itself: run `git lfs pull` in its fol
 
 
 def pointers(*files: Path) -> str:
-    """A message that lists the files that are pointers and explains how to fetch them; "" if there are none."""
+    """A message that lists the files that are still pointers and explains how to fetch their contents; "" if there are
+    none."""
     names = [file.name for file in files if file.is_file() and _begins(file)]
     return f"{', '.join(names)} is {POINTER}" if names else ""
 

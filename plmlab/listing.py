@@ -17,7 +17,8 @@ SMALL_VOCAB = 2000
 
 
 def listing(checkpoints: Path = DATA / "checkpoints") -> str:
-    """One line per model type: name, parameters as ``tiny`` and as ``base``, checkpoints, description."""
+    """One line per model type: name, number of parameters of the presets ``tiny`` and ``base``, checkpoints,
+    description."""
     names = bundled(checkpoints)
     rows = [("model", "tiny", "base", "pretrain as", "checkpoint", "what it is")] + [
         (name, parameters(kind, "tiny"), parameters(kind, "base"), kind.pretraining.name if kind.pretraining else "–",
@@ -29,7 +30,7 @@ def listing(checkpoints: Path = DATA / "checkpoints") -> str:
 
 
 def bundled(checkpoints: Path) -> dict[str, list[str]]:
-    """Model type → the names of its checkpoints in a folder."""
+    """Model type → the names of its checkpoints in the given folder."""
     names: dict[str, list[str]] = {}
     for config in sorted(checkpoints.glob("*/config.json")):
         kind = json.loads(config.read_text(encoding="utf-8")).get("model_type", "")
@@ -38,8 +39,8 @@ def bundled(checkpoints: Path) -> dict[str, list[str]]:
 
 
 class Unfilled(TorchFunctionMode):
-    """Makes in-place operations no-ops, so that models are built without initialising their weights. On the "meta"
-    device there is no data to initialise, but the initialisers would take most of the time."""
+    """Mode in which in-place operations do nothing, so that models are built without initializing their weights. On the
+    "meta" device there is no data to initialize, but calling the initializers would take most of the time."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Return the first argument unchanged if the function's name ends in one underscore; otherwise call it."""
@@ -50,7 +51,7 @@ class Unfilled(TorchFunctionMode):
 
 
 def parameters(kind: ModelType, preset: str) -> str:
-    """Number of parameters of a preset, in millions, counted without allocating memory; a dash if there is no
+    """Number of parameters of a preset, in millions, counted without allocating memory; a dash if the model has no such
     preset."""
     build_config = getattr(kind.config, preset, None)
     if build_config is None:
@@ -62,8 +63,8 @@ def parameters(kind: ModelType, preset: str) -> str:
 
 
 def about(model: type[nn.Module]) -> str:
-    """Description of a model: the first line of its class docstring up to a colon, and the paper, taken from the module
-    docstring if the class names none."""
+    """Description of a model: the first line of the class docstring, up to a colon, and the paper, taken from the
+    module docstring if the class docstring names none."""
     module = importlib.import_module(model.__module__)
     first = (module.__doc__ or "").strip().split("\n")[0]
     paper = first[first.find("("):first.find(")") + 1]

@@ -1,6 +1,6 @@
-"""Evaluation metrics, computed with each metric's standard library, and the comparison of a loss with its floor.
+"""Evaluation metrics, computed with the standard library for each, and the comparison of a loss with its floor.
 
-All scores are from 0 to 1, except BLEU, which is from 0 to 100, as papers report it.
+All scores are from 0 to 1, except BLEU, which is from 0 to 100, as in papers.
 """
 
 import re
@@ -21,7 +21,7 @@ Average = Literal["macro", "micro", "weighted", "binary"]
 def perplexity(nats: float) -> float:
     """Perplexity e^nats (困惑度): the number of equally likely tokens that would give the same loss.
 
-    ``nats`` is the mean negative log-likelihood per token, with the natural logarithm, as for every loss here.
+    ``nats`` is the mean negative log-likelihood per token; like every loss in plmlab, it uses the natural logarithm.
     """
     return exp(nats)
 
@@ -31,7 +31,7 @@ class AboveFloor:
     """A loss compared with its floor (the entropy lower bound).
 
     ``excess``: nats per token above the floor; ``ratio``: the loss's perplexity divided by the floor's (1 is optimal);
-    ``leaks``: whether there is target leakage; ``verdict``: the result in words.
+    ``leaks``: whether the loss indicates target leakage; ``verdict``: the result in words.
     """
 
     excess: float
@@ -61,7 +61,8 @@ def above_floor(loss: float, floor: float, error: float = 0.0) -> AboveFloor:
 
 
 def bleu(written: Sequence[str], references: Sequence[str], *, chinese: bool = False) -> float:
-    """Corpus BLEU, from 0 to 100, by sacrebleu, with one reference per sentence (Papineni et al. 2002; Post 2018).
+    """Corpus BLEU, from 0 to 100, computed with sacrebleu, with one reference per sentence (Papineni et al. 2002; Post
+    2018).
 
     ``chinese`` tokenizes Chinese into characters; without it, a Chinese sentence is a single word. Warns if no
     generated text has four words, in which case BLEU is 0. Raises ValueError unless there is one reference per text.
@@ -85,7 +86,7 @@ class Rouge:
 
 
 def rouge(written: Sequence[str], references: Sequence[str], *, chinese: bool = False) -> Rouge:
-    """ROUGE by rouge-score, averaged over texts, without stemming.
+    """ROUGE computed with rouge-score, averaged over texts, without stemming.
 
     ``chinese`` counts characters; without it, rouge-score drops Chinese characters. Warns if no reference has two
     words. Raises ValueError unless there is one reference per text.
@@ -130,10 +131,10 @@ def f1(predicted: Sequence[int | str], gold: Sequence[int | str], average: Avera
 
 
 def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> float:
-    """Entity-level F1 of BIO tags, by seqeval, as in CoNLL-2003: type and both boundaries have to be correct.
+    """Entity-level F1 of BIO tags as in CoNLL-2003, computed with seqeval: type and both boundaries have to be correct.
 
-    Raises ValueError for sentences of unequal length, and for a tag that is not O, B-type or I-type. Warns if the gold
-    tags contain no entity.
+    Raises ValueError if the tag sequences of a sentence differ in length, and for a tag that is not O, B-type or
+    I-type. Warns if the gold tags contain no entity.
     """
     paired(predicted, gold)
     for sentence, (ours, theirs) in enumerate(zip(predicted, gold, strict=True)):
@@ -153,17 +154,17 @@ def entity_f1(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]])
 
 @dataclass(frozen=True)
 class Answers:
-    """Scores of answers: exact match and mean word-level F1."""
+    """Scores of predicted answers: exact match and mean word-level F1."""
 
     exact: float
     f1: float
 
 
 def answers(predicted: Sequence[str], gold: Sequence[str | Sequence[str]]) -> Answers:
-    """Exact match and F1 of answers, as defined for SQuAD (Rajpurkar et al. 2016, §6.1).
+    """Exact match and word-level F1 of predicted answers, as defined for SQuAD (Rajpurkar et al. 2016, §6.1).
 
-    Case, punctuation, articles and extra white space are ignored. If a question has several gold answers, the best
-    score counts. Raises ValueError for a question without a gold answer.
+    Case, punctuation, articles and extra white space are ignored. If a question has several gold answers, the highest
+    score over them counts. Raises ValueError for a question without a gold answer.
     """
     paired(predicted, gold)
     exact = shared = 0.0
@@ -184,7 +185,7 @@ def normalised(answer: str) -> str:
 
 
 def word_f1(answer: Sequence[str], gold: Sequence[str]) -> float:
-    """Word-level F1 of two answers, from 0 to 1; it is 1 if both are empty."""
+    """Word-level F1 between a predicted and a gold answer, from 0 to 1; it is 1 if both are empty."""
     refuse_string(answer, "an answer's words")
     refuse_string(gold, "a gold answer's words")
     if not answer or not gold:
@@ -194,7 +195,7 @@ def word_f1(answer: Sequence[str], gold: Sequence[str]) -> float:
 
 
 def paired(predicted: Sized, gold: Sized) -> None:
-    """Raise ValueError unless predictions and gold labels are two lists, not strings, of the same length, not empty."""
+    """Raise ValueError unless predictions and gold labels are non-empty lists (not strings) of equal length."""
     refuse_string(predicted, "predictions")
     refuse_string(gold, "gold labels")
     if len(predicted) != len(gold):

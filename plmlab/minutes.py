@@ -1,7 +1,7 @@
-"""Study time of a chapter: its core, which is read from top to bottom, and the whole, with folded code included.
+"""Study time of a chapter: of its core, which is read from top to bottom, and of the whole, including folded code.
 
-Estimates for a second-language reader: one minute for 180 words of prose or for 4 lines of code, half a minute for a
-figure (its words are counted), three minutes for a lab, six for an exercise.
+Estimates for a second-language reader: one minute per 180 words of prose or per 4 lines of code, half a minute per
+figure (in addition to its words), three minutes per lab, six per exercise.
 """
 
 import json
@@ -25,7 +25,8 @@ MAKES_LAB = re.compile(r"^(?:\w+ = )?(?:\w*Lab|ShapeXRay|head_view)\(", re.MULTI
 
 @dataclass(frozen=True)
 class Section:
-    """Contents of the section under one heading; ``lines`` counts visible lines of code, ``folded`` folded lines."""
+    """Contents of the section under one heading: ``deeper`` tells whether it is outside the core; ``lines`` counts
+    visible lines of code, ``folded`` folded lines."""
 
     title: str
     deeper: bool
@@ -38,12 +39,12 @@ class Section:
 
     @property
     def whole(self) -> float:
-        """Minutes for the whole section, folded code included."""
+        """Minutes for the whole section, including folded code."""
         return self.open + self.folded / LINES
 
     @property
     def core(self) -> float:
-        """Minutes for the core: 0 for a deeper section; folded code does not count."""
+        """Minutes for the section as part of the core: 0 for a deeper section; folded code does not count."""
         return 0.0 if self.deeper else self.open
 
     @property
@@ -72,7 +73,8 @@ def sections(notebook: Path) -> list[Section]:
 
 
 def cells_with_depth(cells: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Each cell of a notebook, and whether it is in a deeper section; the last heading in a Markdown cell decides."""
+    """Yield each cell of a notebook, and whether it is in a deeper section; the last heading in a Markdown cell
+    decides."""
     depth, deeper = Depth(), False
     for cell in cells:
         if cell["cell_type"] == "markdown":
@@ -88,24 +90,25 @@ class Depth:
         self.rank = 9
 
     def under(self, rank: int, title: str) -> bool:
-        """Enter the next section and return whether it is deeper; a heading of the same or a higher level ends that."""
+        """Enter the section with this heading and return whether it is deeper. A heading of the same or a higher level
+        ends a deeper section."""
         if rank <= self.rank:
             self.rank = rank if DEEPER in title else 9
         return self.rank <= rank
 
 
 def core(told: Sequence[Section]) -> float:
-    """Total minutes for the core of a chapter."""
+    """Total minutes for the core of a chapter, given its sections."""
     return sum(section.core for section in told)
 
 
 def whole(told: Sequence[Section]) -> float:
-    """Total minutes for a whole chapter."""
+    """Total minutes for a whole chapter, given its sections."""
     return sum(section.whole for section in told)
 
 
 def table(told: Sequence[Section]) -> str:
-    """A table of the minutes of each section and their total."""
+    """A table of the minutes for each section, and their total."""
     rows = [f"{'core':>6}{'whole':>7}  section"]
     rows += [f"{section.core:6.0f}{section.whole:7.0f}  {section.title}{'  (deeper)' * section.deeper}"
              for section in told]
@@ -113,7 +116,8 @@ def table(told: Sequence[Section]) -> str:
 
 
 def _by_headings(text: str) -> Iterator[tuple[int, str, str]]:
-    """(level, title, text below) for each heading of a Markdown cell; level 0 and "" for the text before the first."""
+    """Yield (level, title, text below) for each heading of a Markdown cell; level 0 and "" for the text before the
+    first heading."""
     headings = list(HEADING.finditer(text))
     yield 0, "", text[:headings[0].start()] if headings else text
     ends = [heading.start() for heading in headings[1:]]
@@ -122,7 +126,7 @@ def _by_headings(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _code(source: str, cell: dict[str, Any]) -> dict[str, int]:
-    """Counts of what a code cell contains: lines, labs, figures; an exercise counts as one exercise only."""
+    """Counts of the contents of a code cell: lines, labs, figures. An exercise counts only as one exercise."""
     if re.match(r"\s*(# )?(hint|solution)\(", source):
         return {}
     if re.search(r"^check\(", source, re.MULTILINE):

@@ -1,4 +1,4 @@
-"""The course's colours for plots, the same as in the labs' stylesheet (by Okabe and Ito, safe for colour-blind
+"""The course's colours for plots, the same as in the labs' stylesheet (the Okabe–Ito palette, safe for colour-blind
 readers)."""
 
 QUERY, KEY, VALUE, SEE, ACCENT = "#0072b2", "#d55e00", "#009e73", "#56b4e9", "#e69f00"

@@ -1,4 +1,4 @@
-"""Root folder of the course, a checkout that contains this package, and its data folder."""
+"""Paths of the course's root folder, a checkout that contains this package, and of its data folder."""
 
 import os
 from pathlib import Path

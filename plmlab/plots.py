@@ -1,4 +1,4 @@
-"""Plots in the course's style: lines differ in dash and marker, not only in colour; titles state the finding."""
+"""Plots in the course's style: lines differ in dash and marker as well as in colour, and titles state the finding."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ STYLES = (
 def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_title: str,
           spread: Mapping[str, tuple[Row, Row]] | None = None, floor: float | None = None,
           log_x: bool = False, log_y: bool = False) -> go.Figure:
-    """A line plot of named series over the same x.
+    """Make a line plot of named series over the same x.
 
     ``spread`` gives the lowest and highest seed of a series, drawn as a shaded band; ``floor`` is a lower bound, drawn
     as a dotted line. Raises ValueError for more lines than there are styles, and for a series whose length differs
@@ -49,9 +49,9 @@ def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_titl
 
 def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Sequence[str], *,
          x_title: str = "key (attended to)", y_title: str = "query (attends)") -> go.Figure:
-    """A heat map of attention weights, from 0 to 1: one row per query, one column per key.
+    """Make a heat map of attention weights, from 0 to 1: one row per query, one column per key.
 
-    Raises ValueError if the names of the queries or keys are a single string.
+    Raises ValueError if ``queries`` or ``keys`` is a single string instead of a list of labels.
     """
     for names in (queries, keys):
         refuse_string(names, "the names of queries and of keys")
@@ -69,6 +69,7 @@ def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Seque
 
 
 def plain(title: str) -> dict[str, object]:
-    """The layout of all plots: transparent background, room for a title, and text legible on light and dark themes."""
+    """The layout shared by all plots: transparent background, room for a title, and text legible on light and dark
+    themes."""
     return {"template": "none", "title": {"text": title, "font": {"size": 15}}, "plot_bgcolor": "rgba(0,0,0,0)",
             "paper_bgcolor": "rgba(0,0,0,0)", "font": {"color": SOFT}, "margin": {"l": 60, "r": 20, "t": 70, "b": 50}}

@@ -1,7 +1,7 @@
-"""Loading the released ELMo files (Peters et al. 2018), ``options.json`` and ``weights.hdf5``, into our `BiLM`.
+"""Loading of the released ELMo files (Peters et al. 2018), ``options.json`` and ``weights.hdf5``, into our `BiLM`.
 
 The format is that of the authors' bilm-tf. Weight matrices are [input output]; the gates of a cell are in the order
-input, candidate, forget, output; 1 is added to the bias of the forget gate when it is used; a filter is
+input, candidate, forget, output; 1 has to be added to the stored bias of the forget gate; a filter is
 [1 width embedding count]. The file contains no softmax.
 """
 
@@ -21,14 +21,15 @@ CELL = "RNN_{}/RNN/MultiRNNCell/Cell{}/LSTMCell/"
 
 
 class ElmoFileError(ValueError):
-    """A file that is not part of a released ELMo, or is incomplete; the message names the file and the problem."""
+    """Raised for a file that is incomplete or not part of a released ELMo; the message names the file and the
+    problem."""
 
 
 def read_elmo(options: str | Path, weights: str | Path) -> BiLM:
     """Load a bidirectional language model from an options file and a weights file, in evaluation mode.
 
-    Raises `ElmoFileError` if a file is missing, truncated, not in this format, or has other shapes than the options
-    say; ImportError if h5py is not installed.
+    Raises `ElmoFileError` if a file is missing, truncated or in another format, or if its shapes do not match the
+    options; ImportError if h5py is not installed.
     """
     if problem := git_lfs.pointers(Path(options), Path(weights)):
         raise ElmoFileError(problem)
@@ -72,7 +73,7 @@ def _config(path: Path) -> BiLMConfig:
 
 
 def _weights(path: Path, config: BiLMConfig, shapes: Mapping[str, torch.Size]) -> dict[str, Tensor]:
-    """State dict for `BiLM`: name of a weight → tensor."""
+    """State dict for `BiLM`: weight name → tensor."""
     try:
         import h5py
     except ImportError:
@@ -103,7 +104,7 @@ def _converted(path: Path, theirs: str, tensor: Tensor, convert: Change, shape: 
 
 
 def _layout(config: BiLMConfig) -> dict[str, tuple[str, Change]]:
-    """Name of a weight of `BiLM` → the name of its data set in the file, and the conversion."""
+    """`BiLM` weight name → the name of the data set in the file, and the conversion."""
     layout: dict[str, tuple[str, Change]] = {"token.characters.weight": ("char_embed", _with_padding_row)}
     for i in range(len(config.filters)):
         layout |= {f"token.convolutions.{i}.weight": (f"CNN/W_cnn_{i}", lambda w: w[0].permute(2, 1, 0)),
@@ -129,17 +130,17 @@ def _unchanged(tensor: Tensor) -> Tensor:
 
 
 def _with_padding_row(table: Tensor) -> Tensor:
-    """Shift their character codes by one: row 0, the padding code, is zero."""
+    """Shift the released character codes by one: row 0, for the padding code, is zero."""
     return torch.cat([torch.zeros_like(table[:1]), table])
 
 
 def _gates(rows: Tensor) -> Tensor:
-    """Reorder the gates: input, candidate, forget, output → input, forget, candidate, output."""
+    """Reorder gates from input, candidate, forget, output to input, forget, candidate, output."""
     i, g, f, o = rows.chunk(4)
     return torch.cat([i, f, g, o])
 
 
 def _biases(rows: Tensor) -> Tensor:
-    """Reorder the biases of the gates, and add their constant 1 to that of the forget gate."""
+    """Reorder the biases of the gates, and add the constant 1 to the bias of the forget gate."""
     i, g, f, o = rows.chunk(4)
     return torch.cat([i, f + 1, g, o])

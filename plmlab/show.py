@@ -1,5 +1,5 @@
-"""`plmlab show`: the code of a model's forward pass on one page, with inherited methods; or only its differences from
-the code of another model."""
+"""`plmlab show`: the code of a model's forward pass on one page, including inherited methods; or only the differences
+from the code of another model."""
 
 import ast
 import inspect
@@ -32,7 +32,7 @@ def names() -> str:
 
 
 def find(name: str) -> ModelType:
-    """The model type with that name, or with that pretraining name. Raises ValueError, which lists all names, if there
+    """The model type with that name, or with that pretraining name. Raises a ValueError that lists all names if there
     is none."""
     known = pretrainable() | all_models()
     if name not in known:
@@ -43,7 +43,7 @@ def find(name: str) -> ModelType:
 
 
 def page(trace: Trace) -> str:
-    """The page of a model: a summary, then the code of each method in its forward pass, with the file it is from."""
+    """The page of a model: a summary, then the code of each method in the forward pass, with the name of its file."""
     lines, printed = wrapped(head(trace)), set[CodeType]()
     for cls, parts in trace.ran.items():
         repeated = [code.co_qualname for chain in parts.values() for code in chain if code in printed]
@@ -59,7 +59,7 @@ def page(trace: Trace) -> str:
 
 
 def head(trace: Trace) -> Iterator[str]:
-    """Summary of a model in a few lines: class, paper, configurations."""
+    """Yield a summary of a model in a few lines: class, paper, configurations."""
     kind, module = trace.kind, inspect.getmodule(trace.kind.model)
     yield f"{kind.name}: {family(kind.model)}, in {relative_path(inspect.getfile(kind.model))}"
     yield ((module and module.__doc__) or "").strip().split("\n\n")[0]
@@ -73,22 +73,22 @@ def head(trace: Trace) -> Iterator[str]:
 
 
 def family(cls: Module) -> str:
-    """A class and its base classes, nearest first."""
+    """The names of a class and its base classes, nearest first."""
     return " extends ".join(base.__name__ for base in cls.__mro__ if ours(base))
 
 
 def heading(trace: Trace, cls: Module) -> list[str]:
-    """Heading of a class: the paths of its modules in the model, and its base classes."""
+    """Heading of a class: the paths of its instances in the model, and its base classes."""
     return wrapped([f"==== {where(trace, cls)}: {family(cls)} ===="])
 
 
 def where(trace: Trace, cls: Module) -> str:
-    """The paths of all modules of a class."""
+    """The paths of all submodules of a class."""
     return ranged(path or "the model" for path, module in trace.at.items() if module is cls)
 
 
 def ranged(paths: Iterable[str]) -> str:
-    """Paths separated by commas; those that differ only in numbers are merged: layers.0…3."""
+    """Join paths with commas; paths that differ only in numbers are merged: layers.0…3."""
     numbers: dict[str, list[list[int]]] = {}
     for path in paths:
         numbers.setdefault(NUMBER.sub("{}", path), []).append([int(number) for number in NUMBER.findall(path)])
@@ -103,7 +103,7 @@ def relative_path(path: str) -> str:
 
 
 def location(code: CodeType) -> str:
-    """File and qualified name of a function."""
+    """File and qualified name of a function, from its code object."""
     return f"{relative_path(code.co_filename)}: {code.co_qualname}"
 
 
@@ -114,7 +114,7 @@ def wrapped(paragraphs: Iterable[str]) -> list[str]:
 
 
 def parsed(code: CodeType) -> tuple[str, ast.FunctionDef]:
-    """The source of a function, and its syntax tree."""
+    """The source of a function and its syntax tree."""
     source = dedent(inspect.getsource(code)).rstrip()
     function = ast.parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
@@ -134,7 +134,7 @@ def text(code: CodeType) -> str:
 
 @cache
 def normalised(code: CodeType) -> str:
-    """The code of a function for comparison: its source without docstring, comments and annotations."""
+    """The code of a function in normalized form for comparison, without docstring, comments and annotations."""
     function = parsed(code)[1]
     function.body = function.body[bool(ast.get_docstring(function)):]
     function.returns = None
@@ -146,8 +146,8 @@ def normalised(code: CodeType) -> str:
 
 @dataclass
 class Change:
-    """The difference between two models in a method of a class: the ``new`` code, which only the first model runs
-    there, and the ``old`` code, which only the other model runs there. Both are empty if they run the same code."""
+    """The difference between two models in a method of a class: the ``new`` code, which only the first model runs in
+    this place, and the ``old`` code, which only the other model runs. Both are empty if they run the same code."""
 
     cls: Module
     name: str
@@ -180,7 +180,7 @@ def changes(trace: Trace, other: Trace) -> Iterator[Change]:
 
 
 def difference(trace: Trace, other: Trace) -> str:
-    """The page of differences between two models, class by class, ending with a line on what they have in common."""
+    """The page of differences between two models, class by class; the last line summarizes what they have in common."""
     here, there = trace.kind.name, other.kind.name
     lines, same, replaced = list[str](), dict[Module, list[str]](), set[CodeType]()
     for one, two in ((trace, other), (other, trace)):
@@ -202,7 +202,8 @@ def difference(trace: Trace, other: Trace) -> str:
 
 
 def compared(change: Change, other: str) -> Iterator[str]:
-    """The lines for a change: new code, as a diff if it is similar to the code that it replaces, and removed code."""
+    """Yield the lines for a change: the new code, as a diff if it is similar to the code that it replaces, and the
+    removed code."""
     def similarity(old: CodeType) -> float:
         return SequenceMatcher(None, text(old), text(code), autojunk=False).ratio()
 

@@ -9,7 +9,7 @@ from IPython.display import display
 
 @dataclass(frozen=True)
 class Table:
-    """A table: the first column, with the names of the rows, is left-aligned, the others are right-aligned.
+    """A table. The first column, which holds the row names, is left-aligned; the others are right-aligned.
 
     Raises ValueError if a row and the ``header`` differ in length.
     """
@@ -35,7 +35,7 @@ class Table:
 
 
 def show_table(header: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> None:
-    """Display a table; ``header`` names all columns, the first of which contains the names of the rows.
+    """Display a table; ``header`` names all columns, the first of which holds the row names.
 
     Floats are shown with two decimal places; pass strings for any other format.
     """
@@ -43,7 +43,7 @@ def show_table(header: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> None
 
 
 def spreads(points: Iterable[Mapping[str, Any]], digits: int | None = None) -> list[str]:
-    """Format results recorded with their spread as cells: the mean, and the range over the seeds in brackets.
+    """Format recorded results as table cells: the mean, and the range over seeds in brackets.
 
     Values are in percent by default, or unscaled with ``digits`` decimal places.
     """

@@ -1,4 +1,4 @@
-"""Tracing which code of plmlab a model runs: a tiny model processes a text of made-up tokens under Python's
+"""Tracing of the plmlab code that a model runs: a tiny model processes a text of made-up tokens under Python's
 profiler."""
 
 import inspect
@@ -29,8 +29,8 @@ Module = type[nn.Module]
 
 
 def example(kind: ModelType, model: nn.Module) -> AnyExample:
-    """A model's Example of made-up tokens, from its pretraining objective, or from that of the model with the same
-    name. Without one, from its architecture, with a target and with labels for every task."""
+    """Make a model's Example from made-up tokens, with its pretraining objective or that of the model with the same
+    name. If there is none, use the architecture, with a target and with labels for every task."""
     first, second = VOCAB.words[:12], VOCAB.words[12:20]
     pretrained = kind if kind.pretraining else pretrainable().get(kind.name)
     if pretrained and (pretraining := pretrained.pretraining):
@@ -53,9 +53,9 @@ def example(kind: ModelType, model: nn.Module) -> AnyExample:
 
 
 def filled(kind: Any, batch: Any, config: Any) -> Any:
-    """An argument of type ``kind`` for a method: the batch, or a dataclass that consists of such batches and of
-    tensors. An axis without a fixed length has one element; in a float tensor, it has the length in the ``config``
-    field of that name, such as ``width``, if there is one."""
+    """Make an argument of type ``kind`` for a method: the batch, or a dataclass that consists of such batches and of
+    tensors. An axis without a fixed length has one element. In a float tensor, an axis has the length given by the
+    ``config`` field of the same name, such as ``width``, if there is one."""
     if is_dataclass(kind) and not isinstance(batch, kind):  # type: ignore[arg-type]
         hints = get_type_hints(kind)
         return kind(**{part.name: filled(hints[part.name], batch, config)
@@ -71,7 +71,7 @@ def filled(kind: Any, batch: Any, config: Any) -> Any:
 
 
 def ours(cls: type) -> bool:
-    """Whether a class is a module that is neither from PyTorch nor a hook point."""
+    """Whether a class is a module that is neither part of PyTorch nor a hook point."""
     return not cls.__module__.startswith("torch.") and issubclass(cls, nn.Module) and not issubclass(cls, HookPoint)
 
 
@@ -82,8 +82,8 @@ class Trace:
     Attributes:
         kind: the model type.
         model: the model.
-        at: path → class of each submodule of ours.
-        ran: class → name of a method or function that ran → its code, followed by that of the methods which it calls
+        at: path → class of each submodule defined in plmlab.
+        ran: class → name of a method or function that ran → its code, followed by the code of the methods that it calls
             through ``super()``; in the order of the first calls.
         callers: code of a function → class and name of the method that called it first.
         unfinished: name of a method that raised an error → the error message.
@@ -98,7 +98,7 @@ class Trace:
 
     @classmethod
     def of(cls, kind: ModelType) -> Self:
-        """Build a tiny model and run it. Raises ValueError if the type is not a neural network, or has no ``tiny``
+        """Build a tiny model and run it. Raises ValueError if the type is not a neural network or has no ``tiny``
         configuration."""
         network = issubclass(kind.model, nn.Module)
         if not network or not hasattr(kind.config, "tiny"):
@@ -116,8 +116,8 @@ class Trace:
         return trace
 
     def run(self, batch: AnyBatch) -> None:
-        """Call the model's methods and record the code that runs. With recording hook points, the explicit path of
-        attention runs instead of the fused one."""
+        """Call the model's methods and record the code that runs. Attention takes its explicit path instead of the
+        fused one, because recording hook points are registered."""
         for method in (getattr(self.model, name) for name in ENTRANCES if hasattr(self.model, name)):
             parameter, profiler = next(iter(inspect.signature(method).parameters.values())), sys.getprofile()
             try:
@@ -131,7 +131,7 @@ class Trace:
                 sys.setprofile(profiler)
 
     def seen(self, frame: FrameType, event: str, _: Any) -> None:
-        """Profiler callback: record the code that is called, if it can be shown and was called by a module of ours."""
+        """Profiler callback: record the called code if it can be shown and was called by a plmlab module."""
         if event != "call" or not self.known(frame) or isinstance(frame.f_locals.get("self"), HookPoint):
             return
         code, caller = frame.f_code, frame
@@ -163,8 +163,8 @@ class Trace:
         return {base.__module__ for cls in self.held for base in cls.__mro__ if ours(base)}
 
     def role(self, path: str) -> str:
-        """A path relative to the innermost registered model around it, with # for each number, so that a layer of BERT
-        has the same role in every model that contains a BERT."""
+        """The path of a module relative to the innermost registered model around it, with # for each number, so that a
+        layer of BERT has the same role in every model that contains a BERT."""
         steps, registered = path.split(".") if path else [], {kind.model for kind in MODELS.values()}
         start = max((n for n in range(1, len(steps) + 1)
                      if registered & {*self.at.get(".".join(steps[:n]), nn.Module).__mro__}), default=0)
@@ -175,14 +175,15 @@ class Trace:
         return [*dict.fromkeys(self.role(path) for path, module in self.at.items() if module is cls)]
 
     def chains(self, role: str, name: str) -> Iterator[list[CodeType]]:
-        """For each class with a role, the code that ran under ``name``; if none did, the code that would run."""
+        """Yield, for each class with this role, the code that ran under ``name`` or, if none did, the code that would
+        run."""
         for cls in dict.fromkeys(cls for path, cls in self.at.items() if self.role(path) == role):
             method = getattr(cls, name, None)
             yield self.ran.get(cls, {}).get(name) or ([inspect.unwrap(method).__code__] if inspect.isfunction(method)
                                                       else [])
 
     def weights(self) -> dict[str, list[str]]:
-        """Role and shape of a weight → the paths and shapes of all weights with them."""
+        """Role and shape of a weight → the paths and shapes of all weights with that role and shape."""
         weights: dict[str, list[str]] = {}
         for path, module in self.model.named_modules():
             for name, weight in module.named_parameters(recurse=False):

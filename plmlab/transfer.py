@@ -1,8 +1,8 @@
-"""Fine-tuning on the four kinds of task of BERT (Devlin et al. 2019, fig. 4), each as a task of the Small World.
+"""Fine-tuning on the four kinds of task of BERT (Devlin et al. 2019, fig. 4), each as a task in the Small World.
 
 The training rows are taken from what the world's training text states. The test sets contain sentences that occur in no
 training text, names that it never mentions, and facts that it never states. Other encoders with these task heads, such
-as XLNet and MPNet, are fine-tuned on the same tasks in their own input layout.
+as XLNet and MPNet, are fine-tuned on the same tasks in their own input format.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ TEST_SIZE = 300
 MOST = 1024
 """Maximum number of labelled training rows."""
 DEVELOPMENT, EVERY = 200, 50
-"""Number of development rows for choosing weights and learning rates, and updates between their evaluations."""
+"""Number of development rows for choosing weights and learning rates, and number of updates between evaluations on them."""
 KINDS = ("person", "town", "country", "river", "film", "book", "cafe", "company")
 TAGS = ("O", *(f"{part}-{kind}" for kind in KINDS for part in "BI"))
 BATCH = 32
@@ -90,7 +90,7 @@ def extractive_qa_example(row: Any, layout: Layout = cls_first) -> Example:
 
 
 def read_by(model: nn.Module, example: Callable[..., Example]) -> Callable[[Any], Example]:
-    """A task's ``example`` function in the input layout of the model."""
+    """The task's ``example`` function with the input format of the model."""
     return partial(example, layout=architecture_of(model).example)
 
 
@@ -102,12 +102,13 @@ def accuracy(model: nn.Module, read: Callable[[Any], Example], rows: Sequence[An
 
 
 def accuracy_score(example: Callable[..., Example]) -> Callable[[TaskHead, Sequence[Any]], float]:
-    """The score of a classifier, a function of a model and rows: accuracy, with inputs in the model's own layout."""
+    """Make the score function of a classifier, (model, rows) → accuracy, with inputs in the model's own format."""
     return lambda model, rows: accuracy(model, read_by(model, example), rows)
 
 
 def name_f1(model: TaskHead, rows: Sequence[Any]) -> float:
-    """The score of a token classifier on NER: entity-level F1, where type and both boundaries have to be correct."""
+    """The score of a token classifier on NER: entity-level F1, for which type and both boundaries have to be
+    correct."""
     batch = batch_of(read_by(model, named_example), rows)
     predicted = [[TAGS[tag] for tag, gold in zip(*pair, strict=True) if gold != IGNORE]
                  for pair in zip(model(batch).argmax(-1).tolist(), batch.labels["tags"].tolist(), strict=True)]
@@ -115,7 +116,7 @@ def name_f1(model: TaskHead, rows: Sequence[Any]) -> float:
 
 
 def exact_match(model: TaskHead, rows: Sequence[Any]) -> float:
-    """The score of a span classifier: exact match, the fraction of rows with correct start and end positions."""
+    """The score of a span classifier: exact match, the fraction of rows for which start and end are both correct."""
     assert isinstance(model, SpanClassifier)
     batch = batch_of(read_by(model, extractive_qa_example), rows)
     return _mean((model.best(batch) == torch.stack([batch.labels["start"], batch.labels["end"]], 1)).all(1))
@@ -143,7 +144,7 @@ TASKS = {task.name: task for task in (
 
 @cache
 def training_rows(name: str, seed: int) -> list[Any]:
-    """The training rows of a task, at most 1,024; runs with fewer labels use the first rows."""
+    """The training rows of a task, at most 1,024; runs with fewer labels use only the first rows."""
     return list(islice(TASKS[name].rows("train", seed), MOST))
 
 
@@ -155,9 +156,9 @@ def test_set(name: str) -> list[Any]:
 
 @cache
 def development(name: str, seed: int) -> list[Any]:
-    """The 200 development rows for choosing weights and learning rates, none of them a training or test row.
+    """The 200 development rows for choosing weights and learning rates; none of them is a training or test row.
 
-    They are taken from the split of the test set; for extractive QA, whose test set uses its whole split, from the
+    They are taken from the same split as the test set; for extractive QA, whose test set uses its whole split, from the
     training split.
     """
     task = TASKS[name]
@@ -179,7 +180,7 @@ def _tokens(task: Task, row: Any) -> tuple[int, ...]:
 
 
 def fit_rows(model: nn.Module, examples: Sequence[Example], seed: int, *, steps: int, **options: Any) -> History:
-    """Train a model on labelled examples, drawn with replacement, 32 per update.
+    """Train a model on labelled examples, sampled with replacement, 32 per update.
 
     ``options`` are passed to `fit`; if they include ``score``, the model is evaluated every 50 updates.
     """
@@ -196,11 +197,11 @@ def fine_tune(bert: BERT, name: str, count: int, seed: int, *, lr: float, steps:
               patience: int | None = None, **options: Any) -> tuple[TaskHead, History]:
     """Fine-tune a copy of ``bert``, or of another encoder with task heads, on the first ``count`` training rows.
 
-    ``name`` is the task. Each update uses 32 rows. ``options`` are passed to `fit`.
-    ``features``: freeze the pretrained weights and cache their outputs; only the head is trained, and the encoder's
-    module ``top``, if it has one, whose input is the output of the method named by the encoder's ``features``.
-    ``patience``: evaluate on the `development` rows every 50 updates, stop after this number of evaluations without
-    improvement, and restore the best weights. Without it, training runs for all ``steps`` and keeps the last weights.
+    ``name`` is the task. Each update uses 32 rows. ``options`` are passed to `fit`. ``features``: freeze the pretrained
+    weights and cache the encoder's outputs. Only the head is trained and, if the encoder has a module ``top``, that
+    module, whose input is the output of the method named by the encoder's ``features``. ``patience``: evaluate on the
+    `development` rows every 50 updates, stop after this number of evaluations without improvement, and restore the best
+    weights. Without it, training runs for all ``steps`` and keeps the last weights.
     """
     task = TASKS[name]
     torch.manual_seed(seed)
@@ -227,8 +228,8 @@ def score(model: TaskHead, name: str) -> float:
 
 
 def run_result(bert: BERT, name: str, count: int, seed: int, **options: Any) -> dict[str, float | int]:
-    """Results of a run of `fine_tune` with early stopping: ``score`` (test set), ``development`` (development rows) and
-    ``updates`` (at the best weights); all 0 if training diverges. ``options`` are passed to `fine_tune`."""
+    """Fine-tune with early stopping (`fine_tune`) and return the results: ``score`` (test set), ``development``
+    (development rows) and ``updates`` (at the best weights); all 0 if training diverges. ``options`` are passed on."""
     try:
         model, history = fine_tune(bert, name, count, seed, show=False, **options)
     except Diverged:

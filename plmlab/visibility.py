@@ -16,11 +16,12 @@ Pattern = Literal["full", "causal", "other"]
 
 @dataclass(frozen=True)
 class Rule:
-    """A visibility rule: a query in ``queries`` can attend to a key in ``keys`` if the key's rank is at most its own.
+    """A visibility rule: a query in ``queries`` can attend to a key in ``keys`` if the key's rank is at most the
+    query's.
 
     For a causal mask, the ranks are the positions: ``query_rank = key_rank = arange(time)``. With all ranks zero, every
     query in ``queries`` can attend to every key in ``keys``. ``why`` explains an allowed pair, ``unless`` a pair that
-    only the ranks block. They are templates: ``{query}`` and ``{key}`` are the two tokens, ``{steps}`` is their
+    is blocked only by the ranks. Both are templates: ``{query}`` and ``{key}`` are the two tokens, ``{steps}`` is their
     distance in positions.
     """
 
@@ -34,27 +35,27 @@ class Rule:
 
     @classmethod
     def between(cls, name: str, why: str, queries: Bool[Tensor, "query"], keys: Bool[Tensor, "key"]) -> Self:
-        """A rule without ranks: every query of one group can attend to every key of another."""
+        """Build a rule without ranks: every query in one group can attend to every key in another."""
         return cls(name, why, queries, keys, torch.zeros_like(queries, dtype=torch.long),
                    torch.zeros_like(keys, dtype=torch.long))
 
     def covers(self) -> Bool[Tensor, "query key"]:
-        """Pairs that the rule applies to, regardless of rank."""
+        """The pairs to which the rule applies, regardless of rank."""
         return self.queries[:, None] & self.keys[None, :]
 
     def allows(self) -> Bool[Tensor, "query key"]:
-        """Pairs that the rule allows."""
+        """The pairs that the rule allows."""
         return self.covers() & (self.key_rank[None, :] <= self.query_rank[:, None])
 
 
 @dataclass(frozen=True)
 class DirectionalRule(Rule):
-    """A rule for the keys on one side of each query: ``side`` −1 before it, 1 after it."""
+    """A rule for the keys on one side of each query: before it (``side`` −1) or after it (``side`` 1)."""
 
     side: int = -1
 
     def covers(self) -> Bool[Tensor, "query key"]:
-        """Pairs whose key is on that side of the query."""
+        """The pairs whose key is on that side of the query."""
         ahead = torch.arange(len(self.keys))[None, :] - torch.arange(len(self.queries))[:, None]
         return super().covers() & (ahead.sign() == self.side)
 
@@ -68,13 +69,14 @@ class RangeRule(Rule):
 
     @classmethod
     def of(cls, name: str, why: str, first: Int[Tensor, "query"], last: Int[Tensor, "query"]) -> Self:
-        """Build the rule for self-attention (as many keys as queries); intervals are cut at the ends of the text."""
+        """Build the rule for self-attention, with the same number of keys and queries; intervals are truncated at the
+        ends of the text."""
         all_true = torch.ones(len(first), dtype=torch.bool)
         return cls(name, why, all_true, all_true, torch.zeros_like(first), torch.zeros_like(first), first=first,
                    last=last)
 
     def covers(self) -> Bool[Tensor, "query key"]:
-        """Pairs of a query and a key in its interval."""
+        """The pairs of a query and a key in the query's interval."""
         keys = torch.arange(len(self.keys))
         return super().covers() & (keys >= self.first[:, None]) & (keys <= self.last[:, None])
 
@@ -106,10 +108,11 @@ def _later(time: int) -> DirectionalRule:
 
 @dataclass(frozen=True)
 class Visibility:
-    """Which queries can attend to which keys in one example, as a union of rules that also gives the reasons.
+    """The attention mask of one example as a union of named rules, which also explain why a query can or cannot attend
+    to a key.
 
-    ``otherwise`` explains a pair that no rule covers. ``edits`` are (query, key, allowed) overrides; the last one for a
-    pair wins. ``pattern`` marks full and causal masks, so that a batch can use the fast paths of
+    ``otherwise`` explains a pair that no rule covers. ``edits`` are (query, key, allowed) overrides, of which the last
+    one for a pair takes effect. ``pattern`` marks full and causal masks, so that a batch can use the fast paths of
     ``scaled_dot_product_attention``.
     """
 
@@ -121,7 +124,7 @@ class Visibility:
     @classmethod
     def full(cls, queries: int, keys: int | None = None, *, name: str = "bidirectional attention",
              why: str = "attention is bidirectional: nothing is masked.") -> Self:
-        """Full attention, as in BERT's encoder, or a decoder's cross-attention."""
+        """Full attention, as in BERT's encoder or in a decoder's cross-attention."""
         rule = Rule.between(name, why, torch.ones(queries, dtype=torch.bool),
                             torch.ones(queries if keys is None else keys, dtype=torch.bool))
         return cls((rule,), pattern="full")
@@ -140,7 +143,8 @@ class Visibility:
 
     @classmethod
     def window(cls, reach: Int[Tensor, "time"]) -> Self:
-        """Context window of word2vec: every position sees the neighbours within its own window size, not itself."""
+        """Context window of word2vec: every position attends to the neighbours within its own window size, but not to
+        itself."""
         all_true, index = torch.ones(len(reach), dtype=torch.bool), torch.arange(len(reach))
         before, after = (DirectionalRule(
             f"in the window, {where}", f"{{key}} is {{steps}} {where} {{query}}, within its window.",
@@ -151,7 +155,7 @@ class Visibility:
 
     @classmethod
     def segmented(cls, time: int, segment: int, memory: int) -> Self:
-        """Segment-level recurrence of Transformer-XL: every position attends to its own segment up to itself, and to
+        """Segment-level recurrence of Transformer-XL: every position attends to its own segment, up to itself, and to
         the last ``memory`` positions before that segment."""
         index = torch.arange(time)
         begins = index // segment * segment
@@ -213,7 +217,7 @@ class Visibility:
         return f"{q} {verdict} {k}: {because}"
 
     def edited(self, query: int, key: int, look: bool) -> Self:
-        """Copy with one pair overridden. Raises ValueError if the cell does not exist."""
+        """Return a copy with one pair overridden. Raises ValueError if there is no such pair."""
         queries, keys = self.shape
         if not (0 <= query < queries and 0 <= key < keys):
             raise ValueError(f"there is no cell ({query}, {key}) in a mask of {queries} queries × {keys} keys")
@@ -234,7 +238,7 @@ class AttentionMask:
 
     @property
     def only_causal(self) -> bool:
-        """Whether the mask is purely causal."""
+        """Whether the mask is causal and blocks nothing else."""
         return self.causal and self.keys is None and self.pairs is None
 
     @classmethod
@@ -257,7 +261,7 @@ class AttentionMask:
         return cls(pairs=pairs)
 
     def dense(self, query: int, key: int) -> Bool[Tensor, "#batch #head query key"] | None:
-        """The dense mask for ``query`` queries, the last of ``key`` positions; None if nothing is masked."""
+        """The dense mask for the last ``query`` of ``key`` positions as queries; None if nothing is masked."""
         mask = None if self.pairs is None else self.pairs[:, None]
         if self.keys is not None:
             real = self.keys[:, None, None, :].expand(-1, 1, query, -1)
@@ -269,11 +273,11 @@ class AttentionMask:
         return mask
 
     def at(self, query: int) -> Self:
-        """The mask of a single query."""
+        """The mask of the single query at position ``query``."""
         return replace(self, pairs=None if self.pairs is None else self.pairs[:, query:query + 1])
 
     def select(self, rows: Int[Tensor, "rows"]) -> Self:
-        """Keep these batch rows, in this order."""
+        """Keep only the given batch rows, in the given order."""
         return replace(self, keys=None if self.keys is None else self.keys[rows],
                        pairs=None if self.pairs is None else self.pairs[rows])
 

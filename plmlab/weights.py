@@ -1,4 +1,4 @@
-"""A model's weights as a flat dictionary of named tensors, with tied weights once."""
+"""A model's weights as a flat dictionary of named tensors, in which tied weights occur once."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,14 +16,15 @@ def device_of(model: nn.Module) -> torch.device:
 
 
 def weights(model: nn.Module) -> dict[str, Tensor]:
-    """All parameters and persistent buffers by name, tied weights under their first name; no copies are made."""
+    """All parameters and persistent buffers by name, tied weights under their first name; the tensors are not
+    copied."""
     saved = model.state_dict(keep_vars=True)
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     return {name: tensor.detach() for name, tensor in own.items() if name in saved}
 
 
 def snapshot(model: nn.Module) -> dict[str, Tensor]:
-    """A copy of the weights, unaffected by further training."""
+    """A copy of the weights, which further training does not change."""
     return {name: tensor.clone() for name, tensor in weights(model).items()}
 
 
@@ -37,7 +38,7 @@ def fingerprint(model: nn.Module) -> str:
 
 
 def differences(model: nn.Module, tensors: Mapping[str, Tensor]) -> list[str]:
-    """Differences in names and shapes between tensors and the model's weights, one message each; empty if none."""
+    """Differences in names and shapes between ``tensors`` and the model's weights, one message each; empty if none."""
     own = weights(model)
     missing = [f"the file lacks {name}" for name in own if name not in tensors]
     extra = [f"the model has no {name}" for name in tensors if name not in own]
@@ -51,8 +52,8 @@ def differences(model: nn.Module, tensors: Mapping[str, Tensor]) -> list[str]:
 def with_pretrained(pretrained: nn.Module, made: Model, part: str) -> Model:
     """Copy the weights of ``pretrained`` into the submodule ``part`` of ``made``, and return ``made``.
 
-    It is moved to the device and dtype of ``pretrained`` and set to its training mode. ``pretrained`` itself shares no
-    weights with it.
+    ``made`` is moved to the device and dtype of ``pretrained`` and set to its training mode. The two models share no
+    weights.
     """
     reference = next(pretrained.parameters())
     made.to(reference.device, reference.dtype)

@@ -33,7 +33,7 @@ def rearranged(pattern: str, **sizes: int) -> Form:
 
 ALIKE = Form(lambda tensor: tensor, lambda tensor: tensor)
 CONV1D = rearranged("input output -> output input")
-"""Their ``Conv1D``: a linear layer with a transposed weight."""
+"""The ``Conv1D`` of ``transformers``: a linear layer with a transposed weight."""
 
 
 @dataclass(frozen=True)

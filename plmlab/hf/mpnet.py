@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from transformers import MPNetConfig as TheirConfig
 
 RESERVED = 2
-"""Number of reserved positions in theirs: position 0 is never used, position 1 belongs to padding."""
+"""Number of reserved positions in ``transformers``: position 0 is never used, position 1 belongs to padding."""
 BEHIND_RESERVED = Form(lambda table: table[RESERVED:], lambda table: F.pad(table, (0, 0, RESERVED, 0)))
 
 

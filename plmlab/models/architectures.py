@@ -118,6 +118,6 @@ BIDIRECTIONAL_RECURRENT = Architecture("two-way recurrent", _two_way)
 WINDOW = Architecture("window", _window)
 """A, each token with the tokens in its context window, as a bag of words (word2vec)."""
 ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)
-"""A [END] for the encoder, [START] B for the decoder, which cross-attends to the encoder's states (the Transformer)."""
+"""A [END] for the encoder, [START] B for the decoder, which attends to the encoder's states (the Transformer)."""
 RECURRENT_SEQ2SEQ = Architecture("recurrent pair", _encoder_decoder)
-"""The same two texts, connected only by the encoder's final state (seq2seq without attention)."""
+"""A [END] and [START] B, connected only by the encoder's final state (seq2seq without attention)."""

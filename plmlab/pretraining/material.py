@@ -24,7 +24,7 @@ HASH = "corpus.sha256"
 HUB = "hub:"
 """Prefix of a data set's name on the Hugging Face Hub."""
 LETTERS_TO_LEARN_FROM = 50_000_000
-"""Number of characters at the start of the training text that the tokenizer is trained on."""
+"""Number of characters at the start of the training text on which the tokenizer is trained."""
 HELD_OUT_BATCHES = 20
 """Number of held-out batches for the evaluation of a model that is trained on separate texts."""
 HELD_OUT_TOKENS = 500_000

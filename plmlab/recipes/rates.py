@@ -13,7 +13,7 @@ from plmlab.recipes.statistics import seed_statistics
 Given = ParamSpec("Given")
 Arm = tuple[Any, ...]
 LR_GRID = tuple(float(f"{digit}e{power}") for power in range(-5, 1) for digit in (1, 3))
-"""Learning rates that grids consist of: 0.00001, 0.00003, 0.0001 … 3."""
+"""Learning rates from which grids are formed: 0.00001, 0.00003, 0.0001 … 3."""
 
 Scores = dict[float, float]
 

@@ -8,7 +8,7 @@ from plmlab.text.pages import TitledPages
 from plmlab.text.tokenizers import Tokenizer
 
 AROUND = 3
-"""[CLS], [SEP] between title and text, and [SEP] at the end."""
+"""Number of special tokens: [CLS], [SEP] between title and text, and [SEP] at the end."""
 
 
 @dataclass(frozen=True)

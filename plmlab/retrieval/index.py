@@ -42,7 +42,7 @@ class DocumentIndex(ABC):
             raise ValueError(f"a width of {width} was given; a vector needs at least one dimension")
         self.width = width
         self.next_number = 0
-        """The number of the next new document."""
+        """The number that the next document to be added will get."""
         self._texts: dict[int, str] = {}
         self._faiss: Any = self._empty()
 

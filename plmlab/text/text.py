@@ -17,7 +17,7 @@ KNOWN = {
 }
 """Kinds of spans that a text may have, and how to obtain a text with them."""
 SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\s+|$)|[。！？]+|\n{2,}")
-"""The end of a sentence."""
+"""Matches the end of a sentence."""
 Told = Iterable[tuple[int, int]] | Callable[[], Iterable[tuple[int, int]] | None] | None
 """Spans as given by a source: the spans, a function that computes them on demand, or None."""
 

@@ -11,7 +11,7 @@ from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.world import World
 
 FILLED = 8
-"""One pair in this many is filled to the maximum length, so that all positions of a model are trained."""
+"""One pair in `FILLED` is filled to the maximum length, so that all positions of a model are trained."""
 
 
 def segment_pairs(world: World, split: str = "train", seed: int = 0, *, longest: int, bilingual: bool = False,

@@ -25,7 +25,7 @@ AUXILIARIES = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
 READ = 20_000
 """Number of sentences searched for the different ways of stating a fact."""
 PASSAGE = 3
-"""Number of sentences of an article in the context of a question."""
+"""Number of an article's sentences in the context of a question."""
 
 
 class Acceptability(NamedTuple):
