@@ -36,7 +36,7 @@ TEST_SIZE = 300
 MOST = 1024
 """Maximum number of labelled training rows."""
 DEVELOPMENT, EVERY = 200, 50
-"""Number of development rows for choosing weights and learning rates, and number of updates between evaluations on them."""
+"""Number of development rows for choosing weights and learning rates, and of updates between evaluations."""
 KINDS = ("person", "town", "country", "river", "film", "book", "cafe", "company")
 TAGS = ("O", *(f"{part}-{kind}" for kind in KINDS for part in "BI"))
 BATCH = 32

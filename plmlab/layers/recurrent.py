@@ -73,7 +73,7 @@ class Recurrent(nn.Module):
     """
 
     loops_over_text = True
-    """Whether the module may loop over time steps in Python, and is therefore not compiled (`plmlab.train.compiling`)."""
+    """Whether the module may loop over time steps in Python, and is thus not compiled (`plmlab.train.compiling`)."""
 
     def __init__(self, cell: type[Cell], inputs: int, hidden: int, layers: int = 1, *, bidirectional: bool = False,
                  dropout: float = 0.0, **choices: Any) -> None:

@@ -38,7 +38,7 @@ class StepResult(NamedTuple):
     """Result of one update, left on the device to avoid synchronization.
 
     ``loss`` is this process's part of the mean over all targets, in nats; the sum over processes is the mean. ``norm``
-    is the gradient norm before clipping, ``tokens`` the number of input tokens in all processes.
+    is the norm of the unclipped gradient, ``tokens`` the number of input tokens in all processes.
     """
 
     loss: Float[Tensor, ""]
@@ -141,7 +141,7 @@ class Update:
         return shares.float().to(self.accelerator.device, non_blocking=True)
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """Compute the gradient norm and clip the gradient to the norm ``clip``. Returns the norm before clipping."""
+        """Clip the gradient to the norm ``clip``. Returns the norm of the unclipped gradient."""
         if self.clip is not None:
             return nn.utils.clip_grad_norm_(self.trained, self.clip)
         return nn.utils.get_total_norm([p.grad for p in self.trained if p.grad is not None])

@@ -17,7 +17,7 @@ Words = tuple[str, ...]
 @dataclass(frozen=True)
 class Passage:
     """Several consecutive ``sentences``, all their ``english`` and all their ``chinese`` words. ``partners`` are pairs
-    of aligned word positions (Chinese, English), for the words whose alignment is unambiguous."""
+    of aligned word positions (Chinese, English); words with an ambiguous alignment have no pair."""
 
     sentences: tuple[Words, ...]
     english: Words
