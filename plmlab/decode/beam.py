@@ -87,7 +87,7 @@ class Beam:
     def grow(self, logprobs: Float[Tensor, "open vocab"]) -> list[int]:
         """Perform one step, given the next-token log-probabilities (nats) of each open hypothesis.
 
-        Returns, for each hypothesis that is now open, the row that it extends; [] if the search has finished.
+        Returns the row that each hypothesis now open extends, in order; [] if the search has finished.
         """
         extended: list[tuple[int, Hypothesis]] = []
         self.weighed, ended = self.candidates(logprobs), []
