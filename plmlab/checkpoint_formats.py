@@ -51,5 +51,5 @@ def renewed_weights(tensors: Mapping[str, Tensor], config: Mapping[str, Any]) ->
 
 
 def type_in_2(config: Mapping[str, Any]) -> str:
-    """The model type in config.json under its name in format 2."""
+    """The model type in config.json, by its name in format 2."""
     return "bert-token" if config["model_type"] == "bert-tagger" else config["model_type"]

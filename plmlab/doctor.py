@@ -46,9 +46,9 @@ SHIPPED = (
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check: its ``subject``, the message ``says``, and the advice ``do``.
+    """The result of one check: its ``subject``, the message (``says``), and advice (``do``).
 
-    ``state`` is "stop" if the course can't run, "note" if it can, with a limitation, and "ok" otherwise.
+    ``state`` is "stop" if the course can't run, "note" if it can run with a limitation, and "ok" otherwise.
     """
 
     subject: str
@@ -206,7 +206,7 @@ def find_package(name: str) -> Path | None:
 
 
 def find_gpu() -> Gpu | None:
-    """The accelerator that torch would use, or None. Imports torch; its exceptions are not caught."""
+    """The accelerator that torch would use, or None. Imports torch; exceptions from torch are not caught."""
     import torch
     if torch.cuda.is_available():
         properties = torch.cuda.get_device_properties(0)

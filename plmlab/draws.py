@@ -29,7 +29,7 @@ def shuffled(rng: Random, items: Iterable[T]) -> list[T]:
 
 
 def sample(rng: Random, items: Sequence[T], k: int) -> list[T]:
-    """``k`` items without replacement, in random order. Raises ValueError if there are fewer than ``k``."""
+    """Draw ``k`` items without replacement, in random order. Raises ValueError if there are fewer than ``k`` items."""
     if k > len(items):
         raise ValueError(f"cannot draw {k} items without replacement from {len(items)}")
     return shuffled(rng, items)[:k]

@@ -27,7 +27,7 @@ NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 
 
 def names() -> str:
-    """One line per model that can be shown: its name and a description."""
+    """One line for each model that can be shown, with its name and a description."""
     return "\n".join(f"{name:<24}{about(kind.model)}" for name, kind in sorted(all_models().items()))
 
 

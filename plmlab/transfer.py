@@ -44,12 +44,12 @@ BATCH = 32
 
 @dataclass(frozen=True)
 class Task:
-    """A labelled task.
+    """A labelled fine-tuning task.
 
     ``rows(split, seed)`` yields labelled rows. ``example(row)`` converts a row to BERT's input, and
-    ``example(row, layout)`` to that of another encoder. ``head`` is the class of the task head, with ``labels``
+    ``example(row, layout)`` to the input of another encoder. ``head`` is the class of the task head, with ``labels``
     outputs. ``test_set`` is the test split, ``development`` the split for choosing the best weights.
-    ``score(model, rows)`` is from 0 to 1.
+    ``score(model, rows)`` returns a score from 0 to 1.
     """
 
     name: str
@@ -68,12 +68,12 @@ def batch_of(example: Callable[[Any], Example], rows: Sequence[Any]) -> Batch:
 
 
 def acceptability_example(row: Any, layout: Layout = cls_first) -> Example:
-    """Acceptability: a sentence with class 1 if it is acceptable, 0 otherwise."""
+    """Acceptability: a sentence, with class 1 if it is acceptable and 0 otherwise."""
     return sequence_classification(ids(row.words), int(row.right), vocab=world_tokenizer().vocab, layout=layout)
 
 
 def paraphrase_example(row: Any, layout: Layout = cls_first) -> Example:
-    """Paraphrase: a pair of sentences with class 1 if they have the same meaning, 0 otherwise."""
+    """Paraphrase: a pair of sentences, with class 1 if they have the same meaning and 0 otherwise."""
     return sequence_classification(ids(row.first), int(row.same), pair=ids(row.second), vocab=world_tokenizer().vocab,
                                    layout=layout)
 
@@ -150,7 +150,7 @@ def training_rows(name: str, seed: int) -> list[Any]:
 
 @cache
 def test_set(name: str) -> list[Any]:
-    """The test set of a task: the first 300 rows of its split ``test_set``, or all if there are fewer."""
+    """The test set of a task: at most the first 300 rows of the task's test split."""
     return list(islice(TASKS[name].rows(TASKS[name].test_set, 77), TEST_SIZE))
 
 

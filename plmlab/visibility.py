@@ -229,7 +229,8 @@ class AttentionMask:
     """Attention mask of a batch, in its most compact form.
 
     A query can attend to a key if all three parts allow it: ``causal`` (no key after the query), ``keys`` (padding
-    mask, True for real keys) and ``pairs`` (a dense mask per example). A query without any visible key gets zeros.
+    mask, True for real keys) and ``pairs`` (a dense mask per example). The attention output of a query without any
+    visible key is zero.
     """
 
     causal: bool = False

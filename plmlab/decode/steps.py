@@ -26,7 +26,7 @@ def greedy(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
 def sample(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
            generator: torch.Generator, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
            banned: Collection[int] | None = None) -> list[Hypothesis]:
-    """Sampling: draw each token from `distribution`, until [END] or ``length`` tokens; one text per prompt.
+    """Decoding by sampling: draw each token from `distribution`, until [END] or ``length`` tokens; one text per prompt.
 
     ``generator`` must be on the model's device. The other arguments and errors are those of `distribution` and
     `greedy`.

@@ -189,7 +189,7 @@ def fault(trial: Trial, name: str) -> list[str]:
 
 
 def related(trial: Trial) -> list[str]:
-    """The relation of the learner's outputs to the expected ones, if it is the same on all inputs."""
+    """The relation of the learner's outputs to the expected ones, if that relation is the same on all inputs."""
     if any(mine.error is not None for mine in trial.mine.values()):
         return []
     found = relation([(mine.value, trial.right[name].value) for name, mine in trial.mine.items()])

@@ -72,7 +72,7 @@ def of_chapter(chapter: str) -> tuple[Exercise, ...]:
 
 
 def find(number: object) -> Exercise:
-    """The exercise "06.2"; "6.2" is also accepted. Raises UnknownExercise if there is none."""
+    """The exercise with this number, "06.2" or "6.2". Raises UnknownExercise if there is no such exercise."""
     wanted = str(number).zfill(len("06.2"))
     chapter = wanted.partition(".")[0]
     there = {exercise.number: exercise for exercise in of_chapter(chapter)} if chapter in chapters() else {}

@@ -70,7 +70,7 @@ class Hint:
 
 @dataclass(frozen=True, repr=False)
 class Folded:
-    """Code that a notebook shows when its title is clicked, or opened with the keyboard."""
+    """Code that a notebook shows when the user clicks its title or opens it with the keyboard."""
 
     heading: str
     code: str

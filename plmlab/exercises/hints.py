@@ -50,7 +50,7 @@ def case(number: Any, place: Any) -> tuple[Any, ...]:
 
 
 def stub(number: Any) -> str:
-    """The starting code of an exercise: signature and docstring of the solution. Raises UnknownExercise if there is
-    none."""
+    """The starting code of an exercise: signature and docstring of the solution. Raises UnknownExercise if there is no
+    such exercise."""
     lines, docstring = source(find(number).solution)
     return "\n".join([*lines[: docstring.end_lineno], "    raise NotImplementedError"])

@@ -31,7 +31,7 @@ MULTIPLES = (
 def relation(pairs: Sequence[Pair]) -> str:
     """The relation between the learner's output and the expected one on every input, as a phrase; "" if there is none.
 
-    ``pairs`` holds one (yours, expected) per input.
+    ``pairs`` holds a pair (yours, expected) for each input.
     """
     if pairs and all(isinstance(right, tuple) for _, right in pairs):
         if all(isinstance(yours, tuple) and len(yours) == len(right) > 1 and same(yours[::-1], right)

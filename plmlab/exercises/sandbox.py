@@ -96,7 +96,7 @@ def learners_line(error: BaseException) -> str:
 
 
 def takes(fn: Function, args: tuple[Any, ...]) -> bool:
-    """Whether the function accepts this number of arguments; True if its signature is not available."""
+    """Whether the function can be called with this number of arguments; True if its signature is not available."""
     try:
         inspect.signature(fn).bind(*args)
     except ValueError:

@@ -10,8 +10,8 @@ GPT1 = "transformers.models.openai.modeling_openai"
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack of layers: the prefix of its hook points (``name``), its path in the base model (``layers``), and the
-    path of each kind of attention within a layer."""
+    """A stack of layers in a base model: the prefix of its hook points (``name``), the path of its ``layers``, and the
+    path of each kind of attention module within a layer."""
 
     name: str
     layers: str

@@ -83,7 +83,7 @@ def read_task_head(kind: Counterpart, config: Any, theirs: Mapping[str, Tensor])
 
 
 def counterpart(model: TaskHead) -> Counterpart:
-    """The `Counterpart` of a task head. Raises ValueError if its encoder has none."""
+    """The `Counterpart` of a task head. Raises ValueError if there is none for its encoder."""
     for kind in COUNTERPARTS:
         if type(model) is kind.ours and type(model.encoder) is kind.family.encoder:
             return kind

@@ -115,7 +115,7 @@ def _visible(given: Example | PairExample | Batch | PairBatch) -> list[Visibilit
 
 
 def _example(reads: ReadableModel, words: Words, text: str, second: str | None, mask: str) -> Example | PairExample:
-    """The model's unmasked input for a plain text."""
+    """Build the model's unmasked input for a plain text."""
     for sentence in (text, second):
         if sentence is not None and not sentence.strip():
             raise ValueError("the text is empty: type a sentence")

@@ -12,7 +12,7 @@ def kl_divergence(p: Float[Tensor, "*batch vocab"], q: Float[Tensor, "*batch voc
 
 
 def distance(before: Float[Tensor, "*batch model"], after: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch"]:
-    """Cosine distance, 1 − cosine: 0 for vectors of the same direction, 1 for orthogonal vectors."""
+    """Cosine distance, 1 − cosine similarity: 0 for vectors of the same direction, 1 for orthogonal vectors."""
     return 1 - F.cosine_similarity(before.double(), after.double(), dim=-1)
 
 

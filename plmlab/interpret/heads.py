@@ -53,14 +53,15 @@ def head_accuracy(most: Int[Tensor, "layer text head query"], links: Sequence[Li
 
 
 def fixed_offset_baseline(links: Sequence[Link], reach: int = 12) -> tuple[int, float]:
-    """Fixed-offset baseline: the best relative offset (negative: to the left) and its accuracy."""
+    """Fixed-offset baseline: the relative offset with the highest accuracy (negative: to the left), and that
+    accuracy."""
     _some(links)
     return _best({offset: [link.start <= link.source + offset < link.end for link in links]
                   for offset in range(-reach, reach + 1) if offset})
 
 
 def fixed_position_baseline(links: Sequence[Link]) -> tuple[int, float]:
-    """Fixed-position baseline: the best absolute position and its accuracy."""
+    """Fixed-position baseline: the absolute position with the highest accuracy, and that accuracy."""
     _some(links)
     return _best({position: [link.start <= position < link.end for link in links]
                   for position in range(max(link.end for link in links))})

@@ -62,7 +62,7 @@ class LanguageModel(Protocol):
 
 
 def residual_stream(model: LanguageModel, ids: Sequence[int]) -> ResidualStream:
-    """Record the residual stream, without dropout and gradients; the model's mode is restored afterwards."""
+    """Record the residual stream, without dropout or gradients; the model's mode is restored afterwards."""
     module = cast(nn.Module, model)
     window = tuple(ids[-getattr(model.config, "time", len(ids)):])
     tokens = torch.tensor([window], device=next(module.parameters()).device)

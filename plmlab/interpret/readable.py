@@ -48,7 +48,7 @@ class OurModel:
 
     @property
     def masks(self) -> Mapping[str, ExampleOfText]:
-        """For a model pretrained under several attention masks: mask name → input format."""
+        """Attention mask name → input format, for a model pretrained under several masks."""
         return architecture_of(self.model).masks
 
     def example(self, tokenizer: AnyTokenizer, text: str, second: str | None = None) -> AnyExample:
@@ -67,7 +67,7 @@ class OurModel:
         return layout(*args)
 
     def __call__(self, batch: AnyBatch) -> Any:
-        """Forward pass on a batch on the model's device; returns the model's own output."""
+        """Run the model on a batch, which must be on its device; returns the model's own output."""
         return self.model(batch)
 
     def logits(self, batch: Batch) -> Tensor:
@@ -84,7 +84,7 @@ def readable(model: nn.Module) -> ReadableModel:
 
 
 def as_ours(tokenizer: Any) -> Tokenizer:
-    """Convert a tokenizer of ``transformers`` to ours, if necessary."""
+    """Convert a tokenizer of ``transformers`` to ours; one of ours is returned unchanged."""
     return tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer.from_hf(tokenizer)
 
 

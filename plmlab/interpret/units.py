@@ -89,7 +89,7 @@ SPEARMAN = Measure("rank correlation", rank_correlation, 0.0)
 
 
 def unit_scores(choosing: Sample, telling: Sample, measure: Measure) -> UnitScores:
-    """Score every unit on both halves, with the sign chosen on the first."""
+    """Score every unit on both halves, with the sign selected on the first half."""
     first, second = (measure.of(half.values, half.labels) - measure.chance for half in (choosing, telling))
     rises = first >= 0
     return UnitScores(measure.chance + first.abs(), measure.chance + torch.where(rises, second, -second), rises)

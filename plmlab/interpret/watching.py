@@ -33,14 +33,14 @@ class ActivationRecord(Mapping[str, Tensor]):
         return sum(1 for _ in self)
 
     def calls(self, name: str) -> list[Tensor]:
-        """All tensors recorded at one hook point. Raises KeyError if there are none."""
+        """All tensors recorded at one hook point, in call order. Raises KeyError if none was recorded."""
         if not self._calls.get(name):
             known = ", ".join(self) or "none: was the model called inside the `with`?"
             raise KeyError(f"nothing was recorded at {name!r}. Recorded: {known}")
         return self._calls[name]
 
     def matching(self, pattern: str) -> list[Tensor]:
-        """The tensors whose names match a pattern such as ``"layers.*.attention.weights"``, in layer order."""
+        """The tensors whose names match a pattern, such as ``"layers.*.attention.weights"``, in layer order."""
         return [self[name] for name in self if fnmatchcase(name, pattern)]
 
     def attention(self, kind: str = "attention") -> list[Float[Tensor, "batch head query key"]]:

@@ -190,7 +190,7 @@ def relative_position_bucket(distance: Int[Tensor, "*batch"], buckets: int = 32,
     """T5's relative position bucket of a backward distance (Raffel et al. 2020, §2.1; formula of the authors' code).
 
     The first half of the buckets hold one distance each: 0, 1, 2, …. The others are spaced logarithmically up to
-    ``max_distance``; all larger distances share the last bucket. Negative distances (later keys) count as 0. A
+    ``max_distance``; all larger distances share the last bucket. Negative distances (later keys) are treated as 0. A
     bidirectional encoder has ``buckets // 2`` buckets for each direction.
     """
     near = buckets // 2

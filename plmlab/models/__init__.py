@@ -1,1 +1,1 @@
-"""The models, one system per file; each file registers the model's input format and its pretraining."""
+"""The models, one system per file. Each file also registers the model's input format and its pretraining."""

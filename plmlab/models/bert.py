@@ -114,7 +114,7 @@ def at_last_position(hidden: Float[Tensor, "batch time model"], batch: Batch) ->
 @model("bert-pretraining", BERTConfig, ENCODER,
        Pretraining("bert", masked, Tokenizer.wordpiece, added=2, pairs=next_sentence))
 class BERTPretraining(nn.Module):
-    """BERT with its two pretraining heads: masked language model and next-sentence prediction (§3.1)."""
+    """BERT with its two pretraining heads: masked language modelling and next-sentence prediction (§3.1)."""
 
     encoder_class: type[BERT] = BERT
 

@@ -202,7 +202,7 @@ class CogQASearch:
                 yield self._name(visit, span)
 
     def _name(self, visit: NodeReading, span: FoundSpan) -> str:
-        """The title that a span matches, or its text if there is no such title."""
+        """The title that a span matches, or the span's text if it matches none."""
         words = visit.read.words(span.start, span.end)
         return self.pages.find(words) or self.pages.spelled(words)
 
@@ -256,8 +256,8 @@ class CogQASearch:
         return float(predictor((one - other)[None]).sigmoid())
 
     def comparison_pair(self, state: SearchState) -> tuple[str, ...]:
-        """The nodes to compare: the node with the most confident answer among those reachable from each of the first
-        two entities in the question."""
+        """The nodes to compare: for each of the first two entities in the question, the node with the most confident
+        answer among those reachable from it."""
         import networkx
 
         starts = [node for node in self.named if node in state.visits][:2]

@@ -131,7 +131,7 @@ def registered(cls: type[nn.Module]) -> ModelType:
 
 
 def registered_base(cls: type[nn.Module]) -> ModelType:
-    """The registered type of a class, or of its nearest registered base class. Raises ValueError if there is none."""
+    """The registered type of a class, or of its nearest registered base class. Raises ValueError if neither exists."""
     for base in cls.__mro__:
         for kind in MODELS.values():
             if base is kind.model:

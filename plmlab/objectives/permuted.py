@@ -99,8 +99,8 @@ def cloze_in_permutation(tokens: Sequence[int], hidden: Sequence[int], *, vocab:
 class Permutation:
     """A text with a factorization order.
 
-    ``rank`` is the index of each position in the order; it is −1 for the unordered ``context``, which every position
-    attends to. The ``special`` positions are never predicted.
+    ``rank`` is the index of each position in the order, or −1 for the unordered ``context``, to which every position
+    can attend. The ``special`` positions are never predicted.
     """
 
     tokens: list[int]

@@ -21,7 +21,7 @@ FILE = "plan.json"
 MAY_CHANGE = ("steps", "out")
 """The options that may change when a run is continued."""
 STATE = (FACTS, TENSORS)
-"""The files of a checkpoint with its training state, from which training can be continued."""
+"""The files that hold a checkpoint's training state, from which training can be continued."""
 PRECISIONS, COMPILES = ("auto", "float32", "bf16"), ("auto", "yes", "no")
 
 
@@ -179,7 +179,7 @@ USUAL = {field.name: field.default for field in fields(Plan) if field.default is
 
 
 def has_state(checkpoint: Path) -> bool:
-    """Whether a checkpoint contains its training state."""
+    """Whether a checkpoint includes its training state."""
     return all((checkpoint / name).is_file() for name in STATE)
 
 

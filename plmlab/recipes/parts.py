@@ -89,7 +89,7 @@ class Parts:
 
 
 def _keys(function: Callable[..., Any]) -> Callable[[Task], str]:
-    """Task → its key in the cache: the function's name, the task, and a hash of the source code."""
+    """Make a function from a task to its cache key: the function's name, the task, and a hash of the source code."""
     module, study = inspect.getmodule(function), getattr(function, "__self__", None)
     source = (inspect.getsource(module) if module else "") + getattr(study, "source", "")
     code = hashlib.sha256(source.encode()).hexdigest()[:12]

@@ -30,8 +30,8 @@ class Run(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The results of a variant: its learning rate, the development score of every rate tried (−∞ if a pilot run
-    diverged), and seed → its test results."""
+    """The results of a variant: its learning rate ``lr``, the development scores of all rates tried (−∞ if a pilot run
+    diverged), and the test results of its ``runs`` by seed."""
 
     lr: float
     scores: Scores

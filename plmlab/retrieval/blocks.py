@@ -83,7 +83,7 @@ def _inside(tokenizer: Tokenizer, sentence: str) -> int:
 
 
 def _pieces(tokenizer: Tokenizer, sentence: str, room: int, title: str) -> Iterator[str]:
-    """Split the sentence into as few parts of at most ``room`` tokens as possible."""
+    """Split the sentence into the smallest number of parts with at most ``room`` tokens each."""
     while len(ends := tokenizer.offsets(sentence, plain=True)) > room:
         end = ends[room - 1][1]
         if not sentence[end:].startswith(" ") and " " in sentence[:end].strip():

@@ -40,7 +40,8 @@ def sentence_codes(words: Sequence[str], longest: int = LONGEST) -> Int[Tensor, 
 
 
 def batch_codes(sentences: Sequence[Sequence[str]], longest: int = LONGEST) -> Int[Tensor, "batch time longest"]:
-    """The codes of several sentences, padded with rows of 0 to the longest. Raises ValueError for an empty list."""
+    """The codes of several sentences, padded with rows of 0 to the length of the longest. Raises ValueError for an
+    empty list."""
     refuse_string(sentences, "sentences")
     if not sentences:
         raise ValueError("sentences is empty; give one or more sentences")

@@ -68,7 +68,7 @@ def hub(name: str, split: str = "train", column: str = "text", *, config: str | 
 
 
 def _there(file: Path) -> Path:
-    """Return the file if it exists, is not a folder, and has a supported format."""
+    """Return the file. Raises CorpusError if it does not exist, is a folder, or has an unsupported format."""
     if file.is_dir():
         raise CorpusError(f"{file} is a folder; give one file in it, a .txt or .jsonl")
     if not file.exists():
@@ -172,7 +172,7 @@ def _decodes(file: Path, encoding: str) -> bool:
 
 
 def _copy(file: Path, encoding: str) -> str:
-    """A line of Python that writes a UTF-8 copy next to a file, without overwriting anything."""
+    """A line of Python code that writes a UTF-8 copy next to a file, without overwriting anything."""
     copy = file.with_name(f"{file.stem}.utf-8{file.suffix}")
     return (f" write a copy in UTF-8: with open({str(file)!r}, encoding={encoding}) as old, open({str(copy)!r}, 'x', "
             "encoding='utf-8') as new: new.writelines(old)")

@@ -56,11 +56,10 @@ class TokenStream:
 
     @classmethod
     def open(cls, path: str | Path, tokenizer: Tokenizer | None = None, *, check: bool = True) -> Self:
-        """Open the stream in a file, without loading it into memory.
+        """Open the stream in a file without loading it into memory.
 
-        With ``check`` the file is read once and its checksum compared; otherwise only its length is compared. Raises
-        CorpusError if the file is missing or was changed, or if it was written with another tokenizer than
-        ``tokenizer``.
+        With ``check``, the file is read once and its checksum verified; otherwise only its length is verified. Raises
+        CorpusError if the file is missing, was changed, or was written with another tokenizer than ``tokenizer``.
         """
         return cls(tokenfile.read(Path(path), tokenizer, check))
 

@@ -332,7 +332,7 @@ def _warn_if_never_used(backend: tokenizers.Tokenizer, tokens: Sequence[str]) ->
 
 
 def _read(path: str | Path) -> tokenizers.Tokenizer:
-    """Load the backend from a tokenizer.json."""
+    """Load the backend from a tokenizer.json file."""
     file = Path(path)
     file = file / "tokenizer.json" if file.is_dir() else file
     if not file.is_file():

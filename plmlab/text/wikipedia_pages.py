@@ -34,7 +34,7 @@ class WikipediaPages(TitledPages):
 
 
 def called(title: str) -> str:
-    """A title as it appears in running text."""
+    """The form in which a title appears in running text."""
     return QUALIFIER.sub("", title)
 
 

@@ -102,7 +102,8 @@ def has_triton() -> bool:
 
 
 def shapes(value: Any) -> Hashable:
-    """Signature of a batch for the compiler: shapes and dtypes of its tensors, and all other values."""
+    """Signature of a batch for the compiler: the shapes and dtypes of its tensors, and all values other than
+    tensors."""
     if isinstance(value, Tensor):
         return value.dtype, *value.shape
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Frozen features (冻结特征): train a model with some of its parts frozen."""
+"""Frozen features (冻结特征): training a model while some of its parts are frozen."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

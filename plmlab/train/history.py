@@ -86,7 +86,7 @@ class History:
                        f", {-gap:.2f} below the floor: there is a target leak, or the floor belongs to other data")
 
     def table(self, rows: int = 10) -> str:
-        """The run as a text table with about ``rows`` evenly spaced steps, without timings.
+        """Format the run as a text table with about ``rows`` evenly spaced steps, without timings.
 
         The loss is the mean since the previous row; the validation loss is the most recent one.
         """
@@ -130,7 +130,7 @@ class History:
         return chart
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save as JSON, for `load`."""
+        """Save the history as JSON, for `load`."""
         Path(path).write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @classmethod

@@ -113,7 +113,8 @@ def returned(model: nn.Module) -> Iterator[torch.device]:
 
 
 class Run:
-    """A training run, built from the arguments of `fit`; calling it trains. ``step`` is the number of updates made."""
+    """A training run, built from the arguments of `fit`; calling it trains. ``step`` is the number of updates made so
+    far."""
 
     def __init__(self, model: nn.Module, settings: Settings, accelerator: "Accelerator", source: Source, *,
                  compile: bool | Literal["auto"], floor: float | None) -> None:

@@ -36,7 +36,7 @@ class LossBuffer:
 
     @property
     def full(self) -> bool:
-        """Whether the buffer should be read: after every update on a CPU, after every tenth on a GPU."""
+        """Whether it is time to read the buffer: after every update on a CPU, after every tenth on a GPU."""
         return len(self.waiting) >= self.every
 
     def read(self, stop: bool) -> tuple[bool, list[float]]:

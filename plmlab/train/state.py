@@ -34,7 +34,8 @@ def versions() -> dict[str, str]:
 
 
 def description(model: nn.Module) -> dict[str, Any]:
-    """Describe a model as a JSON-compatible dict: ``type``, its class name, and ``config``, empty if it has none."""
+    """Describe a model as a JSON-compatible dict: ``type``, the class name, and ``config``, empty for a model without
+    one."""
     config = getattr(model, "config", None)
     values = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
     return json.loads(json.dumps({"type": type(model).__name__, "config": values}, default=str))
@@ -121,12 +122,12 @@ class State:
 
 
 def under(heading: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Add the prefix ``heading.`` to the names of the tensors."""
+    """Prepend ``heading.`` to the names of the tensors."""
     return {f"{heading}.{name}": tensor for name, tensor in tensors.items()}
 
 
 class RunStates:
-    """The folder of a run's saved state, in a subfolder named after the step: ``step-00000120``."""
+    """The folder that holds a run's saved state, in a subfolder named after the step: ``step-00000120``."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
@@ -153,13 +154,15 @@ class RunStates:
                 self.discard(older)
 
     def discard(self, state: Path) -> None:
-        """Delete a state atomically: rename it first, so that no partial state keeps its name."""
+        """Delete a state atomically, by renaming it first, so that no partial state keeps the name of a complete
+        one."""
         clear(draft_of(state))
         state.rename(draft_of(state))
         shutil.rmtree(draft_of(state), ignore_errors=True)
 
     def newest(self) -> State | None:
-        """Load the newest complete state; None if there is none. Raises StateError if it cannot be read."""
+        """Load the newest complete state, or return None if there is no state. Raises StateError if it cannot be
+        read."""
         if not self.states():
             return None
         folder = self.states()[-1]

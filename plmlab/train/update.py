@@ -128,8 +128,8 @@ class Update:
     def shares(self, batches: Sequence[Trainable]) -> Float[Tensor, "batches"]:
         """Weight of each batch in the overall mean; the weights sum to 1 over all processes.
 
-        (DDP divides gradients by the number of processes, so `backward` multiplies the loss by it.) If there are no
-        targets and the loss depends on labels, batches are weighted by their number of examples.
+        If there are no targets and the loss depends on labels, batches are weighted by their number of examples. DDP
+        divides gradients by the number of processes, so `backward` multiplies the loss by this number.
         """
         sizes = torch.stack([measure(batch) for batch in batches])
         if self.accelerator.num_processes == 1:

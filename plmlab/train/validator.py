@@ -80,8 +80,8 @@ class Validator:
         self.loss.train()
 
     def evaluate_and_log(self, history: History, step: int) -> None:
-        """Record the validation loss and the score after ``step`` updates; with ``patience``, keep the weights if they
-        are the best so far."""
+        """Record the validation loss and the score after ``step`` updates; with ``patience``, keep a copy of the
+        weights if they are the best so far."""
         if self.held_out is not None:
             history.validation.append((step, self.evaluate(self.held_out)))
         if self.score is not None:

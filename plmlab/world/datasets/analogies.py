@@ -58,5 +58,5 @@ def questions(pairs: Sequence[tuple[str, str]], *, most: int = 500, seed: int = 
 
 
 def asked(relations: Mapping[str, Sequence[tuple[str, str]]], **choices: int) -> dict[str, list[Question]]:
-    """Relation → its analogy questions."""
+    """Relation → the analogy questions built from its word pairs."""
     return {name: questions(pairs, **choices) for name, pairs in relations.items()}

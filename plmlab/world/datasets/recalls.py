@@ -135,7 +135,7 @@ class _Writing:
         self.told += 1
 
     def wait(self, told: int, number: int) -> None:
-        """Schedule the question about a thread."""
+        """Schedule the question about a thread that was stated at position ``told``."""
         least, most = self.how.distances
         heappush(self.waiting, (told + least + randint(self.rng, most - least + 1), told, number))
 
@@ -150,6 +150,6 @@ class _Writing:
         self.wait(len(self.words) - 2, number)
 
     def say(self, *sentences: Sentence) -> None:
-        """Append the words of these sentences."""
+        """Append the words of the given sentences."""
         for sentence in sentences:
             self.words += sentence.words

@@ -120,7 +120,7 @@ def _strangers(side: str, tellings: Tellings) -> list[tuple[Triple, list[Triple]
 
 
 def _mean_the_same(fact: Triple, other: Triple) -> bool:
-    """Whether the facts are identical or mirror images: "A married B" and "B married A"."""
+    """Whether two facts are identical or mirror images of each other ("A married B" and "B married A")."""
     return {fact.subject, fact.object} == {other.subject, other.object} and fact.relation == other.relation
 
 

@@ -181,7 +181,7 @@ class Writer:
         return found
 
     def _may_say(self, row: ArticleRow, bound: Bindings) -> bool:
-        """Whether the row is allowed; training text contains no held-out combination of words."""
+        """Whether the row may be used; training text contains no held-out combination of words."""
         return not (self.train and combines_held(row.template, bound, self.library.lexicon, self.library.held))
 
     def _filled(self, row: ArticleRow) -> tuple[Bindings, tuple[Triple, ...]] | None:

@@ -25,7 +25,7 @@ class Translation(NamedTuple):
 
 
 class NextSentence(NamedTuple):
-    """Two sentences, and whether the second follows the first in its article."""
+    """Two sentences, and whether the second is the one that follows the first in an article."""
 
     first: Words
     second: Words

@@ -39,7 +39,7 @@ SLOT = re.compile(r"\{(?P<article>an\+)?(?P<name>\w+)(?P<several>\*)?(:(?P<domai
 
 @dataclass(frozen=True)
 class Blank:
-    """A placeholder for a variable in a template."""
+    """A placeholder for a variable in the template of an article or a story."""
 
     name: str
     domain: tuple[str, ...]      # kinds of entities or word classes; empty where the variable is repeated
@@ -74,7 +74,7 @@ class Template:
 
     @cached_property
     def referred(self) -> frozenset[str]:
-        """The variables that a function word agrees with."""
+        """The variables with which a function word of the template agrees."""
         return frozenset(element.agrees for element in self.english if isinstance(element, Agreeing))
 
     @cached_property

@@ -70,26 +70,26 @@ class Facts:
         return [entity for kind in kinds for entity in self._kinds.get(kind, ())]
 
     def objects(self, subject: Entity, relation: str) -> list[Entity]:
-        """All entities o for which relation(subject, o) is true; derived relations are computed."""
+        """All entities o for which relation(subject, o) holds; derived relations are computed."""
         rule = self.relation(relation)
         if rule.derived:
             return [other for other in self.kind(*rule.objects) if self.holds(subject, relation, other)]
         return self._objects.get((subject.key, relation), [])
 
     def object(self, subject: Entity, relation: str) -> Entity | None:
-        """The object of a functional, non-derived relation; None if the subject has none."""
+        """The object of a functional, non-derived relation; None if the subject has no object."""
         found = self._objects.get((subject.key, relation), [])
         return found[0] if found else None
 
     def subjects(self, relation: str, target: Entity) -> list[Entity]:
-        """All entities s for which relation(s, target) is true; derived relations are computed."""
+        """All entities s for which relation(s, target) holds; derived relations are computed."""
         rule = self.relation(relation)
         if rule.derived:
             return [other for other in self.kind(*rule.subjects) if self.holds(other, relation, target)]
         return self._subjects.get((target.key, relation), [])
 
     def holds(self, subject: Entity, relation: str, target: Entity) -> bool:
-        """Whether relation(subject, target) is true; a derived relation compares the values of both entities."""
+        """Whether relation(subject, target) holds; a derived relation compares the values of the two entities."""
         rule = self.relation(relation)
         if rule.compared is None:
             return target in self._objects.get((subject.key, relation), [])

@@ -30,7 +30,7 @@ class FactSampler:
         self.home: dict[Entity, Entity] = {}
 
     def all(self, kind: str) -> list[Entity]:
-        """All entities of a kind, in the order in which they were given; empty if the world has none."""
+        """All entities of a kind, in the order in which they were given; empty if the world has no such entity."""
         return self._kinds.get(kind, [])
 
     def chance(self, probability: float) -> bool:
@@ -121,7 +121,7 @@ class FactSampler:
             self.say(person, "lives_in", self.home[person])
 
     def match(self, woman: Entity, man: Entity) -> bool:
-        """Whether the two may marry: born less than ten years apart, with different family names."""
+        """Whether two people may marry: they are born less than ten years apart and have different family names."""
         years = abs(self.years[self.birth[woman]].number - self.years[self.birth[man]].number)
         return years < 10 and woman.words[-1] != man.words[-1]
 
@@ -153,7 +153,7 @@ class FactSampler:
         return choice(self.rng, [year for year in self.years if earliest <= year.number <= latest] or self.years[-1:])
 
     def of(self, *crafts: str) -> list[Entity]:
-        """The people with these crafts; all people if there are none."""
+        """The people with one of these crafts, or all people if there are none."""
         return [person for person in self.all("person") if self.craft[person].name in crafts] or self.all("person")
 
     def companies(self) -> None:

@@ -63,7 +63,7 @@ class PatternBindings:
 
     @property
     def relevant(self) -> bool:
-        """Whether the pattern can express something held out for its split (always true for training text)."""
+        """Whether the pattern can express something held out for this split (always True for training text)."""
         has = {"facts": self._first_fact, "entities": self._first_entity, "combinations": self.pattern.pairs}
         return bool(has.get(self.allowed.split, True))
 
@@ -156,7 +156,8 @@ class PatternBindings:
         return self.candidates[name]
 
     def _consequences(self, name: str, bindings: Bindings) -> Bindings | None:
-        """The bindings extended by those they imply (the object of a functional relation); None if they conflict."""
+        """The bindings extended by those that they imply (the object of a functional relation); None if they
+        conflict."""
         if not self._consistent(name, bindings):
             return None
         for atom in self.pattern.facts:
@@ -217,7 +218,7 @@ def thing(value: Value) -> str:
 
 
 def plural(value: Value) -> bool:
-    """Whether the value is a word in the plural; False for every entity."""
+    """Whether the value is a plural word; False for every entity."""
     return isinstance(value, Form) and value.form == "pl"
 
 

@@ -75,7 +75,7 @@ def chinese_words(automaton: Automaton, patterns: Iterable[Pattern], facts: Fact
 
 def _values(automaton: Automaton, state: int, pattern: Pattern, facts: Facts,
             lexicon: Lexicon) -> dict[str, Sequence[Value]]:
-    """Variable → all values it takes on the paths from a state."""
+    """Variable → all values that it takes on the paths from a state."""
     seen: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
     reached, waiting = {state}, [state]
     while waiting:

@@ -127,7 +127,7 @@ class Automaton:
         return found
 
     def initial(self) -> dict[int, float]:
-        """State → probability of starting there."""
+        """State → probability that a sentence starts there."""
         return dict(self._initial)
 
     @cached_property
@@ -160,7 +160,8 @@ class Automaton:
         return math.log(mass) if mass > 0 else -math.inf
 
     def path_logprob(self, path: Path) -> float:
-        """Log-probability of a derivation, in nats; also that of its sentence if the grammar is unambiguous."""
+        """Log-probability of a derivation, in nats, which is also that of the sentence if the grammar is
+        unambiguous."""
         start = self._labelled[path.label]
         state, nats = start.state, math.log(start.weight / self._start_total)
         for arc in path.arcs:
@@ -248,7 +249,7 @@ class Automaton:
                 [list(accumulate(arc.weight for arc in state)) for state in self.arcs])
 
     def draw_start(self, rng: Random) -> Start:
-        """Sample a start in proportion to its weight."""
+        """Sample a start with probability proportional to its weight."""
         starts, _ = self._wheels
         return self.starts[bisect_right(starts, int(rng.random() * starts[-1]))]
 

@@ -59,7 +59,7 @@ class Blanks:
                                f"{BLANK}")
 
     def __str__(self) -> str:
-        """The text with its fillings."""
+        """The text with the filled blanks replaced by their fillings."""
         return " ".join(word for number, run in enumerate(self._runs)
                         for word in (*(self.filled.get(number - 1, [BLANK]) if number else ()), *run))
 

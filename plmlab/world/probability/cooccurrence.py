@@ -34,9 +34,9 @@ def word_counts(automaton: Automaton, words: Sequence[str]) -> Float[np.ndarray,
 def cooccurrence(automaton: Automaton, words: Sequence[str], weights: Sequence[float]) -> Counts:
     """The expected number of (word, context word) pairs per sentence, weighted by distance.
 
-    A pair at distance d counts ``weights[d − 1]``, on both sides (``shrinking(window)`` gives word2vec's weights).
-    Windows do not cross sentence boundaries. ``words`` gives the rows and columns; raises ValueError if it lacks a word
-    of the grammar.
+    A pair at distance d has weight ``weights[d − 1]``, on either side (``shrinking(window)`` gives word2vec's weights).
+    Windows do not cross sentence boundaries. ``words`` gives the rows and columns. Raises ValueError if ``words`` lacks
+    a word of the grammar.
     """
     leads, goes, says = _steps(automaton, words)
     ahead = np.zeros((len(words), len(words)))

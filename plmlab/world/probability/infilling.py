@@ -99,11 +99,11 @@ def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
 
 def filled_in_order(words: Sequence[str], asked: Sequence[Question],
                     vocab: PositionVocabulary) -> tuple[list[Span], list[int]]:
-    """The spans that an Example fills, in the order of the text, and the order in which it fills them (indices of
-    spans).
+    """Return the spans that an Example fills, in the order of the text, and the filling order as indices of these
+    spans.
 
-    A blank is the run of targets up to an end. Each of its words must depend on all words outside the blanks, on those
-    in blanks filled before, on the preceding words of its own blank, and on no others. Raises FloorError otherwise.
+    A blank is a run of targets up to an end. Each of its words must depend on all words outside the blanks, on those in
+    blanks filled before, on the preceding words of its own blank, and on nothing else. Raises FloorError otherwise.
     """
     filled: list[Span] = []
     known = set(range(len(words))) - {position for question in asked

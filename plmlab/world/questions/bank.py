@@ -149,7 +149,7 @@ class QuestionBank:
 
 
 def _outcome(shape: Shape, case: Case) -> Outcome:
-    """The case in the form of its question; its first chain is named first."""
+    """The case in the form of its question; the first chain of the case is named first."""
     if shape.sign is None:
         return Outcome(case, case[0].end)
     left, right = (chain.end for chain in case)

@@ -53,7 +53,7 @@ class Distractors:
 
     @cached_property
     def namesakes(self) -> dict[str, list[str]]:
-        """Key → the keys of the named entities that share a rare word with its name."""
+        """Key → the keys of the named entities whose names share a rare word with that entity's name."""
         sharing: dict[str, list[str]] = defaultdict(list)
         for entity in self.facts.entities.values():
             if entity.named:
@@ -85,7 +85,7 @@ def _settled(order: list[str], draws: list[float]) -> Iterator[str]:
 
 
 def mentioning(articles: Mapping[str, Article]) -> dict[str, list[str]]:
-    """Key → the keys of the articles that mention its entity."""
+    """Key → the keys of the articles that mention the entity with that key."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for key, article in articles.items():
         for sentence in article.sentences:
