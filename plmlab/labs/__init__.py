@@ -1,4 +1,5 @@
-"""Labs: interactive widgets, one idea each, one folder each. A lab is imported lazily, on first access."""
+"""Labs: interactive widgets that each explain one idea. Each lab has its own folder and is imported lazily, on first
+access."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The base class of all labs: common appearance, error reporting, and export to a page that needs no kernel."""
+"""The base class of all labs: common appearance, error messages, and export to an HTML page that needs no kernel."""
 
 import html
 import re
@@ -31,18 +31,18 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsaf
 
 
 def differing(now: Mapping[str, Any], then: Mapping[str, Any]) -> set[str]:
-    """The names in ``now`` whose values differ from those in ``then``, or are missing there."""
+    """The names in ``now`` whose values differ from those in ``then``, or that are missing from ``then``."""
     return {name for name, value in now.items() if name not in then or value != then[name]}
 
 
 def snake_case(name: str) -> str:
-    """Convert a class name to snake case, ``MaskLab`` → ``mask_lab``, as the base name of saved files."""
+    """Convert a class name to snake case, such as ``MaskLab`` → ``mask_lab``, for use in file names."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 @dataclass(frozen=True)
 class Change:
-    """The names of the inputs that changed: ``drawn`` since the last successful computation (the one on the screen),
+    """The names of the inputs that changed: ``drawn`` since the last successful computation (the result on the screen),
     ``tried`` since the last attempt, successful or not."""
 
     drawn: AbstractSet[str]
@@ -51,7 +51,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Computed:
-    """The result of a computation: values of synchronised ``traits``, and other attributes in ``kept``. Both are set
+    """The result of a computation: values of synchronised ``traits``, and of other attributes (``kept``). All are set
     together."""
 
     traits: dict[str, Any]
@@ -62,16 +62,16 @@ class Lab(anywidget.AnyWidget):
     """An interactive widget about one idea.
 
     Python computes ``state``, a JSON-serialisable dict; JavaScript draws it and handles every interaction that needs no
-    Python. A subclass sets ``title``; ``module``, the JavaScript file that draws it (path relative to this folder;
-    its default export is created with ``lab`` of ``shared/lab.js``); ``styles``, any stylesheets in addition to
-    ``shared/lab.css``; and ``inputs``, the traits that its state depends on. It implements ``compute``. The files are
-    read when a lab is created, so an edited file takes effect when the cell runs again.
+    Python. A subclass implements ``compute`` and sets ``title``; ``module``, the JavaScript file that draws the state
+    (a path relative to this folder; its default export is created with ``lab`` of ``shared/lab.js``); ``styles``, any
+    stylesheets in addition to ``shared/lab.css``; and ``inputs``, the traits that the state depends on. The files are
+    read when a lab is created, so edits take effect when the cell is run again.
 
     Attributes:
         text: the sentence that the user typed.
         state: the data that is drawn.
-        message: an error or a note for the user; "" if there is none.
-        stale: whether the message is an error and the drawing belongs to an earlier input.
+        message: an error or a note for the user; "" if there is neither.
+        stale: whether the message is an error, so that the drawing still shows the last valid input.
         max_tokens: the maximum number of tokens drawn.
         file_name: the name of saved files, without extension.
     """
@@ -114,8 +114,8 @@ class Lab(anywidget.AnyWidget):
         raise NotImplementedError(f"{type(self).__name__} declares inputs but does not implement compute()")
 
     def recompute(self) -> None:
-        """Recompute the state if an input has changed since the last attempt; inputs that change together trigger one
-        computation. If it fails, ``message`` gives the reason and the previous state stays."""
+        """Recompute the state if an input has changed since the last attempt; inputs that change together trigger a
+        single computation. If the computation fails, ``message`` gives the reason and the previous state stays."""
         now = {name: getattr(self, name) for name in self.inputs}
         if now == self._tried:
             return
@@ -131,7 +131,7 @@ class Lab(anywidget.AnyWidget):
 
     @contextmanager
     def reporting_errors(self) -> Iterator[None]:
-        """Turn an error inside the block into the lab's ``message``; the previous state stays."""
+        """Context manager that shows an error inside the block as the lab's ``message``; the previous state stays."""
         try:
             yield
         except ValueError as error:
@@ -142,13 +142,13 @@ class Lab(anywidget.AnyWidget):
             self.stale = True
 
     def _answer(self, _: anywidget.AnyWidget, content: dict[str, Any], buffers: list[memoryview]) -> None:
-        """Send the HTML page that a button in the browser requests."""
+        """Send the HTML page that a button in the browser requested."""
         with self.reporting_errors():
             theme: Theme = "dark" if content.get("theme") == "dark" else "light"
             self.send({"page": content.get("page"), "html": self.html(theme)})
 
     def traits_for_page(self) -> dict[str, Any]:
-        """The synchronised traits that the page needs, by name, without those of anywidget itself."""
+        """The synchronised traits that the exported page needs, by name, without anywidget's own traits."""
         own = set(self.trait_names(sync=True)) - set(anywidget.AnyWidget.class_trait_names())
         return {name: value for name, value in self.get_state(sorted(own)).items() if not name.startswith("_")}
 
@@ -181,7 +181,7 @@ class Lab(anywidget.AnyWidget):
         return pictures([self.html(theme)], width=width, scale=scale)[0]
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The lab as a cell's output. A lab that was closed because no cell displayed it is opened again."""
+        """Display the lab as the output of a cell. A lab that was closed because no cell displayed it is reopened."""
         if (shell := get_ipython()) is not None:
             cells_of(shell).showing.add(self)
         self.open()

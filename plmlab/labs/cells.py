@@ -1,7 +1,7 @@
-"""Track which notebook cells display which labs, and close labs that no cell displays any more.
+"""Track which labs each notebook cell displays, and close labs that are no longer displayed.
 
-ipywidgets keeps every widget, with everything it references, alive until it is closed, and does not notice that the
-widget's cell was run again."""
+ipywidgets keeps every widget, with everything it references, alive until the widget is closed, and does not notice that
+a cell was run again."""
 
 from functools import cache
 from typing import Any
@@ -13,7 +13,7 @@ from ipywidgets import Widget
 class Cells:
     """The labs that each notebook cell displayed on its last run, by cell id.
 
-    ``shell`` is the IPython shell; if it does not report the cell id, nothing is closed.
+    ``shell`` is the IPython shell; if it does not report cell ids, no lab is closed.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -26,7 +26,7 @@ class Cells:
         self.showing = WeakSet()
 
     def _end(self, result: Any) -> None:
-        """Close the labs that this cell displayed on its previous run and that no cell displays now."""
+        """Close the labs that this cell displayed on its previous run and that no cell displays any more."""
         cell = result.info.cell_id
         if cell is None:
             return

@@ -1,4 +1,4 @@
-"""The family tree of pretrained models as a figure: time on the x axis, one lane per branch, lines of descent."""
+"""The family tree of pretrained models as a figure: time on the x-axis, one lane per branch, and lines of descent."""
 
 from itertools import groupby
 
@@ -13,8 +13,8 @@ LANE, ROW, GAP = 1.0, 0.34, 0.75
 
 
 def family_tree(first_year: float = 2017.9) -> go.Figure:
-    """Plot every model of the course from ``first_year`` on, with older ones at the left edge; hovering shows each
-    model's main idea."""
+    """Plot every model of the course. Models older than ``first_year`` are placed at the left edge; hovering over a
+    model shows its main idea."""
     models = family()
     place = layout(models, first_year)
     figure = go.Figure()
@@ -47,8 +47,8 @@ def family_tree(first_year: float = 2017.9) -> go.Figure:
 
 
 def layout(models: list[Relative], first_year: float) -> dict[str, tuple[float, float]]:
-    """Coordinates (x, y) of every model by name: x is its year, y its lane; models too close in time get separate
-    rows."""
+    """Coordinates (x, y) of every model, by name: x is the year, y the lane; models that are too close in time get
+    separate rows."""
     place: dict[str, tuple[float, float]] = {}
     top = 0.0
     lanes = {branch: list(group) for branch, group in groupby(

@@ -1,1 +1,1 @@
-"""The Alignment Lab: the cross-attention of a translation, and the effect of changing it."""
+"""The Alignment Lab: the cross-attention of a translation model, and the effect of changing it."""

@@ -1,4 +1,4 @@
-"""Word-by-word comparison of two translations: with the reference, or before and after an intervention."""
+"""Word-by-word comparison of a translation with its reference, or of translations before and after an intervention."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ Pair = tuple[int | None, int | None]
 
 
 def side_by_side(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
-    """Align two texts with the minimum edit distance (Levenshtein): pairs of indices, None for a word without a
-    counterpart. Ties are resolved in favour of pairing earlier words."""
+    """Align two texts with the minimum edit distance (Levenshtein). Returns pairs of word indices, with None for a word
+    without a counterpart. Ties are resolved in favour of pairing earlier words."""
     rows, columns = len(one), len(other)
     costs = [[max(rows - i, columns - j) for j in range(columns + 1)] for i in range(rows + 1)]
     for i in reversed(range(rows)):
@@ -33,9 +33,9 @@ def side_by_side(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 
 def beside_reference(written: Sequence[str], reference: Sequence[str], gold: Sequence[tuple[int, int]],
                      ) -> tuple[list[int | None], list[tuple[int, int]]]:
-    """For each generated word the position of the matching reference word, None if it is wrong; and the gold links
-    (position in the reference, position in the source) as (step, position in the source), for steps that pair with a
-    reference word."""
+    """Align a translation with its reference. Returns, for each generated word, the index of the matching reference
+    word (None if the word is wrong); and the gold links, converted from (reference index, source index) to (step,
+    source index), for the steps that have a matching reference word."""
     positions: list[int | None] = [None] * len(written)
     steps = {}
     for i, j in side_by_side(written, reference):
@@ -46,6 +46,6 @@ def beside_reference(written: Sequence[str], reference: Sequence[str], gold: Seq
 
 
 def on_aligned(weights: Float[Tensor, "time key"], partners: Sequence[tuple[int, int]]) -> int:
-    """The number of gold links (step, position) with the largest weight of their step. Divided by the number of links,
-    this is 1 − AER if each step has one link."""
+    """Count the gold links (step, source position) whose source position has the largest weight of the step. Divided by
+    the number of links, this is 1 − AER if each step has one link."""
     return sum(int(weights[step].argmax()) == position for step, position in partners)

@@ -1,4 +1,4 @@
-"""Interventions on the cross-attention: steps whose attention is moved, and masked source words."""
+"""Interventions on the cross-attention: moving the attention of decoding steps, and masking source words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ LONGEST = 90
 
 @dataclass(frozen=True, order=True)
 class MovedAttention:
-    """An intervention at one step: a ``share`` (0 … 1) of the attention moves to a source position; the remainder keeps
-    the model's own distribution."""
+    """An intervention at one decoding step: a ``share`` (from 0 to 1) of the attention weight moves to one source
+    position; the rest keeps the model's own distribution."""
 
     step: int
     position: int
@@ -24,7 +24,7 @@ class MovedAttention:
 
     @classmethod
     def told(cls, said: Any, positions: int) -> "MovedAttention":
-        """Parse a hold from a mapping. Raises ValueError if it is malformed."""
+        """Parse an intervention from a mapping. Raises ValueError if the mapping is malformed."""
         if not isinstance(said, Mapping) or not {"step", "position"} <= set(said) <= {"step", "position", "share"}:
             raise ValueError(f"an intervention must be a dict with `step`, `position` and optionally `share`; "
                              f"{said!r:.60} was given")
@@ -37,8 +37,8 @@ class MovedAttention:
 
 def checked(held: Sequence[Any], shut: Sequence[Any], positions: int) -> tuple[tuple[MovedAttention, ...],
                                                                                tuple[int, ...]]:
-    """Validate the holds and the masked positions for a source of ``positions`` positions, [END] included. Raises
-    ValueError if they contradict each other."""
+    """Validate the moved attention (``held``) and the masked positions (``shut``) for a source of ``positions``
+    positions, including [END]. Raises ValueError if an entry is invalid or two of them contradict each other."""
     holds = {hold.step: hold for hold in (MovedAttention.told(one, positions) for one in held)}
     off = sorted(set(shut))
     for position in off:
@@ -58,7 +58,8 @@ def checked(held: Sequence[Any], shut: Sequence[Any], positions: int) -> tuple[t
 
 def written(model: nn.Module, ids: Sequence[int], vocab: Vocabulary, holds: Sequence[MovedAttention] = (),
             shut: Sequence[int] = ()) -> Translation:
-    """Translate under interventions. For a partial hold, the model's own attention at that step is computed first."""
+    """Translate under interventions. If only part of a step's attention moves, the model's own attention at that step
+    is computed first."""
     rows: dict[int, Sequence[float]] = {}
 
     def so_far() -> Translation:

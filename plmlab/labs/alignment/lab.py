@@ -1,4 +1,4 @@
-"""The Alignment Lab: the cross-attention of a translation, and the effect of changing it."""
+"""The Alignment Lab: the cross-attention of a translation model, and the effect of changing it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -31,27 +31,28 @@ Tally = Callable[[], dict[str, Any]] | Mapping[str, Any]
 class AlignmentLab(Lab):
     """A translation with its cross-attention, drawn as links between the words and as a matrix.
 
-    The attention of a step can be moved to another source word, and source words can be masked; the translation is then
-    generated again, and the lab describes the change. For texts of a Small World, the gold alignment and the reference
-    translation are known. The translations of other models are listed below. No model is ever modified.
+    The attention of a step can be moved to another source word, and source words can be masked; the lab then generates
+    the translation again and describes the change. For texts of a Small World, the gold alignment and the reference
+    translation are known. The translations of the other models are listed below the drawing. No model is ever modified.
 
     Args:
-        models: name → encoder–decoder; at least one has attention, and the first of these is drawn.
+        models: maps names to encoder–decoder models. At least one needs attention; the first model with attention is
+            drawn.
         tokenizer: the tokenizer of all models.
-        text: the initial text; the first preset's if None.
+        text: the initial text; by default, that of the first preset.
         world: a Small World with English as the source and Chinese as the target language.
-        split: the world's distribution to which a text must belong for its gold alignment to be known.
-        presets: preset texts; by default, some of the world's.
-        tally: statistics over many texts for the tally button, as returned by
-            `plmlab.labs.alignment.tally.tally`, or a function that computes them; by default, that function on the
-            drawn model, if there is a world.
+        split: the split of the world that a text must belong to for its gold alignment to be known.
+        presets: preset texts; by default, sentences of the world.
+        tally: statistics over many texts for the tally button, as returned by `plmlab.labs.alignment.tally.tally`, or a
+            function that computes them; by default, if there is a world, the statistics of the drawn model.
         traits: what the reader can set: ``held`` (dicts of step, ``position`` and share), ``shut`` (masked source
-            positions), ``drawn`` (a model's name), ``steps`` (number of words shown; None: all), ``labelled``
-            ("written" or "read": the row labels of the matrix), ``share`` (the attention that a click moves),
+            positions), ``drawn`` (a model's name), ``steps`` (number of words shown; None: all), ``labelled`` (the row
+            labels of the matrix: "written" or "read"), ``share`` (the fraction of the attention that a click moves),
             ``max_tokens``.
 
     Raises:
-        ValueError: if no model has attention, a model has another vocabulary, or there is no initial text.
+        ValueError: if no model has attention, if a model's vocabulary differs from the tokenizer's, or if there is no
+            initial text.
     """
 
     title = "Alignment Lab"
@@ -95,7 +96,7 @@ class AlignmentLab(Lab):
             "tallies": tally is not None or world is not None})
 
     def _looks(self, name: str, model: nn.Module) -> bool:
-        """Whether a model has attention. Raises ValueError if it does not match the tokenizer."""
+        """Return whether a model has attention. Raises ValueError if the model does not match the tokenizer."""
         size, vocab = getattr(getattr(model, "config", None), "vocab", len(self.tokenizer)), self.tokenizer.vocab
         if size < len(self.tokenizer):
             raise ValueError(f"the tokenizer has {len(self.tokenizer):,} tokens, but the vocabulary of {name!r} has "
@@ -112,7 +113,8 @@ class AlignmentLab(Lab):
         return value
 
     def summary(self) -> str:
-        """The source, the translation, its correct words, and the gold links with the largest weight."""
+        """The source, the translation, the number of correct words, and the number of gold links with the largest
+        weight."""
         if not self.state:
             return self.message
         now, gold = self.state["now"], self.state["gold"]
@@ -123,7 +125,8 @@ class AlignmentLab(Lab):
                 f"{len(now['partners'])} gold links recovered")
 
     def compute(self, change: Change) -> Computed:
-        """The translation with and without the interventions; or the tally alone, if only that was requested."""
+        """Translate with and without the interventions; or compute only the statistics, if nothing else was
+        requested."""
         if change.tried == {"count"}:
             return Computed({"counted": self._tallied(), "message": self.message, "stale": self.stale})
         key = (self.text, self.max_tokens)
@@ -150,8 +153,8 @@ class AlignmentLab(Lab):
              "_asked": asked})
 
     def _state(self, source: Source, texts: Mapping[str, Told], now: Told, hand: Hand, asked: Asked) -> State:
-        """The state for JavaScript: ``before`` and ``now`` are translations (see `serialized`), ``changes`` their
-        aligned steps, ``others`` the translations of the other models, ``gold`` the words of the reference."""
+        """The state for JavaScript: ``before`` and ``now`` are translations (see `serialized`), ``changes`` pairs their
+        steps, ``others`` are the translations of the other models, and ``gold`` holds the words of the reference."""
         before = texts[self.drawn]
         return {
             "text": " ".join(source.words),
@@ -175,13 +178,13 @@ class AlignmentLab(Lab):
         return masking_question(source.words, then["tokens"], before.weights, right, without)
 
     def _note(self, source: Source, before: Translation) -> str:
-        """The notes on the text, and on a translation that did not end."""
+        """Notes on the text, and on a translation that did not end."""
         ended = before.tokens[-1] == source.end
         return joined(source.note, "" if ended else
                       f"The model had not generated [END] after {LONGEST} words; the translation was cut there.")
 
     def _tallied(self) -> dict[str, Any]:
-        """The statistics of the tally button for the drawn model; cached."""
+        """The statistics shown by the tally button for the drawn model (cached)."""
         if self.drawn not in self._counted:
             if callable(self._tally):
                 self._counted[self.drawn] = self._tally()

@@ -23,7 +23,7 @@ class AlignmentPreset:
     shut: Sequence[str] = ()
 
     def traits(self) -> dict[str, Any]:
-        """The traits that this preset sets, with their values; all steps are released."""
+        """The trait values that clicking this preset sets; all interventions on the attention are removed."""
         words = self.text.split()
         return {"text": self.text, "held": [], "shut": [words.index(word) for word in self.shut], "steps": None}
 
@@ -34,7 +34,7 @@ SHUT = AlignmentPreset("mask a word", "the keys near the table are lost .", ("ke
 
 
 def default_presets(world: World, split: str) -> list[AlignmentPreset]:
-    """The presets for a world: those sentences that are in its grammar, and a long passage."""
+    """Presets for a world: three sentences, as far as its grammar contains them, and a long passage."""
     sampled = islice(passages(world, "test", Random(SEED), LONG), 20)
     whole = max(sampled, key=lambda passage: min(len(passage.english), LONG[-1]))
     long = AlignmentPreset("a long passage", " ".join(whole.english))

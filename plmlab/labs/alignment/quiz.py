@@ -15,9 +15,9 @@ TOLD = 3
 
 def masking_question(words: Sequence[str], tokens: Sequence[str], weights: Float[Tensor, "time key"],
                      partners: Sequence[Sequence[int]], without: Callable[[int], list[str]]) -> Asked:
-    """The question, its answer, and the ``position`` to mask: of the gold links in ``partners``, (step, position), the
-    one with the largest distance; without gold links, the word with the largest weight at any step.
-    ``without(position)`` returns the translation with that position masked."""
+    """Return the question, its answer, and the ``position`` to mask: of the gold links in ``partners``, given as (step,
+    position), the position of the link with the largest distance; without gold links, the position with the largest
+    weight at any step. ``without(position)`` returns the translation with that position masked."""
     if partners:
         step, position = max(partners, key=lambda pair: abs(pair[0] - pair[1]))
     else:
@@ -39,7 +39,7 @@ def masking_question(words: Sequence[str], tokens: Sequence[str], weights: Float
 
 
 def called(words: Sequence[str], position: int) -> str:
-    """A word in quotes; a word that occurs more than once gets its number, counted from 1."""
+    """Quote a word; a word that occurs more than once is numbered, starting from 1."""
     return f"“{words[position]}”" + (f" (word {position + 1})" if words.count(words[position]) > 1 else "")
 
 

@@ -1,4 +1,4 @@
-"""Parse the text of the Alignment Lab into sentences of a world, with the gold alignment where there is one."""
+"""Parse the text of the Alignment Lab into sentences of a world, with the gold alignment where one is known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Source:
-    """A tokenized text: a label and an id for each position, without ``end``. ``unknown`` are the positions of
-    [UNK]; ``gold`` is the text as a passage of the world, or None; ``note`` is the message to show."""
+    """A tokenized text: one label and one id per position, excluding ``end``. ``unknown`` lists the positions of [UNK];
+    ``gold`` is the text as a passage of the world, or None; ``note`` is the message to show."""
 
     words: tuple[str, ...]
     ids: tuple[int, ...]
@@ -34,7 +34,7 @@ class Source:
 
 
 def read(text: str, tokenizer: Tokenizer, world: World | None, split: str, room: int) -> Source:
-    """Parse the first ``room`` words of a text. Raises ValueError if it is empty."""
+    """Parse the first ``room`` words of a text. Raises ValueError if the text is empty."""
     if not text.strip():
         raise empty()
     end = tokenizer.vocab.need("end")
@@ -61,7 +61,8 @@ class Typed:
 
 
 def words_of(text: str, world: World, room: int) -> Typed:
-    """The words of a typed text: punctuation separated, and lower-cased where the world has no capital."""
+    """Split a typed text into words: punctuation marks become separate words, and capitals that the world does not use
+    there are lower-cased."""
     said = probabilities.words_of(text, world)
     known = frozenset(world.vocabulary)
     words = [word.lower() if word not in known and word.lower() in known else word for word in said[:room]]
@@ -73,7 +74,8 @@ def words_of(text: str, world: World, room: int) -> Typed:
 
 
 def finished(words: Sequence[str], world: World, split: str) -> tuple[list[str], str]:
-    """The words with final punctuation added if that makes them sentences, and a note if it was missing."""
+    """Add missing final punctuation if that turns the words into sentences. Returns the words, and a note if
+    punctuation was added."""
     if words[-1] in ENDS:
         return list(words), ""
     for mark in ENDS[:2]:
@@ -86,7 +88,8 @@ def finished(words: Sequence[str], world: World, split: str) -> tuple[list[str],
 
 
 def gold_of(words: Sequence[str], world: World, split: str) -> tuple[Passage | None, str]:
-    """The words as a passage of the world; or None, and a note on where they leave the grammar."""
+    """Parse the words as a passage of the world; if that fails, return None and a note on where they leave the
+    grammar."""
     try:
         return passages.joined(sentences_of(words, world, split), world.lexicon), ""
     except NotInGrammar as error:
@@ -94,8 +97,8 @@ def gold_of(words: Sequence[str], world: World, split: str) -> tuple[Passage | N
 
 
 def sentences_of(words: Sequence[str], world: World, split: str) -> list[Sentence]:
-    """Split words into sentences of the world; one sentence may hold a question and its answer. Raises NotInGrammar,
-    with the sentence and the word, if that is impossible."""
+    """Split words into sentences of the world; one sentence may contain a question and its answer. Raises NotInGrammar,
+    which gives the sentence and the word, if no split exists."""
     found: list[Sentence] = []
     begun = 0
     while begun < len(words):
@@ -111,7 +114,7 @@ def sentences_of(words: Sequence[str], world: World, split: str) -> list[Sentenc
 
 
 def unknown_said(words: Sequence[str], world: World) -> str:
-    """The note on words outside the vocabulary, with similarly spelled words of the world."""
+    """Note on out-of-vocabulary words, which suggests words of the world with similar spelling."""
     told = []
     for word in list(dict.fromkeys(words))[:NAMED]:
         near = get_close_matches(word.lower(), world.vocabulary, NAMED, 0.5)
@@ -128,11 +131,11 @@ def _further(one: Sequence[str], other: Sequence[str], world: World) -> bool:
 
 
 def _id(word: str, tokenizer: Tokenizer) -> int:
-    """The id of a word; [UNK] if it is not exactly one token."""
+    """The id of a word; the id of [UNK] if the word is not exactly one token."""
     ids = tokenizer.encode(word, plain=True)
     return _known(ids[0], tokenizer) if len(ids) == 1 else tokenizer.vocab.need("unk")
 
 
 def _known(id: int, tokenizer: Tokenizer) -> int:
-    """The id of a token; a special token that was typed becomes [UNK]."""
+    """Map the id of a typed special token to [UNK]; other ids are unchanged."""
     return tokenizer.vocab.need("unk") if id in tokenizer.vocab.special else id

@@ -1,4 +1,4 @@
-"""A translation for JavaScript, compared with the reference where that is known."""
+"""Convert a translation for JavaScript, with a comparison with the reference if one is known."""
 
 from math import exp
 
@@ -12,12 +12,12 @@ from plmlab.world.datasets.passages import Passage
 
 
 def serialized(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
-    """A translation as a dict for JavaScript.
+    """Convert a translation to a dict for JavaScript.
 
-    Its ``tokens`` with their probabilities ``p`` and ``weights`` (32-bit floats, row by row; None without attention).
-    With a reference, ``positions`` has the reference position of each correct word, None for a wrong word; ``right``
-    counts the correct words; ``partners`` are the gold links (step, source position), of which ``hits`` have the
-    largest weight of their step.
+    The dict holds the ``tokens``, their probabilities ``p``, and the attention ``weights`` (32-bit floats in row-major
+    order; None without attention). If there is a reference, ``positions`` gives the reference index of each correct
+    word (None for a wrong word); ``right`` is the number of correct words; ``partners`` are the gold links (step,
+    source position); and ``hits`` is the number of gold links that have the largest weight of their step.
     """
     tokens = labels(tokenizer, said.tokens)
     words = tokens[:-1] if said.tokens[-1] == tokenizer.vocab.end else tokens

@@ -4,7 +4,8 @@ from typing import TypedDict
 
 
 class Known(TypedDict):
-    """A translation compared with the reference; None, and no gold links, if there is no reference."""
+    """Comparison of a translation with its reference. Without a reference the values are None, and ``partners`` is
+    empty."""
 
     positions: list[int | None] | None
     right: int | None
@@ -14,7 +15,7 @@ class Known(TypedDict):
 
 
 class Told(Known):
-    """A translation; see `serialized`."""
+    """A translation (see `serialized`)."""
 
     tokens: list[str]
     text: str
@@ -23,13 +24,13 @@ class Told(Known):
 
 
 class Other(Told):
-    """The translation of another model, with its name."""
+    """The translation of another model, with the model's name."""
 
     name: str
 
 
 class Asked(TypedDict):
-    """The question, its answer, and the source position that it masks."""
+    """The question, its answer, and the source position masked in it."""
 
     position: int
     question: str
@@ -37,14 +38,15 @@ class Asked(TypedDict):
 
 
 class Hand(TypedDict):
-    """The reader's interventions: steps whose attention is moved, and masked source positions."""
+    """The reader's interventions: steps whose attention is moved (``held``), and masked source positions (``shut``)."""
 
     held: list[dict[str, int]]
     shut: list[int]
 
 
 class State(Hand):
-    """The drawing: ``changes`` pairs the steps of ``before`` and ``now``; ``gold`` has the words of the reference."""
+    """The data drawn: ``changes`` pairs the steps of ``before`` and ``now``; ``gold`` holds the words of the
+    reference."""
 
     text: str
     source: list[str]

@@ -1,4 +1,4 @@
-"""Statistics over many texts: how a prediction changes if its attention moves to the aligned or to another word."""
+"""Statistics over many texts: how a prediction changes if the attention moves to the aligned word or to another one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ ROWS = 128
 
 @dataclass(frozen=True)
 class Case:
-    """A target word at ``step`` of a text, aligned with the position ``partner`` of its source."""
+    """A target word at ``step`` of a text, aligned with the source position ``partner``."""
 
     text: int
     step: int
@@ -39,8 +39,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Asked:
-    """A model's teacher-forced predictions: the most likely word (``best``), the log-probability of the correct word in
-    nats (``right``), and the source position with the largest weight (``looked``); ``[batch time]`` each."""
+    """A model's predictions under teacher forcing, ``[batch time]`` each: the most probable word (``best``), the
+    log-probability of the correct word in nats (``right``), and the source position with the largest weight
+    (``looked``)."""
 
     best: Tensor
     right: Tensor
@@ -49,13 +50,14 @@ class Asked:
 
 def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "test", *, texts: int = TEXTS,
           lengths: range = LENGTHS, seed: int = SEED) -> dict[str, Any]:
-    """Move the attention of teacher-forced predictions in ``texts`` passages and count the effect.
+    """Move the attention in ``texts`` passages under teacher forcing, and count the changed predictions.
 
-    Of the wrong predictions whose largest weight is not on the aligned word (``missed``): how many become correct if
-    the attention moves there (``fixed``), how many others get more (``closer``) or less (``worse``) likely, and how
-    many become correct if it moves to a random ``other`` word. Of the ``right`` predictions: how many ``stay`` correct
-    if the attention moves to a random other word. Returns a JSON-serializable dict, deterministic for a seed.
-    ``words`` counts the words with a gold link, ``wrong`` the wrong predictions among them.
+    Returns a JSON-serializable dict, deterministic for a given seed. ``words`` counts the words with a gold link,
+    ``wrong`` the wrong predictions among them, and ``missed`` those wrong predictions whose largest weight is not on
+    the aligned word. If the attention of a missed word moves to the aligned word, the prediction becomes correct
+    (``fixed``), or the correct word becomes more (``closer``) or less (``worse``) likely; ``other`` counts the
+    predictions that become correct if the attention moves to a random other word. ``stay`` counts the correct
+    predictions (``right``) that stay correct if the attention moves to a random other word.
     """
     rng = Random(seed)
     sampled = list(islice(passages(world, split, rng, lengths), texts))
@@ -82,8 +84,8 @@ def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "te
 
 def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary,
           looks: Sequence[tuple[int, int]] | None = None) -> Asked:
-    """A model's teacher-forced predictions for (source, target) ``pairs``. ``looks`` gives (step, position) for each
-    pair: at that step all attention moves to that source position."""
+    """A model's predictions under teacher forcing for (source, target) ``pairs``. ``looks`` gives one (step, position)
+    per pair: at that step, all attention moves to that source position."""
     source = Batch.of([sequence_to_sequence(one, [], vocab=vocab).source for one, _ in pairs], pad=vocab.need("pad"))
     length = max(len(target) for _, target in pairs)
     targets = torch.tensor([[*target, *[vocab.need("end")] * (length - len(target))] for _, target in pairs])
@@ -115,7 +117,8 @@ def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab:
 
 def _held(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary, cases: Sequence[Case],
           positions: Sequence[int]) -> list[tuple[bool, float]]:
-    """For each case, with its attention moved to a position: is the prediction correct, and its log-probability."""
+    """For each case, with its attention moved to the given position: whether the prediction is correct, and the
+    log-probability of the correct word."""
     outcomes = []
     for first in range(0, len(cases), ROWS):
         some, to = cases[first:first + ROWS], positions[first:first + ROWS]

@@ -1,1 +1,1 @@
-"""The Attention Lab: all heads of a model on a sentence, down to the arithmetic of one cell."""
+"""The Attention Lab: all attention heads of a model on one sentence, down to the computation of a single weight."""

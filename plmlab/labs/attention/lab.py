@@ -1,4 +1,5 @@
-"""The Attention Lab: all attention heads of a real model on a sentence, down to the arithmetic of one cell."""
+"""The Attention Lab: all attention heads of a real model on one sentence, down to the computation of a single
+weight."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,9 +29,11 @@ TOP = 8
 
 @dataclass(frozen=True)
 class AttentionPreset:
-    """A preset of the Attention Lab: a sentence, a head, a cell given by its two tokens, and a question to predict.
+    """A preset of the Attention Lab: a sentence, a head, an attention weight given by its query and key tokens, and an
+    optional question to answer before the result is shown.
 
-    ``off`` lists heads to ablate, (layer, head); ``closed`` lists pairs to block, (query, key), as positions.
+    ``off`` lists the heads to ablate, as (layer, head); ``closed`` lists the pairs of positions to block, as (query,
+    key).
     """
 
     title: str
@@ -45,12 +48,13 @@ class AttentionPreset:
     closed: tuple[tuple[int, int], ...] = ()
 
     def traits(self) -> dict[str, Any]:
-        """The traits that this preset sets, with their values."""
+        """The trait values that clicking this preset sets."""
         return {"text": self.text, "layer": self.layer, "head": self.head, "shown": 0,
                 "off": [["self", *head] for head in self.off], "closed": [["self", *cell] for cell in self.closed]}
 
     def cell(self, queries: Sequence[str], keys: Sequence[str]) -> list[int] | None:
-        """The cell as [query, key]: last occurrence of the query, first of the key; None if a token is missing."""
+        """The (query, key) pair as [query, key]: the last occurrence of the query token and the first of the key token;
+        None if either is missing."""
         if self.query not in queries or self.key not in keys:
             return None
         return [len(queries) - 1 - list(reversed(queries)).index(self.query), list(keys).index(self.key)]
@@ -94,20 +98,20 @@ def default_model() -> tuple[nn.Module, Tokenizer]:
 
 
 class AttentionLab(Lab):
-    """All layers and heads of a model on a sentence; one head enlarged; the arithmetic behind one cell.
+    """All layers and heads of a model on one sentence; one head enlarged; and the computation of one attention weight.
 
-    Heads can be ablated and pairs blocked; the lab shows the effect on the output. The model itself is never modified:
-    an ablation is an ``intervene`` at its hook points.
+    Heads can be ablated and (query, key) pairs blocked; the lab shows the effect on the output. The model itself is
+    never modified: ablations use ``intervene`` at its hook points.
 
     Args:
         model: a model of plmlab or of ``transformers``; MiniLM by default.
         words: the model's tokenizer.
         text: the initial sentence.
-        second: the decoder's text of an encoder–decoder, or sentence B of an encoder.
+        second: the decoder input of an encoder–decoder, or sentence B of an encoder.
         layer, head: the head shown enlarged, counted from 0 as in ``watch``.
-        mask: the attention mask, for a model pretrained with several; "": the model's default.
+        mask: the name of the attention mask, for a model pretrained with several masks; "" for the model's default.
         name: the name to display; the model's class name by default.
-        presets: preset buttons; those of MiniLM by default if it is the model, else none.
+        presets: the preset buttons; by default, MiniLM's presets if MiniLM is the model, otherwise none.
 
     Raises:
         ValueError: if a model is given without a tokenizer, or a tokenizer without a model.
@@ -159,8 +163,8 @@ class AttentionLab(Lab):
         return f"{self.name}, {layers} × {heads}: {' '.join(self.state['queries'])}"
 
     def compute(self, change: Change) -> Computed:
-        """All heads before and after the ablation, and the vectors of the selected head; if only another head was
-        selected, the rest is kept."""
+        """All heads before and after the ablation, and the vectors of the selected head. If only the selected head
+        changed, the other results are reused."""
         before = self._read(Ablation())
         another = change.drawn & {"text", "second", "mask"} and "closed" not in change.drawn
         closed = [] if another else self.closed
@@ -173,7 +177,7 @@ class AttentionLab(Lab):
                         {"_runs": runs})
 
     def _read(self, ablation: Ablation) -> ForwardPass:
-        """The model's forward pass on the text; cached."""
+        """Run the model on the text (cached)."""
         key = (self.text, self.second, self.mask, self.max_tokens, ablation)
         if key not in self._runs:
             self._runs[key] = forward_pass(self.model, self.words, self.text, self.second or None, ablation=ablation,
@@ -181,7 +185,7 @@ class AttentionLab(Lab):
         return self._runs[key]
 
     def _ablation(self, closed: Sequence[Any]) -> Ablation:
-        """The reader's ablation, sorted, so that the order of the clicks has no effect."""
+        """The reader's ablation, sorted so that the order of the clicks has no effect."""
         def in_order(rows: Sequence[Any]) -> tuple[tuple[str, int, int], ...]:
             try:
                 return tuple(sorted({(str(name), int(a), int(b)) for name, a, b in rows}))
@@ -218,7 +222,7 @@ class AttentionLab(Lab):
         }
 
     def _chosen_preset(self) -> AttentionPreset | None:
-        """The selected preset, as long as the sentence is still similar to that of the preset."""
+        """The selected preset, while the sentence is still similar to the preset's."""
         if self.preset not in range(len(self.presets)):
             return None
         preset = self.presets[self.preset]
@@ -232,16 +236,17 @@ class AttentionLab(Lab):
 
 
 def packed(weights: Float[Tensor, "layer head query key"]) -> bytes:
-    """Weights as 16-bit integers, where 65,535 is 1: small enough to send all heads at once, accurate to 0.00001."""
+    """Encode weights as 16-bit integers, where 65,535 stands for 1: small enough to send all heads at once, and
+    accurate to 0.00001."""
     return (weights.clamp(0, 1) * 65_535).round().to(torch.int32).numpy().astype("<u2").tobytes()
 
 
 def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, Any]:
-    """The vectors behind one head's cells, as a dict for JavaScript.
+    """The vectors from which one head's attention weights are computed, as a dict for JavaScript.
 
-    ``numbers`` holds q, k, v, scores, weights and the head's output as 32-bit floats, one after the other; ``width`` is
-    the head's dimension, ``count`` is [queries, keys], and ``scale`` is the factor of q·k, None if the score is not an
-    inner product but the ``formula``.
+    ``numbers`` holds q, k, v, scores, weights and the head's output as concatenated 32-bit floats; ``width`` is the
+    head's dimension, ``count`` is [queries, keys], and ``scale`` is the factor of q·k (None if the score is computed by
+    ``formula`` instead of an inner product).
     """
     found = run.head(name, layer, head)
     parts = (found.q, found.k, found.v, found.scores, found.weights, found.mixed)
@@ -251,12 +256,12 @@ def detail_of(run: ForwardPass, name: str, layer: int, head: int) -> dict[str, A
 
 
 def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> Effect:
-    """The effect of an ablation on the output, as a dict for JavaScript: the change at each of ``positions`` and
-    ``whole``.
+    """The effect of an ablation on the output, as a dict for JavaScript: the change at each position (``positions``)
+    and of the whole output (``whole``).
 
-    For an encoder, 1 − cosine between the vectors of each token, and between their means. For a model with logits,
-    KL(before ‖ after) in nats at each position, and at the last one; ``next`` has the most likely next tokens there,
-    before and after.
+    For an encoder, these are 1 − cosine between each token's vectors before and after, and between the mean vectors.
+    For a model with logits, they are KL(before ‖ after) in nats at each position, and at the last position; ``next``
+    lists the most probable next tokens at the last position, before and after.
     """
     names = before.maps[1 if len(before.maps) > 1 else 0].queries
     if before.logits is None or after.logits is None:
@@ -273,7 +278,8 @@ def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> Effect:
 
 
 def who_receives(run: ForwardPass, name: str) -> tuple[str, str]:
-    """A question for any model, and its answer: which token receives the most attention over all heads and queries?"""
+    """A question that fits any model, and its answer: which token receives the most attention, summed over all heads
+    and queries?"""
     found = run.map(name)
     share = torch.stack(found.weights).mean((0, 1, 2))
     largest = int(share.argmax())

@@ -6,7 +6,7 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class PairsRule(TypedDict):
-    """An attention map that can be selected, with its numbers of layers and heads."""
+    """A selectable attention map, with its numbers of layers and heads."""
 
     title: str
     name: str
@@ -22,7 +22,7 @@ class Likely(TypedDict):
 
 
 class Moved(TypedDict):
-    """The change of the output at each position, and as a ``whole``."""
+    """The change of the output at each position (``positions``) and of the output as a whole (``whole``)."""
 
     kind: str
     tokens: list[str]
@@ -37,7 +37,8 @@ class Effect(Moved, total=False):
 
 
 class State(TypedDict):
-    """The drawing: ``weights`` of all heads as 16-bit integers, ``start`` is the initial cell."""
+    """The data drawn: ``weights`` holds the weights of all heads as 16-bit integers; ``start`` is the (query, key) pair
+    selected at first."""
 
     map: str
     maps: list[PairsRule]

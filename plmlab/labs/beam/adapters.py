@@ -1,4 +1,5 @@
-"""The models of the Beam Lab: a neural model with its tokenizer, or a hand-made table; encoding and decoding."""
+"""The models of the Beam Lab: a neural model with its tokenizer, or a hand-made probability table, with encoding and
+decoding of text."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -24,7 +25,7 @@ MOST = 256
 
 
 class Adapter(Protocol):
-    """A language model that can continue a text."""
+    """The interface of a language model that can continue a text."""
 
     @property
     def name(self) -> str:
@@ -43,8 +44,8 @@ class Adapter(Protocol):
         """The world's exact probabilities, if there is a world."""
 
     def read(self, text: str, length: int) -> tuple[list[int], str]:
-        """The ids of a prompt, with room for ``length`` more tokens, and a note on unknown or truncated tokens. Raises
-        ValueError for a prompt that cannot be continued."""
+        """Encode a prompt so that ``length`` more tokens fit. Returns the ids, and a note on unknown or truncated
+        tokens. Raises ValueError for a prompt that cannot be continued."""
 
     def words(self, text: str) -> list[str]:
         """The words of a prompt, in the world's spelling."""
@@ -60,7 +61,7 @@ class Adapter(Protocol):
 
 
 class TableAdapter:
-    """A `TableLM`, whose tokens are words. Single-character words are written without spaces."""
+    """Adapter for a `TableLM`, whose tokens are words. Single-character words are joined without spaces."""
 
     beside: ExactProbabilities | None = None
 
@@ -73,7 +74,7 @@ class TableAdapter:
         return list("".join(text.split())) if self.letters else text.split()
 
     def read(self, text: str, length: int) -> tuple[list[int], str]:
-        """The ids of a prompt, which must be a prefix of a text in the table."""
+        """Encode a prompt, which must be a prefix of a text in the table."""
         words = self.words(text)
         if not words:
             raise empty("prompt")
@@ -95,14 +96,15 @@ class TableAdapter:
         return printable("".join(words) if self.letters else readable(words))
 
     def at_rest(self) -> AbstractContextManager[None]:
-        """A table has no dropout."""
+        """Do nothing, because a table has no dropout."""
         return nullcontext()
 
 
 class ModelAdapter:
-    """A model with its tokenizer, and optionally a world whose words are its tokens.
+    """Adapter for a model with its tokenizer, and optionally a world whose words are single tokens.
 
-    Raises TypeError if the model has no ``start`` and ``step``, ValueError if the tokenizer does not match the model.
+    Raises TypeError if the model has no ``start`` or ``step``, and ValueError if the tokenizer does not match the
+    model.
     """
 
     def __init__(self, name: str, model: Any, tokenizer: Any, beside: ExactProbabilities | None) -> None:
@@ -118,7 +120,7 @@ class ModelAdapter:
         return (spelled(text, self.beside.world) if self.beside else text).split()
 
     def read(self, text: str, length: int) -> tuple[list[int], str]:
-        """The ids of a prompt, preceded by the start token if there is one."""
+        """Encode a prompt; the start token, if there is one, is prepended."""
         prompt = " ".join(self.words(text)) if self.beside else text
         own, start = self.tokenizer.encode(prompt), self.vocab.start
         if start is None and not own:
@@ -152,5 +154,5 @@ class ModelAdapter:
 
 
 def prompt_of(ids: Sequence[int]) -> Int[Tensor, "1 time"]:
-    """The ids as a batch of one prompt."""
+    """The ids of a prompt as a batch of size one."""
     return torch.tensor([list(ids)], dtype=torch.long)

@@ -1,4 +1,4 @@
-"""The Small World's exact probabilities for a beam: of every branch, and of the most likely sentence."""
+"""Exact probabilities of a Small World for beam search: of every branch, and of the most likely sentence."""
 
 from collections.abc import Sequence
 from math import log
@@ -13,7 +13,7 @@ from plmlab.world.probability.posterior import NotInGrammar
 
 
 class ExactProbabilities:
-    """A world's split, by the ids of a tokenizer of ``size`` tokens.
+    """The exact probabilities of a split of a world, for the ids of a tokenizer with ``size`` tokens.
 
     Raises ValueError if a word of the world is not a single token.
     """
@@ -25,9 +25,9 @@ class ExactProbabilities:
 
 
 class PrefixProbabilities:
-    """A prompt in the world, and the exact probability of its continuations.
+    """A prompt of the world, and the exact probabilities of its continuations.
 
-    ``left`` explains where the prompt itself leaves the grammar; "" if it is a prefix of a sentence.
+    ``left`` explains where the prompt itself leaves the grammar; it is "" if the prompt is a prefix of a sentence.
     """
 
     def __init__(self, beside: ExactProbabilities, words: Sequence[str]) -> None:
@@ -37,8 +37,8 @@ class PrefixProbabilities:
         self.left = "" if states else beside.world.explain(self.words, beside.split).message
 
     def chance(self, tokens: Sequence[int]) -> float | None:
-        """The exact probability of the last of ``tokens``, given the prompt and the tokens before it; None if they
-        leave the grammar."""
+        """The exact probability of the last of ``tokens``, given the prompt and the preceding tokens; None if the
+        tokens leave the grammar."""
         part = self._mass(tuple(tokens))
         return part / self._mass(tuple(tokens[:-1])) if part > 0 else None
 
@@ -61,7 +61,8 @@ class PrefixProbabilities:
         return sum(self._after(tokens).values(), 0.0)
 
     def _after(self, tokens: tuple[int, ...]) -> dict[int, float]:
-        """State → its probability mass after the prompt and these tokens; [END] leads only to the final state."""
+        """Map each state to its probability mass after the prompt and these tokens; [END] leads only to the final
+        state."""
         if tokens not in self._states:
             before, word = self._after(tokens[:-1]), self.beside.word.get(tokens[-1])
             if word is None:

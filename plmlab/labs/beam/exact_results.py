@@ -1,4 +1,5 @@
-"""The exact results below the tree: the most likely text of the model and of the world, and the best of each width."""
+"""The exact results shown below the tree: the most likely text under the model and under the world, and the best text
+for each beam width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +21,8 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Likeliest:
-    """The model's most likely text, or None if the search was too wide; ``read`` prefixes were expanded. ``empty`` is
-    the log-probability of the empty text, None if it has none."""
+    """The model's most likely text, or None if the search was too wide; ``read`` is the number of prefixes expanded,
+    and ``empty`` the log-probability of the empty text (None if its probability is 0)."""
 
     text: Hypothesis | None
     read: int
@@ -29,7 +30,7 @@ class Likeliest:
 
 
 def likeliest(search: Search) -> Likeliest:
-    """The most likely text up to the maximum length, independent of beam width and penalty."""
+    """The model's most likely text up to the maximum length, independent of the beam width and the length penalty."""
     writer, prompt = search.writer, prompt_of(search.ids)
     with writer.at_rest():
         logprobs = writer.model.step(prompt, writer.model.start()).double().log_softmax(-1)[0]
@@ -42,12 +43,12 @@ def likeliest(search: Search) -> Likeliest:
 
 
 def finite(nats: float) -> float | None:
-    """A log-probability for JSON: None for −∞."""
+    """Convert a log-probability for JSON, which has no −∞: None instead."""
     return nats if isfinite(nats) else None
 
 
 def widths(search: Search) -> list[dict[str, Any]]:
-    """The best text of a beam of each width from 1 to 10, with the same penalty."""
+    """The best text found with each beam width from 1 to 10, with the same length penalty."""
     rows = []
     for width in range(1, WIDEST + 1):
         finished = replace(search, width=width).steps()[-1].finished
@@ -56,11 +57,11 @@ def widths(search: Search) -> list[dict[str, Any]]:
 
 
 def pinned(search: Search, beam: Hypothesis | None, exact: Likeliest, each: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The most likely text of the model and of the world, the best text of each width, and the errors.
+    """The most likely texts under the model and the world, the best text for each width, and the errors.
 
-    ``search_error``: the model's most likely text has a higher score than the ``beam``'s. ``preferred``: it does not,
-    because the length penalty favours another text. ``model_error``: the world has a more likely text than the model's
-    most likely one. Each is None if it is unknown.
+    ``search_error``: the model's most likely text has a higher score than the text of the ``beam``. ``preferred``: it
+    has no higher score, because the length penalty favours another text. ``model_error``: another text is more likely
+    in the world than the model's most likely text. A value is None if it is unknown.
     """
     best = exact.text
     world = search.begun.best() if search.begun else None

@@ -24,20 +24,20 @@ SEARCHED = ("text", "width", "alpha", "length", "source")
 
 
 class BeamLab(Lab):
-    """The tree of a beam search, step by step, with the greedy path and the pruned branches.
+    """The tree of a beam search, step by step, including the greedy path and the pruned branches.
 
-    The tree is that of `plmlab.decode.beam_search`. Below it are the model's most likely text, by exact search, and
-    the world's, so that each failure can be classified as a search error or a model error.
+    The search is `plmlab.decode.beam_search`. Below the tree, the lab shows the most likely text under the model, found
+    by exact search, and under the world, so that each failure can be classified as a search error or a model error.
 
     Args:
         model: an autoregressive model with ``start`` and ``step`` (`plmlab.decode.AutoregressiveModel`), or a
             `plmlab.decode.TableLM`. By default, the tables of the presets are used.
         tokenizer: the model's tokenizer; None for a table.
-        text: the prompt; the first preset's if None.
-        world: a Small World, whose exact probability is then shown on every branch. The tokenizer must have one token
-            for each of its words.
-        split: the world's distribution.
-        presets: the presets; by default, a table from a study note, a garden path, a beam too wide, and more.
+        text: the prompt; by default, that of the first preset.
+        world: a Small World, whose exact probabilities are then shown on every branch. Each of its words must be a
+            single token of the tokenizer.
+        split: the split of the world whose distribution is used.
+        presets: the presets; by default, a table from a study note, a garden path, a beam that is too wide, and more.
         traits: what the reader can set: ``width`` (1 to 10), ``alpha`` (exponent of the length penalty, 0 to 2),
             ``length`` (maximum number of tokens, 1 to 20), ``steps`` (number of steps shown; None: all), ``source``
             (the name of the model).
@@ -82,7 +82,7 @@ class BeamLab(Lab):
             "sources": list(self.writers), "widest": WIDEST, "steepest": STEEPEST, "longest": LONGEST})
 
     def _source(self, preset: Preset, own: Adapter | None) -> str:
-        """The name of a preset's model; a table is registered under it."""
+        """The name of a preset's model; a preset's table is registered under this name."""
         if preset.table is None:
             if own is None:
                 raise ValueError(f"the preset {preset.title!r} has no table and the lab has no model; give one of them")
@@ -101,14 +101,14 @@ class BeamLab(Lab):
         return value
 
     def traits_for_page(self) -> dict[str, Any]:
-        """The traits of an exported page; the exact search runs now, because the page has no kernel."""
+        """The traits of an exported page. The exact search runs now, because the page has no kernel."""
         self.recompute()
         if not self.pinned:
             self.seek += 1
         return super().traits_for_page()
 
     def best(self) -> list[dict[str, Any]]:
-        """The finished hypotheses, best first, each with its ``text``, ``total`` log-probability and ``score``."""
+        """The finished hypotheses, best first, each with its ``text``, log-probability (``total``) and ``score``."""
         return self.state.get("finished", [])
 
     def summary(self) -> str:
@@ -120,8 +120,8 @@ class BeamLab(Lab):
                 f"({beam['total']:.2f} nats), greedy '{greedy['text']}' ({greedy['total']:.2f})")
 
     def compute(self, change: Change) -> Computed:
-        """Search again if an input changed; otherwise answer the request about the tree. The exact search runs only on
-        request (``seek``), after the tree was drawn."""
+        """Search again if an input changed; otherwise carry out the request about the tree. The exact search runs only
+        on request (``seek``), after the tree has been drawn."""
         if change.drawn & set(SEARCHED):
             return self._searched(look="seek" in change.tried)
         if self.search is None or self._beginning is None:
@@ -132,7 +132,7 @@ class BeamLab(Lab):
         return Computed({"unfolded": self._unfolded(self.search), "message": note})
 
     def _searched(self, *, look: bool) -> Computed:
-        """Run the beam search; add the exact results if they are known, or if ``look`` is True."""
+        """Run the beam search. The exact results are added if they are already known, or if ``look`` is True."""
         writer = self.writers.get(self.source)
         if writer is None:
             raise ValueError(f"there is no model {self.source!r:.60}; choose one of {', '.join(self.writers)}")
@@ -154,8 +154,7 @@ class BeamLab(Lab):
                         {"search": search, "grown": grown, "greedy": greedy})
 
     def _begin(self, writer: Adapter) -> Beginning:
-        """The prompt: its ids, a note, and its position in the world's automaton. Cached while the prompt is the
-        same."""
+        """The prompt: its ids, a note, and its state in the world's automaton (cached until the prompt changes)."""
         key = (writer.name, self.text, self.length)
         if self._beginning is None or self._beginning[0] != key:
             ids, note = writer.read(self.text, self.length)
@@ -164,7 +163,7 @@ class BeamLab(Lab):
         return self._beginning[1]
 
     def _pins(self, search: Search, grown: Sequence[Step], *, look: bool) -> dict[str, Any]:
-        """The exact results below the tree; {} if they are unknown and ``look`` is False."""
+        """The exact results below the tree; {} if they are not known yet and ``look`` is False."""
         key = (search.writer.name, search.ids, search.length)
         if not look and (key not in self._likeliest or (*key, search.alpha) not in self._widths):
             return {}

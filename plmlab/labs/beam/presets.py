@@ -1,4 +1,4 @@
-"""Presets of the Beam Lab: prompts, each verified to show what its title states."""
+"""Presets of the Beam Lab: prompts, each of which is verified to show what its title states."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ APPLE = TableLM({"我爱苹果": 0.45, "我爱大象": 0.10, "我爱大人": 0.0
 
 
 def table(prompt: str, **probabilities: float) -> TableLM:
-    """A table of texts with the same prompt: continuations, words separated by ``_``, and their probabilities."""
+    """A table of texts with a common prompt. Each keyword is a continuation, with words separated by ``_``, and its
+    value is the probability."""
     return TableLM({(*prompt.split(), *words.split("_")): p for words, p in probabilities.items()})
 
 
@@ -29,7 +30,7 @@ LONGER = table("she", said_yes=0.28, said_that_the_train_would_be_late=0.25, sle
 
 @dataclass(frozen=True)
 class Preset:
-    """A preset: a prompt with its settings, and the ``table`` to decode from; the lab's model if None."""
+    """A preset: a prompt with its settings, and the ``table`` to decode from (None for the lab's model)."""
 
     title: str
     text: str
@@ -48,14 +49,14 @@ REAL = (Preset("a garden path", "the butchers", 3), Preset("a wider beam is wors
 
 
 def default_presets(writer: Adapter | None, length: int) -> list[Preset]:
-    """The presets: with the given model if it shows what the title states, otherwise with a table."""
+    """The presets. Each uses the given model if that shows what the title states, and a table otherwise."""
     own = {} if writer is None else {preset.title: preset for preset in REAL if holds(writer, preset, length)}
     cases = [own.pop(preset.title, preset) for preset in TABLES]
     return [FIRST, *cases, PENALTY, *own.values()]
 
 
 def holds(writer: Adapter, preset: Preset, length: int) -> bool:
-    """Whether a model shows what the preset's title states."""
+    """Return whether a model shows what the preset's title states."""
     try:
         ids, note = writer.read(preset.text, length)
     except ValueError:
@@ -70,17 +71,18 @@ def holds(writer: Adapter, preset: Preset, length: int) -> bool:
 
 
 def astray(_: PrefixProbabilities | None, greedy: Hypothesis, __: Hypothesis, found: Hypothesis) -> bool:
-    """Whether the beam's text is at least e times as likely as greedy's."""
+    """Return whether the beam's text is at least e times as likely as the greedy text."""
     return found.logprob > greedy.logprob + 1
 
 
 def worse(_: PrefixProbabilities | None, __: Hypothesis, narrower: Hypothesis, found: Hypothesis) -> bool:
-    """Whether a beam narrower by 1 finds a text at least e times as likely."""
+    """Return whether a beam with a width smaller by 1 finds a text that is at least e times as likely."""
     return narrower.logprob > found.logprob + 1
 
 
 def untrue(begun: PrefixProbabilities | None, greedy: Hypothesis, _: Hypothesis, found: Hypothesis) -> bool:
-    """Whether the beam's text is more likely than greedy's for the model, but less likely in the world."""
+    """Return whether the beam's text is more likely than the greedy text under the model, but less likely under the
+    world."""
     if begun is None:
         return False
     beam, plain = (begun.total(text.tokens) for text in (found, greedy))

@@ -1,4 +1,4 @@
-"""The state of the Beam Lab, as passed to JavaScript; the world's probabilities are None outside its grammar."""
+"""The state of the Beam Lab, as passed to JavaScript. Probabilities under the world are None outside its grammar."""
 
 from typing import TypedDict
 
@@ -7,7 +7,8 @@ From = TypedDict("From", {"from": int})
 
 
 class Whole(TypedDict):
-    """A complete text: its number of tokens (``count``), its log-probabilities, and whether it was ``cut``."""
+    """A complete text: its number of tokens (``count``), its log-probabilities, and whether the length limit ``cut`` it
+    off."""
 
     text: str
     count: int
@@ -46,7 +47,8 @@ class Branch(Grown):
 
 
 class State(TypedDict):
-    """The drawing: ``read`` is the number of prompt tokens, ``left`` explains why the prompt is not in the grammar."""
+    """The data drawn: ``read`` is the number of prompt tokens; ``left`` explains why the prompt is not in the
+    grammar."""
 
     text: str
     source: str

@@ -1,4 +1,5 @@
-"""The tree of a beam search for JavaScript: one column per step, every branch with its figures and its fate."""
+"""The tree of a beam search for JavaScript: one column per step, with the probabilities and the fate of every
+branch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ class Search:
                                beam=self.width, alpha=self.alpha))
 
     def best(self) -> Hypothesis | None:
-        """The best hypothesis of the beam; None if none finished."""
+        """The best hypothesis of the beam; None if no hypothesis finished."""
         finished = self.steps()[-1].finished
         return finished[0] if finished else None
 
@@ -40,18 +41,18 @@ class Search:
 
 
 def greedily(writer: Adapter, ids: Sequence[int], length: int) -> list[Hypothesis]:
-    """Greedy decoding, token by token: a beam of width 1."""
+    """Greedy decoding, token by token, implemented as a beam of width 1."""
     return [step.weighed[0][1] for step in Search(writer, tuple(ids), None, length, 1, 0.0).steps()]
 
 
 def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[list[Branch]]:
-    """One list of branches per step, grouped by parent, the most likely first.
+    """One list of branches per step, grouped by parent, the most likely branch first.
 
-    A branch has its ``token``, that token's probability under the model (``p``) and the world (``world``: None outside
-    the grammar), the ``total`` log-probability and the ``score`` of the hypothesis in nats, its ``rank`` in the step
-    (from 1), its ``parent`` in the previous column (−1: the prompt), its ``fate`` (open, finished or pruned) and the
-    ``reason``, whether it is on the greedy path, and whether it leads to the best text (``best``). ``whole`` describes
-    a finished hypothesis.
+    A branch has its ``token``, the token's probability under the model (``p``) and under the world (``world``, None
+    outside the grammar), the log-probability (``total``) and the ``score`` of the hypothesis in nats, its ``rank`` in
+    the step (from 1), the index of its ``parent`` in the previous column (−1 for the prompt), its ``fate`` (open,
+    finished or pruned) with the ``reason``, and flags for the greedy path (``greedy``) and for the path to the best
+    text (``best``). ``whole`` describes a finished hypothesis.
     """
     best = steps[-1].finished[0].tokens if steps[-1].finished else ()
     columns: list[list[Branch]] = []
@@ -77,8 +78,8 @@ def columns(search: Search, steps: Sequence[Step], greedy: Hypothesis) -> list[l
 
 
 def branch(steps: Sequence[Step], step: int, place: int) -> Hypothesis:
-    """The hypothesis that ends in a branch, given by its step and its place in that column. Raises ValueError if there
-    is none."""
+    """The hypothesis that ends in a branch, given by its step and its index in that column. Raises ValueError if there
+    is no such branch."""
     orders: dict[tuple[int, ...], int] = {(): -1}
     for each in steps[:step + 1]:
         texts = [text for _, text in sorted(enumerate(text for _, text in each.weighed),
@@ -90,7 +91,7 @@ def branch(steps: Sequence[Step], step: int, place: int) -> Hypothesis:
 
 
 def fate_of(search: Search, step: Step, rank: int, text: Hypothesis) -> tuple[str, str]:
-    """The fate of the branch with a rank (from 0), and the reason."""
+    """The fate of the branch with the given rank (from 0), and the reason for it."""
     ended = text.tokens[-1] == search.writer.vocab.end
     if ended or len(text.tokens) == search.length:
         return ("finished", "end" if ended else "length") if rank < search.width else ("pruned", "late")
@@ -100,12 +101,13 @@ def fate_of(search: Search, step: Step, rank: int, text: Hypothesis) -> tuple[st
 
 
 def chance(search: Search, text: Hypothesis) -> float | None:
-    """The world's exact probability of the last token given the tokens before it; None if there is none."""
+    """The exact probability, under the world, of the last token given the preceding tokens; None if it is undefined."""
     return search.begun.chance(text.tokens) if search.begun else None
 
 
 def told(search: Search, text: Hypothesis) -> Whole:
-    """A complete text with its figures; the world's log-probability is None outside the grammar."""
+    """A complete text with its number of tokens and log-probabilities; the one under the world is None outside the
+    grammar."""
     writer = search.writer
     return {
         "text": writer.written(text.tokens), "count": len(text.tokens), "total": text.logprob,
@@ -115,7 +117,7 @@ def told(search: Search, text: Hypothesis) -> Whole:
 
 
 def lane(search: Search, path: Sequence[Hypothesis], before: Hypothesis) -> Lane:
-    """A path outside the beam, token by token from ``before`` on, drawn below the tree."""
+    """A path outside the beam, token by token from ``before`` on, which is drawn below the tree."""
     whole = path[-1] if path else before
     tokens, last = list[Grown](), before
     for text in path:

@@ -1,4 +1,4 @@
-"""bertviz (Vig 2019) offline."""
+"""Offline version of bertviz (Vig 2019)."""
 
 from plmlab.labs.bertviz.lab import head_view, model_view
 

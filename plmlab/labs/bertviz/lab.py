@@ -1,7 +1,8 @@
-"""bertviz (Vig 2019) offline: its head view and its model view of a model's attention, each in its own frame.
+"""Offline version of bertviz (Vig 2019): the head view and the model view of a model's attention, each in its own
+frame.
 
 The original bertviz loads require.js, d3 and jQuery from the network, and its views share element ids. Here each view
-is a page of its own with d3 and jQuery from installed packages, in an ``<iframe>`` that makes no requests.
+is a separate page, with d3 and jQuery from installed packages, in an ``<iframe>`` that makes no network requests.
 """
 
 import json
@@ -44,23 +45,23 @@ class View:
         return f'<iframe class="plm-view" title="{title}" style="{style}" srcdoc="{page}"></iframe>'
 
     def html(self) -> str:
-        """The view as one self-contained HTML page, which needs neither kernel nor network."""
+        """The view as a self-contained HTML page, which needs neither a kernel nor a network."""
         return self.page
 
     def picture(self, *, width: int = 960, scale: float = 2) -> bytes:
-        """The view as PNG, taken in headless Chromium. Raises LookupError if that is not installed."""
+        """Render the view as a PNG in headless Chromium. Raises LookupError if Chromium is not installed."""
         from plmlab.labs.picture import pictures
         return pictures([self.page], width=width, scale=scale)[0]
 
 
 def head_view(model: nn.Module, words: Words, text: Text, second: str | None = None, *,
               layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, max_tokens: int = 64) -> View:
-    """One layer at a time: a line from each token to the tokens that it attends to, with one colour per head.
+    """Show one layer at a time: lines from each token to the tokens it attends to, with one colour per head.
 
     ``words`` is the model's tokenizer (of plmlab or of ``transformers``), or the tokens if ``text`` is an Example or a
-    Batch of size one. ``second`` is sentence B of an encoder, or the decoder's text of an encoder–decoder. ``layers``
-    can be selected (default: all), ``heads`` are on at first (default: all). Raises ValueError if the text is empty or
-    too long, or if a layer or head does not exist.
+    Batch of size one. ``second`` is sentence B of an encoder, or the decoder input of an encoder–decoder. ``layers``
+    are the layers offered for selection, and ``heads`` the heads that are initially shown (default: all). Raises
+    ValueError if the text is empty or too long, or if a layer or head does not exist.
     """
     from bertviz import head_view as draw
 
@@ -72,7 +73,7 @@ def head_view(model: nn.Module, words: Words, text: Text, second: str | None = N
 
 def model_view(model: nn.Module, words: Words, text: Text, second: str | None = None, *,
                layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, max_tokens: int = 64) -> View:
-    """Thumbnails of all layers and heads at once; a click, or Enter, enlarges one.
+    """Show thumbnails of all layers and heads at once; a click, or Enter, enlarges a thumbnail.
 
     The arguments are those of `head_view`; ``heads`` are the heads drawn (default: all).
     """
@@ -104,7 +105,7 @@ def _view(name: str, maps: list[Map], draw: Callable[..., Any], layers: Sequence
 
 
 def _given(maps: list[Map]) -> dict[str, Any]:
-    """The attention maps as bertviz's arguments, with weights rounded to three decimals."""
+    """The attention maps in bertviz's argument format, with weights rounded to three decimals."""
     def weights(m: Map) -> list[torch.Tensor]:
         return [layer[None].double().round(decimals=3) for layer in m.weights]
 
@@ -125,7 +126,7 @@ def _libraries() -> str:
 
 
 def _page(title: str, drawn: str) -> str:
-    """bertviz's markup and script on a page that makes no requests; its data is escaped."""
+    """Put bertviz's markup and script on a page that makes no network requests; its data is escaped."""
     drawn = re.sub("bertviz-[0-9a-f]{32}", "bertviz", drawn)
     markup, script = re.sub(r'<script src="[^"]*"></script>', "", drawn).split('<script type="text/javascript">')
     before, after = script.rsplit("</script>", 1)[0].split("const params = ", 1)

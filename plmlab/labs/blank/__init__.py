@@ -1,1 +1,1 @@
-"""The Blank Lab: spans of a sentence become blanks of unknown length, filled word by word."""
+"""The Blank Lab: spans of a sentence are replaced by blanks of unknown length, which are filled word by word."""

@@ -1,4 +1,4 @@
-"""The same spans as inputs of BERT, T5 and GLM: which model knows the length of a blank?"""
+"""The same spans in the input formats of BERT, T5 and GLM: which model knows the length of a blank?"""
 
 
 from plmlab.labs.blank.rows import Layout, with_masks
@@ -14,7 +14,8 @@ TOLD = (
 
 
 def three_inputs(made: Layout) -> list[Beside]:
-    """The model's ``name``, its input (``reads``), targets (``says``), and whether it knows the length (``told``)."""
+    """For each model: its ``name``, its input (``reads``), its targets (``says``), and what it knows about the length
+    (``told``)."""
     bert = with_masks(made.words, made.spans, lambda number, length: ["[MASK]"] * length)
     t5 = with_masks(made.words, made.spans, lambda number, length: [f"[X{number}]"])
     hidden = [made.words[slice(*span)] for span in made.spans]

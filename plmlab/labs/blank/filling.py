@@ -1,4 +1,4 @@
-"""Autoregressive blank infilling: next-token distributions of a GLM and of the exact posterior."""
+"""Autoregressive blank infilling: the next-token distributions of a GLM and of the exact posterior."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ Words: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Stand:
-    """The state of the infilling: the ``finished`` blanks, number → words; the current ``blank``, None if all are
-    filled, and the words ``written`` in it so far."""
+    """The state of the infilling: the ``finished`` blanks, as number → words; the number of the current ``blank`` (None
+    if all are filled); and the words ``written`` in it so far."""
 
     finished: dict[int, Words]
     blank: int | None
@@ -38,7 +38,8 @@ class Stand:
 
 
 def stand_of(path: Sequence[str], order: Sequence[int]) -> Stand:
-    """The state after generating ``path``, with an END after each blank, the blanks in that order."""
+    """The state after generating the tokens of ``path``, in which END closes each blank; the blanks are filled in
+    ``order``."""
     finished, left = dict[int, Words](), list(path)
     for blank in order:
         words = tuple(takewhile(lambda word: word != END, left))
@@ -52,13 +53,14 @@ def stand_of(path: Sequence[str], order: Sequence[int]) -> Stand:
 @dataclass(frozen=True)
 class ExactFilling:
     """The exact posterior of the next word in the blanks of a ``text`` (one BLANK each), given the text and the words
-    filled in so far."""
+    already filled in."""
 
     automaton: Automaton
     text: Sequence[str]
 
     def belief(self, stand: Stand) -> tuple[Belief, str]:
-        """Word or END → probability, by decreasing probability, and ""; or {} and the reason."""
+        """Map each word or END to its probability, in descending order, and return it with ""; if there is no
+        distribution, return {} and the reason."""
         assert stand.blank is not None
         if not all(stand.finished.values()):
             return {}, "A blank was left empty; in the Small World every blank has at least one word."
@@ -72,7 +74,7 @@ class ExactFilling:
             return {}, f"No sentence of the Small World has a blank here that begins with “{' '.join(stand.written)}”."
 
     def lengths(self, stand: Stand) -> dict[int, float]:
-        """Number of words of the current blank → probability; {} if no sentence fits."""
+        """Map each number of words in the current blank to its probability; {} if no sentence fits."""
         try:
             assert stand.blank is not None
             return Blanks(self.automaton, self.text, dict(stand.finished)).lengths(stand.blank)
@@ -80,7 +82,7 @@ class ExactFilling:
             return {}
 
     def surprisal(self, fillings: dict[int, Words]) -> float | None:
-        """−log p of the fillings of all blanks, in nats; None if they do not make a sentence."""
+        """−log p of the fillings of all blanks, in nats; None if they do not form a sentence."""
         try:
             p = Blanks(self.automaton, self.text).posterior(fillings)
         except ValueError:
@@ -89,7 +91,7 @@ class ExactFilling:
 
 
 class ModelFilling:
-    """A GLM that fills the blanks of one text token by token; each token is its own prediction or a given one."""
+    """A GLM that fills the blanks of one text token by token, with its own predictions or with given tokens."""
 
     def __init__(self, filler: InfillingDecoder) -> None:
         self.infiller, self.vocab = filler, filler.vocab
@@ -103,13 +105,14 @@ class ModelFilling:
             return named(self.infiller.step(self.read, self.state), self.vocab)[0].cpu()
 
     def say(self, id: int) -> None:
-        """Append a token; after an [END], the next blank starts."""
+        """Append a token; after [END], the next blank starts."""
         token = self.vocab.need("start") if id == self.vocab.need("end") else id
         self.read = torch.full_like(self.infiller.prompt, token)
 
 
 def named(logits: torch.Tensor, vocab: Vocabulary) -> torch.Tensor:
-    """A filler's logits as probabilities ``[row vocab]``; [END] has one probability, whether or not a blank follows."""
+    """Convert a filler's logits to probabilities ``[row vocab]``. [END] has a single probability, whether or not
+    another blank follows."""
     probs = logits.double().softmax(-1)
     start, end = vocab.need("start"), vocab.need("end")
     probs[:, end] = probs[:, end] + probs[:, start]
@@ -118,10 +121,10 @@ def named(logits: torch.Tensor, vocab: Vocabulary) -> torch.Tensor:
 
 
 def drawn_lengths(filler: InfillingDecoder, before: Sequence[int], draws: int, seed: int = 0) -> dict[int, int]:
-    """Sample ``draws`` fillings of a blank from the model; number of words → count.
+    """Sample ``draws`` fillings of a blank from the model; return the count of each number of words.
 
-    ``before`` is the filler's input so far: [START] and the words of each earlier blank, and [START] of this one. A
-    sample without [END] after the maximum number of words counts with that length.
+    ``before`` is the filler's input so far: [START] and the words of each earlier blank, then [START] of the current
+    blank. A sample that reaches the maximum number of words without [END] is counted with that length.
     """
     generator = torch.Generator().manual_seed(seed)
     start, end, pad = (filler.vocab.need(name) for name in ("start", "end", "pad"))
@@ -144,7 +147,7 @@ def drawn_lengths(filler: InfillingDecoder, before: Sequence[int], draws: int, s
 
 
 def longest(filler: InfillingDecoder) -> int:
-    """The maximum number of words of a blank, limited by `MOST` and by the model's positions."""
+    """The maximum number of words in a blank, limited by `MOST` and by the model's maximum position."""
     return min(MOST, filler.model.config.time - 1)
 
 
@@ -156,8 +159,8 @@ def likeliest_word(belief: Distribution, vocab: Vocabulary) -> int:
 
 
 def check_fills(model: nn.Module, tokenizer: Tokenizer) -> int:
-    """The model's vocabulary size. Raises ValueError if it does not fill blanks of unknown length, or if the tokenizer
-    is another model's."""
+    """The model's vocabulary size. Raises ValueError if the model does not fill blanks of unknown length, or if the
+    tokenizer belongs to another model."""
     reads = readable(model)
     fills = isinstance(reads, OurModel) and reads.names_tokens and architecture_of(model).infiller is not None
     if not fills or reads.vocab is None:
@@ -166,7 +169,8 @@ def check_fills(model: nn.Module, tokenizer: Tokenizer) -> int:
 
 
 def positions_read(stand: Stand, order: Sequence[int]) -> Iterator[str | None]:
-    """The tokens of Part B in that state, None for each [START]: the finished blanks, then the current one."""
+    """The tokens of Part B in this state, first of the finished blanks, then of the current one; None stands for each
+    [START]."""
     for blank in order:
         if blank in stand.finished:
             yield from (None, *stand.finished[blank])

@@ -36,27 +36,28 @@ Spans = list[list[int]]
 
 class BlankLab(SentenceLab):
     """Turn spans of a sentence into GLM's blanks: Part A and Part B, 2D positions, targets, and the attention mask with
-    its reasons. The blanks are filled word by word by the model, next to the exact posterior; the reader can choose
-    other words than the model.
+    the reason for each cell. The model fills the blanks word by word, with the exact posterior shown next to its
+    predictions; the reader can choose other words.
 
     Args:
-        model: a GLMPretraining; without one, the blanks are filled from the exact posterior.
-        tokenizer: the model's tokenizer; without a model, that of the world's sentences.
-        text: the initial sentence; the first preset's if None.
-        world: a Small World, whose exact posteriors are shown next to the model's predictions; the tokenizer must have
-            one token for each of its words. Without a model, the small world is the default.
-        split: the world's distribution.
-        spans: the blanks, (begin, end) as in slices.
+        model: a GLMPretraining; without a model, the blanks are filled from the exact posterior.
+        tokenizer: the model's tokenizer; without a model, the tokenizer of the world's sentences.
+        text: the initial sentence; by default, that of the first preset.
+        world: a Small World, whose exact posteriors are shown next to the model's predictions; each of its words must
+            be a single token of the tokenizer. Without a model, the default is the small world.
+        split: the split of the world whose distribution is used.
+        spans: the blanks as half-open ranges (begin, end) of word indices.
         order: the indices of the spans, from 0, in the order in which they are filled.
-        draws: the number of fillings of a blank to sample from the model, to estimate its distribution of lengths; 0
-            for none.
+        draws: the number of fillings per blank to sample from the model, to estimate its distribution of lengths; 0 for
+            none.
         max_tokens: the maximum length of the sentence.
         traits: what else the reader can set: ``chosen`` (the tokens in the blanks, an [END] after each; the model
             continues), ``step`` (the step shown, from 0), ``fill_in`` (whether the reader fills in Part A, positions
             and targets).
 
     Raises:
-        ValueError: if the model cannot fill blanks, the tokenizer is another model's, or spans or order do not fit.
+        ValueError: if the model cannot fill blanks, the tokenizer belongs to another model, or the spans or their order
+            are invalid.
     """
 
     title = "Blank Lab"
@@ -104,8 +105,8 @@ class BlankLab(SentenceLab):
         return f"{self.state['part_a']['right']} | {filled}"
 
     def compute(self, change: Change) -> Computed:
-        """The Example of the text with these spans, and a path through its blanks. If the text was edited, spans stay
-        on the words that still exist."""
+        """Build the Example of the text with these spans, and a path through its blanks. If the text was edited, the
+        spans stay on the words that still exist."""
         ids, note = self.read(self.text, self.max_tokens)
         spans, order = self._blanks(ids, change)
         anew = bool(change.drawn & {"text", "spans", "order", "max_tokens"}) and bool(self._drawn)
@@ -122,7 +123,7 @@ class BlankLab(SentenceLab):
         return super().room(ids, max_tokens + 1) - 1
 
     def _blanks(self, ids: Sequence[int], change: Change) -> tuple[Spans, list[int]]:
-        """The spans and their order: as set by the reader, or at their new place in the edited text."""
+        """The spans and their order: as set by the reader, or moved to their new indices in the edited text."""
         if self.spans is None:
             spans, order = some_spans(len(ids)), self.order
         elif self._drawn and "spans" not in change.tried and ids != self._ids:
@@ -137,8 +138,8 @@ class BlankLab(SentenceLab):
         return spans, list(order)
 
     def _carried(self, ids: Sequence[int]) -> tuple[Spans, list[int]]:
-        """The spans whose words are still adjacent in the edited text, in their order of filling; default spans if none
-        is left."""
+        """The spans whose words are still adjacent in the edited text, in their filling order; the default spans if
+        none is left."""
         kept = dict[int, list[int]]()
         for number, (begin, stop) in enumerate(self._drawn["spans"]):
             places = self.carried(ids, range(begin, stop))

@@ -15,7 +15,7 @@ LONGEST = 9
 
 @dataclass(frozen=True)
 class BlankPreset:
-    """A preset of the Blank Lab: a sentence, its spans as in slices, and the order in which they are filled."""
+    """A preset of the Blank Lab: a sentence, its spans as half-open ranges, and the order in which they are filled."""
 
     title: str
     text: str
@@ -23,21 +23,22 @@ class BlankPreset:
     order: Sequence[int]
 
     def traits(self) -> dict[str, Any]:
-        """The traits that this preset sets, and the title of its button."""
+        """The trait values that clicking this preset sets, and the title of its button."""
         return asdict(self) | {"chosen": [], "step": 0}
 
 
 def some_spans(count: int) -> list[list[int]]:
-    """Default spans for a text of ``count`` words: one of one word and one of two, if they fit."""
+    """Default spans for a text of ``count`` words: one span of one word and one of two words, if they fit."""
     if count < 3:
         return [[count - 1, count]]
     return [[1, 2], [4, 6]] if count > 6 else [[count - 2, count]]
 
 
 def default_presets(world: World, split: str) -> list[BlankPreset]:
-    """Blanks for a subject, and for its verb with the word before it, filled in either order; the same as adjacent
-    blanks; only the first and last word visible; and the whole sentence blank. The sentence has at most `LONGEST` words
-    and an attractor between subject and verb; [] if the world has none."""
+    """Presets for one sentence: blanks for the subject, and for the verb with the word before it, filled in either
+    order; the same words as adjacent blanks; all but the first and last word blanked; and the whole sentence blanked.
+    The sentence has at most `LONGEST` words and an attractor between subject and verb; [] if the world has no such
+    sentence."""
     candidates = (one for one in islice(world.sentences(split, seed=3), LOOKED_AT) if apart(one))
     sentence = next(candidates, None)
     if sentence is None:
@@ -55,6 +56,6 @@ def default_presets(world: World, split: str) -> list[BlankPreset]:
 
 
 def apart(sentence: Sentence) -> bool:
-    """Whether there is an attractor, with a word before it, between the subject and the verb."""
+    """Return whether there is an attractor, preceded by a word, between the subject and the verb."""
     return len(sentence.words) <= LONGEST and any(
         link.attractors and link.subject > 0 and link.verb > link.subject + 2 for link in sentence.agreement[:1])

@@ -12,8 +12,8 @@ LISTED = 4
 
 
 def answer(made: Layout, lengths: Mapping[int, float]) -> str:
-    """The answer to `QUESTION`. ``lengths`` is the exact posterior of the length of the blank that is filled last,
-    number of words → probability; {} if there is none."""
+    """The answer to `QUESTION`. ``lengths`` is the exact posterior of the length of the blank that is filled last, as
+    number of words → probability; {} if it is unknown."""
     *before, last = made.order
     others = "" if not before else \
         f", the words of {'the blank' if len(before) == 1 else f'all {len(before)} blanks'} filled before it " \

@@ -1,4 +1,4 @@
-"""The rows of a GLM's Example (two position ids and the targets), and common mistakes in filling them in."""
+"""The rows of a GLM Example (two kinds of position ids, and the targets), and common mistakes in filling them in."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Span: TypeAlias = Sequence[int]
 
 @dataclass(frozen=True)
 class Layout:
-    """Part A and Part B of ``words`` whose ``spans`` are blanks, filled in ``order``, in the notation of GLM's paper.
+    """Part A and Part B of ``words`` with ``spans`` as blanks, filled in ``order``, in the notation of the GLM paper.
 
-    Positions count from 1, spans and their order from 0.
+    Positions are counted from 1, spans from 0.
     """
 
     words: Sequence[str]
@@ -44,7 +44,7 @@ class Layout:
                 for number, (begin, _) in enumerate(self.spans)]
 
     def names(self, slots: Sequence[str]) -> list[str]:
-        """Unambiguous names of the tokens; a token that occurs more than once gets its position."""
+        """Unambiguous names of the tokens; a token that occurs more than once is labelled with its position."""
         begins = list(accumulate((len(blank) + 1 for blank in self.blanks), initial=self.read))
         turns: list[int | None] = [None] * self.read
         turns += [turn for turn, blank in enumerate(self.blanks) for _ in (0, *blank)]
@@ -58,7 +58,7 @@ class Layout:
         return names
 
     def in_b(self, cells: Callable[[int, int], Cell]) -> list[Any]:
-        """A row over Part B: ``cells(turn, place)`` for each token, [START] being place 0."""
+        """A row over Part B: ``cells(turn, place)`` for each token; [START] has place 0."""
         return [cells(turn, place) for turn, blank in enumerate(self.blanks) for place in range(len(blank) + 1)]
 
 
@@ -70,7 +70,7 @@ def ordinal(number: int) -> str:
 
 def with_masks(words: Sequence[str], spans: Sequence[Span],
                stands: Callable[[int, int], list[str]]) -> list[str]:
-    """The words, with each span replaced by ``stands(number, length)``."""
+    """Replace each span of the words by ``stands(number, length)``."""
     tokens, behind = list[str](), 0
     for number, (begin, stop) in enumerate(spans):
         tokens += [*words[behind:begin], *stands(number, stop - begin)]
@@ -79,9 +79,9 @@ def with_masks(words: Sequence[str], spans: Sequence[Span],
 
 
 def exercise(made: Layout) -> list[Exercise]:
-    """The rows to fill in, for JavaScript: ``name``, the ``right`` values, and ``slips``: mistakes in one
-    ``part`` ("A" or "B") with the feedback (``said``). A mistake that coincides with the solution, or with an
-    earlier one, is left out."""
+    """The rows to fill in, for JavaScript: ``name``, the correct values (``right``), and ``slips``, mistakes in one
+    ``part`` ("A" or "B") with feedback (``said``). A mistake that coincides with the solution or with an earlier
+    mistake is left out."""
     rows = (("position 1", position_one(made)), ("position 2", position_two(made)), ("target", targets(made)))
     return [{"name": name, "right": [*right_a, *right_b],
              "slips": [*_distinct("A", right_a, slips_a), *_distinct("B", right_b, slips_b)]}
@@ -147,7 +147,7 @@ def position_two(made: Layout) -> Row:
 
 
 def targets(made: Layout) -> Row:
-    """The targets: none in Part A; in a blank the next word, and finally [END]."""
+    """The targets: none in Part A; within a blank, the next word, and at its end [END]."""
     blanks = [["[START]", *blank, "[END]"] for blank in made.blanks]
     places = dict(zip(made.masks, (made.words[slice(*span)] for span in made.spans), strict=True))
     slots = [token for blank in blanks for token in blank[:-1]]

@@ -8,8 +8,8 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Step(TypedDict):
-    """A step of infilling: the token (``said``), the one that chose it (``by``: model or reader), both distributions,
-    and the reason (``why``) if one is missing."""
+    """One step of infilling: the token (``said``), its source (``by``: model or reader), both distributions, and the
+    reason (``why``) if a distribution is missing."""
 
     blank: int
     written: tuple[str, ...]
@@ -22,7 +22,7 @@ class Step(TypedDict):
 
 
 class Length(TypedDict):
-    """The distributions of a blank's length, as (words, probability), and its true length."""
+    """The distributions of a blank's length, as (number of words, probability), and its true length."""
 
     blank: int
     true: int
@@ -77,7 +77,7 @@ class Beside(TypedDict):
 
 
 class State(TypedDict):
-    """The drawing: the words, their Example (``inputs``), and a path through its blanks (``steps``)."""
+    """The data drawn: the words, their Example (``inputs``), and a path through its blanks (``steps``)."""
 
     tokens: list[str]
     kinds: list[str]

@@ -1,4 +1,4 @@
-"""A path through the blanks of a text: both distributions at each step, the token chosen, and whether the model or the
+"""A path through the blanks of a text: at each step both distributions, the chosen token, and whether the model or the
 reader chose it."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ Drawn: TypeAlias = Callable[[tuple[int, ...]], dict[int, float]]
 
 @dataclass(frozen=True)
 class Names:
-    """The display names of a tokenizer's tokens, and those that can fill a blank: words, and END."""
+    """Display names of a tokenizer's tokens, and the tokens that can fill a blank: words and END."""
 
     tokenizer: Tokenizer
 
@@ -66,8 +66,8 @@ class Names:
 
 @dataclass(frozen=True)
 class Walk:
-    """One text's blanks, filled in ``order``, with the model and the exact posterior, either of which may be missing.
-    ``hidden`` has the original words of each, by its number."""
+    """The blanks of one text, filled in ``order``, with the model and the exact posterior; either may be missing.
+    ``hidden`` maps the number of each blank to its original words."""
 
     names: Names
     order: Sequence[int]
@@ -78,8 +78,8 @@ class Walk:
 
     def steps(self, chosen: Sequence[str]) -> list[Step]:
         """The path that starts with the reader's choices and continues greedily with the model, or with the exact
-        posterior if there is no model: one step for each word and END, for JavaScript. In the last step ``said`` is
-        None if there is no continuation."""
+        posterior if there is no model. Returns one step for each word and END, for JavaScript; in the last step,
+        ``said`` is None if the path cannot be continued."""
         model = None if self.infiller is None else ModelFilling(self.infiller)
         path, steps = list[str](), list[Step]()
         while (stand := stand_of(path, self.order)).blank is not None:
@@ -98,8 +98,8 @@ class Walk:
         return steps
 
     def lengths(self, steps: Sequence[Step]) -> list[Length]:
-        """For each blank on the path, given the earlier ones: its distributions of length, [[words, p], …], and its
-        true length."""
+        """For each blank on the path, given the earlier blanks: the distributions of its length, as [[words, p], …],
+        and its true length."""
         path = [step["said"] for step in steps if step["said"] is not None]
         lengths = list[Length]()
         for turn, blank in enumerate(dict.fromkeys(step["blank"] for step in steps)):
@@ -112,15 +112,15 @@ class Walk:
 
     @property
     def told_by_the_text(self) -> dict[int, float]:
-        """The exact posterior of the length of the blank that is filled last, given the original words of the others:
-        number of words → probability; {} if there is none."""
+        """The exact posterior of the length of the blank that is filled last, given the original words of the other
+        blanks, as number of words → probability; {} if there is none."""
         *before, last = self.order
         stand = Stand({blank: self.hidden[blank] for blank in before}, last, ())
         return {} if self.exact is None else self.exact.lengths(stand)
 
     def paid(self) -> Paid:
-        """−log p of the original words in nats, for the model and the exact posterior; None if it is missing or
-        infinite."""
+        """−log p of the original words in nats, under the model and under the exact posterior; None if a value is
+        missing or infinite."""
         model = None
         if self.infiller is not None:
             with inference(self.infiller.model):
@@ -131,14 +131,14 @@ class Walk:
         return {"model": model, "exact": None if self.exact is None else self.exact.surprisal(dict(self.hidden))}
 
     def _before(self, stand: Stand) -> tuple[int, ...]:
-        """The filler's input in that state."""
+        """The filler's input in this state."""
         start = self.names.tokenizer.vocab.need("start")
         return tuple(start if word is None else self.names.ids[word] for word in positions_read(stand, self.order))
 
     def _said(self, stand: Stand, distribution: Distribution | None, belief: Belief, chosen: Sequence[str],
               ) -> tuple[str | None, str]:
-        """The next token, and whether the model or the reader chose it; None if there is no continuation, or if the
-        blank is too long."""
+        """The next token, and whether the model or the reader chose it. The token is None if there is no continuation,
+        or if the blank is too long."""
         full = len(stand.written) >= (MOST if self.infiller is None else longest(self.infiller))
         if chosen and not (full and chosen[0] != END):
             return chosen[0], READER
@@ -147,7 +147,7 @@ class Walk:
         return (next(iter(belief)), EXACT) if belief and not full else (None, "")
 
     def _true(self, stand: Stand) -> str | None:
-        """The original next word, as long as the words so far are the original ones."""
+        """The original next word, if all words so far are the original ones; otherwise None."""
         assert stand.blank is not None
         words = (*self.hidden[stand.blank], END)
         return words[len(stand.written)] if words[:len(stand.written)] == stand.written else None

@@ -1,1 +1,1 @@
-"""The Cloze Lab: predictions for masked words, of a model and of the Bayes-optimal predictor."""
+"""The Cloze Lab: predictions for masked words, by a model and by the Bayes-optimal predictor."""

@@ -1,4 +1,4 @@
-"""The Cloze Lab: mask words of a sentence and compare the predictions for them, and their independence."""
+"""The Cloze Lab: mask words of a sentence, compare predictions for them, and test whether they are independent."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,22 +29,25 @@ MOST_HIDDEN = 4
 
 
 class ClozeLab(SentenceLab):
-    """Mask words of a sentence; see the predictions of a bidirectional model, next to predictions from the left context
-    only and, in a Small World, the Bayes-optimal predictions of both kinds. For two masks, the product of the
-    independent predictions is compared with the true joint probability.
+    """Mask words of a sentence and see the predictions of a bidirectional model, next to predictions from the left
+    context only and, in a Small World, the Bayes-optimal predictions for both kinds of context. For two masks, the
+    product of the independent predictions is compared with the true joint probability.
 
     Args:
         model: a plmlab model with a masked-language-model head, or a ``BertForMaskedLM`` of ``transformers``.
         tokenizer: the model's tokenizer, of plmlab or of ``transformers``.
-        text: the initial sentence; "[SEP]" begins a second one, "[MASK]" is masked from the start.
-        world: a Small World, whose exact posteriors are shown next to the model's predictions; the tokenizer must have
-            one token for each of its words.
-        split: the world's distribution.
-        left_only: a GPT with the same vocabulary; without one, the model itself reads the sentence up to the mask.
+        text: the initial sentence; "[SEP]" starts a second sentence, and a word typed as "[MASK]" is masked from the
+            start.
+        world: a Small World, whose exact posteriors are shown next to the model's predictions; each of its words must
+            be a single token of the tokenizer.
+        split: the split of the world whose distribution is used.
+        left_only: a GPT with the same vocabulary; by default, the model itself predicts from the sentence truncated at
+            the mask.
         hide: words to mask initially, each at its first occurrence.
 
     Raises:
-        ValueError: if the model has no such head, the tokenizer is another model's, or a word to mask does not occur.
+        ValueError: if the model has no such head, the tokenizer belongs to another model, or a word to mask does not
+            occur.
     """
 
     title = "Cloze Lab"
@@ -107,7 +110,7 @@ class ClozeLab(SentenceLab):
                         {"_ids": gapped.ids})
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """The number of tokens that both models can read, without [CLS] and the [SEP]s that are added."""
+        """The number of tokens that both models support, excluding the added [CLS] and [SEP] tokens."""
         added = len(MaskedSentence.of(ids, self.tokenizer.vocab).ids) - len(ids)
         return fitting(max_tokens, self.model, self.left.left_only) - added
 
@@ -141,7 +144,8 @@ class ClozeLab(SentenceLab):
 
     def _exact(self, gapped: MaskedSentence, tokens: Sequence[str],
                ) -> tuple[dict[int, Distribution], Joint | None, list[str]]:
-        """The Bayes-optimal predictions by position, and the joint posterior of the pair; or the reason why not."""
+        """The Bayes-optimal predictions by position, and the joint posterior of the pair; or the reason why they are
+        missing."""
         if self.best is None or not gapped.hidden:
             return {}, None, []
         if gapped.second:
@@ -157,13 +161,14 @@ class ClozeLab(SentenceLab):
         return exact, joint, []
 
     def _chosen(self, gapped: MaskedSentence) -> list[int]:
-        """The two masks to compare: the selected ones, otherwise the first two; [] if there are fewer than two."""
+        """The two masks to compare: the selected ones, or else the first two; [] if there are fewer than two."""
         selected = sorted({position for position in self.pair if position in gapped.hidden})
         return selected if len(selected) == 2 else list(gapped.hidden[:2]) if len(gapped.hidden) > 1 else []
 
     def _pair(self, gapped: MaskedSentence, both: dict[int, Distribution], joint: Joint | None,
               ) -> Pair | None:
-        """Two masks: the product of the predictions, and the world's joint or the model's sequential prediction."""
+        """Two masks: the product of the independent predictions, and the joint probability under the world, or the
+        model's sequential prediction."""
         positions = self._chosen(gapped)
         if not positions:
             return None
@@ -176,7 +181,7 @@ class ClozeLab(SentenceLab):
         return {"positions": positions, **chained_pair(one, other, firsts, seconds, self._labels)}
 
     def _how_many(self, gapped: MaskedSentence) -> str:
-        """The note if no word is masked, or all are."""
+        """The note shown if no word is masked, or if all words are."""
         if not gapped.hidden:
             return "Nothing is masked. Click a word to mask it, or go to it with Tab and the arrow keys, and press " \
                    "Enter."
@@ -185,8 +190,8 @@ class ClozeLab(SentenceLab):
 
 
 def checked_size(model: nn.Module, words: Tokenizer) -> int:
-    """The vocabulary size of the model's masked-language-model head. Raises ValueError if it has no such head, or if
-    the tokenizer is another model's."""
+    """The vocabulary size of the model's masked-language-model head. Raises ValueError if the model has no such head,
+    or if the tokenizer belongs to another model."""
     reads = readable(model)
     if not reads.names_tokens or reads.vocab is None or reads.architecture != "encoder":
         raise ValueError(f"a {type(model).__name__} has no masked-language-model head; give a BERTPretraining, or a "
@@ -195,7 +200,7 @@ def checked_size(model: nn.Module, words: Tokenizer) -> int:
 
 
 def checked_positions(positions: Sequence[Any], gapped: MaskedSentence) -> list[int]:
-    """The positions to mask, as a list. Raises ValueError for one that holds no word of the sentence."""
+    """The positions to mask, as a list. Raises ValueError for a position that holds no word of the sentence."""
     for position in positions:
         if position not in gapped.may_hide:
             raise ValueError(f"cannot mask position {position!r:.60}; the words of this sentence are at positions "

@@ -29,9 +29,9 @@ def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Lab
     """Compare the product of two independent predictions with the exact joint posterior.
 
     ``impossible`` is the probability that the model's product assigns to pairs that occur in no sentence;
-    ``unavoidable`` that assigned by the product of the exact marginals; ``information`` the mutual information of the
-    two words in nats (Shannon 1948), the loss of the Bayes-optimal predictor due to independence. ``worst`` is the pair
-    to mention, None if the masks can be filled independently.
+    ``unavoidable`` is the probability that the product of the exact marginals assigns to them; ``information`` is the
+    mutual information of the two words in nats (Shannon 1948), which is the excess loss of the Bayes-optimal predictor
+    due to independence. ``worst`` is the impossible pair to mention, or None if the masks can be filled independently.
     """
     marginals = torch.zeros_like(one), torch.zeros_like(other)
     for words, p in joint.items():
@@ -52,7 +52,7 @@ def world_pair(one: Distribution, other: Distribution, joint: Joint, labels: Lab
 
 
 def _impossible_pair(one: Distribution, other: Distribution, joint: Joint, labels: Labels) -> Worst:
-    """The impossible pair with the largest product, among the most likely words of both."""
+    """The impossible pair with the largest product, among the most probable words of both distributions."""
     rows, columns = (list(zip(*map(Tensor.tolist, belief.topk(min(SEARCHED, len(belief)))), strict=True))
                      for belief in (one, other))
     p, a, b = max((p * q, a, b) for p, a in rows for q, b in columns if (a, b) not in joint)
@@ -63,8 +63,8 @@ def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], 
                  labels: Labels) -> Crossed:
     """Compare the product of two independent predictions with the model's sequential prediction, p(a) · p(b | a).
 
-    ``seconds`` are its distributions of b with each of the words ``firsts`` filled in for a. The dict has the keys of
-    `world_pair`; those that need an exact posterior are None.
+    ``seconds`` holds the model's distributions of b, one for each of the words ``firsts`` filled in for a. The dict has
+    the keys of `world_pair`; values that need an exact posterior are None.
     """
     chained = one[list(firsts)][:, None] * torch.stack(list(seconds))
     product = torch.outer(one[list(firsts)], other)
@@ -80,6 +80,7 @@ def chained_pair(one: Distribution, other: Distribution, firsts: Sequence[int], 
 
 
 def likeliest(*beliefs: Distribution) -> list[int]:
-    """The most likely tokens under any of the distributions, in order: 2 to 8, and no rare ones after the second."""
+    """The most probable tokens under any of the distributions, in descending order: at least 2 and at most 8, with no
+    rare tokens after the second."""
     top = torch.stack(beliefs).amax(0).topk(min(TOP, len(beliefs[0])))
     return [id for rank, (p, id) in enumerate(zip(*map(Tensor.tolist, top), strict=True)) if p >= CROSSED or rank < 2]

@@ -18,7 +18,7 @@ TELLING = 24
 
 
 def presets(world: World) -> list[dict[str, Any]]:
-    """Sentences of the world with masks; each is the first one found that shows what its title states."""
+    """Sentences of the world with masks. Each is the first sentence found that shows what its title states."""
     wanted: dict[str, Callable[[World, Sentence], list[int]]] = {
         "the right context decides": resolved_by_the_right, "long-distance agreement": agreeing_verb,
         "two dependent masks": agreeing_pair}
@@ -33,7 +33,7 @@ def presets(world: World) -> list[dict[str, Any]]:
 
 def resolved_by_the_right(world: World, sentence: Sentence) -> list[int]:
     """The index of a word after an ambiguous noun that is uncertain given the left context and certain given both
-    sides; [] if there is none."""
+    sides, as a list; [] if there is none."""
     noun = next((place for place, (sense, tag) in enumerate(zip(sentence.senses, sentence.tags, strict=True))
                  if sense and tag == "NOUN"), len(sentence.words))
     words = sentence.words
@@ -45,12 +45,13 @@ def resolved_by_the_right(world: World, sentence: Sentence) -> list[int]:
 
 
 def agreeing_verb(world: World, sentence: Sentence) -> list[int]:
-    """The index of the first verb with an attractor, a noun of the other number, after its subject; [] if none."""
+    """The index of the first verb that is separated from its subject by an attractor (a noun of the other number), as a
+    list; [] if there is none."""
     return [link.verb for link in sentence.agreement if link.attractors and link.subject < link.verb][:1]
 
 
 def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
-    """The indices of a subject and its verb with an attractor in between, both uncertain once masked; [] if there is
+    """The indices of a subject and its verb with an attractor between them, both uncertain once masked; [] if there are
     none."""
     for link in sentence.agreement:
         places = sorted((link.subject, link.verb))
@@ -60,8 +61,8 @@ def agreeing_pair(world: World, sentence: Sentence) -> list[int]:
 
 
 def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tuple[str, str]:
-    """A question and its answer for one mask: which other word, if masked too, lowers the model's probability of the
-    masked word most? Both are "" if there is no other word, or if the sentence is longer than 24 positions."""
+    """A question and its answer for one mask: which other word, if it is masked too, lowers the model's probability of
+    the masked word most? Both are "" if there is no other word, or if the sentence has more than 24 positions."""
     position, = gapped.hidden
     others = [other for other in gapped.may_hide if other != position]
     if not others or len(gapped.ids) > TELLING:
@@ -82,7 +83,7 @@ def telling_word(model: nn.Module, gapped: MaskedSentence, labels: Labels) -> tu
 
 
 def pair_question(pair: Crossed) -> tuple[str, str]:
-    """A question and its answer for two masks: how often are independent predictions incompatible?"""
+    """A question and its answer for two masks: how often do independent predictions form an impossible pair?"""
     question = "The model predicts both masked words independently. How often are the two words incompatible?"
     worst = pair["worst"]
     if worst is None:

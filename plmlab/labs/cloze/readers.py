@@ -1,4 +1,4 @@
-"""Predictions for a masked sentence: from both sides, and from the left context only."""
+"""Predictions for a masked sentence, from both sides and from the left context only."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from plmlab.world.datasets.bayes_optimal import Distribution
 
 @dataclass(frozen=True)
 class MaskedSentence:
-    """One or two sentences as BERT's input, with the masked positions, counted from [CLS] = 0.
+    """One or two sentences in BERT's input format, with the masked positions ([CLS] is position 0).
 
     [CLS] A [SEP], or [CLS] A [SEP] B [SEP]. ``first`` and ``second`` hold the original words; for a typed [MASK], the
     original word is unknown.
@@ -28,7 +28,7 @@ class MaskedSentence:
 
     @classmethod
     def of(cls, ids: Sequence[int], vocab: Vocabulary) -> "MaskedSentence":
-        """Parse a typed text: a typed [SEP] ends the first sentence, a typed [MASK] is masked."""
+        """Parse a typed text: the first [SEP] ends the first sentence, and each typed [MASK] is masked."""
         sep = vocab.need("sep")
         end = list(ids).index(sep) if sep in ids else len(ids)
         gapped = cls(tuple(ids[:end]), tuple(ids[end + 1:]), vocab)
@@ -47,7 +47,7 @@ class MaskedSentence:
         return [position for position, id in enumerate(self.ids) if id in words or id not in self.vocab.special]
 
     def hiding(self, positions: Collection[int]) -> "MaskedSentence":
-        """The same sentence with other positions masked; special tokens stay visible."""
+        """The same sentence with these positions masked instead; special tokens stay visible."""
         typed = {position for position, id in enumerate(self.ids) if id == self.vocab.mask}
         hidden = tuple(position for position in self.may_hide if position in typed or position in positions)
         return MaskedSentence(self.first, self.second, self.vocab, hidden)
@@ -57,7 +57,7 @@ class MaskedSentence:
         return None if self.ids[position] == self.vocab.mask else self.ids[position]
 
     def filled(self, position: int, word: int) -> "MaskedSentence":
-        """The same sentence with one mask replaced by a visible word."""
+        """The same sentence with one mask replaced by a word."""
         ids = [word if place == position else id for place, id in enumerate(self.ids)]
         end = len(self.first) + 1
         return MaskedSentence(tuple(ids[1:end]), tuple(ids[end + 1:-1]), self.vocab,
@@ -69,13 +69,13 @@ class MaskedSentence:
         return None if position > len(self.first) or self.vocab.mask in words else words
 
     def cut(self, position: int) -> "MaskedSentence":
-        """The sentence truncated after a position, which is masked; only [SEP] follows."""
+        """The sentence truncated after a position, which is masked and followed only by [SEP]."""
         return MaskedSentence(self.first[:position], (), self.vocab, (position,))
 
 
 def believed(model: nn.Module, sentences: Sequence[MaskedSentence]) -> list[dict[int, Distribution]]:
-    """A model's predicted distributions at the masked positions of each sentence, independently of each other, in one
-    forward pass; the input has the format of the model's architecture."""
+    """A model's predicted distributions at the masked positions of each sentence, independent of each other and
+    computed in one forward pass. The input has the format of the model's architecture."""
     inputs = [readable(model).cloze_input(one.first, one.second, one.vocab, one.hidden) for one in sentences]
     predicted = said_at(model, [example for example, _ in inputs], [positions for _, positions in inputs])
     return [dict(zip(one.hidden, beliefs, strict=True)) for one, beliefs in zip(sentences, predicted, strict=True)]
@@ -92,16 +92,17 @@ def said_at(model: nn.Module, examples: Sequence[Example],
 
 
 class LeftReader:
-    """Predictions from the left context: by a GPT, or by the model itself on the truncated sentence.
+    """Predictions from the left context only, by a GPT or by the model itself on the truncated sentence.
 
-    As in a language model, the left context contains the original words of masks further left.
+    As in a language model, masked words further left appear in the context as their original words.
     """
 
     def __init__(self, model: nn.Module, left_only: nn.Module | None) -> None:
         self.model, self.left_only = model, left_only
 
     def beliefs(self, gapped: MaskedSentence) -> dict[int, Distribution]:
-        """Masked position → its distribution given the left context; those with an unknown left context are omitted."""
+        """Map each masked position to its distribution given the left context; positions whose left context is unknown
+        are omitted."""
         positions = [position for position in gapped.hidden if gapped.before(position) is not None]
         if not positions:
             return {}

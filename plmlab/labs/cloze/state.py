@@ -6,7 +6,7 @@ from plmlab.labs.shared.beliefs import BeliefState
 
 
 class Gap(TypedDict):
-    """A masked word (None if unknown), and the predictions for it."""
+    """A masked word (None if unknown), with the predictions for it."""
 
     position: int
     word: str | None
@@ -15,7 +15,7 @@ class Gap(TypedDict):
 
 
 class Worst(TypedDict):
-    """The pair of words to mention."""
+    """The impossible pair of words to mention."""
 
     words: list[str]
     product: float
@@ -43,7 +43,7 @@ class Pair(Crossed):
 
 
 class State(TypedDict):
-    """The drawing: ``second`` is the first position of the second sentence, if there is one."""
+    """The data drawn: ``second`` is the first position of the second sentence, or None."""
 
     tokens: list[str]
     kinds: list[str]

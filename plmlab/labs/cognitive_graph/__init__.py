@@ -1,1 +1,1 @@
-"""The Cognitive Graph Lab: CogQA's graph of pages, expanded step by step, and the answer chosen in it."""
+"""The Cognitive Graph Lab: CogQA's graph of pages, expanded step by step, and the answer selected from it."""

@@ -1,4 +1,4 @@
-"""Layout of a graph: one column per distance from the start nodes, rows in the order in which nodes were found."""
+"""Layout of a graph: one column per distance from the start nodes; within a column, nodes in the order of discovery."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Column and row of a node, from 0; ``missed``: it is in the gold graph but was not found."""
+    """Column and row of a node, counted from 0; ``missed`` marks a gold node that was not found."""
 
     name: str
     column: int
@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
 
 def distances(graph: "networkx.DiGraph", starts: Iterable[str]) -> dict[str, int]:
-    """Distance of each reachable node from the nearest of ``starts``, in edges."""
+    """Distance in edges of each reachable node from the nearest of the ``starts``."""
     import networkx
 
     nearest = dict[str, int]()
@@ -31,8 +31,8 @@ def distances(graph: "networkx.DiGraph", starts: Iterable[str]) -> dict[str, int
 
 
 def places(graph: "networkx.DiGraph", starts: Iterable[str], gold: Gold | None) -> list[Place]:
-    """Layout of all nodes of a graph, followed by the gold nodes that it misses. The gold graph determines the columns
-    of missed nodes; they do not move the nodes that were found."""
+    """Layout of all nodes of a graph, followed by the gold nodes missing from it. The gold graph determines the columns
+    of the missing nodes, which do not move the nodes that were found."""
     import networkx
 
     gold_graph = networkx.DiGraph()

@@ -1,4 +1,4 @@
-"""The Cognitive Graph Lab: CogQA's graph expansion step by step, with the origin of each node and of the answer."""
+"""The Cognitive Graph Lab: CogQA's graph expansion step by step, with the origin of every node and of the answer."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,25 +21,25 @@ KINDS: dict[Kind, str] = {"special": "a name", "either-or": "one of two", "yes-n
 
 
 class CognitiveGraphLab(Lab):
-    """CogQA on a multi-hop question, step by step, forwards and backwards.
+    """CogQA on a multi-hop question, whose steps can be followed forwards and backwards.
 
-    The details of a node show its page with the spans predicted by System 1, the clues in its input, and its System 2
-    probability with and without edges; those of an edge show its sentence and the effect of its message. Excluded nodes
-    and edges cannot enter the graph, which is then expanded again from the start. The gold graph, if known, can be
-    overlaid.
+    The details of a node are its page with the spans predicted by System 1, the clues in System 1's input, and the
+    node's System 2 probability with and without edges; the details of an edge are its clue sentence and the effect of
+    its message. If the reader excludes nodes or edges, the graph is expanded again from the start without them. The
+    gold graph, if known, can be overlaid.
 
     Args:
         grow: ``grow(question, kind, forbidden=frozenset())``, such as ``partial(CogQASearch, model, pages, vocab)`` of
             `plmlab.models.cogqa_search`; ``question`` is ids.
-        tokenizer: the model's own.
-        presets: questions to try; the first is the initial one.
+        tokenizer: the model's tokenizer.
+        presets: questions to try; the first one is shown initially.
         text: the initial question, if it is not one of the presets.
-        kind: the kind of this question: "special" (the answer is a name), "either-or" or "yes-no".
-        traits: what the reader can set besides: ``step`` (clipped to the number of steps), ``forbidden`` (excluded
-            nodes by name, and edges as pairs), ``gold`` (whether the gold graph is shown).
+        kind: the kind of the initial question: "special" (the answer is a name), "either-or" or "yes-no".
+        traits: what else the reader can set: ``step`` (clipped to the number of steps), ``forbidden`` (excluded nodes
+            by name, and edges as pairs), ``gold`` (whether the gold graph is shown).
 
     Raises:
-        ValueError: there is no initial question, or it contains no page title.
+        ValueError: if there is no initial question, or if it contains no page title.
     """
 
     title = "Cognitive Graph Lab"
@@ -75,7 +75,7 @@ class CognitiveGraphLab(Lab):
 
     def compute(self, change: Change) -> Computed:
         """Expand the graph completely. A new question starts at step 1 with nothing excluded; an exclusion keeps the
-        step."""
+        current step."""
         if self.kind not in KINDS:
             raise ValueError(f"kind is {self.kind!r:.60}; give one of {', '.join(KINDS)}")
         is_new = bool(self._drawn) and bool(change.drawn & {"text", "kind"})
@@ -99,7 +99,8 @@ class CognitiveGraphLab(Lab):
                          "message": joined(note, too_few(self.kind, len(whole.growing.named)))})
 
     def _read(self) -> tuple[tuple[int, ...], str]:
-        """The question as ids, and a note about it. Its first letter is lower-cased if only that form is known."""
+        """The ids of the question, and a note about it. The first letter is lower-cased if only that form is in the
+        vocabulary."""
         text, unk = self.text.strip(), self.tokenizer.vocab.unk
         typed = self.tokenizer.encode(text, plain=True)
         if not typed:
@@ -116,7 +117,7 @@ class CognitiveGraphLab(Lab):
 
 
 def thing_of(given: Any) -> Thing:
-    """A node, given by its name, or an edge, given by its two ends. Raises ValueError for anything else."""
+    """Parse a node, given by its name, or an edge, given by its two ends. Raises ValueError for anything else."""
     if isinstance(given, str):
         return given
     if len(given) == 2 and all(isinstance(end, str) for end in given):

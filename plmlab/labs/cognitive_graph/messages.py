@@ -8,20 +8,20 @@ Thing = str | tuple[str, str]
 
 
 def names_nothing(example: str) -> ValueError:
-    """The error for a question that contains no page title; ``example`` is a question that does."""
+    """The error for a question that contains no page title; ``example`` is a question that contains one."""
     return ValueError("This question contains no page title, so the graph has no start node. Write a title with its "
                       f"capitals{f', as in “{example}”' if example else ''}. The figure shows the previous question.")
 
 
 def too_few(kind: str, named: int) -> str:
-    """A note if a comparison question names fewer than two titles, otherwise ""."""
+    """The note for a comparison question that names fewer than two titles; otherwise ""."""
     if kind == "special" or named > 1:
         return ""
     return "A comparison question needs two titles, but this one contains only one: there is nothing to compare."
 
 
 def called(thing: Thing) -> str:
-    """The name of a node, or both ends of an edge."""
+    """The name of a node, or the names of both ends of an edge."""
     return thing if isinstance(thing, str) else " → ".join(thing)
 
 
@@ -31,7 +31,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def changed(before: Run, after: Run, without: Iterable[Thing]) -> str:
-    """What a run loses and gains when ``without`` is excluded; "" if nothing is excluded."""
+    """Describe what a run loses and gains if ``without`` is excluded; "" if nothing is excluded."""
     out = [*without]
     if not out:
         return ""

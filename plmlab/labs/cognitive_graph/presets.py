@@ -8,8 +8,9 @@ from plmlab.objectives.cognitive_graphs import Kind
 
 @dataclass(frozen=True)
 class Gold:
-    """The gold graph of a question: its ``nodes`` by name, and its ``edges``, (source, target) → index of the sentence
-    on the source's page that mentions the target. Raises ValueError if an edge has an end that is not a node."""
+    """The gold graph of a question: its ``nodes`` by name, and its ``edges``, which map (source, target) to the index
+    of the sentence on the source's page that mentions the target. Raises ValueError if an end of an edge is not a
+    node."""
 
     nodes: tuple[str, ...] = ()
     edges: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -24,7 +25,7 @@ class Gold:
 @dataclass(frozen=True)
 class CognitiveGraphPreset:
     """A preset: a title, a question, its ``kind``, its ``gold`` graph and correct ``answer`` if known, and a ``note``
-    (such as why it fails) that is shown when the frontier is empty."""
+    (such as the reason for a failure) that is shown once the frontier is empty."""
 
     title: str
     question: str

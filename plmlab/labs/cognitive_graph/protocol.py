@@ -1,4 +1,4 @@
-"""The interface of a graph expansion that the Cognitive Graph Lab needs, and a complete run of one."""
+"""The interface of a graph expansion, as needed by the Cognitive Graph Lab, and a complete run of one expansion."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ class GraphState(Protocol):
 
     @property
     def graph(self) -> "networkx.DiGraph":
-        """Nodes with attributes ``hop`` and ``answer``, edges with a ``clue``: (title, sentence index)."""
+        """The graph; nodes have the attributes ``hop`` and ``answer``, edges a ``clue``, given as (title, sentence
+        index)."""
 
     @property
     def frontier(self) -> tuple[str, ...]:
@@ -26,31 +27,31 @@ class GraphState(Protocol):
 
 
 class GraphSearch(Protocol):
-    """The step-by-step answering of one question, such as `plmlab.models.cogqa_search.CogQASearch`."""
+    """Step-by-step answering of one question, as in `plmlab.models.cogqa_search.CogQASearch`."""
 
     @property
     def model(self) -> Any:
-        """The model; its ``reasoner(semantics, edges)`` returns a logit for each node."""
+        """The model; ``reasoner(semantics, edges)`` returns one logit per node."""
 
     @property
     def pages(self) -> Any:
-        """The pages, with methods ``named``, ``find``, ``sentences`` and ``spelled``."""
+        """The pages, with the methods ``named``, ``find``, ``sentences`` and ``spelled``."""
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The start nodes: titles named in the question."""
+        """The start nodes: the titles named in the question."""
 
     def states(self) -> Iterator[Any]:
         """The initial state, and the state after each step."""
 
     def answer(self, state: Any) -> str | None:
-        """The answer of both systems together."""
+        """The answer given by both systems together."""
 
     def likeliest(self, state: Any) -> str | None:
-        """The answer of System 1 alone: its most confident span."""
+        """The answer of System 1 alone: its most confident answer span."""
 
     def probability(self, state: Any) -> float | None:
-        """For comparison questions, the probability of the second of the two, or of yes."""
+        """For comparison questions, the probability of "yes", or of the second of the two compared nodes."""
 
     def comparison_pair(self, state: Any) -> tuple[str, ...]:
         """The two nodes that a comparison question compares."""
@@ -62,7 +63,7 @@ StartSearch = Callable[..., GraphSearch]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A complete run: its ``states`` from the initial one to the one with an empty frontier."""
+    """A complete run: all ``states``, from the initial one to the one with an empty frontier."""
 
     growing: GraphSearch
     states: tuple[Any, ...]
@@ -79,7 +80,7 @@ class Run:
 
     @cached_property
     def since(self) -> dict[Any, int]:
-        """Node, or edge as a pair → index of the first state that contains it."""
+        """Map each node, and each edge as a pair, to the index of the first state that contains it."""
         return {thing: step for step, state in reversed([*enumerate(self.states)])
                 for thing in (*state.graph.nodes, *state.graph.edges)}
 

@@ -1,4 +1,4 @@
-"""The state that the Cognitive Graph Lab sends to JavaScript; nodes are given by index."""
+"""The state that the Cognitive Graph Lab sends to JavaScript; nodes are given by their indices."""
 
 from typing import Any, TypedDict
 
@@ -19,7 +19,7 @@ class Span(As):
 
 
 class Node(TypedDict):
-    """A node with its column and row, the step that found it (``since``), and its page."""
+    """A node: its column and row, the step at which it was found (``since``), and the sentences of its page."""
 
     name: str
     column: int
@@ -32,7 +32,7 @@ class Node(TypedDict):
 
 
 class Edge(TypedDict):
-    """An edge and its clue: a sentence of the source's page."""
+    """An edge, with its clue: a sentence of the source's page."""
 
     source: int
     target: int
@@ -43,7 +43,8 @@ class Edge(TypedDict):
 
 
 class Visit(TypedDict):
-    """One visit of a node: its clues, the number of sentences in the input (``read``), and the predicted spans."""
+    """One visit of a node: its clues, the number of sentences in System 1's input (``read``), and the predicted
+    spans."""
 
     clues: list[list[Any]]
     read: int
@@ -51,7 +52,7 @@ class Visit(TypedDict):
 
 
 class Effect(TypedDict):
-    """The effect of an edge's message on the logits of its target and of the answer."""
+    """The effect of an edge's message on the logits of the edge's target and of the answer."""
 
     source: int
     target: int
@@ -80,7 +81,7 @@ class Step(Choice):
 
 
 class Graph(TypedDict):
-    """A run of the graph expansion; ``gold``: whether there is a gold graph."""
+    """A run of the graph expansion; ``gold`` tells whether the gold graph is known."""
 
     nodes: list[Node]
     edges: list[Edge]
@@ -90,7 +91,8 @@ class Graph(TypedDict):
 
 
 class State(Graph):
-    """What is drawn: the question, the excluded nodes and edges (``without``), and the effect of the exclusion."""
+    """The data drawn: the question, the excluded nodes and edges (``without``), and the effect of excluding them
+    (``changed``)."""
 
     text: str
     kind: str

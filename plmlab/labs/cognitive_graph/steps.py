@@ -1,4 +1,4 @@
-"""A run of the graph expansion as data for JavaScript: layout, pages, edges with clues, and the state at each step."""
+"""Convert a run of the graph expansion for JavaScript: layout, pages, edges with clues, and the state at each step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,8 +19,8 @@ def short(value: float) -> float:
 
 
 class Drawing:
-    """A run with its gold graph, all nodes by index: first those found, then those missed. For a ``special`` question
-    System 2 chooses among the nodes; other questions are answered without the graph."""
+    """A run with its gold graph; nodes are indexed, first the nodes that were found, then the missed ones. For a
+    ``special`` question System 2 chooses among the nodes; other questions are answered without the graph."""
 
     def __init__(self, run: Run, gold: Gold | None, *, special: bool) -> None:
         self.run, self.gold, self.special, self.pages = run, gold, special, run.growing.pages
@@ -61,7 +61,8 @@ class Drawing:
         return next(span for span in self._spans(source, visit) if span["leads"] == self.number[target])
 
     def _spans(self, name: str, visit: Any) -> list[Span]:
-        """The spans that System 1 predicted in a page, and the most probable answer below [CLS], if it was used."""
+        """The spans that System 1 predicted in a page, and the most probable answer span with a probability below that
+        of [CLS], if that span was used."""
         spans = [self._span(visit, as_what, span) for as_what, spans in (("hop", visit.hops), ("answer", visit.answers))
                  for span in spans]
         if visit.likeliest and not visit.answers:
@@ -79,7 +80,7 @@ class Drawing:
                 "page": self.pages.find(words) is not None, "leads": self.number.get(name)}
 
     def _visit(self, name: str, visit: Any) -> int:
-        """The index of a visit, which is the same in all steps."""
+        """The index of a visit; it stays the same in all steps."""
         for number, (known, _) in enumerate(self._visits):
             if known is visit:
                 return number
@@ -105,8 +106,9 @@ class Drawing:
                 "compared": self._numbers(growing.comparison_pair(state)), **self._choice(state, answer)}
 
     def _choice(self, state: GraphState, answer: str | None) -> Choice:
-        """System 2 on the visited nodes: ``chances``, each node's probability of being the answer [without edges, with
-        edges], and ``effects``, the change of the logits of target and answer by each edge's message."""
+        """System 2 on the visited nodes: ``chances``, each node's probability of being the answer as [without edges,
+        with edges]; and ``effects``, the change that each edge's message makes to the logits of the edge's target and
+        of the answer."""
         read = [name for name in state.graph if name in state.visits]
         if not read or not self.special:
             return {"chances": {}, "effects": []}

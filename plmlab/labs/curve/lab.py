@@ -1,4 +1,4 @@
-"""A training curve that is drawn during the run."""
+"""A training curve that is updated during the run."""
 
 import math
 import time
@@ -11,14 +11,14 @@ PAUSE = 0.1
 
 
 class Thinned:
-    """A series of at most ``most`` points: when it is full, neighbours are averaged in pairs."""
+    """A series of at most ``most`` points: when it is full, adjacent points are averaged in pairs."""
 
     def __init__(self, most: int = 240) -> None:
         self.most, self.together = most, 1
         self._groups: list[list[float]] = []
 
     def add(self, step: int, value: float) -> None:
-        """Add the value of the next step."""
+        """Add the value at the next step."""
         if not self._groups or self._groups[-1][2] >= self.together:
             if len(self._groups) == self.most:
                 self._halve()
@@ -37,14 +37,14 @@ class Thinned:
 
 
 class Curve(Lab):
-    """A live training curve: loss against step, the floor (entropy lower bound), and the distance to it.
+    """A live training curve: the loss at each step, the floor (entropy lower bound), and the gap between them.
 
-    The overhead for the training loop is small: values are averaged, and sent at most ten times per second.
+    The overhead for the training loop is small: values are averaged and sent at most ten times per second.
 
     Args:
         title: a name for the run.
         floor: the lowest possible loss, if known, in the same unit.
-        steps: the number of steps, if known (used by the progress bar).
+        steps: the total number of steps, if known (for the progress bar).
         floor_name: the label of the floor.
         unit: the unit of the loss.
     """
@@ -62,9 +62,10 @@ class Curve(Lab):
         self._show()
 
     def add(self, step: int, loss: float, validation: float | None = None, note: str = "") -> None:
-        """Add the loss of one step and, if measured, the validation loss; ``note`` is shown next to them.
+        """Add the training loss of one step and, if measured, the validation loss; ``note`` is shown next to the
+        losses.
 
-        A loss that is not finite is not drawn; the lab shows a message instead.
+        For a loss that is not finite, the lab shows a message instead of drawing it.
         """
         if not math.isfinite(loss):
             self.message, self.stale = f"the loss is {loss} at step {step}: training has diverged", False
@@ -85,7 +86,7 @@ class Curve(Lab):
         self._show()
 
     def summary(self) -> str:
-        """The title, and whether the run has finished (nothing that differs between machines)."""
+        """The title, and whether the run has finished; the text contains nothing that differs between machines."""
         return f"{self.title}, {'finished' if self._now['done'] else 'running'}"
 
     def _show(self) -> None:

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class Fixed(TypedDict):
-    """What does not change during a run."""
+    """The values that stay constant during a run."""
 
     floor: float | None
     floor_name: str
@@ -23,7 +23,7 @@ class Now(TypedDict):
 
 
 class State(Fixed, Now):
-    """What is drawn: points (step, loss), each the mean of ``together`` steps."""
+    """The data drawn: points (step, loss), each the mean over ``together`` steps."""
 
     title: str
     together: int

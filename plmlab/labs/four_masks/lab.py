@@ -1,4 +1,4 @@
-"""The Four-mask Lab: one masked word in a sentence, predicted by one network under four attention masks."""
+"""The Four-mask Lab: one masked word of a sentence, predicted by one network under four attention masks."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -27,25 +27,26 @@ ADDED = 3
 
 
 class FourMasksLab(SentenceLab):
-    """One sentence with one masked word under all four of UniLM's attention masks, side by side: which positions the
-    masked position can attend to, and why; and the predictions of the same weights, next to the Bayes-optimal
-    prediction under the same mask.
+    """One sentence with one masked word under all four of UniLM's attention masks, side by side. For each mask, the lab
+    shows which positions the masked position can attend to, and why; and the prediction of the model, which has the
+    same weights under all masks, next to the Bayes-optimal prediction.
 
     Args:
         model: a model pretrained under the four masks, with a masked-language-model head: a UniLMPretraining.
         tokenizer: the model's tokenizer.
-        text: the initial sentence; the first preset's if None. "[MASK]" is the masked word from the start.
-        world: a Small World, whose exact posteriors are shown next to the model's predictions; the tokenizer must have
-            one token for each of its words.
-        split: the world's distribution.
+        text: the initial sentence; by default, that of the first preset. A word typed as "[MASK]" is masked from the
+            start.
+        world: a Small World, whose exact posteriors are shown next to the model's predictions; each of its words must
+            be a single token of the tokenizer.
+        split: the split of the world whose distribution is used.
         hide: the word to mask initially, at its first occurrence.
-        cut: the number of source words under "sequence to sequence"; by default about half of the words, and none after
+        cut: the number of source words under "sequence to sequence"; by default about half of the words, but none after
             the masked word.
         max_tokens: the maximum number of tokens, including [CLS] and both [SEP].
 
     Raises:
-        ValueError: if the model was not pretrained under the four masks or has no such head, the tokenizer is another
-            model's, or the word to mask does not occur.
+        ValueError: if the model was not pretrained under the four masks or has no such head, if the tokenizer belongs
+            to another model, or if the word to mask does not occur.
     """
 
     title = "Four-mask Lab"
@@ -87,8 +88,8 @@ class FourMasksLab(SentenceLab):
         return f"{' '.join(masked)}: {best}"
 
     def compute(self, change: Change) -> Computed:
-        """Predict the masked word under each mask. If only the text was edited, the masked word stays masked at its
-        new place."""
+        """Predict the masked word under each mask. If only the text was edited, the masked word stays masked at its new
+        index."""
         ids, note = self.read(self.text, self.max_tokens)
         if (masks := ids.count(self.tokenizer.vocab.need("mask"))) > 1:
             raise ValueError(f"the text contains {masks} [MASK]s, but only one word can be masked at once; the drawing "
@@ -99,12 +100,12 @@ class FourMasksLab(SentenceLab):
         return Computed({"hidden": gap, "cut": cut, "state": state, "message": joined(note, missing)}, {"_ids": ids})
 
     def room(self, ids: Sequence[int], max_tokens: int) -> int:
-        """The number of tokens that fit, with `ADDED` special tokens."""
+        """The number of tokens that fit in addition to the `ADDED` special tokens."""
         return super().room(ids, max_tokens) - ADDED
 
     def _gap(self, ids: Sequence[int], change: Change) -> int:
-        """The place of the masked word: a typed [MASK], or the word that was pressed, at its current place; the middle
-        word by default."""
+        """The index of the masked word: a typed [MASK], or the clicked word at its current index; by default, the
+        middle word."""
         mask, pressed = self.tokenizer.vocab.need("mask"), change.tried & {"hidden", "tried"}
         if mask in ids:
             if pressed and "text" not in change.tried and self.hidden != ids.index(mask):
@@ -167,13 +168,13 @@ class FourMasksLab(SentenceLab):
 
 
 def named(tokens: Sequence[str], place: int) -> str:
-    """The name of a word; a word that occurs more than once gets its number, counted from 1."""
+    """The name of a word; a word that occurs more than once is numbered, starting from 1."""
     token = tokens[place]
     return token if list(tokens).count(token) == 1 else f"{token} (word {place + 1})"
 
 
 def checked(name: str, value: int, ids: Sequence[int]) -> int:
-    """The value. Raises ValueError if the sentence has no such place."""
+    """Return the value. Raises ValueError if the sentence has no word with this index."""
     if value not in range(len(ids)):
         raise ValueError(f"{name} is {value}; for this sentence of {len(ids)} words, give 0 to {len(ids) - 1}")
     return value

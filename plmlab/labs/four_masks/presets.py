@@ -1,4 +1,4 @@
-"""Presets of the Four-mask Lab: sentences in which a word is predictable under some masks only."""
+"""Presets of the Four-mask Lab: sentences with a word that is predictable under some masks only."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -23,7 +23,7 @@ OPEN, KNOWN = 0.55, 0.95
 
 @dataclass(frozen=True)
 class FourMasksPreset:
-    """A preset of the Four-mask Lab: a sentence, the index of its masked word, and the number of source words (None:
+    """A preset of the Four-mask Lab: a sentence, the index of its masked word, and the number of source words (None for
     the lab's default)."""
 
     title: str
@@ -32,13 +32,14 @@ class FourMasksPreset:
     cut: int | None = None
 
     def traits(self) -> dict[str, Any]:
-        """The traits that this preset sets, and the title of its button."""
+        """The trait values that clicking this preset sets, and the title of its button."""
         return asdict(self)
 
 
 def default_presets(world: World, split: str) -> list[FourMasksPreset]:
-    """A verb, known from its subject; a first name, known from the right context; the same within the source; a surname
-    known from both sides only; a word determined by the facts. Each if the world has such a sentence."""
+    """Presets for words that are predictable from different contexts, as far as the world has such sentences: a verb,
+    from its subject; a first name, from the right context; the same within the source; a surname, from both sides only;
+    and a word that is determined by the facts."""
     wanted: dict[str, Callable[[Automaton, Sentence], int | None]] = {
         AGREEMENT: distant_verb, FIRST_NAME: first_name, SURNAME: surname, FACTS: told_at_the_end}
     automaton, found = world.automaton(split), dict[str, FourMasksPreset]()
@@ -55,16 +56,16 @@ def default_presets(world: World, split: str) -> list[FourMasksPreset]:
 
 
 def distant_verb(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The index of a verb with an attractor (a noun of the other number) after its subject, known from the left context
-    and uncertain from the right context; None if there is none."""
+    """The index of a verb with an attractor (a noun of the other number) after its subject that is certain given the
+    left context and uncertain given the right context; None if there is none."""
     verbs = [link.verb for link in sentence.agreement if link.attractors and link.subject < link.verb]
     return next((verb for verb in verbs if _left(automaton, sentence, verb) > KNOWN
                  and _right(automaton, sentence, verb) < OPEN), None)
 
 
 def first_name(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The index of a person's first name at the start of the sentence, uncertain from the left context, known from the
-    rest of the first half; None if there is none."""
+    """The index of a person's first name at the start of the sentence that is uncertain given the left context and
+    certain given the rest of the first half; None if there is none."""
     words, begins = sentence.words, [start for start, end, key in sentence.mentions
                                      if key.startswith("person:") and end == start + 2]
     if 0 not in begins or len(words) < HALVED or _left(automaton, sentence, 0) > OPEN:
@@ -73,15 +74,15 @@ def first_name(automaton: Automaton, sentence: Sentence) -> int | None:
 
 
 def surname(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The index of a person's surname that is known from both sides only; None if there is none."""
+    """The index of a person's surname that is certain only given both sides; None if there is none."""
     ends = [end - 1 for start, end, key in sentence.mentions if key.startswith("person:") and end == start + 2]
     return next((place for place in ends if _both(automaton, sentence, place) > KNOWN
                  and _left(automaton, sentence, place) < OPEN and _right(automaton, sentence, place) < OPEN), None)
 
 
 def told_at_the_end(automaton: Automaton, sentence: Sentence) -> int | None:
-    """The index of the last word if it is part of a name, known from the left context and uncertain from the right
-    context; None otherwise."""
+    """The index of the last word if it is part of a name, certain given the left context and uncertain given the right
+    context; otherwise None."""
     place = len(sentence.words) - 2
     named = len(sentence.mentions) > 1 and sentence.mentions[-1][0] == place
     return place if named and _left(automaton, sentence, place) > KNOWN \

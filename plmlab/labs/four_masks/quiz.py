@@ -10,8 +10,8 @@ QUESTION = "Under which mask does the network assign the masked word the highest
 
 def answer(beliefs: Mapping[str, Distribution], best: Mapping[str, Distribution | None], true: int | None,
            word: str | None) -> str:
-    """The masks ranked by the network's probability of the masked word, then by the Bayes-optimal predictor's. If the
-    word is unknown (``true`` is None), by the probability of the most likely word under each mask."""
+    """Rank the masks by the network's probability of the masked word, then by the Bayes-optimal predictor's. If the
+    word is unknown (``true`` is None), the masks are ranked by the probability of the most probable word under each."""
     network = _ranked({name: _probability(belief, true) for name, belief in beliefs.items()})
     first = f"“{network[0][0]}”"
     what = f"“{word}” gets {share(network[0][1])}" if true is not None else \
@@ -28,7 +28,7 @@ def _probability(belief: Distribution, true: int | None) -> float:
 
 
 def _ranked(probabilities: Mapping[str, float]) -> list[tuple[str, float]]:
-    """By decreasing probability; ties keep their order."""
+    """Sort by decreasing probability; ties keep their order."""
     return sorted(probabilities.items(), key=lambda item: -item[1])
 
 

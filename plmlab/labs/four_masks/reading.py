@@ -1,4 +1,4 @@
-"""One sentence with one masked word as input under each of UniLM's four masks."""
+"""One sentence with one masked word, encoded for each of UniLM's four masks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,8 @@ BEGIN, CUT, END = "begin", "cut", "end"
 
 @dataclass(frozen=True)
 class Reading:
-    """The input under one mask: the Example, the place of each of its positions, and the masked position."""
+    """The input under one mask: the Example, the place of each of its positions in the sentence, and the masked
+    position."""
 
     example: Example
     places: tuple[Place, ...]
@@ -31,8 +32,8 @@ class Reading:
 
 
 def readings(ids: Sequence[int], gap: int, cut: int, vocab: Vocabulary) -> dict[str, Reading]:
-    """Name of each mask → the input under it, with the word at index ``gap`` masked. Under sequence to sequence, the
-    first ``cut`` words are the source."""
+    """Map the name of each mask to the input under it, with the word at index ``gap`` masked. In the
+    sequence-to-sequence input, the first ``cut`` words are the source."""
     inputs = {}
     for name, make in MASKS.items():
         source, target = (ids[:cut], ids[cut:]) if make is prefix else (ids, ())
@@ -53,8 +54,8 @@ def said(model: nn.Module, inputs: Sequence[Reading], pad: int) -> list[Distribu
 
 
 def checked_size(model: nn.Module, tokenizer: Tokenizer) -> int:
-    """The model's vocabulary size. Raises ValueError if it was not pretrained under the four masks, has no
-    masked-language-model head, or the tokenizer is another model's."""
+    """The model's vocabulary size. Raises ValueError if the model was not pretrained under the four masks or has no
+    masked-language-model head, or if the tokenizer belongs to another model."""
     reads, kind = readable(model), type(model).__name__
     if not set(MASKS) <= set(reads.masks):
         raise ValueError(f"a {kind} is not pretrained under the masks {', '.join(MASKS)}; give a UniLMPretraining")

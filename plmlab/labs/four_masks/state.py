@@ -21,7 +21,7 @@ class Panel(TypedDict):
 
 
 class State(TypedDict):
-    """The drawing: ``word`` is the masked word, None for a typed [MASK]."""
+    """The data drawn: ``word`` is the masked word, None for a typed [MASK]."""
 
     tokens: list[str]
     hidden: int

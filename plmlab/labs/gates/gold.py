@@ -1,4 +1,4 @@
-"""Gold labels of a text from the world's grammar, and the presets of the Gate Lab."""
+"""Gold labels of a text, derived from the world's grammar, and the presets of the Gate Lab."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ NEAR, FAR = range(2, 6), range(6, 99)
 
 @dataclass(frozen=True)
 class GatePreset:
-    """A preset of the Gate Lab: a text, and the criterion that units are sorted by."""
+    """A preset of the Gate Lab: a text, and the label by which units are sorted."""
 
     title: str
     text: str
     sort: str = "number"
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, with their values; all holds are removed."""
+        """The trait values that clicking this preset sets; all clamps are removed."""
         return {"text": self.text, "sort": self.sort, "unit": [], "holds": []}
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold labels of a text. A prefix of a sentence has the labels of its most probable completion, and ``finished`` is
-    False."""
+    """Gold labels of a text. A text that is only a prefix of a sentence gets the labels of its most probable
+    completion, and ``finished`` is False."""
 
     tracks: Tracks
     finished: bool
@@ -52,8 +52,8 @@ def gold(world: World, words: Sequence[str], split: str) -> Gold | None:
 
 
 def default_presets(world: World, split: str) -> list[GatePreset]:
-    """Presets from the world, as far as suitable sentences exist. The first two end before a plural verb and after
-    singular nouns, because a model that has lost the subject's number will prefer the singular."""
+    """Presets from the world, as far as it has suitable sentences. The first two texts end before a plural verb and
+    after singular nouns, because a model that has lost the subject's number then prefers the singular."""
     def certain(text: str) -> float:
         return max(world.next_words(text.split(), split).values())
 
@@ -71,7 +71,8 @@ def default_presets(world: World, split: str) -> list[GatePreset]:
 
 
 def _far(sentences: Sequence[Sentence], distances: range) -> Iterator[str]:
-    """Prefixes that end before a plural verb, at one of ``distances`` from its subject, with singular nouns between."""
+    """Prefixes that end before a plural verb whose subject is at one of these ``distances``, with singular nouns in
+    between."""
     for sentence in sentences:
         for link in sentence.agreement:
             if (link.attractors and link.subject < link.verb and link.distance in distances
@@ -80,7 +81,8 @@ def _far(sentences: Sequence[Sentence], distances: range) -> Iterator[str]:
 
 
 def _nested(sentences: Sequence[Sentence]) -> Iterator[str]:
-    """Prefixes that end before a verb whose subject precedes another subject–verb pair of the opposite number."""
+    """Prefixes that end before a verb, with another subject–verb pair of the opposite number nested between its subject
+    and itself."""
     for sentence in sentences:
         for link in sentence.agreement:
             if any(link.subject < inner.subject < inner.verb < link.verb and inner.number != link.number

@@ -1,4 +1,4 @@
-"""The Gate Lab's question of "Guess first": what if the unit that encodes the subject's number forgets it?"""
+"""The "Guess first" question of the Gate Lab: what happens if the unit that encodes the subject's number forgets it?"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -17,8 +17,8 @@ WRITTEN = 3.0
 
 
 def forgetting(known: Gold | None, steps: int, layer: int, unit: int) -> Clamp | None:
-    """A hold that closes a unit's forget gate from the first word after the subject on. None unless, after ``steps``
-    positions, a subject before the last one still waits for its verb."""
+    """A clamp that closes a unit's forget gate from the first word after the subject on. Returns None unless, after
+    ``steps`` positions, the text has a subject before its last word whose verb has not occurred yet."""
     number = known.tracks.number[:steps] if known else ()
     if not number or number[-1] is None:
         return None
@@ -27,17 +27,17 @@ def forgetting(known: Gold | None, steps: int, layer: int, unit: int) -> Clamp |
 
 
 def overwriting(known: Gold, steps: int, layer: int, unit: int, rises: bool) -> Clamp:
-    """A hold that sets a unit's cell state to the opposite number of the subject at the last of ``steps`` positions.
-    ``rises``: whether the unit is higher for the plural."""
+    """A clamp that sets a unit's cell state, at the last of ``steps`` positions, to the value for the number that the
+    subject does not have. ``rises`` tells whether the unit's value is higher for plural subjects."""
     plural = known.tracks.number[steps - 1] == "pl"
     return Clamp("memory", layer, unit, WRITTEN if rises != plural else -WRITTEN, steps - 1)
 
 
 def question(forget: Clamp, write: Clamp, known: Gold, names: Sequence[str], shares: Sequence[float]) -> Guess:
-    """The question about a text that stops before a verb, and its answer.
+    """The question about a text that ends before a verb, and its answer.
 
-    ``shares`` are the fractions of the verbs' probability mass on verbs of the subject's number: unchanged, with the
-    ``forget`` hold, and with the ``write`` hold.
+    ``shares`` are fractions of the verbs' probability mass that verbs of the subject's number receive: without a clamp,
+    with the ``forget`` clamp, and with the ``write`` clamp.
     """
     last = len(names) - 1
     number, noun = (TITLES[label or "sg"] for label in (known.tracks.number[last], known.tracks.noun[last]))

@@ -1,4 +1,4 @@
-"""The Gate Lab: the gates and the cell state of an LSTM, unit by unit, and the effect of clamping them."""
+"""The Gate Lab: the gates and the cell state of an LSTM, unit by unit, and the effect of clamping units."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -32,7 +32,8 @@ ALL = -1
 
 
 class GateLab(Lab):
-    """A trained LSTM on the reader's sentence, unit by unit: cell states and gates, sorted by what they track.
+    """A trained LSTM on the reader's sentence, unit by unit: cell states and gates, with the units sorted by the label
+    they track.
 
     Each unit has a score for how well it encodes a label of the world, measured on held-out sentences. For comparison,
     the lab shows the best unit of an untrained LSTM, the best unit with shuffled labels, and the strongest baseline
@@ -41,19 +42,20 @@ class GateLab(Lab):
 
     Args:
         model: an LSTM language model, such as the checkpoint ``lstm-world``.
-        tokenizer: the model's own, with one token per word of the world.
-        text: the initial text; the first preset if None.
+        tokenizer: the model's tokenizer, with one token per word of the world.
+        text: the initial text; by default, that of the first preset.
         world: the Small World that the model was trained on.
-        split: the distribution of the world used for next words and labels.
-        tracked: the units' scores (`plmlab.labs.gates.tracked_units.tracking`); computed in a few seconds if None.
-        presets: texts to try; sentences of the world if None.
-        holds: the initial holds.
+        split: the split of the world used for next words and labels.
+        tracked: the units' scores (`plmlab.labs.gates.tracked_units.tracking`); if None, they are computed in a few
+            seconds.
+        presets: texts to try; by default, sentences of the world.
+        holds: the initial clamps.
         traits: what the reader can set: ``sort`` ("number", "inside", "left", "moving"), ``layer`` (−1 for all),
-            ``drawn`` (one of `POINTS`), ``asked`` (the next word is shown at the end of the text, "end", or at the
-            chosen position, "step"), ``max_tokens``.
+            ``drawn`` (one of `POINTS`), ``asked`` (where the next-word distribution is shown: "end", the end of the
+            text, or "step", the selected position), ``max_tokens``.
 
     Raises:
-        ValueError: the model is not an LSTM language model, or its tokens are not the words of the world.
+        ValueError: if the model is not an LSTM language model, or if its tokens are not the words of the world.
     """
 
     title = "Gate Lab"
@@ -92,7 +94,7 @@ class GateLab(Lab):
 
     @traitlets.validate(*CHOICES)
     def _check_choice(self, proposal: Any) -> Any:
-        """Raise a TraitError if the value is not one of `CHOICES`."""
+        """Raise TraitError if the value is not one of `CHOICES`."""
         name, value = proposal["trait"].name, proposal["value"]
         if value not in CHOICES[name]:
             raise traitlets.TraitError(f"{name} is one of {', '.join(CHOICES[name])}; {value!r:.60} was given")
@@ -100,14 +102,14 @@ class GateLab(Lab):
 
     @traitlets.validate("layer")
     def _check_layer(self, proposal: Any) -> int:
-        """Raise a TraitError if the layer does not exist."""
+        """Raise TraitError if the layer does not exist."""
         if not ALL <= proposal["value"] < self.layers:
             raise traitlets.TraitError(f"layer is {ALL} (all layers) or 0 … {self.layers - 1}; {proposal['value']} was "
                                        "given")
         return proposal["value"]
 
     def summary(self) -> str:
-        """The text, the unit that encodes the subject's number best, and its score."""
+        """The text, the unit that best encodes the subject's number, and its score."""
         if not self.state:
             return self.message
         layer, unit = self.tracked["number"].order[0]
@@ -116,7 +118,7 @@ class GateLab(Lab):
                 f"{len(self._drawn['holds'])} clamped")
 
     def compute(self, change: Change) -> Computed:
-        """Run the model on the text with the current holds; describe its units and next-word distributions."""
+        """Run the model on the text with the current clamps; describe its units and next-word distributions."""
         words, ids, note = self._words()
         holds = [_hold(given, self.layers, self.tracked["number"].width) for given in self.holds]
         attributes: dict[str, Any] = {}
@@ -137,7 +139,7 @@ class GateLab(Lab):
         return Computed(traits, attributes | {"held": held})
 
     def _words(self) -> tuple[list[str], list[int], str]:
-        """The words in the world's spelling, their ids after the start token, and a note about them. Raises ValueError
+        """The words in the world's spelling, their ids with the start token, and a note about them. Raises ValueError
         if the text has no words."""
         if self.max_tokens < 2:
             raise ValueError(f"max_tokens is {self.max_tokens}; give 2 or more (the start token and a word)")
@@ -152,7 +154,7 @@ class GateLab(Lab):
 
     def _asked(self, read: GatedPass, known: Gold | None, ids: Sequence[int], names: Sequence[str],
                ) -> Guess | None:
-        """The question of "Guess first", if the text stops between a subject and its verb."""
+        """The "Guess first" question, if the text ends between a subject and its verb."""
         layer, unit = self.tracked["number"].order[0]
         forget = forgetting(known, len(ids), layer, unit)
         if forget is None or known is None:
@@ -164,7 +166,7 @@ class GateLab(Lab):
                                                       for scores in logits])
 
     def _orders(self, read: GatedPass) -> dict[str, dict[int, list[tuple[int, int]]]]:
-        """Sort criterion → layer or `ALL` → the units drawn, as (layer, unit), from top to bottom."""
+        """Map each sort criterion, and each layer or `ALL`, to the units drawn, as (layer, unit) from top to bottom."""
         memory = read.values["memory"]
         ranges = (memory.amax(1) - memory.amin(1)).flatten()
         moving = [divmod(index, memory.shape[-1]) for index in ranges.argsort(descending=True, stable=True).tolist()]
@@ -198,7 +200,7 @@ class GateLab(Lab):
                 for score, rises in [tracked.of(layer, unit)]}
 
     def _figures(self) -> dict[str, dict[str, Any]]:
-        """The figures shown above the map for each label."""
+        """For each label, the figures shown above the map."""
         return {name: {"measure": tracked.measure, "best": round(tracked.units.best, 4),
                        "untrained": round(tracked.untrained, 4), "shuffled": round(tracked.shuffled, 4),
                        "baseline": round(tracked.strongest[1], 4), "by": tracked.strongest[0]}
@@ -206,7 +208,7 @@ class GateLab(Lab):
 
 
 def _hold(given: Any, layers: int, width: int) -> Clamp:
-    """Parse a hold. Raises ValueError if it is not a valid hold of this model."""
+    """Parse a clamp. Raises ValueError if it is not valid for this model."""
     names = {"point": str, "layer": int, "unit": int, "value": float, "start": int}
     if not isinstance(given, Mapping) or set(given) != set(names):
         raise ValueError(f"a hold needs the keys {', '.join(names)}; {given!r:.60} was given")
@@ -222,6 +224,6 @@ def _hold(given: Any, layers: int, width: int) -> Clamp:
 
 
 def _sent(values: Float[Tensor, "layer time width"], units: Sequence[tuple[int, int]]) -> bytes:
-    """One row of values per unit, ``[unit time]``, as bytes for JavaScript."""
+    """The values of these units, one row per unit, ``[unit time]``, as bytes for JavaScript."""
     layers, indices = zip(*units, strict=True)
     return values[list(layers), :, list(indices)].numpy().astype("<f4").tobytes()

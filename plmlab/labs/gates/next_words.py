@@ -20,8 +20,8 @@ SHOWN = 7
 class NextWords:
     """Summarizes next-word distributions for a world.
 
-    ``groups`` holds masks over the vocabulary: singular verbs, plural verbs, and control words, which have no
-    grammatical number. Nouns, which have one, are in no group.
+    ``groups`` holds masks over the vocabulary: singular verbs, plural verbs, and control words without grammatical
+    number. Nouns have grammatical number but belong to no group.
     """
 
     def __init__(self, best: BayesOptimalPredictor, tokenizer: Tokenizer) -> None:
@@ -36,9 +36,10 @@ class NextWords:
                  words: Sequence[str]) -> list[Next]:
         """Compare the next-word distributions at each position.
 
-        ``rows`` are words as [word, before, after, in the world]; ``groups`` the probability mass of each group as
-        [before, after, in the world]; ``moved`` the total variation distance within the verbs and within the control
-        words. The world's probability is None once the text has left its grammar.
+        ``rows`` lists words with their probabilities as [word, before, after, in the world]; ``groups`` the probability
+        mass of each group as [before, after, in the world]; and ``moved`` the total variation distance between before
+        and after, within the verbs and within the control words. The probability in the world is None once the text has
+        left the grammar.
         """
         was, now = before.double().softmax(-1), after.double().softmax(-1)
         change = (now - was).abs()
@@ -51,7 +52,7 @@ class NextWords:
                 for step, (row, of_groups) in enumerate(zip(rows, sums, strict=True))]
 
     def verbs(self, logits: Float[Tensor, "vocab"], number: str) -> float:
-        """Fraction of the probability mass on all verbs that verbs of ``number``, "singular" or "plural", have."""
+        """The fraction of the verbs' probability mass that is on verbs of ``number``, "singular" or "plural"."""
         probs = logits.double().softmax(-1)
         singular, plural = (float(probs[self.groups[name]].sum()) for name in ("singular", "plural"))
         return (singular if number == "singular" else plural) / (singular + plural)

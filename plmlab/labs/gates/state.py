@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 
 class Unit(TypedDict):
-    """A unit and its [score, rises] for each label."""
+    """A unit, with [score, rises] for each label."""
 
     layer: int
     unit: int
@@ -13,7 +13,7 @@ class Unit(TypedDict):
 
 
 class Tracks(TypedDict):
-    """Gold labels of each position; ``left`` only for a finished sentence."""
+    """Gold labels at each position; ``left`` exists only for a finished sentence."""
 
     number: Sequence[str | None]
     inside: Sequence[Any]
@@ -29,7 +29,7 @@ class Moved(TypedDict):
 
 
 class Next(TypedDict):
-    """The next-word distribution at a position, as computed by `Following.describe`."""
+    """The next-word distribution at a position, as computed by `NextWords.describe`."""
 
     rows: list[list[Any]]
     groups: dict[str, list[float | None]]
@@ -37,7 +37,7 @@ class Next(TypedDict):
 
 
 class Guess(TypedDict):
-    """The question of "Guess first", its answer, and the two holds that test it."""
+    """The "Guess first" question, its answer, and the two clamps that test the answer."""
 
     question: str
     answer: str
@@ -46,7 +46,7 @@ class Guess(TypedDict):
 
 
 class Read(TypedDict):
-    """The units on a text: ``values`` and ``before`` are 32-bit floats, one row per unit."""
+    """The units' values on a text: ``values`` and ``before`` are 32-bit floats, one row per unit."""
 
     tokens: list[str]
     names: list[str]
@@ -60,6 +60,6 @@ class Read(TypedDict):
 
 
 class State(Read):
-    """Everything that is drawn, with the question of "Guess first"."""
+    """The data drawn, including the "Guess first" question."""
 
     guess: Guess | None

@@ -1,4 +1,4 @@
-"""Scores of LSTM units for labels of the world, with controls and baselines without a network."""
+"""Scores of LSTM units for labels of the world, with control experiments and baselines without a network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,15 +26,15 @@ SEED = 17
 
 @dataclass(frozen=True, eq=False)
 class TrackedUnits:
-    """How well units encode one label.
+    """Scores that measure how well units encode one label.
 
     Attributes:
         measure: name of the measure.
-        units: scores of all units, layer by layer.
-        width: units per layer.
-        untrained: score of the best unit of an untrained network of the same architecture and size.
-        shuffled: score of this network's best unit when sentences get the labels of other sentences.
-        baselines: scores without a network, by name.
+        units: the scores of all units, layer by layer.
+        width: the number of units per layer.
+        untrained: the score of the best unit of an untrained network with the same architecture and size.
+        shuffled: the score of this network's best unit if the sentences are given the labels of other sentences.
+        baselines: the scores of baselines without a network, by name.
     """
 
     measure: str
@@ -51,20 +51,20 @@ class TrackedUnits:
 
     @property
     def order(self) -> list[tuple[int, int]]:
-        """The units as (layer, unit), best first, ranked on the selection half of the sentences."""
+        """The units as (layer, unit), best first, ranked on the sentences used for selection."""
         return [divmod(place, self.width) for place in self.units.order]
 
     def of(self, layer: int, unit: int) -> tuple[float, bool]:
-        """A unit's score on the held-out half, and whether its value rises with the label."""
+        """A unit's score on the held-out sentences, and whether its value rises with the label."""
         index = layer * self.width + unit
         return float(self.units.told[index]), bool(self.units.rises[index])
 
 
 def tracking(model: LanguageModel, tokenizer: Tokenizer, world: World, split: str = "test", *,
              sentences: int = SENTENCES, seed: int = SEED) -> dict[str, TrackedUnits]:
-    """Score the cell state of every unit for each of `LABELS`, each on ``sentences`` sentences of the world that have
-    it. Units are selected on every second sentence and scored on the others. The value of a unit at a position of
-    `Tracks` is its cell state after that position."""
+    """Score the cell state of every unit for each of the `LABELS`, on ``sentences`` sentences of the world that have
+    the label. Units are selected on every second sentence and scored on the remaining sentences. A unit's value at a
+    position of `Tracks` is its cell state after that position."""
     control = untrained(model)
     results = {}
     for name, measure in LABELS.items():
@@ -75,7 +75,7 @@ def tracking(model: LanguageModel, tokenizer: Tokenizer, world: World, split: st
 
 
 def untrained(model: LanguageModel, seed: int = 0) -> LanguageModel:
-    """A network of the same architecture and size with random initial weights."""
+    """A network with the same architecture and size, and random initial weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return cast(LanguageModel, cast(Any, type(model))(model.config)).eval()  # type: ignore[attr-defined]
@@ -107,7 +107,7 @@ def _tracked(model: LanguageModel, control: LanguageModel, tokenizer: Tokenizer,
 
 
 def _shuffled(labels: Float[Tensor, "batch time"], seed: int) -> Float[Tensor, "batch time"]:
-    """Give each labelled sentence the labels of another, position by position, as far as both have labels."""
+    """Give each labelled sentence the labels of another sentence, at all positions where both have labels."""
     labelled = (~labels.isnan()).any(1).nonzero()[:, 0]
     permuted = labelled[torch.randperm(len(labelled), generator=torch.Generator().manual_seed(seed))]
     shuffled = labels.clone()
@@ -116,7 +116,8 @@ def _shuffled(labels: Float[Tensor, "batch time"], seed: int) -> Float[Tensor, "
 
 
 def _labels(sentences: Sequence[Tracks], name: str) -> Float[Tensor, "batch time"]:
-    """A label as floats, plural above singular; NaN without a label and at padding."""
+    """Convert a label to floats (plural is greater than singular), with NaN at padding and at positions without a
+    label."""
     values = {"number": lambda item: [nan if n is None else float(NUMBERS.index(n)) for n in item.number],
               "inside": lambda item: list(map(float, item.inside)),
               "left": lambda item: list(map(float, item.left))}[name]

@@ -1,1 +1,1 @@
-"""The Gradient Lab: vanishing and exploding gradients in recurrent networks, and the cliff that clipping avoids."""
+"""The Gradient Lab: vanishing and exploding gradients in recurrent networks, and gradient clipping at a cliff."""

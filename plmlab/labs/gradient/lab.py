@@ -1,4 +1,4 @@
-"""The Gradient Lab: vanishing and exploding gradients in recurrent networks, and the cliff that clipping avoids."""
+"""The Gradient Lab: vanishing and exploding gradients in recurrent networks, and gradient clipping at a cliff."""
 
 from math import isfinite
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ PUSHES = ("memory", "state")
 
 
 class Range(NamedTuple):
-    """The limits and step of a slider, and its name in messages."""
+    """The limits and the step of a slider, and its name in messages."""
 
     low: float
     high: float
@@ -38,21 +38,21 @@ RANGES = {
 
 
 class GradientLab(Lab):
-    """Gradient flow through time: the size of ∂h_t/∂h_s in a recurrent network with random weights, between all pairs
-    of steps, and the error surface of a single unit, which has a cliff. JavaScript computes everything.
+    """Gradient flow through time: the norm of ∂h_t/∂h_s for all pairs of steps in a recurrent network with random
+    weights, and the error surface of a single unit, which has a cliff. All computations run in JavaScript.
 
     Args:
         cell: ``"rnn"``, ``"irnn"`` (identity and ReLU, Le et al. 2015), ``"lstm"`` or ``"gru"`` (PyTorch's form).
         view: ``"map"``, or ``"cliff"`` (Pascanu et al. 2013, fig. 6).
         push: in an LSTM, whether the cell state c (``"memory"``) or the hidden state h (``"state"``) is perturbed.
-        settings: slider values: ``radius`` (0.5 to 2), ``forget_bias`` (−2 to 5; in a GRU, the bias of its update
+        settings: the slider values ``radius`` (0.5 to 2), ``forget_bias`` (−2 to 5; in a GRU, the bias of its update
             gate), ``input_size`` (0 to 3), ``width`` (2 to 32), ``steps`` (4 to 32), ``seed``; the selected map cell,
             ``pushed`` (perturbed step s) and ``moved`` (affected step t); in the cliff view, ``rate``, ``clip``, and
             the starting point of gradient descent, ``w`` and ``b``.
 
     Raises:
-        TypeError: a setting is unknown.
-        TraitError: a value is out of range, or not one of the choices.
+        TypeError: if a setting is unknown.
+        TraitError: if a value is out of range, or is not one of the choices.
     """
 
     title = "Gradient Lab"
@@ -84,7 +84,7 @@ class GradientLab(Lab):
 
     @traitlets.validate("cell", "view", "push")
     def _check_choice(self, proposal: Any) -> Any:
-        """Raise a TraitError if the value is not one of the choices."""
+        """Raise TraitError if the value is not one of the choices."""
         name, value = proposal["trait"].name, proposal["value"]
         choices: tuple[str, ...] = {"cell": tuple(CELLS), "view": VIEWS, "push": PUSHES}[name]
         if value not in choices:
@@ -100,7 +100,7 @@ class GradientLab(Lab):
         return type(value)(round(round(value / step) * step, 2))
 
     def summary(self) -> str:
-        """The settings of what is drawn; JavaScript computes the numbers."""
+        """The settings of the current drawing, without results, because JavaScript computes those."""
         if self.view == "cliff":
             return (f"descent from w = {self.w:g}, b = {self.b:g}, learning rate {self.rate:g}, without clipping "
                     f"and with the gradient norm clipped at {self.clip:g}")

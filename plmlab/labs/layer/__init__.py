@@ -1,1 +1,1 @@
-"""The Layer Lab: contextual word vectors layer by layer, and nearest neighbours under a scalar mix of layers."""
+"""The Layer Lab: contextual word vectors layer by layer, and nearest neighbours under a scalar mix of the layers."""

@@ -1,4 +1,4 @@
-"""The Layer Lab: contextual word vectors layer by layer, and a scalar mix of layers set by hand."""
+"""The Layer Lab: contextual word vectors layer by layer, and a scalar mix of the layers set by hand."""
 
 from collections.abc import Mapping, Sequence
 from math import isclose, isfinite
@@ -24,25 +24,26 @@ MEAN = [1 / LAYERS] * LAYERS
 
 
 class LayerLab(Lab):
-    """The layers of an ELMo: the cosine between a word's vectors in two sentences, layer by layer; its nearest
-    neighbours under a scalar mix of layers; and the character CNN on a word.
+    """The layers of an ELMo: the cosine between a word's vectors in two sentences, layer by layer; the word's nearest
+    neighbours under a scalar mix of the layers; and the character CNN applied to a word.
 
     Args:
-        elmo: an ELMo with two LSTM layers whose words have been spelled (``elmo.set_spelling(tokenizer)``).
-        tokenizer: the tokenizer passed to ``elmo.set_spelling``; if None, words are decoded from their character codes.
+        elmo: an ELMo with two LSTM layers and known spellings (set by ``elmo.set_spelling(tokenizer)``).
+        tokenizer: the tokenizer passed to ``elmo.set_spelling``; by default, words are decoded from their character
+            codes.
         text: the first sentence.
         second: the second sentence.
-        word: the word to compare, which occurs in both sentences; if None, a shared ambiguous word.
+        word: the word to compare, which occurs in both sentences; by default, an ambiguous word that they share.
         spelled: the word whose characters are analysed.
-        task_shares: name → the three layer weights learned by a task, marked in the triangle.
+        task_shares: maps the name of a task to its three learned layer weights, which are marked in the triangle.
         presets: pairs of sentences to try.
-        sentences: the stored occurrences and the queries; those of the Small World if None.
-        traits: what the reader can set besides: ``shares`` (weights of the three layers, adding up to 1), ``chosen`` (0
-            or 1: the sentence whose word's neighbours are shown), ``score`` (the task whose accuracy the triangle
-            shows).
+        sentences: the stored occurrences and the queries; by default, those of the Small World.
+        traits: what else the reader can set: ``shares`` (the weights of the three layers, which add up to 1),
+            ``chosen`` (0 or 1: the sentence for whose word the neighbours are shown), ``score`` (the task for which the
+            triangle shows the accuracy).
 
     Raises:
-        ValueError: the model is not an ELMo with two LSTM layers and spelled words, or a weight is not valid.
+        ValueError: if the model is not an ELMo with two LSTM layers and known spellings, or if a weight is invalid.
     """
 
     title = "Layer Lab"
@@ -82,15 +83,15 @@ class LayerLab(Lab):
 
     @traitlets.validate("shares")
     def _check_shares(self, proposal: Any) -> Any:
-        """Raise a TraitError unless the weights are a point of the triangle."""
+        """Raise TraitError unless the weights are a point of the triangle."""
         try:
             return checked(proposal["value"], "the scalar mix")
         except ValueError as error:
             raise traitlets.TraitError(str(error)) from None
 
     def cosines(self) -> Float[Tensor, "layer direction"]:
-        """Cosine of the word's two vectors at each layer: forward, backward, and both. Raises ValueError if no sentence
-        has been processed yet."""
+        """The cosine of the word's two vectors at each layer, for the forward half, the backward half, and both
+        concatenated. Raises ValueError if no sentence has been processed yet."""
         if not self.vectors:
             raise ValueError(f"no sentence has been processed yet: {self.message}")
         one, other = (vectors[index] for vectors, index in zip(self.vectors, self._compared, strict=True))
@@ -108,7 +109,7 @@ class LayerLab(Lab):
         return f"{one!r} and {other!r}: cosine at {near}"
 
     def compute(self, change: Change) -> Computed:
-        """Update the sentences if a text or a selected word changed, and the characters if the spelled word did."""
+        """Update the sentences if a text or a selected word changed, and the characters if the spelled word changed."""
         traits: dict[str, Any] = {"message": self.message, "stale": self.stale}
         attributes: dict[str, Any] = {}
         if change.tried - {"spelled"}:
@@ -122,7 +123,8 @@ class LayerLab(Lab):
         return Computed(traits, attributes)
 
     def _sentences(self, change: Change) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Traits for JavaScript (sentences, indices of the compared words) and the attributes to store (vectors)."""
+        """The traits for JavaScript (the sentences, and the indices of the compared words), and the attributes to store
+        (the vectors)."""
         split = [words_of(text, self._known, self.max_tokens, what)
                  for text, what in ((self.text, "first sentence"), (self.second, "second sentence"))]
         words = [sentence for sentence, _ in split]
@@ -147,8 +149,8 @@ class LayerLab(Lab):
         return {"state": state, "places": list(places), "message": note}, attributes
 
     def _common(self, words: Sequence[Sequence[str]]) -> list[int]:
-        """Indices of a word that occurs in both sentences: preferably the last selected word, then an ambiguous one,
-        then any. Without a shared word, the first ambiguous word of each sentence, or its first word."""
+        """The indices of a word that occurs in both sentences: preferably the last selected word, then an ambiguous
+        word, then any word. Without a shared word, each sentence's first ambiguous word, or its first word."""
         one, other = words
         shared = [word for word in one if word in other]
         ambiguous = self.stored.sentences.frequent
@@ -159,7 +161,7 @@ class LayerLab(Lab):
         return [next((i for i, word in enumerate(sentence) if word in ambiguous), 0) for sentence in words]
 
     def _place(self, text: str, word: str) -> int:
-        """Index of a word in a sentence. Raises ValueError if it does not occur there."""
+        """The index of a word in a sentence. Raises ValueError if the word does not occur there."""
         words, _ = words_of(text, self._known, self.max_tokens, "sentence")
         if word not in words:
             raise ValueError(f"{word!r} does not occur in {text!r}: give a word that occurs in both sentences")
@@ -167,7 +169,7 @@ class LayerLab(Lab):
 
 
 def checked(shares: Sequence[float], whose: str) -> list[float]:
-    """Three normalized mixing weights. Raises ValueError unless they are non-negative and add up to 1."""
+    """Return three normalized layer weights. Raises ValueError unless the weights are non-negative and add up to 1."""
     weights = [float(share) for share in shares]
     if len(weights) != LAYERS or not all(isfinite(weight) and weight >= -1e-9 for weight in weights) \
             or not isclose(sum(weights), 1, abs_tol=1e-3):

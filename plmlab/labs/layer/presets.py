@@ -12,7 +12,7 @@ SPELLINGS = (SPELLED, "bankful", "unbearable", "猫")
 
 @dataclass(frozen=True)
 class LayerPreset:
-    """Two sentences to try, and the word that they share."""
+    """A preset: two sentences, and a word that occurs in both."""
 
     title: str
     text: str
@@ -20,7 +20,7 @@ class LayerPreset:
     word: str
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, with their values."""
+        """The trait values that clicking this preset sets."""
         return {"text": self.text, "second": self.second,
                 "places": [sentence.split().index(self.word) for sentence in (self.text, self.second)]}
 

@@ -1,4 +1,4 @@
-"""Input of the Layer Lab: typed sentences split into words, and word vectors from each layer of an ELMo."""
+"""Input of the Layer Lab: typed sentences split into words, and the word vectors from each layer of an ELMo."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Layers = Float[Tensor, "row layer both"]
 
 
 class MakesWords(Protocol):
-    """A model whose word vectors come from a character CNN: the bottom layer of an ELMo."""
+    """The interface of a model with a character CNN as its bottom layer."""
 
     @property
     def token(self) -> CharCNN:
@@ -59,8 +59,8 @@ class Reader:
 
     @classmethod
     def of(cls, model: nn.Module, tokenizer: Tokenizer | None = None) -> "Reader":
-        """Wrap a model. Without a ``tokenizer``, the words are decoded from their character codes, which truncate the
-        longest ones. Raises ValueError if the model is not an ELMo with `LAYERS` layers and known spellings."""
+        """Wrap a model. Without a ``tokenizer``, words are decoded from their character codes, in which long words are
+        truncated. Raises ValueError if the model is not an ELMo with `LAYERS` layers and known spellings."""
         if not isinstance(model, ReadsWords):
             raise ValueError(f"the Layer Lab needs an ELMo; a {type(model).__name__} was given")
         names = spelled_words(model.codes) if tokenizer is None else tokenizer.tokens(list(range(len(tokenizer))))
@@ -83,7 +83,7 @@ class Reader:
 
     @property
     def elmo(self) -> ReadsWords:
-        """The model, typed by its interface."""
+        """The model, typed as `ReadsWords`."""
         return cast(ReadsWords, self.model)
 
     @property
@@ -93,16 +93,16 @@ class Reader:
 
     @property
     def longest(self) -> int:
-        """Number of character codes per word, begin and end markers included."""
+        """The maximum number of character codes per word, including the begin and end markers."""
         return self.elmo.codes.shape[1]
 
     def sentence(self, words: Sequence[str]) -> Layers:
-        """Vectors of all words of a sentence."""
+        """The vectors of all words of a sentence."""
         with inference(self.model):
             return torch.stack([layer[0, 1:-1] for layer in self.elmo.layers([words])], 1)
 
     def occurrences(self, sentences: Sequence[Sequence[str]], places: Sequence[int]) -> Layers:
-        """Vectors of one word of each sentence: the word at index ``places[i]`` of sentence i."""
+        """The vectors of one word per sentence: the word at index ``places[i]`` of sentence i."""
         vectors = []
         with inference(self.model):
             for first in range(0, len(sentences), ROWS):
@@ -113,7 +113,7 @@ class Reader:
 
 
 def spelled_words(codes: Int[Tensor, "vocab character"]) -> list[str]:
-    """Decode character codes to words; "" for the sentence boundary markers and for empty rows."""
+    """Decode character codes to words; sentence boundary markers and empty rows become ""."""
     words = []
     for row in codes.tolist():
         inner = row[1:row.index(END_WORD)] if row[0] == BEGIN_WORD and END_WORD in row else []
@@ -123,9 +123,9 @@ def spelled_words(codes: Int[Tensor, "vocab character"]) -> list[str]:
 
 
 def words_of(text: str, known: Collection[str], room: int, what: str) -> tuple[list[str], int]:
-    """Split a typed sentence into at most ``room`` words; also returns how many words are left out. Punctuation is
-    split off, and the first word is lower-cased if only its lower-case form is ``known``. Raises ValueError, naming
-    ``what``, if there are no words."""
+    """Split a typed sentence into at most ``room`` words; also return the number of words left out. Punctuation is
+    split off, and the first word is lower-cased if only its lower-case form is ``known``. Raises ValueError, with
+    ``what`` in the message, if there are no words."""
     words: list[str] = []
     for typed in text.split():
         word = typed if typed in known else typed.rstrip(MARKS)

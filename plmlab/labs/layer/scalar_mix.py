@@ -1,4 +1,4 @@
-"""A scalar mix of three layers, and the accuracy of nearest neighbours under it (a word's sense and its form)."""
+"""A scalar mix of three layers, and the accuracy of its nearest neighbours for a word's sense and form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +28,9 @@ def mixed(vectors: Layers, shares: Sequence[float]) -> Float[Tensor, "row both"]
 
 @dataclass(frozen=True)
 class Question:
-    """One task of `SCORES`: the candidate neighbours (``taken``) and the correct ones (``right``), both
-    ``[asked known]``; the queries that count (``counted``), and the accuracy of the chance baseline (``chance``)."""
+    """One task of `SCORES`: masks of the candidate neighbours (``taken``) and of the correct ones (``right``), both
+    ``[asked known]``; a mask of the queries that are evaluated (``counted``); and the accuracy of the chance baseline
+    (``chance``)."""
 
     taken: Bool[Tensor, "asked known"]
     right: Bool[Tensor, "asked known"]
@@ -40,9 +41,9 @@ class Question:
 def questions(store: Store) -> dict[str, Question]:
     """All tasks of `SCORES`.
 
-    A query counts for the sense if its word form is stored both with its sense and with another one ("elsewhere": both
-    in other patterns); the chance baseline is the word's most frequent sense. It counts for the form if its form is
-    stored; the chance baseline is a random neighbour.
+    For the sense, a query is evaluated if its word form is stored both with the query's sense and with another sense
+    ("elsewhere": both in other sentence patterns); the chance baseline is the word's most frequent sense. For the form,
+    a query is evaluated if its word form is stored; the chance baseline is a random neighbour.
     """
     known, asked = store.sentences.known, store.sentences.asked
     form, sense, pattern = (_same([getattr(row, name) for row in asked], [getattr(row, name) for row in known])
@@ -61,7 +62,7 @@ def questions(store: Store) -> dict[str, Question]:
 
 
 def scores(store: Store, asked: dict[str, Question], shares: Sequence[float]) -> dict[str, float]:
-    """Accuracy of the nearest neighbour by cosine under a scalar mix, by task; ties count as the mean over the ties."""
+    """Accuracy of the nearest neighbour by cosine under a scalar mix, by task; tied neighbours are averaged."""
     near = F.normalize(mixed(store.asked, shares), dim=-1) @ F.normalize(mixed(store.known, shares), dim=-1).T
     accuracy = {}
     for name, question in asked.items():
@@ -73,12 +74,12 @@ def scores(store: Store, asked: dict[str, Question], shares: Sequence[float]) ->
 
 
 def lattice() -> list[tuple[float, ...]]:
-    """Evenly spaced mixing weights in the triangle, including its corners, edges and centre."""
+    """Evenly spaced layer weights in the triangle, including its corners, edges and centre."""
     return [(i / STEPS, j / STEPS, (STEPS - i - j) / STEPS) for i in range(STEPS + 1) for j in range(STEPS + 1 - i)]
 
 
 def scored(store: Store) -> dict[str, Any]:
-    """Data for JavaScript: the chance baseline and the number of queries for each task of `SCORES`, and all accuracies
+    """The data for JavaScript: for each task of `SCORES`, the chance baseline, the number of queries, and the accuracy
     at each point of the lattice."""
     asked = questions(store)
     return {"chance": {name: question.chance for name, question in asked.items()},

@@ -1,4 +1,4 @@
-"""The character CNN of an ELMo on one word: its strongest filters, what activates them, and the nearest words."""
+"""The character CNN of an ELMo applied to one word: the filters with the largest activations, and the nearest words."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -26,8 +26,8 @@ BEGIN, END, FILLER = "‹", "›", "·"
 
 
 class Spellings:
-    """Filter statistics over an ELMo's vocabulary: each filter's mean activation and the words that activate it most,
-    and the unit-length vectors of all words."""
+    """Statistics over an ELMo's vocabulary: for each filter, its mean activation and the words with the highest
+    activation; and the unit-length vectors of all words."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader, token = reader, reader.token
@@ -47,10 +47,11 @@ class Spellings:
     def read(self, text: str) -> dict[str, Any]:
         """Analyse a word, as a dict for JavaScript. Raises ValueError if the text is empty.
 
-        ``characters`` are [symbol, number of codes]; ``filters`` are the strongest filters: ``width``, maximum
-        activation (``found``), ``mean`` over the vocabulary, the first code under the maximum (``start``; 0 is the
-        begin marker), and the words with the highest activation (``like``). ``near`` lists [word, cosine], nearest
-        first; ``chance`` is the mean cosine of two words of the vocabulary.
+        ``characters`` lists [symbol, number of codes]. ``filters`` lists the filters with the largest activations:
+        their ``width``, maximum activation (``found``), ``mean`` activation over the vocabulary, the first code of the
+        window with the maximum (``start``; 0 is the begin marker), and the words with the highest activation
+        (``like``). ``near`` lists [word, cosine], nearest first; ``chance`` is the mean cosine of two words of the
+        vocabulary.
         """
         typed = text.split()
         if not typed or not typed[0].encode("utf-8", "ignore"):
@@ -91,21 +92,21 @@ class Spellings:
 
 def _found(reader: Reader, codes: Int[Tensor, "words character"],
            ) -> tuple[Float[Tensor, "words filters"], Int[Tensor, "words filters"]]:
-    """The maximum activation of each filter, and the code index at which it occurs."""
+    """The maximum activation of each filter, and the index of the code at which it occurs."""
     sums = [part.max(-1) for part in reader.token.sums(codes)]
     found = reader.token.activation(torch.cat([values for values, _ in sums], -1))
     return found.float().cpu(), torch.cat([places for _, places in sums], -1).cpu()
 
 
 def _chance(unit: Float[Tensor, "words model"]) -> float:
-    """Mean cosine of two different words, from |Σ u|², which counts each pair twice and each word once."""
+    """Mean cosine of two different words, computed from |Σ u|², in which each pair occurs twice and each word once."""
     count = len(unit)
     return float((unit.double().sum(0).square().sum() - unit.double().square().sum()) / (count * (count - 1)))
 
 
 def characters(word: str, room: int) -> tuple[list[tuple[str, int]], int]:
-    """The characters of a word as printable symbols, each with how many of its codes (UTF-8 bytes) fit into ``room``;
-    and the number of codes that do not fit."""
+    """The characters of a word as printable symbols, each with the number of its codes (UTF-8 bytes) that fit into
+    ``room``; and the number of codes that do not fit."""
     symbols, left = [], 0
     for character in word:
         codes = len(character.encode("utf-8", "ignore"))
@@ -122,8 +123,8 @@ def sign(character: str) -> str:
 
 
 def marked(word: str, start: int, width: int) -> tuple[str, str, str]:
-    """Split a word into three parts: before, under and after a filter at code ``start``. Code 0 is the begin marker,
-    followed by the bytes of the word, the end marker and padding."""
+    """Split a word into three parts: before, under and after a filter that starts at code ``start``. Code 0 is the
+    begin marker, followed by the bytes of the word, the end marker and padding."""
     before, read, after, place = "", "", "", 1
     if start == 0:
         read = BEGIN

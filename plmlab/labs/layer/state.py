@@ -4,7 +4,8 @@ from typing import Any, TypedDict
 
 
 class Told(TypedDict):
-    """A sentence: its words, senses and pattern, the indices of ``unknown`` words, and the vectors of all layers."""
+    """A sentence: its words, their senses, the sentence pattern, the indices of ``unknown`` words, and the vectors of
+    all layers."""
 
     words: list[str]
     senses: Any
@@ -14,7 +15,7 @@ class Told(TypedDict):
 
 
 class State(TypedDict):
-    """What is drawn: both sentences, and the texts from which they were computed (``read``)."""
+    """The data drawn: both sentences, and the texts that they were computed from (``read``)."""
 
     sentences: list[Told]
     read: list[str]

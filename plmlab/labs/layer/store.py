@@ -1,4 +1,4 @@
-"""The stored occurrences of the Layer Lab and its held-out queries: sentences, senses and vectors."""
+"""The stored occurrences and the held-out queries of the Layer Lab: sentences, senses and vectors."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ MOST = 4
 
 @dataclass(frozen=True)
 class Sentences:
-    """Occurrences of ambiguous words: stored ones (``known``) and held-out queries (``asked``). ``world`` gives the
-    senses in a typed sentence; if it is None, only these sentences have known senses."""
+    """Occurrences of ambiguous words: stored ones (``known``) and held-out queries (``asked``). ``world`` determines
+    the senses in typed sentences; if it is None, senses are known for these sentences only."""
 
     known: tuple[Occurrence, ...]
     asked: tuple[Occurrence, ...]
@@ -31,7 +31,8 @@ class Sentences:
 
     @classmethod
     def of_the_world(cls) -> "Sentences":
-        """Store every second sentence of each pattern of the full Small World; query a few of the others."""
+        """Store every second sentence of each pattern of the full Small World; use some of the other sentences as
+        queries."""
         known, others = other_sentences()
         by_pattern: dict[str, list[Occurrence]] = defaultdict(list)
         for row in others:
@@ -40,15 +41,15 @@ class Sentences:
 
     @cached_property
     def frequent(self) -> dict[str, str]:
-        """Word → its most frequent sense among the stored occurrences (the first of equals)."""
+        """Map each word to its most frequent sense among the stored occurrences (the first if tied)."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for row in self.known:
             counts[row.word][row.sense] += 1
         return {word: senses.most_common(1)[0][0] for word, senses in counts.items()}
 
     def parsed(self, words: Sequence[str]) -> tuple[list[str | None], str | None]:
-        """The sense of each word of a sentence (None if unambiguous or unknown), and the sentence's pattern (None if
-        unknown)."""
+        """The sense of each word of a sentence (None if the word is unambiguous or its sense unknown), and the
+        sentence's pattern (None if unknown)."""
         if self.world is not None:
             try:
                 sentence = self.world.parse(words)
@@ -62,10 +63,11 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Store:
-    """Sentences with the vectors of their ambiguous words, each layer divided by its mean norm over the stored ones.
+    """Sentences with the vectors of their ambiguous words; each layer is divided by its mean norm over the stored
+    occurrences.
 
-    ``lengths`` are these mean norms; ``known`` and ``asked`` are the vectors after the division. The division keeps a
-    layer with large norms from dominating a mix, and preserves differences in norm within a layer.
+    ``lengths`` holds these mean norms; ``known`` and ``asked`` are the divided vectors. The division keeps layers with
+    large norms from dominating the mix, but preserves differences in norm within a layer.
     """
 
     sentences: Sentences
@@ -88,11 +90,11 @@ class Store:
         return cls(sentences, lengths, known / lengths[:, None], asked / lengths[:, None])
 
     def scaled(self, vectors: Layers) -> Layers:
-        """Other vectors of the same model, divided by the same mean norms."""
+        """Divide other vectors of the same model by the same mean norms."""
         return vectors / self.lengths[:, None]
 
     def strangers(self) -> list[list[float]]:
-        """Mean cosine of two stored occurrences of different words, ``[layer][direction]``."""
+        """Mean cosine of two stored occurrences of different words, indexed as ``[layer][direction]``."""
         words = [row.word for row in self.sentences.known]
         names = {word: i for i, word in enumerate(dict.fromkeys(words))}
         word_ids = torch.tensor([names[word] for word in words])
@@ -102,8 +104,8 @@ class Store:
                 for layer in self.known.unbind(1)]
 
     def sent(self) -> dict[str, Any]:
-        """The data sent to JavaScript once. A row is [words, word index, sense index, pattern index]; the vectors of
-        ``known`` and ``asked`` are `packed`."""
+        """The data that is sent to JavaScript once. A row is [words, word index, sense index, pattern index]; the
+        vectors of ``known`` and ``asked`` are encoded by `packed`."""
         senses, patterns = ({name: i for i, name in enumerate(dict.fromkeys(
             getattr(row, field) for row in (*self.sentences.known, *self.sentences.asked)))}
                             for field in ("sense", "pattern"))
@@ -125,6 +127,7 @@ def directions(vectors: Float[Tensor, "*rows both"]) -> dict[str, Float[Tensor, 
 
 
 def packed(vectors: Layers) -> bytes:
-    """Vectors as little-endian 32-bit floats: one half of layer 0 (its halves are equal), then the other layers."""
+    """Encode vectors as little-endian 32-bit floats: one half of layer 0 (both halves are equal), then the other
+    layers."""
     half = vectors.shape[-1] // 2
     return torch.cat([vectors[:, 0, :half], vectors[:, 1:].flatten(1)], 1).numpy().astype("<f4").tobytes()

@@ -1,1 +1,1 @@
-"""The Mask Lab: any objective on a sentence, and its attention mask."""
+"""The Mask Lab: a sentence under any pretraining objective, and its attention mask."""

@@ -1,4 +1,4 @@
-"""The Mask Lab on a cognitive graph: nodes instead of words, and a graph neural network as the architecture."""
+"""The Mask Lab for a cognitive graph, with nodes instead of words, and a graph neural network as the architecture."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,7 +26,7 @@ NETWORKS = {"graph": Network("System 2", lambda example: example.streams(),
 
 
 class NodeNames:
-    """The nodes of a graph as a vocabulary: one token per node; a node's name may have several words."""
+    """The nodes of a graph as a vocabulary with one token per node; the name of a node may consist of several words."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.vocab = Vocabulary(len(Vocabulary(0).special) + len(names))
@@ -34,8 +34,8 @@ class NodeNames:
         self._names = dict(zip(self.vocab.words, names, strict=True))
 
     def text(self, text: str) -> Text:
-        """The nodes listed in ``text``, without repetitions, in order of first occurrence. Raises ValueError for a name
-        that is not a node."""
+        """The nodes listed in ``text``, in order of first occurrence and without repetitions. Raises ValueError for a
+        name that is not a node."""
         listed = [name for part in text.split(BETWEEN.strip()) if (name := part.strip())]
         for name in listed:
             if name not in self.ids:
@@ -44,16 +44,16 @@ class NodeNames:
         return Text(dict.fromkeys(self.ids[name] for name in listed))
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The nodes' names."""
+        """The names of the nodes."""
         return [self._names[token] for token in ids]
 
 
 class GraphMaskLab(MaskLab):
-    """Message passing in System 2: with the paper's A, or with 2I + A as in the authors' code.
+    """Message passing in System 2, with the adjacency matrix A of the paper or 2I + A of the authors' code.
 
     Args:
         graph: a cognitive graph, such as that of a ``SearchState``; an edge goes from a page to an entity found on it.
-        objective: the initial adjacency, "in_neighbours" (A) or "in_neighbours_and_self" (2I + A).
+        objective: the initial adjacency matrix: "in_neighbours" (A) or "in_neighbours_and_self" (2I + A).
     """
 
     networks: ClassVar = NETWORKS

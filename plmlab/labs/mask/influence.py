@@ -1,9 +1,9 @@
-"""Information flow in recurrent networks: through the state, step by step, or directly through attention.
+"""Information flow in recurrent networks: step by step through the state, or directly through attention.
 
 A recurrent network has no attention mask: past inputs influence it only through its state. Here a pair (query, key) is
-allowed if a change of the key can change the network's state at the query; the reason gives the path length in state
-updates (Hochreiter et al. 2001; Vaswani et al. 2017, table 1). Attention from a decoder to an encoder is a path of one
-step, whatever the distance.
+allowed if a change of the input at the key can change the network's state at the query; the reason gives the path
+length in state updates (Hochreiter et al. 2001; Vaswani et al. 2017, table 1). Attention from a decoder to an encoder
+is a path of one step at any distance.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from plmlab.visibility import Rule, Visibility
 
 
 def one_direction(time: int) -> Visibility:
-    """Information flow left to right: a time step depends on all inputs up to it."""
+    """Information flow from left to right: a time step depends on all inputs up to and including its own."""
     every, place = torch.ones(time, dtype=torch.bool), torch.arange(time)
     return Visibility((Rule(
         "through the recurrent state",
@@ -51,13 +51,13 @@ def one_look(target: int, source: int) -> Visibility:
 
 
 def apart(positions: int) -> tuple[Rule, ...]:
-    """No connection between two directions that share no state."""
+    """No connections between two directions that share no state."""
     return ()
 
 
 def joined(positions: int) -> tuple[Rule, ...]:
-    """Two directions whose states are concatenated below the top layer: the next layer reads both, so that every time
-    step depends on every word in either direction."""
+    """Connections between two directions whose states are concatenated below the top layer: the next layer takes both
+    as input, so that every time step depends on every word in either direction."""
     return Visibility.full(positions, name="directions concatenated",
                            why="the states of both directions are concatenated below the top layer, and one of them "
                            "has read {key}, so {query} depends on it.").rules
@@ -65,8 +65,8 @@ def joined(positions: int) -> tuple[Rule, ...]:
 
 @dataclass(frozen=True)
 class LayerStates:
-    """Information flow in one recurrent architecture: ``within(positions)`` one text, ``across(target, source)`` from
-    encoder to decoder, ``between(positions)`` the two directions."""
+    """Information flow in one recurrent architecture: ``within(positions)`` a text, ``across(target, source)`` from the
+    encoder to the decoder, and ``between(positions)`` the two directions."""
 
     within: Callable[[int], Visibility]
     across: Callable[[int, int], Visibility]

@@ -1,4 +1,5 @@
-"""The kinds of Examples that the Mask Lab draws: one text, an encoder–decoder pair, one text in both directions."""
+"""The kinds of Examples that the Mask Lab draws: a single text, an encoder–decoder pair, and a text in both
+directions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -20,8 +21,8 @@ Streams: TypeAlias = list[tuple[str, Visibility]]
 
 @dataclass(frozen=True)
 class Side:
-    """One of two parts: its heading, and the suffixes that distinguish a token that occurs in both parts (``token``) or
-    twice in this part (``again``, with its ``{position}``)."""
+    """One of two parts of an example: its heading, and the suffixes that distinguish a token occurring in both parts
+    (``token``), or more than once in this part (``again``, which contains ``{position}``)."""
 
     heading: str
     token: str
@@ -29,11 +30,12 @@ class Side:
 
 
 class Drawn(ABC, Generic[Made]):
-    """One kind of example as it is drawn: its parts in a row, and one square mask over all their positions.
+    """A kind of example as it is drawn: its parts in a row, with one square mask over all their positions.
 
-    A subclass defines the Examples that are its ``parts``, the blocks of the square that have a mask (``masks``, named
-    in ``called``) and those that can have none, with the reason (``never``), how a mask is replaced (``with_mask``),
-    and the information flow in a recurrent network (``influence``). ``leak`` is the warning for target leakage.
+    A subclass defines the Examples it consists of (``parts``), the blocks of the square that have a mask (``masks``,
+    with names in ``called``), the blocks without connections and the reason for each (``never``), how a mask is
+    replaced (``with_mask``), and the information flow in a recurrent network (``influence``). ``leak`` is the warning
+    for target leakage.
     """
 
     sides: ClassVar[tuple[Side, ...]] = ()

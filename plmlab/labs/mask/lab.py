@@ -37,7 +37,8 @@ class Tokenizes(Protocol):
 
 @dataclass(frozen=True)
 class MaskPreset:
-    """A preset of the Mask Lab: objective, parameters, text and architecture. What is not given is unchanged."""
+    """A preset of the Mask Lab: objective, parameters, text and architecture. Values that are not given stay
+    unchanged."""
 
     title: str
     objective: str
@@ -46,7 +47,7 @@ class MaskPreset:
     network: str | None = None
 
     def traits(self) -> dict[str, Any]:
-        """The traits that this preset sets, and the title of its button."""
+        """The trait values that clicking this preset sets, and the title of its button."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -58,24 +59,26 @@ PRESETS = (
 
 
 class MaskLab(Lab):
-    """Apply an objective to a sentence; see its attention mask, the reason for each cell, and the targets.
+    """Apply an objective to a sentence and show the attention mask, the reason for each cell, and the targets.
 
     ``example`` is the objective's Example with the reader's edits, ready to be fed to a model. An encoder–decoder pair
-    is drawn as one square mask: the encoder's positions, then the decoder's. A bidirectional example is shown in the
-    same way: its forward positions, then its backward positions. A subclass may offer other ``objectives`` and other
+    is drawn as one square mask, with the encoder's positions followed by the decoder's; a bidirectional example, with
+    the forward positions followed by the backward positions. A subclass may offer other ``objectives`` and
     ``networks``.
 
     Args:
-        tokenizer: turns the sentence into ids, and ids into tokens.
+        tokenizer: encodes the sentence as ids, and decodes ids to tokens.
         text: the initial sentence.
         objective: a name in ``plmlab.objectives.OBJECTIVES``.
-        second: the second text if the objective takes two (the decoder's text, a document); the sentence itself if "".
-        network: the architecture: "transformer", or one without a mask: "recurrent", "bidirectional" (the two
-            directions are concatenated below the top layer), or "attention" (recurrent encoder and decoder with
-            attention). For these, the lab draws which position can influence which, and no cell can be set by hand.
-        seed: random seed; "draw again" uses the next one.
+        second: the second text, for an objective that takes two (such as a decoder input or a document); if "", the
+            sentence itself is used.
+        network: the architecture: "transformer", or an architecture without an attention mask: "recurrent",
+            "bidirectional" (the two directions are concatenated below the top layer), or "attention" (recurrent encoder
+            and decoder with attention). For the latter, the lab draws which inputs can influence which positions, and
+            cells cannot be set by hand.
+        seed: the random seed; "draw again" uses the next one.
         choices: the objective's parameters where they differ from the defaults.
-        presets: the lab's preset buttons.
+        presets: the preset buttons of the lab.
     """
 
     title = "Mask Lab"
@@ -108,7 +111,7 @@ class MaskLab(Lab):
 
     @property
     def example(self) -> AnyExample:
-        """The objective's Example with the cells that were set by hand. Raises ValueError for a cell that cannot be
+        """The objective's Example, with the cells that were set by hand. Raises ValueError for a cell that cannot be
         allowed."""
         example = self._example
         if example is None:
@@ -126,7 +129,7 @@ class MaskLab(Lab):
         return f"{self.objectives[self.state['objective']].title}: {' '.join(self.state['tokens'])}"
 
     def find_objective(self, name: str) -> Objective:
-        """The objective of that name. Raises ValueError with the available names if there is none."""
+        """The objective with this name. Raises ValueError, listing the available names, if there is none."""
         if name not in self.objectives:
             raise ValueError(f"there is no objective {name!r}; choose one of {', '.join(self.objectives)}")
         return self.objectives[name]
@@ -146,7 +149,8 @@ class MaskLab(Lab):
         return Computed({"edits": [], "state": state, "message": message}, {"_example": made.example})
 
     def _fitting(self, objective: Objective, texts: list[Text]) -> tuple[Drawn[Any], list[Text]]:
-        """The Example that fits into ``max_tokens``, and its texts; of two texts the longer one is cut first."""
+        """The Example that fits into ``max_tokens``, and its texts; if there are two texts, the longer one is truncated
+        first."""
         choices = chosen(objective, self.choices)
         used = [text[:self.max_tokens] for text in texts]
         while all(used):
@@ -192,7 +196,7 @@ class MaskLab(Lab):
 
 
 def chosen(objective: Objective, values: Mapping[str, float | int]) -> dict[str, float]:
-    """The chosen parameters of an objective. Raises ValueError for one that it does not have."""
+    """The selected parameters of an objective. Raises ValueError for a parameter that the objective does not have."""
     names = [choice.name for choice in objective.choices]
     for name in values:
         if name not in names:

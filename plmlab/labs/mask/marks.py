@@ -1,4 +1,4 @@
-"""How each input token of an example was changed: masked, replaced, kept, unknown."""
+"""How each input token of an example differs from the text: masked, replaced, kept or unknown."""
 
 from collections.abc import Sequence
 
@@ -7,18 +7,18 @@ from plmlab.text.vocabulary import Vocabulary
 
 
 def says_next(example: Example) -> bool:
-    """Whether each position predicts the next token (GPT)."""
+    """Return whether each position predicts the next token (GPT)."""
     return example.targets.tolist()[:-1] == example.tokens.tolist()[1:]
 
 
 def fills_blanks(example: Example) -> bool:
-    """Whether there are two position ids per token, the second within a blank (GLM)."""
+    """Return whether each token has two position ids, the second being its position within a blank (GLM)."""
     return len(example.position_ids) > 1
 
 
 def restores_in_place(example: Example, text: Sequence[int], vocab: Vocabulary) -> bool:
-    """Whether each target is the original token of its own position (BERT), not the next token (GPT) or the next token
-    of its blank (GLM)."""
+    """Return whether each target is the original token at the same position (BERT), not the next token (GPT) or the
+    next token of a blank (GLM)."""
     tokens, targets = example.tokens.tolist(), example.targets.tolist()
     whole = [token if target == IGNORE else target for token, target in zip(tokens, targets, strict=True)]
     return [id for id in whole if id not in vocab.special] == list(text) and not (

@@ -1,4 +1,4 @@
-"""The architectures of the Mask Lab: what is drawn of an example, the question to predict, and warnings."""
+"""The architectures of the Mask Lab: what is drawn for an example, the question to predict, and warnings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,10 +24,10 @@ Asked: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class Network:
-    """An architecture: its title, what is drawn of an example, and the words used for it.
+    """An architecture: its title, what is drawn for an example, and the wording of the drawing.
 
-    ``verbs`` describe an allowed and a blocked pair; ``by_hand`` is True if cells can be set by hand, which only a mask
-    permits. By kind of example, ``asks`` overrides the objective's question, and ``notes`` holds warnings.
+    ``verbs`` describe an allowed and a blocked pair; ``by_hand`` is True if cells can be set by hand, which is possible
+    only for a mask. ``asks`` overrides the objective's question and ``notes`` holds warnings, by kind of example.
     """
 
     title: str
@@ -44,14 +44,14 @@ class Network:
 
 
 def leaks(made: Drawn[Any], visible: Visibility) -> bool:
-    """Whether there is target leakage: a position that predicts the next token can access it."""
+    """Return whether there is target leakage: a position that predicts the next token can access that token."""
     ahead = visible.dense().diagonal(1)
     return any(says_next(part) and bool(ahead[start:start + len(part.tokens) - 1].any())
                for start, part in zip((0, made.split), made.parts, strict=False))
 
 
 def influence(carried: LayerStates) -> Callable[[Drawn[Any]], Streams]:
-    """Draw information flow instead of a mask."""
+    """A function that draws information flow instead of a mask."""
     return lambda made: [("influence", made.influence(carried))]
 
 

@@ -1,4 +1,4 @@
-"""Block masks: one square mask over two concatenated parts, with self- and cross-attention blocks."""
+"""Block masks: one square mask over two concatenated parts, with blocks for self-attention and cross-attention."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,8 +17,8 @@ Block: TypeAlias = tuple[int, int]
 
 def blocks(sizes: Sequence[int], masks: Mapping[Block, tuple[str, Visibility]], never: Mapping[Block, str],
            ) -> Visibility:
-    """One square mask over concatenated parts of these sizes. ``masks`` maps each block that has a mask to its name and
-    mask, ``never`` each block that is always blocked to the reason."""
+    """One square mask over concatenated parts of the given sizes. ``masks`` maps each block that has a mask to the mask
+    and its name, ``never`` each block that is always blocked to the reason."""
     edges = [sum(sizes[:place]) for place in range(len(sizes) + 1)]
     part = [torch.arange(edges[-1]).ge(start) & torch.arange(edges[-1]).lt(end) for start, end in pairwise(edges)]
     rules = [rule for (query, key), (name, visible) in masks.items()
@@ -28,13 +28,13 @@ def blocks(sizes: Sequence[int], masks: Mapping[Block, tuple[str, Visibility]], 
 
 
 def closed(name: str, queries: Bool[Tensor, "query"], keys: Bool[Tensor, "key"], why: str) -> Rule:
-    """A rule that blocks all pairs of these queries and keys, with the reason."""
+    """A rule that blocks all pairs of these queries and keys, and gives the reason."""
     rule = Rule.between(name, "", queries, keys)
     return replace(rule, key_rank=rule.key_rank + 1, unless=why)
 
 
 def _moved(name: str, visible: Visibility, query: int, key: int, total: int) -> Iterator[Rule]:
-    """The rules of one block, moved to that offset in a square of ``total`` positions; the last rule gives the reason
+    """The rules of one block, moved to its offset in a square of ``total`` positions; the last rule gives the reason
     for pairs that no other rule covers."""
     queries, keys = visible.shape
 

@@ -7,7 +7,7 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class State(TypedDict):
-    """An Example as it is drawn: its positions in order, and one mask per attention stream."""
+    """An Example as it is drawn: its positions in order, with one mask per attention stream."""
 
     objective: str
     choices: list[dict[str, Any]]
