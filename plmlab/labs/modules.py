@@ -1,8 +1,8 @@
 """Bundle the labs' JavaScript modules, which import one another, into the single module that anywidget requires.
 
-The files stay separate modules: each keeps its own scope and its name in the browser's console. The bundle contains
-their source texts and a short loader that registers them as blob URLs, each after the modules it imports. Labs on the
-same page share a module as long as its text is identical.
+The files stay separate modules: each keeps its own scope, and its name in the browser's console. The bundle contains
+their source texts and a short loader that registers each module as a blob URL, after the modules it imports. Labs on
+the same page share a module if its text is identical.
 """
 
 import json
@@ -33,14 +33,14 @@ PAGE = "shared/page.js"
 
 
 def source(name: str) -> str:
-    """Read a file of the labs, given its path relative to this folder: ``"shared/lab.js"``."""
+    """Read a file of the labs, given by its path relative to this folder, such as ``"shared/lab.js"``."""
     return (HERE / name).read_text(encoding="utf-8")
 
 
 def closure(entry: str) -> dict[str, str]:
-    """Source texts, by name, of a module and everything it imports, in topological order (imports first). Import paths
-    are rewritten relative to this folder: ``"plmlab:shared/lab.js"``. Raises ValueError for circular imports, and for
-    an import without names."""
+    """The source texts, by name, of a module and of everything it imports, in topological order (imports first). Import
+    paths are rewritten relative to this folder, as in ``"plmlab:shared/lab.js"``. Raises ValueError for circular
+    imports, and for an import without names."""
     sources: dict[str, str] = {}
 
     def visit(name: str, above: tuple[str, ...]) -> None:
@@ -67,7 +67,7 @@ def widget_module(entry: str) -> str:
 
 
 def page_script(entry: str) -> str:
-    """A script that draws the lab of ``entry`` on the page that contains the script."""
+    """A script that draws the lab of ``entry`` on the page containing the script."""
     loader = _loader(entry, closure(entry) | closure(PAGE))
     return f"{loader}const {{ default: drawAlone }} = await import(places[{json.dumps(PAGE)}]);\ndrawAlone(lab);\n"
 
@@ -77,7 +77,7 @@ def _loader(entry: str, files: dict[str, str]) -> str:
 
 
 def script_json(value: object) -> str:
-    """Serialise to JSON that is safe inside a ``<script>``: nothing in it can end the script or open a comment. Bytes
-    are encoded in base64."""
+    """Serialise to JSON that is safe inside a ``<script>`` element: nothing in it can end the script or open a comment.
+    Bytes are encoded in base64."""
     text = json.dumps(value, ensure_ascii=False, default=lambda sent: b64encode(sent).decode())
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028")

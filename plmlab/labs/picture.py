@@ -1,8 +1,8 @@
-"""Store pictures of the labs in notebooks, so that a notebook is readable without being run.
+"""Store pictures of the labs in notebooks, so that a notebook can be read without being run.
 
     python -m plmlab.labs.picture notebooks/00_start_here.ipynb
 
-runs the notebook and replaces each lab widget and each bertviz view by a PNG, next to its text representation.
+runs the notebook and stores a PNG instead of each lab widget and each bertviz view, next to the text representation.
 """
 
 import argparse
@@ -37,7 +37,7 @@ with open({path!r}, "w", encoding="utf-8") as _file:
 
 
 def browser_path() -> str:
-    """Path of the installed Chromium. Raises LookupError, with instructions, if there is none."""
+    """The path of the installed Chromium. Raises LookupError, with instructions, if Chromium is not installed."""
     if path := find_browser():
         return path
     raise LookupError("Chromium, which renders the pictures of labs, was not found: install it "
@@ -99,15 +99,15 @@ def lab_outputs(notebook: Any) -> list[tuple[Any, str]]:
 
 
 def view_outputs(notebook: Any) -> list[tuple[Any, str]]:
-    """All outputs of a notebook that contain a view in an iframe (bertviz), each with the page inside the iframe."""
+    """All outputs of a notebook that contain a view in an iframe (bertviz), each with the page shown in the iframe."""
     framed = [(out, re.search(r'<iframe class="plm-view".*? srcdoc="([^"]*)"', "".join(out["data"]["text/html"])))
               for cell in notebook.cells for out in cell.get("outputs", []) if "text/html" in out.get("data", {})]
     return [(out, unescape(found[1])) for out, found in framed if found]
 
 
 def light(png: bytes, most: int = MOST[0]) -> bytes:
-    """Compress a PNG: quantise it to 256 colours, which keeps the colours of the roles distinct, and shrink it until it
-    has at most ``most`` bytes or two fifths of its width."""
+    """Compress a PNG: quantise it to 256 colours, which keeps the semantic colours distinct, and shrink it until it has
+    at most ``most`` bytes or two fifths of its original width."""
     from PIL import Image
     drawn = Image.open(io.BytesIO(png)).convert("RGB")
     for shrink in (1.0, 0.8, 0.65, 0.5, 0.4):
@@ -150,7 +150,8 @@ def store_pictures(path: Path, *, timeout: int = 600, width: int = 960) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: store the pictures in each notebook. Returns the exit status, 1 at the first failure."""
+    """Command-line entry point: store the pictures in each notebook. Returns the exit status, which is 1 at the first
+    failure."""
     parser = argparse.ArgumentParser(prog="python -m plmlab.labs.picture", description=__doc__)
     parser.add_argument("notebooks", nargs="+", type=Path)
     parser.add_argument("--timeout", type=int, default=600, help="maximum seconds per cell")

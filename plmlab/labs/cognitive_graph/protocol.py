@@ -85,5 +85,5 @@ class Run:
                 for thing in (*state.graph.nodes, *state.graph.edges)}
 
     def name(self, words: Any) -> str:
-        """The page title that the ids spell; their words if there is no such page."""
+        """The page title with these ids; if there is no such page, the words of the ids."""
         return self.growing.pages.find(words) or self.growing.pages.spelled(words)

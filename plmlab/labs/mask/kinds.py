@@ -57,11 +57,12 @@ class Drawn(ABC, Generic[Made]):
 
     @abstractmethod
     def with_mask(self, block: Block, visible: Visibility) -> Made:
-        """The example with another mask in that block."""
+        """The example with another mask in the given block."""
 
     @abstractmethod
     def influence(self, carried: LayerStates) -> Visibility:
-        """Information flow if a recurrent network processes the example. Raises ValueError if none can."""
+        """Information flow if a recurrent network processes the example. Raises ValueError if no recurrent network
+        can."""
 
     @property
     def positions(self) -> int:
@@ -93,8 +94,8 @@ class Drawn(ABC, Generic[Made]):
         )
 
     def edited(self, which: int, query: int, key: int, look: bool) -> Made:
-        """The example with one cell of stream ``which`` set by hand. Raises ValueError for a cell in a block without
-        connections, and for one that does not exist."""
+        """The example with one cell of stream ``which`` set by hand. Raises ValueError if the cell does not exist, or
+        if it is in a block without connections."""
         if which or not (0 <= query < self.positions and 0 <= key < self.positions):
             raise ValueError(f"there is no cell ({query}, {key}) in mask {which}: this example has one mask, 0, of "
                              f"{self.positions} queries × {self.positions} keys")
@@ -105,8 +106,8 @@ class Drawn(ABC, Generic[Made]):
                                                                 key - block[1] * self.split, look))
 
     def names(self, tokens: list[str]) -> list[str]:
-        """Unambiguous names of the positions: a token of both parts gets its part's name, a repeated one its position
-        within the part."""
+        """Unambiguous names of the positions: a token that occurs in both parts is labelled with the part, and a token
+        that is repeated within a part with its position there."""
         halves = tokens[:self.split], tokens[self.split:]
 
         def name(part: int, position: int, token: str) -> str:
@@ -131,7 +132,7 @@ class OneText(Drawn[Example]):
         return (self.example,)
 
     def masks(self) -> Mapping[Block, Visibility]:
-        """Its mask."""
+        """The mask of the Example, which is the only block."""
         return {(0, 0): self.example.visible}
 
     def with_mask(self, block: Block, visible: Visibility) -> Example:
@@ -155,14 +156,14 @@ class OneText(Drawn[Example]):
         return self.example
 
     def edited(self, which: int, query: int, key: int, look: bool) -> Example:
-        """The Example with one cell of a stream set by hand. Raises ValueError for one that does not exist."""
+        """The Example with one cell of a stream set by hand. Raises ValueError if the cell does not exist."""
         second = self.example.query_stream_mask
         if which == 1 and second is not None:
             return replace(self.example, query_stream_mask=second.edited(query, key, look))
         return super().edited(which, query, key, look)
 
     def names(self, tokens: list[str]) -> list[str]:
-        """Unambiguous names: a token that occurs more than once gets its position."""
+        """Unambiguous names: a token that occurs more than once is labelled with its position."""
         return names_of(tokens)
 
 
@@ -181,11 +182,11 @@ class Pair(Drawn[PairExample]):
         return self.example.source, self.example.target
 
     def masks(self) -> Mapping[Block, Visibility]:
-        """The masks of the encoder's self-attention, the cross-attention and the decoder's self-attention."""
+        """The masks of the encoder's self-attention, of the cross-attention, and of the decoder's self-attention."""
         return {(0, 0): self.example.source.visible, (1, 0): self.example.cross, (1, 1): self.example.target.visible}
 
     def with_mask(self, block: Block, visible: Visibility) -> PairExample:
-        """The pair with this mask in that block."""
+        """The pair with this mask in the given block."""
         if block == (1, 0):
             return replace(self.example, cross=visible)
         if block == (0, 0):
@@ -193,7 +194,8 @@ class Pair(Drawn[PairExample]):
         return replace(self.example, target=replace(self.example.target, visible=visible))
 
     def influence(self, carried: LayerStates) -> Visibility:
-        """The encoder in its own direction; the decoder always left to right, because it generates in that order."""
+        """Information flow within the encoder, in its own direction; within the decoder, always left to right, because
+        it generates in that order; and from the encoder to the decoder."""
         source, target = (len(part.tokens) for part in self.parts)
         return self.square({(0, 0): carried.within(source), (1, 0): carried.across(target, source),
                             (1, 1): one_direction(target)})
@@ -228,7 +230,7 @@ class Bidirectional(Drawn[BidirectionalExample]):
         return replace(self.example, backwards=replace(self.example.backwards, visible=visible))
 
     def influence(self, carried: LayerStates) -> Visibility:
-        """Each direction in its own order, and the connections between the two."""
+        """Information flow within each direction, in its own order, and between the two directions."""
         square = self.square({block: one_direction(len(part.tokens))
                               for block, part in zip(self.called, self.parts, strict=True)})
         return replace(square, rules=(*square.rules, *carried.between(self.positions)))

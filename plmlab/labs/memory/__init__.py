@@ -1,1 +1,2 @@
-"""The Memory Lab: segment-level recurrence, its receptive field, and what changes when part of the memory is masked."""
+"""The Memory Lab: segment-level recurrence, the receptive field of a position, and the effect of masking part of the
+memory."""

@@ -1,4 +1,5 @@
-"""Interventions on Transformer-XL scores: zero one of the four terms, mask keys, or reproduce a known bug."""
+"""Interventions on Transformer-XL's attention scores: zero one of the four terms, mask keys, or reproduce a known
+bug."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,13 +15,13 @@ POSITIONS = ("content_position", "global_position")
 
 
 def unshifted(segment: int | None = None, memory: int = 0) -> Change:
-    """An intervention that computes a position term as if there were no memory before the segment (the bug fixed by
-    pull request 103 of x-transformers).
+    """An intervention that computes a position term as if there were no memory before the segment (a bug in
+    x-transformers, fixed by its pull request 103).
 
-    Queries and keys are both indexed from 0, although the first query comes after the whole memory: the distance
-    between query i and key j is taken to be i − j, and negative distances are clamped to 0. The queries are one segment
-    and the keys include the memory before it; if ``segment`` is given, the queries are a whole text processed in one
-    pass.
+    With the bug, queries and keys are both indexed from 0, although the first query follows the whole memory: the
+    distance between query i and key j becomes i − j, and negative distances are clamped to 0. The queries are one
+    segment, and the keys also include the memory before the segment; if ``segment`` is given, the queries are a whole
+    text processed in one pass.
     """
     def change(term: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         query, key = term.shape[-2:]
@@ -41,8 +42,8 @@ WAYS = ("", *WITHOUT)
 
 
 def by_row(ways: Sequence[str], mistaken: Change) -> dict[str, Change]:
-    """Interventions by hook point for a batch in which each row has its own entry of `WAYS`; ``mistaken`` is the
-    `unshifted` intervention for this batch."""
+    """Interventions by hook point for a batch in which each row has its own intervention, an entry of `WAYS`;
+    ``mistaken`` is the `unshifted` intervention for this batch."""
     changes: dict[str, dict[int, Change]] = {}
     for row, way in enumerate(ways):
         terms = POSITIONS if way == MISTAKE else (way,) if way else ()
@@ -61,13 +62,14 @@ def _in_rows(rows: Mapping[int, Change]) -> Change:
 
 
 def blinded(cut: Bool[Tensor, "*batch key"], queries: int) -> Bool[Tensor, "*batch query key"]:
-    """Pairs that a cut blocks: no query attends to a cut key other than itself. The queries are the last keys."""
+    """Mask of the pairs that a cut blocks: no query attends to a cut key other than its own position. The queries are
+    the last keys."""
     key = cut.shape[-1]
     return cut[..., None, :] & ~torch.eye(key, dtype=torch.bool, device=cut.device)[key - queries:]
 
 
 def blind(cut: Bool[Tensor, "batch key"]) -> Change:
-    """An intervention on scores that masks the cut keys of each row (see `blinded`)."""
+    """An intervention on the scores that masks the cut keys of each row (see `blinded`)."""
     def change(scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         return scores.masked_fill(blinded(cut, scores.shape[2])[:, None], float("-inf"))
     return change

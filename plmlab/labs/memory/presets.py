@@ -18,7 +18,7 @@ CUTS = 100
 @dataclass(frozen=True)
 class MemoryPreset:
     """A preset of the Memory Lab: a text that ends with the answer to a question, the lengths of ``segment`` and
-    ``memory`` (None: the model's own), and ``cuts``, half-open ranges of positions to mask out."""
+    ``memory`` (None for the model's lengths), and ``cuts``, half-open ranges of positions to mask out."""
 
     title: str
     text: str
@@ -27,7 +27,7 @@ class MemoryPreset:
     cuts: tuple[tuple[int, int], ...] = ()
 
     def traits(self) -> dict[str, Any]:
-        """The lab's traits that a click on this preset sets, with their values."""
+        """The trait values that clicking this preset sets."""
         return {"text": self.text, "segment": self.segment, "memory": self.memory, "position": None, "without": "",
                 "cuts": [list(cut) for cut in self.cuts]}
 
@@ -38,14 +38,14 @@ class Asked:
 
     Attributes:
         words: the text up to the answer.
-        fact: position of the fact.
-        place: where the fact lies: "segment", "memory" or "beyond".
+        fact: the position of the fact.
+        place: the location of the fact: "segment", "memory" or "beyond".
         forgets: whether part of the text is no longer in the memory.
         once: whether the answer word occurs only once before the answer.
-        whole: whether the question begins in the same segment as its answer. Otherwise the part in the previous segment
-            may already have attended to the fact, and is itself in the memory.
+        whole: whether the question begins in the same segment as its answer. Otherwise part of the question is in the
+            memory and may already have attended to the fact.
         right: whether the answer's last word is the top prediction.
-        cut_right: the same with all positions of that word masked out; None if this was not computed.
+        cut_right: the same as ``right``, but with all positions of that word masked out; None if it was not computed.
     """
 
     words: tuple[str, ...]
@@ -81,12 +81,13 @@ def ask_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[Recal
 
 
 def default_presets(asked: Sequence[Asked]) -> list[MemoryPreset]:
-    """One preset per location of the fact; the one with the fact in the memory again, with the fact and all before it
-    masked out; and, if there is one, a text whose answer the model knows although its word is masked out.
+    """One preset per location of the fact; a second preset for the fact in the memory, with the fact and everything
+    before it masked out; and, if there is one, a text for which the model predicts the answer although the word is
+    masked out.
 
-    Preferred are texts in which the model predicts the answer to a question about a fact within the memory, and no
-    longer predicts it once its word is masked out; whose question lies in one segment, whose word occurs once, and part
-    of which is no longer in the memory.
+    Preferred texts have a question about a fact in the memory that the model answers correctly, but no longer if the
+    answer word is masked out; the question lies in one segment, the answer word occurs only once before it, and part of
+    the text is no longer in the memory.
     """
     def preference(item: Asked) -> tuple[bool | int, ...]:
         wrong = not item.right and item.place != "beyond"
@@ -107,8 +108,9 @@ def default_presets(asked: Sequence[Asked]) -> list[MemoryPreset]:
 
 
 def tally(asked: Sequence[Asked]) -> dict[str, Any]:
-    """Correct answers by location of the fact, as [correct, total]. ``cut`` counts the questions that lie in one
-    segment and whose word was masked out, as [correct before, correct after, total]. {} without questions."""
+    """Number of correct answers by location of the fact, as [correct, total]. ``cut`` covers the questions that lie in
+    one segment and whose answer word was masked out, as [correct before, correct after, total]. Returns {} if there are
+    no questions."""
     if not asked:
         return {}
     cut = [item for item in asked if item.cut_right is not None]

@@ -1,4 +1,4 @@
-"""The default query position of a text, the last occurrence of its answer, and the question of "Guess first"."""
+"""The default query position of a text, the last occurrence of its answer, and the "Guess first" question."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ SURE, LOST = 0.5, 0.1
 
 
 def asked(words: Sequence[str]) -> int:
-    """The position that predicts the last word of the answer to the text's last question; without an answered question,
-    the last position that has a next word."""
+    """The position that predicts the last word of the answer to the last question of the text; without an answered
+    question, the last position that has a next word."""
     last = max(0, len(words) - 2)
     for mark in range(last, -1, -1):
         if words[mark] in QUESTION_MARKS:
@@ -25,25 +25,26 @@ def asked(words: Sequence[str]) -> int:
 
 
 def asks_from(words: Sequence[str], answer: int) -> int:
-    """First position of the question whose answer starts at ``answer``."""
+    """The first position of the question whose answer starts at ``answer``."""
     return next((i + 1 for i in range(answer - 2, -1, -1) if words[i] in ENDS), 0)
 
 
 def read_last(ids: Sequence[int], position: int, word: int) -> int | None:
-    """Last position up to ``position`` at which a word occurs, or None."""
+    """The last position up to and including ``position`` at which a word occurs, or None."""
     return next((index for index in range(position, -1, -1) if ids[index] == word), None)
 
 
 def where(fact: int | None, at: VisibleContext) -> str:
-    """Where a fact lies relative to the query position: "segment", "memory", "beyond", or "" without a fact."""
+    """The location of a fact relative to the query position: "segment", "memory" or "beyond"; "" without a fact."""
     if fact is None:
         return ""
     return "segment" if fact >= at.begin else "memory" if fact >= at.oldest else "beyond"
 
 
 def other_memory(fact: int | None, at: VisibleContext) -> int:
-    """A memory length to compare with: the longest that no longer holds a fact in the memory; if the fact is beyond the
-    memory, one that holds it and `SENTENCE` positions before it; 0 without a fact, or if it is in the segment."""
+    """A memory length to compare with: the longest memory that no longer includes a fact in the memory; if the fact is
+    beyond the memory, a memory that includes the fact and `SENTENCE` positions before it; 0 without a fact, or if the
+    fact is in the segment."""
     place = where(fact, at)
     if fact is None or place == "segment":
         return 0
@@ -52,7 +53,7 @@ def other_memory(fact: int | None, at: VisibleContext) -> int:
 
 def question(word: str, fact: int | None, at: VisibleContext, memory: int, other: int, now: float, then: float,
              likeliest: str) -> Guess:
-    """The question of "Guess first", and its answer.
+    """The "Guess first" question, and its answer.
 
     ``now`` and ``then`` are the probabilities of ``word`` with memory lengths ``memory`` and ``other``; ``likeliest``
     is the top prediction with ``other``.

@@ -1,4 +1,4 @@
-"""Run a segment-recurrent model on a text, and rerun one segment with a changed memory."""
+"""Run a segment-recurrent model on a text, and rerun a segment with a changed memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,8 @@ class RememberingModel(Protocol):
         """A model with the same weights and another segment or memory length."""
 
     def visibility(self, time: int) -> Visibility:
-        """The attention mask of a text of ``time`` positions processed in segments, with its reasons."""
+        """The attention mask of a text with ``time`` positions that is processed in segments, with the reason for each
+        cell."""
 
     def start(self) -> Any:
         """An initial state, with an empty memory for each layer."""
@@ -59,7 +60,7 @@ class Reading:
     """Forward passes over one text, one row per entry of `WAYS`.
 
     Attributes:
-        inputs: the input of each layer at each position, which is what the layer's memory stores.
+        inputs: the input of each layer at each position, which is what the memory of the layer stores.
         hidden: the final hidden states.
     """
 
@@ -70,9 +71,9 @@ class Reading:
 def read(model: RememberingModel, ids: Sequence[int], ways: Sequence[str] = ("",)) -> Reading:
     """Run the model on a text once for each of ``ways`` ("" for the unchanged model, or an intervention of `WITHOUT`).
 
-    The whole text is processed in one pass, with the mask that segments and memory define. The result equals
-    segment-by-segment processing and is faster. Rows without an intervention are batched separately, because without
-    hooks the model computes the terms in pairs.
+    The whole text is processed in one pass, with the attention mask that segments and memory define, which gives the
+    same result as processing it segment by segment, but faster. Rows without an intervention are batched separately,
+    because without hooks the model computes the terms in pairs.
     """
     mask = AttentionMask(pairs=model.visibility(len(ids)).dense()[None])
     parts = [_passed(model, ids, group, mask) for group in ([way for way in ways if not way],
@@ -96,7 +97,8 @@ def _passed(model: RememberingModel, ids: Sequence[int], ways: Sequence[str], ma
 
 @dataclass(frozen=True)
 class VisibleContext:
-    """The keys available to a query position: its segment up to itself, and the memory before the segment.
+    """The keys available to a query position: those of its segment up to and including its own, and the memory before
+    the segment.
 
     All indices count from the start of the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` …
     ``position``.
@@ -108,13 +110,13 @@ class VisibleContext:
 
     @classmethod
     def before(cls, position: int, segment: int, memory: int) -> "VisibleContext":
-        """The keys available to position ``position`` with the given segment and memory lengths."""
+        """The keys available to ``position`` with the given segment and memory lengths."""
         begin = position // segment * segment
         return cls(max(0, begin - memory), begin, position)
 
     @property
     def keys(self) -> int:
-        """Number of keys, the query position included."""
+        """The number of keys, including the query position."""
         return self.position + 1 - self.oldest
 
     def mask(self, cuts: Sequence[Sequence[int]]) -> Bool[Tensor, "key"]:
@@ -129,8 +131,8 @@ class VisibleContext:
 def recompute(model: RememberingModel, ids: Sequence[int], at: VisibleContext,
               inputs: Float[Tensor, "layer #row time model"], cut: Bool[Tensor, "row key"],
               changes: Mapping[str, Change] | None = None) -> Float[Tensor, "row model"]:
-    """Final hidden states at ``at.position`` after rerunning its segment, one row per cut: no query of the segment
-    attends to the keys that are ``cut``. The hidden states of earlier segments are unchanged."""
+    """Final hidden states at ``at.position`` after rerunning the segment of this position, one row per cut: no query of
+    the segment attends to the keys that are ``cut``. The hidden states of earlier segments are unchanged."""
     module = cast(nn.Module, model)
     memories = model.start().memories
     for memory, states in zip(memories, inputs[:, :, at.oldest:at.begin], strict=True):
@@ -143,12 +145,12 @@ def recompute(model: RememberingModel, ids: Sequence[int], at: VisibleContext,
 
 @dataclass(frozen=True, eq=False)
 class QueryAttention:
-    """Attention of the query position, one row per entry of `WAYS`.
+    """Attention at the query position, with one row per entry of `WAYS`.
 
     Attributes:
-        hidden: its final hidden state.
-        weights: its attention weights.
-        terms: its scores, split into the four terms of `TERMS`.
+        hidden: the final hidden state of the position.
+        weights: the attention weights.
+        terms: the attention scores, split into the four terms of `TERMS`.
     """
 
     hidden: Float[Tensor, "row model"]
@@ -158,7 +160,7 @@ class QueryAttention:
 
 def look(model: RememberingModel, ids: Sequence[int], at: VisibleContext, inputs: Float[Tensor, "layer row time model"],
          cut: Bool[Tensor, "row key"], ways: Sequence[str]) -> QueryAttention:
-    """Rerun the segment of the query position under several ``ways``, one row each, and record its attention."""
+    """Rerun the segment of the query position under several ``ways``, one row each, and record the attention."""
     with watch(cast(nn.Module, model), "layers.*.attention.weights",
                *(f"layers.*.attention.{term}" for term in TERMS)) as seen:
         hidden = recompute(model, ids, at, inputs, cut, by_row(ways, unshifted()))
@@ -170,6 +172,7 @@ def look(model: RememberingModel, ids: Sequence[int], at: VisibleContext, inputs
 
 
 def groups(count: int, most: int) -> list[tuple[int, int]]:
-    """Split ``count`` neighbours into at most ``most`` groups of equal size (the last may be smaller): (first, end)."""
+    """Split ``count`` neighbours into at most ``most`` groups of equal size (the last may be smaller), returned as
+    (first, end)."""
     size = max(1, -(-count // most))
     return [(first, min(first + size, count)) for first in range(0, count, size)]

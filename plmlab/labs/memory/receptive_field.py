@@ -1,4 +1,4 @@
-"""The receptive field of a position, layer by layer, computed from the attention mask alone."""
+"""The receptive field of a position, layer by layer, computed from the attention mask only."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class ReceptiveField:
-    """From how far back information can reach one position, the query position.
+    """The positions from which information can reach the query position.
 
     Attributes:
-        level: the number of layers after which each position first reaches the query position; 0 at the query
-            position, −1 if it is out of reach of every layer.
-        via: the next position on a shortest path from each position in reach to the query position, which attends
-            to this one; −1 if there is none.
+        level: the number of layers that information from each position needs to reach the query position; 0 for the
+            query position, −1 for a position outside the receptive field of all layers.
+        via: for each position, the next position on a shortest path to the query position; −1 if there is none. Each
+            position on the path is attended to by the next one.
     """
 
     level: list[int]
@@ -23,8 +23,8 @@ class ReceptiveField:
 
 
 def receptive_field(looks: Bool[Tensor, "query key"], position: int, layers: int) -> ReceptiveField:
-    """Propagate the mask ``looks`` through ``layers`` layers: the receptive field of a position is the union of the
-    receptive fields, one layer below, of the positions that it attends to (itself included)."""
+    """Propagate the attention mask ``looks`` through ``layers`` layers: the receptive field of a position is the union
+    of the receptive fields, one layer below, of all positions that it attends to, including itself."""
     time = len(looks)
     step = looks.float()
     field = torch.eye(time)

@@ -4,8 +4,8 @@ from typing import Any, TypedDict
 
 
 class ReceptiveField(TypedDict):
-    """The receptive field of the query position (see `receptive_field.ReceptiveField`); ``cut``: its levels with the
-    reader's cuts."""
+    """The receptive field of the query position (see `receptive_field.ReceptiveField`); ``cut`` holds the levels with
+    the reader's cuts."""
 
     level: list[int]
     via: Any
@@ -13,7 +13,7 @@ class ReceptiveField(TypedDict):
 
 
 class Said(TypedDict):
-    """The target's probability and rank, and the most probable words with their probabilities."""
+    """The probability and rank of the target, and the most probable words with their probabilities."""
 
     p: float
     rank: int
@@ -27,14 +27,14 @@ class Way(Said):
 
 
 class Effects(TypedDict):
-    """The target's probability with ranges of positions masked out, each as [first, end, probability]."""
+    """The probability of the target with ranges of positions masked out, as [first, end, probability]."""
 
     positions: list[list[Any]]
     segments: list[list[Any]]
 
 
 class Guess(TypedDict):
-    """The question of "Guess first", its answer, and the memory length that tests it."""
+    """The "Guess first" question, its answer, and the memory length that tests the answer."""
 
     question: str
     answer: str
@@ -42,14 +42,14 @@ class Guess(TypedDict):
 
 
 class Sent(TypedDict):
-    """Attention weights and score terms of the query position, as 32-bit floats."""
+    """Attention weights and terms of the scores at the query position, as 32-bit floats."""
 
     weights: bytes
     terms: bytes
 
 
 class State(Sent):
-    """Everything drawn for the query position ``position``: its segment starts at ``begin``, its memory at
+    """The data drawn for the query position ``position``, whose segment starts at ``begin`` and whose memory starts at
     ``oldest``."""
 
     tokens: list[str]

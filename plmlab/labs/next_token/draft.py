@@ -10,7 +10,7 @@ from plmlab.text.tokenizers import Tokenizer
 class Script:
     """Conversion between text and a model's token ids.
 
-    ``spell`` maps typed text to the spelling that the model was trained on.
+    ``spell`` converts typed text to the spelling that the model was trained on.
     """
 
     def __init__(self, tokenizer: Tokenizer, spell: Callable[[str], str] = str) -> None:
@@ -29,7 +29,7 @@ class Script:
 
     def longer(self, text: str, ids: Sequence[int], new: Sequence[int]) -> str:
         """Append the tokens ``new`` to the text. The existing text is unchanged, and the result encodes to the intended
-        ids if any spelling does."""
+        ids if any spelling does so."""
         before, after = self.tokenizer.decode(ids), self.tokenizer.decode([*ids, *new])
         words = " ".join(self.tokenizer.decode([id]) for id in new)
         spaced = f"{text.rstrip(' ')} {words}" if text.strip() else words
@@ -44,10 +44,10 @@ class Script:
 class Draft:
     """The current text and its token ids.
 
-    The model's input is ``start`` (the start token, if there is one) followed by ``own``. ``unknown`` are the typed
-    words that are encoded as [UNK]. ``chosen`` are the tokens generated since the reader last typed, as (id,
-    probability under the model). ``before`` is the draft that undo restores. Generated ids are stored, because encoding
-    the text again may give other tokens.
+    The model's input is ``start`` (the start token, if there is one) followed by ``own``. ``unknown`` lists the typed
+    words that are encoded as [UNK]. ``chosen`` lists the tokens generated since the reader last typed, as (id,
+    probability under the model). ``before`` is the draft that undo restores. The generated ids are stored because
+    encoding the text again may give different tokens.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Draft:
 
     @classmethod
     def typed(cls, text: str, script: Script) -> Self:
-        """A draft of typed text. Raises ValueError if it is empty and the model has no start token."""
+        """A draft of typed text. Raises ValueError if the text is empty and the model has no start token."""
         start, own = script.tokenizer.vocab.start, script.read(text)
         if start is None and not own:
             raise ValueError("The text is empty, and this model has no start token: type a word. The figure still "
@@ -72,7 +72,7 @@ class Draft:
         return (*self.start, *self.own)
 
     def then(self, chosen: Sequence[tuple[int, float]], script: Script) -> "Draft":
-        """The draft with tokens appended, given as (id, probability); typed text is unchanged."""
+        """The draft with tokens appended, which are given as (id, probability); typed text is unchanged."""
         new = [token for token, _ in chosen]
         text = script.longer(self.text, self.own, new)
         return Draft(text, self.start, (*self.own, *new), self.unknown, (*self.chosen, *chosen), self)

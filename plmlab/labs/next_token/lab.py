@@ -34,22 +34,22 @@ BESIDE = 4
 
 
 class NextTokenLab(Lab):
-    """The next-token distribution of a language model on the text that the reader types.
+    """The next-token distribution of a language model for the text typed by the reader.
 
-    Temperature, top-k and top-p are applied in the browser, without running the model again; a click on a bar appends
-    its token; the logit lens shows the prediction of each layer at each position.
+    Temperature, top-k and top-p are applied in the browser, without running the model again. Clicking a bar appends its
+    token. The logit lens shows the prediction of each layer at each position.
 
     Args:
         model: a GPT or GPT-2, of plmlab or of ``transformers``, or a recurrent language model.
-        tokenizer: the model's own.
-        text: the initial text; the first preset if None.
-        world: a Small World, whose exact distribution is shown next to the model's. The tokenizer must have one token
-            for each of its words.
-        split: the distribution of the world.
-        presets: texts to try, by title; if None and there is a world, prefixes of its sentences.
+        tokenizer: the model's tokenizer.
+        text: the initial text; by default, that of the first preset.
+        world: a Small World, whose exact distribution is shown next to the model's. Each of its words must be a single
+            token of the tokenizer.
+        split: the split of the world whose distribution is used.
+        presets: texts to try, by title; by default, prefixes of sentences of the world, if there is one.
         seed: the seed for sampling.
         traits: what the reader can set: ``temperature``, ``top_k`` (None: all), ``top_p``, ``max_tokens`` (number of
-            positions in the lens).
+            positions in the logit lens).
     """
 
     title = "Next-token Lab"
@@ -81,7 +81,7 @@ class NextTokenLab(Lab):
 
     @traitlets.validate("temperature", "top_k", "top_p")
     def _check(self, proposal: Any) -> Any:
-        """Raise a TraitError, with the message of `plmlab.decode.distribution`, if the value is not valid."""
+        """Raise TraitError, with the message of `plmlab.decode.distribution`, if the value is invalid."""
         try:
             distribution(torch.zeros(1), **{proposal["trait"].name: proposal["value"]})
         except ValueError as error:
@@ -89,15 +89,15 @@ class NextTokenLab(Lab):
         return proposal["value"]
 
     def distribution(self) -> Float[Tensor, "vocab"]:
-        """The next-token distribution that the bars show, with the current temperature, top-k and top-p. Raises
+        """The next-token distribution shown by the bars, with the current temperature, top-k and top-p. Raises
         ValueError if no text has been processed yet."""
         if self.stream is None:
             raise ValueError(f"no text has been processed yet: {self.message}")
         return distribution(self.stream.logits.double(), self.temperature, self.top_k, self.top_p)
 
     def divergence(self) -> float | None:
-        """KL(world ‖ shown distribution) in nats: infinite if a possible word is cut; None without a world, or if the
-        text is ungrammatical."""
+        """KL(world ‖ shown distribution) in nats: infinite if a word that is possible in the world has probability 0;
+        None without a world, or if the text is ungrammatical."""
         beside = self.state.get("world")
         if not beside or not beside["p"]:
             return None
@@ -113,8 +113,8 @@ class NextTokenLab(Lab):
         return f"{self.name} after '{self._drawn['text']}': '{token}' with {p:.2f}"
 
     def compute(self, change: Change) -> Computed:
-        """Carry out a new request, then run the model on the text. A request is carried out once, even if it fails; a
-        request made for another text is ignored, because the browser may send several messages at once."""
+        """Carry out a new request, then run the model on the text. A request is carried out only once, even if it
+        fails; a request for another text is ignored, because the browser may send several messages at once."""
         request = self.request if "request" in change.tried else {}
         if self.max_tokens < 1:
             raise ValueError(f"max_tokens is {self.max_tokens}; give 1 or more positions for the lens")
@@ -128,7 +128,7 @@ class NextTokenLab(Lab):
                         {"_draft": draft, "stream": stream})
 
     def _granted(self, draft: Draft, request: Mapping[str, Any]) -> Draft:
-        """The draft after a request: with tokens appended, or with the last addition undone."""
+        """Carry out a request: append tokens to the draft, or undo the last addition."""
         kind, count = request.get("do"), int(request.get("count", 1))
         if kind == "undo":
             return draft.before or draft
@@ -147,7 +147,8 @@ class NextTokenLab(Lab):
         return draft.then(chosen, self.script) if chosen else draft
 
     def _next(self, ids: Sequence[int], *, greedily: bool) -> tuple[int, float]:
-        """The most probable token, or one sampled from the shown distribution, and its probability under the model."""
+        """The most probable token, or a token sampled from the shown distribution, with its probability under the
+        model."""
         def logits(texts: Int[Tensor, "1 time"]) -> Float[Tensor, "1 vocab"]:
             return residual_stream(self.model, texts[0].tolist()).logits.double()[None]
 
@@ -160,7 +161,7 @@ class NextTokenLab(Lab):
         return generated.tokens[0], float(torch.tensor(generated.logprob).exp())
 
     def _ended(self, ids: Sequence[int]) -> bool:
-        """Whether the last token is the end token (and not also the start token)."""
+        """Return whether the last token is the end token (and not also the start token)."""
         vocab = self.tokenizer.vocab
         return ids[-1] == vocab.end != vocab.start
 
@@ -189,7 +190,8 @@ class NextTokenLab(Lab):
         }
 
     def _beside(self, draft: Draft, order: Sequence[int]) -> Beside | None:
-        """The world's next-word distribution, by rank in the model's; or where the text becomes ungrammatical."""
+        """The world's next-word distribution, with the rank of each word in the model's distribution; or a note on
+        where the text becomes ungrammatical."""
         if self.best is None:
             return None
         unknown, unk = iter(draft.unknown), self.tokenizer.vocab.unk
@@ -203,7 +205,7 @@ class NextTokenLab(Lab):
                 "entropy": entropy(expected.values()), "said": said}
 
     def _lens_state(self, stream: ResidualStream) -> LensState:
-        """The lens at the last positions, and the actual next token of each."""
+        """The logit lens at the last positions, with the actual next token of each."""
         columns = self._lens.columns(stream, self.max_tokens)
         tokens = labels(self.tokenizer, stream.ids)
         first = len(tokens) - len(columns)

@@ -23,7 +23,8 @@ class Beside(TypedDict):
 
 
 class Cell(TypedDict):
-    """A layer's top predictions at a position, and its rank and probability for the model's final prediction."""
+    """A layer's top predictions at a position, and the rank and probability that the layer assigns to the model's final
+    prediction."""
 
     likeliest: list[list[Any]]
     rank: int
@@ -31,7 +32,7 @@ class Cell(TypedDict):
 
 
 class LensState(TypedDict):
-    """The lens at the last positions; ``next`` is the actual next token of each."""
+    """The logit lens at the last positions; ``next`` is the actual next token at each position."""
 
     layers: list[str]
     tokens: list[str]
@@ -41,7 +42,7 @@ class LensState(TypedDict):
 
 
 class State(TypedDict):
-    """Everything that is drawn; ``logits`` are 32-bit floats in descending order."""
+    """The data drawn; ``logits`` holds 32-bit floats in descending order."""
 
     logits: bytes
     rows: list[Row]

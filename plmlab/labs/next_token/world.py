@@ -1,4 +1,4 @@
-"""The Small World's exact next-word distribution: its entropy, and presets chosen by it."""
+"""The Small World's exact next-word distribution: its entropy, and presets selected by the distribution."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -18,7 +18,7 @@ def entropy(chances: Iterable[float]) -> float:
 
 
 def beginnings(world: World, split: str) -> dict[str, str]:
-    """Presets, title → text: prefixes of sentences with different kinds of next-word distributions."""
+    """Presets, as title → text: prefixes of sentences with different kinds of next-word distributions."""
     sentences = list(islice(world.sentences(split, seed=3), TRIED))
     texts = {
         "a real choice": _some(world, split, sentences),
@@ -32,7 +32,7 @@ def beginnings(world: World, split: str) -> dict[str, str]:
 
 
 def _some(world: World, split: str, sentences: Sequence[Sentence]) -> str | None:
-    """The prefix whose next-word perplexity is closest to 6, among those with a clear but uncertain favourite."""
+    """The prefix whose next-word perplexity is closest to 6, among prefixes with a clear but uncertain favourite."""
     prefixes = dict.fromkeys(sentence.words[:end] for sentence in sentences for end in range(4, len(sentence.words)))
     probs = {" ".join(words): list(world.next_words(words, split).values()) for words in prefixes}
     uneven = {text: p for text, p in probs.items() if 0.3 < max(p) < 0.6}

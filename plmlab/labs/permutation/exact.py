@@ -1,5 +1,5 @@
-"""The Bayes-optimal predictions of a sentence in any factorization order, and its total surprisal, which by the chain
-rule is the same in every order."""
+"""Bayes-optimal predictions of a sentence in any factorization order, and the total surprisal, which by the chain rule
+is the same for every order."""
 
 from collections.abc import Sequence
 from math import log
@@ -11,8 +11,8 @@ from plmlab.world.probability.posterior import NotInGrammar
 
 
 def beliefs(reader: BayesOptimalPredictor, words: Sequence[str], order: Sequence[int]) -> list[Distribution | None]:
-    """The exact distribution of each step's target, given the words predicted before it, each at its position, and
-    the length; None if no sentence of that length has these words."""
+    """The exact distribution of each step's target, given the length and the words predicted before it, at their
+    positions; None if no sentence of that length contains these words."""
     distributions: list[Distribution | None] = []
     for t, place in enumerate(order):
         hidden = sorted(order[t:])
@@ -34,11 +34,11 @@ def length_chances(automaton: Automaton, longest: int) -> list[float]:
 
 
 def surprisal(world: World, split: str, words: Sequence[str]) -> float | None:
-    """−log p(sentence | its length), in nats; None if the words are not a sentence of the split's grammar."""
+    """−log p(sentence | its length), in nats; None if the words are not a sentence in the grammar of the split."""
     return surprisals(world, split, [words])[0] if world.explain(words, split).valid else None
 
 
 def surprisals(world: World, split: str, sentences: Sequence[Sequence[str]]) -> list[float]:
-    """−log p(sentence | its length) of sentences of the split's grammar, in nats."""
+    """−log p(sentence | its length) of sentences in the grammar of the split, in nats."""
     lengths = length_chances(world.automaton(split), max(map(len, sentences)))
     return [log(lengths[len(words)]) - world.logprob(words, split) for words in sentences]

@@ -1,4 +1,5 @@
-"""The Permutation Lab: two-stream prediction of a sentence in any order, compared with the Bayes-optimal predictor."""
+"""The Permutation Lab: two-stream prediction of a sentence in any factorization order, compared with the Bayes-optimal
+predictor."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -33,29 +34,32 @@ Words = tuple[int, ...]
 
 
 class PermutationLab(SentenceLab):
-    """A two-stream model (XLNet) predicts the words of a sentence in an order that the user chooses; [SEP] and [CLS]
-    are first in it, so that the length is known.
+    """A two-stream model (XLNet) predicts the words of a sentence in an order chosen by the user; [SEP] and [CLS] come
+    first in the order, so that the length is known.
 
-    Shows the attention masks of both streams, the visible context of each step with the predictions of the model and of
-    the Bayes-optimal predictor, and the loss of the sentence in all orders, which is the same in each for the latter.
+    The lab shows the attention masks of both streams; the visible context at each step, with the predictions of the
+    model and of the Bayes-optimal predictor; and the loss on the sentence in all orders, which for the Bayes-optimal
+    predictor is the same in every order.
 
     Args:
         model: a two-stream model, such as an XLNetPretraining.
         tokenizer: the model's tokenizer.
-        text: the initial sentence; the first preset if None.
+        text: the initial sentence; by default, that of the first preset.
         world: a Small World, whose exact posteriors are compared with the model's predictions; each of its words must
-            be a token.
+            be a single token.
         split: the split of the world.
-        order: the factorization order as word indices (0, 1, …); sampled if None.
-        leaking: a second model with the same tokenizer, trained with a query stream that sees its own word.
-        presets: examples to try; taken from ``world`` if None.
+        order: the factorization order as word indices (0, 1, …); if None, an order is sampled.
+        leaking: a second model with the same tokenizer, trained with target leakage: the query stream attends to the
+            target itself.
+        presets: examples to try; by default, sentences of the ``world``.
         max_tokens: the maximum length of a sentence.
-        traits: initial values of other traits: ``step`` (from 1; None for the first whose word has both left and right
-            context), ``leak`` (use the leaking model, with its query stream unmasked), ``by_order`` (sort the masks'
-            rows and columns by the order), ``draws`` (counts the orders sampled).
+        traits: initial values of other traits: ``step`` (from 1; None for the first step whose target has both left and
+            right context), ``leak`` (whether the leaking model is used, with its query stream unmasked), ``by_order``
+            (whether the rows and columns of the masks are sorted by the order), ``draws`` (the number of orders sampled
+            so far).
 
     Raises:
-        ValueError: if a model has no query stream or does not fit the tokenizer.
+        ValueError: if a model has no query stream or does not match the tokenizer.
     """
 
     title = "Permutation Lab"
@@ -93,7 +97,7 @@ class PermutationLab(SentenceLab):
         super().__init__(beginning(text, tries, order=None) | given | traits, tries, menu, max_tokens)
 
     def summary(self) -> str:
-        """The words in their order, and their loss under the model and the Bayes-optimal predictor."""
+        """The words in their order, and the loss on them under the model and under the Bayes-optimal predictor."""
         if not self.state:
             return self.message
         words = " → ".join(self.state["tokens"][step["position"]] for step in self.state["steps"])
@@ -115,7 +119,7 @@ class PermutationLab(SentenceLab):
         return Computed({"order": order, "step": step, "state": state, "message": note})
 
     def _order(self, count: int, change: Change, new_text: bool) -> list[int]:
-        """The order that the user chose, or a sampled one: if the user requests it, or if the current order belongs to
+        """The order chosen by the user, or a sampled order if the user requests one or if the current order belongs to
         a sentence of a different length."""
         if "draws" in change.tried and self._drawn:
             return orders.drawn(count, Random(self.draws), self.order or ())
@@ -144,9 +148,9 @@ class PermutationLab(SentenceLab):
 
     def _steps(self, ids: Words, words: Sequence[str], order: Sequence[int], logits: Float[Tensor, "time vocab"],
                ) -> list[Step]:
-        """For each step the position of the target, the words predicted before on its left and right, the predictions,
-        and the loss of the word and the cumulative loss: under the model and under the Bayes-optimal predictor (None
-        for an impossible word, or without a world)."""
+        """For each step: the position of the target, the words already predicted on its left and right, the
+        predictions, and the word's loss and the cumulative loss, both under the model and under the Bayes-optimal
+        predictor (None for an impossible word, or without a world)."""
         best = [None] * len(ids) if self.best is None else exact.beliefs(self.best, words, order)
         result = list[Step]()
         total, least = 0.0, None if self.best is None else 0.0
@@ -163,14 +167,14 @@ class PermutationLab(SentenceLab):
         return result
 
     def _why_not(self, words: Sequence[str], nats: float | None) -> str:
-        """The reason why there is no exact value of the whole sentence; "" if there is one."""
+        """The reason why the sentence has no exact loss; "" if it has one."""
         if self.world is None:
             return "No world was given, so the exact probabilities of this sentence are unknown."
         return "" if nats is not None else self.world.explain(words, self.split).message
 
     def _many(self, ids: Words, order: list[int], loss: float) -> Orders:
-        """The loss of the sentence in many orders, under the model and, with the leak, under the leaking model;
-        ``here`` is the index of the current order among them. ``loss`` is that of the current order."""
+        """The loss on the sentence in many orders, under the model and, with the leak, under the leaking model;
+        ``here`` is the index of the current order, whose loss is ``loss``."""
         listed, complete = orders.many(len(ids), Random(0))
         model = self._paid(ids, False)
         leaking = self._paid(ids, True) if self.leak else None
@@ -184,13 +188,13 @@ class PermutationLab(SentenceLab):
         return self._surprisals(ids, orders.many(len(ids), Random(0))[0], leak)
 
     def _surprisals(self, ids: Words, listed: Sequence[Sequence[int]], leak: bool) -> list[float]:
-        """−log p of the whole sentence in each of the orders, in one batch."""
+        """−log p of the whole sentence in each of the orders, computed in one batch."""
         model = self.leaking if leak and self.leaking is not None else self.model
         return surprisals(model, in_orders(ids, listed, self.tokenizer.vocab, leak=leak)).sum(1).tolist()
 
     def _proof(self, ids: Words, order: list[int]) -> Proof:
-        """Substitute other words for the first word of the order; return, for either model, the sum of the
-        probabilities of the substituted words."""
+        """Substitute other words for the word that is first in the order; return, for each of the two models, the sum
+        of the probabilities of the substituted words."""
         leaking = self.model if self.leaking is None else self.leaking
         words = some(self._ordinary())
         sums = [sum(own_chances(model, ids, order, words, self.tokenizer.vocab, leaking=leak))
@@ -198,7 +202,7 @@ class PermutationLab(SentenceLab):
         return {"tried": len(words), "model": sums[0], "leaking": sums[1]}
 
     def _ordinary(self) -> list[int]:
-        """The ids of the world's words; without a world, all ids that are not special."""
+        """The ids of the world's words; without a world, the ids of all tokens that are not special."""
         if self.world is not None and self.best is not None:
             return [self.best.id[word] for word in self.world.vocabulary]
         return [id for id in range(len(self.tokenizer)) if id not in self.tokenizer.vocab.special]

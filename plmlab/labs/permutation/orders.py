@@ -37,7 +37,8 @@ def checked(order: Sequence[int], count: int) -> list[int]:
 
 
 def drawn(count: int, rng: Random, other: Sequence[int] = ()) -> list[int]:
-    """Sample an order that is neither left-to-right nor right-to-left, if there is one, and differs from ``other``."""
+    """Sample an order that differs from ``other`` and is neither left-to-right nor right-to-left, if there is such an
+    order."""
     straight = [list(range(count)), list(range(count))[::-1]] if count > 2 else []
     avoided = [*straight, list(other)] if count > 1 else []
     while True:
@@ -47,7 +48,8 @@ def drawn(count: int, rng: Random, other: Sequence[int] = ()) -> list[int]:
 
 
 def many(count: int, rng: Random) -> tuple[list[list[int]], bool]:
-    """All orders of ``count`` words and True; if there are more than 120, 120 distinct random ones and False."""
+    """All orders of ``count`` words, and True; if there are more than 120 orders, 120 distinct random ones, and
+    False."""
     if factorial(count) <= MANY:
         return [list(order) for order in permutations(range(count))], True
     distinct: dict[tuple[int, ...], None] = {}

@@ -16,7 +16,7 @@ SHORT, LONG = 5, 8
 @dataclass(frozen=True)
 class PermutationPreset:
     """A preset of the Permutation Lab: a sentence (None keeps the current one), a factorization order as word indices
-    (None samples one), and whether the query stream sees its own word."""
+    (None samples one), and whether the query stream attends to the target itself (``leak``)."""
 
     title: str
     text: str | None = None
@@ -24,14 +24,15 @@ class PermutationPreset:
     leak: bool = False
 
     def traits(self) -> dict[str, Any]:
-        """The traits of the lab that this preset sets, with their values."""
+        """The trait values that clicking this preset sets."""
         text = {} if self.text is None else {"text": self.text}
         return {**text, "order": None if self.order is None else list(self.order), "leak": self.leak, "step": None}
 
 
 def default_presets(world: World, split: str) -> list[PermutationPreset]:
-    """Presets from a world, as far as it has such sentences: a short sentence with subject–verb agreement, the verb
-    predicted first and last; the same with an incorrect verb; a long one with attractors between subject and verb."""
+    """Presets from a world, as far as it has suitable sentences: a short sentence with subject–verb agreement whose
+    verb is predicted first or last; the same sentence with an incorrect verb; and a long sentence with attractors
+    between subject and verb."""
     sample = list(islice(world.sentences(split, seed=3), LOOKED_AT))
     short = next((sentence for sentence in sample if len(sentence.words) == SHORT and sentence.agreement), None)
     distant = (sentence for sentence in sample if any(link.attractors for link in sentence.agreement))
@@ -49,8 +50,8 @@ def default_presets(world: World, split: str) -> list[PermutationPreset]:
 
 
 def verb_first(sentence: Sentence) -> list[int]:
-    """An order that starts with the verb and continues from the ends of the sentence to its middle; the subject is last
-    but one."""
+    """An order that starts with the verb and continues from the ends of the sentence to the middle; the subject is
+    second to last."""
     link = sentence.agreement[0]
     others = [place for place in range(len(sentence.words)) if place not in (link.verb, link.subject)]
     ends = [others.pop(-1 if turn % 2 == 0 else 0) for turn in range(len(others))]
@@ -58,7 +59,7 @@ def verb_first(sentence: Sentence) -> list[int]:
 
 
 def disagreeing(world: World, sentence: Sentence, split: str) -> list[str] | None:
-    """The sentence with a verb that is possible after other subjects but not after this one; None if there is none."""
+    """The sentence with a verb that other subjects allow but this subject does not; None if there is none."""
     link = sentence.agreement[0]
     agreeing = world.posterior(sentence.words, [link.verb], split)[0]
     any_verb = world.posterior(sentence.words, [link.subject, link.verb], split)[int(link.subject < link.verb)]

@@ -1,4 +1,4 @@
-"""The lab's question with its answer, and the probabilities that expose target leakage."""
+"""The question of the Permutation Lab with its answer, and the probabilities that reveal target leakage."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ TRIED = 20
 
 
 def answer(last: Step, words: Sequence[str], leaking: bool) -> str:
-    """The answer to `QUESTION`: ``last`` is the last step, ``words`` are the words of the sentence."""
+    """The answer to `QUESTION`, given the ``last`` step and the words of the sentence."""
     count = len(last.left) + len(last.right)
     name = f"“{words[last.place]}”"
     sees = f"{name} is the only word, and its query stream sees none" if not count else \
@@ -35,9 +35,10 @@ def some(words: Sequence[int]) -> list[int]:
 
 def own_chances(model: nn.Module, ids: Sequence[int], order: Sequence[int], words: Sequence[int], vocab: Vocabulary, *,
                 leaking: bool) -> list[float]:
-    """Substitute each of the ``words`` for the first word of the order; return its predicted probability there.
+    """Substitute each of the ``words`` for the word that is first in the order; return the probability that the model
+    assigns to it there.
 
-    A model that does not see the target makes the same prediction each time, so these add up to at most 1.
+    A model without target leakage makes the same prediction every time, so these probabilities add up to at most 1.
     """
     place = order[0]
     examples = [example([*ids[:place], word, *ids[place + 1:]], order, vocab, leak=leaking) for word in words]

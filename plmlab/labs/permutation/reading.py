@@ -19,14 +19,15 @@ from plmlab.weights import device_of
 
 
 def example(ids: Sequence[int], order: Sequence[int], vocab: Vocabulary, *, leak: bool = False) -> Example:
-    """An example in which all words ``ids`` are targets, in the given order; with ``leak`` each target sees itself."""
+    """An example in which all words ``ids`` are targets, in the given order; with ``leak``, each target can attend to
+    itself."""
     plain = predict_all_in_order(order, ids, vocab=vocab)
     return with_leak(plain) if leak else plain
 
 
 def in_orders(ids: Sequence[int], orders: Sequence[Sequence[int]], vocab: Vocabulary, *, leak: bool = False,
               ) -> Batch:
-    """A batch of one sentence in many orders, one row per order."""
+    """A batch that contains one sentence in many orders, one row per order."""
     one = example(ids, orders[0], vocab)
     rank = ranks(orders, len(one.tokens))
     known = rank[:, None, :] <= rank[:, :, None]
@@ -40,7 +41,8 @@ def in_orders(ids: Sequence[int], orders: Sequence[Sequence[int]], vocab: Vocabu
 
 
 def ranks(orders: Sequence[Sequence[int]], time: int) -> Int[Tensor, "batch time"]:
-    """The rank of each position in each order; those after the words, [SEP] and [CLS], have the lowest ranks."""
+    """The rank of each position in each order; the positions after the words, [SEP] and [CLS], have the lowest
+    ranks."""
     first = list(range(len(orders[0]), time))
     return torch.tensor([[*first, *order] for order in orders]).argsort(1)
 
@@ -52,13 +54,13 @@ def logits_of(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time vocab
 
 
 def surprisals(model: nn.Module, batch: Batch) -> Float[Tensor, "batch time"]:
-    """−log p of the target at each position, in nats; 0 where there is no target."""
+    """−log p of the target at each position, in nats; 0 at positions without a target."""
     return F.cross_entropy(logits_of(model, batch).transpose(1, 2), batch.targets, ignore_index=IGNORE,
                            reduction="none")
 
 
 def check_two_streams(model: nn.Module, tokenizer: Tokenizer, name: str = "model") -> None:
-    """Check that a model has a query stream and fits the tokenizer. Raises ValueError otherwise."""
+    """Check that a model has a query stream and matches the tokenizer. Raises ValueError otherwise."""
     reads = readable(model)
     if reads.vocab is None or len(tokenizer) > reads.vocab:
         known = "no" if reads.vocab is None else f"{reads.vocab:,}"

@@ -8,8 +8,8 @@ from plmlab.labs.shared.masks import MaskState
 
 
 class Step(TypedDict):
-    """A step: the position of the target, and its loss under the model and the Bayes-optimal predictor, single
-    (``costs``) and cumulative (``sums``)."""
+    """A step: the position of the target, and the losses under the model and under the Bayes-optimal predictor, for
+    this word (``costs``) and cumulative (``sums``)."""
 
     position: int
     left: Sequence[int]
@@ -20,7 +20,7 @@ class Step(TypedDict):
 
 
 class Orders(TypedDict):
-    """The loss of the sentence in many orders; ``here`` is the index of the current one."""
+    """The loss on the sentence in many orders; ``here`` is the index of the current order."""
 
     listed: Sequence[Sequence[int]]
     complete: bool
@@ -30,7 +30,8 @@ class Orders(TypedDict):
 
 
 class Proof(TypedDict):
-    """For either model, the sum of the probabilities of substituted words at their own position."""
+    """For each of the two models, the sum of the probabilities of substituted words, each predicted at its own
+    position."""
 
     tried: int
     model: float

@@ -1,4 +1,4 @@
-"""Losses over many sentences of the world, each in a new random order: one sentence alone proves nothing."""
+"""Losses on many sentences of the world, each in a new random order, because a single sentence proves nothing."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -23,9 +23,9 @@ NEARLY = 0.005
 
 def tally(world: World, split: str, tokenizer: Tokenizer, model: nn.Module, leaking: nn.Module | None,
           ) -> dict[str, Any]:
-    """Losses on 100 sentences given their lengths, in nats per sentence: the ``exact`` mean, and for the model and the
-    leaking model the mean ``nats``, the standard ``error`` of the mean difference from the exact value, and the number
-    of sentences ``below`` it."""
+    """Losses on 100 sentences given their lengths, in nats per sentence: the mean ``exact`` loss; and for the model and
+    the leaking model, the mean loss (``nats``), the standard ``error`` of the mean difference from the exact loss, and
+    the number of sentences whose loss is ``below`` the exact loss."""
     rng = Random(0)
     sentences = list(islice(world.text(split, seed=1), SENTENCES))
     optimal = exact.surprisals(world, split, sentences)

@@ -1,1 +1,1 @@
-"""The Position Lab: positional encodings, and a model without its positions."""
+"""The Position Lab: positional encodings, and a model without position information."""

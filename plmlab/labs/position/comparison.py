@@ -16,13 +16,14 @@ CHANGED = 1e-5
 
 
 def places(count: int) -> str:
-    """A number of positions, in words."""
+    """A number of positions in words."""
     return f"{count} position" if count == 1 else f"{count} positions"
 
 
 @dataclass(frozen=True)
 class Told:
-    """The scores of a method before and after the shift; None if the method fails, with the reason in ``error``."""
+    """The scores of an encoding before and after the shift. If the encoding fails, the scores are None and ``error``
+    gives the reason."""
 
     before: Scores | None
     after: Scores | None
@@ -35,7 +36,7 @@ class Told:
 
     @classmethod
     def of(cls, way: Encoding, head: RandomHead, ids: Sequence[int], moved: int) -> "Told":
-        """Compute the scores of the sentence alone, and preceded by ``moved`` other tokens."""
+        """Compute the scores of the sentence by itself, and preceded by ``moved`` other tokens."""
         before, _ = _scores(way, head, ids, 0)
         after, error = _scores(way, head, ids, moved)
         return cls(before, after, error)
@@ -51,8 +52,8 @@ def _scores(way: Encoding, head: RandomHead, ids: Sequence[int], others: int) ->
 
 @dataclass(frozen=True)
 class Comparison:
-    """The data that the lab draws: ``state`` for JSON, and ``scores`` as float32, [query key] each: those of every
-    method before the shift and after it, and Transformer-XL's four terms."""
+    """The data drawn: the JSON-serializable ``state``, and ``scores``, float32 matrices [query key] as bytes: the
+    scores of each encoding before and after the shift, and Transformer-XL's four terms."""
 
     state: Compared
     scores: bytes
@@ -60,7 +61,7 @@ class Comparison:
     @classmethod
     def of(cls, head: RandomHead, ids: Sequence[int], tokens: Sequence[str], moved: int, unk: int | None,
            ) -> "Comparison":
-        """Compare all methods on the tokens of a sentence, shifted by ``moved`` positions."""
+        """Compare all encodings on the tokens of a sentence that is shifted by ``moved`` positions."""
         results = [Told.of(way, head, ids, moved) for way in WAYS]
         missing = torch.zeros(len(ids), len(ids))
         before, after = ([missing if scores is None else scores for scores in side]
@@ -80,7 +81,7 @@ class Comparison:
 
 
 def sorted_out(told: Sequence[Told]) -> tuple[list[str], list[str], list[str]]:
-    """The names of the methods whose scores change, of those whose scores stay the same, and of those that fail."""
+    """The names of the encodings whose scores change, of those whose scores stay the same, and of those that fail."""
     changed: list[str] = []
     kept: list[str] = []
     failed: list[str] = []
@@ -91,7 +92,7 @@ def sorted_out(told: Sequence[Told]) -> tuple[list[str], list[str], list[str]]:
 
 
 def finding(told: Sequence[Told], moved: int) -> str:
-    """The title above the maps once the sentence has been shifted."""
+    """The title above the maps after the sentence has been shifted."""
     changed, kept, failed = sorted_out(told)
     parts = [f"change with {' and '.join(changed)} positions"] if changed else []
     parts += [f"cannot be computed with {' and '.join(failed)} positions"] if failed else []
@@ -101,7 +102,7 @@ def finding(told: Sequence[Told], moved: int) -> str:
 
 
 def answer(told: Sequence[Told], moved: int) -> str:
-    """The answer to the question, with the reason."""
+    """The answer to the question about the shift, with the reason."""
     changed, kept, failed = sorted_out(told)
     if not moved:
         return "None: a shift by 0 positions changes nothing."

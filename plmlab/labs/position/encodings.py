@@ -1,4 +1,4 @@
-"""The positional encodings of the course, each in the attention scores of one head with random weights."""
+"""The positional encodings of the course, each applied to the attention scores of one head with random weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ Scores = Float[Tensor, "query key"]
 
 
 class RandomHead:
-    """An untrained head: token vectors, W_q, W_k and all position parameters are random, with a fixed seed.
+    """An untrained attention head: token vectors, W_q, W_k and all position parameters are random, with a fixed seed.
 
-    Each positional encoding is a method that maps the vectors of a text to its scores, of order 1. The head is causal:
-    the scores of later keys are set to 0. All scores are divided by √d, also those of T5, whose paper does not divide,
-    so that the methods differ in the positions only.
+    Each positional encoding is a method that maps the vectors of a text to its attention scores, whose magnitude is
+    about 1. The head is causal: the scores of later keys are set to 0. All scores are divided by √d, even those of T5,
+    whose paper omits this division, so that the methods differ only in how they encode positions.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class RandomHead:
         self.four_terms.r.weight = nn.Parameter(drawn(WIDTH, WIDTH, spread=WIDTH ** -0.5), requires_grad=False)
 
     def vectors(self, ids: Sequence[int]) -> Vectors:
-        """The token vectors, random with the id as seed."""
+        """The token vectors, which are random, with the token id as the seed."""
         return torch.stack([torch.randn(WIDTH, generator=torch.Generator().manual_seed(id)) for id in ids])
 
     def sinusoidal(self, x: Vectors) -> Scores:
@@ -69,19 +69,20 @@ class RandomHead:
         return self._plain(x + self.table(torch.arange(len(x))[None])[0])
 
     def shaw(self, x: Vectors) -> Scores:
-        """Add a vector that depends on the distance to each key."""
+        """Add a vector that depends on the distance to each key (the relative position representations of Shaw et
+        al.)."""
         return self.in_scores.score(*self._batched(x))[0, 0].tril()
 
     def transformer_xl(self, x: Vectors) -> Scores:
-        """The sum of four terms."""
+        """Compute the sum of Transformer-XL's four terms."""
         return self.four_terms.score(*self._batched(x))[0, 0].tril()
 
     def t5(self, x: Vectors) -> Scores:
-        """Add a bias that depends on the bucket of the distance to each score."""
+        """Add to each score a bias that depends on the bucket of the distance."""
         return (self._plain(x) + self.numbers[relative_position_bucket(_distances(len(x)), BUCKETS)]).tril()
 
     def rotary(self, x: Vectors) -> Scores:
-        """Rotate queries and keys by the angles of their positions."""
+        """Rotate queries and keys by angles that depend on their positions."""
         places = torch.arange(len(x))
         return scaled_dot_product(rotated(x @ self.w_q, places), rotated(x @ self.w_k, places)).tril()
 
@@ -113,14 +114,14 @@ class Encoding:
     """A positional encoding.
 
     Attributes:
-        name: its name.
-        source: authors and year.
+        name: the name of the encoding.
+        source: the authors and the year.
         score: maps the vectors of a text to the scores of a head with this encoding.
         how: where the position enters the computation.
-        why: the effect of a shift of the sentence, with the reason.
+        why: the effect of shifting the sentence, with the reason.
         learned: the learned parameters for n positions, with h heads of d dimensions in total.
-        numbers: their number at BERT-base's size: 512 positions, 12 layers, 12 heads, 768 dimensions; Shaw's distances
-            clipped at 16, T5's in 32 buckets.
+        numbers: the number of learned parameters at BERT-base's size: 512 positions, 12 layers, 12 heads, 768
+            dimensions; distances are clipped at 16 for Shaw and put into 32 buckets for T5.
         beyond: the behaviour at positions, or distances, that do not occur in training.
     """
 

@@ -20,7 +20,7 @@ def rotated(x: Float[Tensor, "time width"], places: Int[Tensor, "time"]) -> Floa
 
 
 def alibi_slopes(heads: int) -> Float[Tensor, "head"]:
-    """ALiBi's slope of each head, the penalty per position of distance (Press et al. 2022, §3): 2^{−8/h}, 2^{−16/h}, …,
+    """ALiBi's slope for each head, the penalty per unit of distance (Press et al. 2022, §3): 2^{−8/h}, 2^{−16/h}, …,
     2^{−8}.
 
     Raises ValueError if ``heads`` is not a power of two, for which the paper gives no such formula.
@@ -31,5 +31,5 @@ def alibi_slopes(heads: int) -> Float[Tensor, "head"]:
 
 
 def alibi(distance: Int[Tensor, "*places"], slope: Float[Tensor, ""]) -> Float[Tensor, "*places"]:
-    """ALiBi's bias on the score of a key at a distance: −slope · distance (Press et al. 2022, eq. in §3)."""
+    """ALiBi's bias on the score of a key at a given distance: −slope · distance (Press et al. 2022, equation in §3)."""
     return -slope * distance

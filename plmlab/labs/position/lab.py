@@ -1,4 +1,4 @@
-"""The Position Lab: how a Transformer encodes positions, and how it behaves without them."""
+"""The Position Lab: how a Transformer encodes positions, and how it behaves without position information."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,8 +48,8 @@ class PositionVariant:
 
 def previous_share(weights: Float[Tensor, "*maps query key"], position_ids: Int[Tensor, "time"],
                    ) -> Float[Tensor, "*maps"]:
-    """The attention weight on the token whose position is one lower, averaged over all queries that have such a token;
-    NaN if none has."""
+    """The attention weight on the token whose position id is one lower, averaged over all queries for which such a
+    token exists; NaN if there are none."""
     before = position_ids[None, :] == position_ids[:, None] - 1
     return (weights * before).sum(-1)[..., before.any(-1)].mean(-1)
 
@@ -71,14 +71,15 @@ def shuffled(position_ids: Int[Tensor, "time"], positions: Sequence[int], rng: R
 
 
 def learned_tables(model: nn.Module) -> dict[str, Float[Tensor, "_ model"]]:
-    """The learned position embeddings of a model, one table per axis, by module name; empty if it has none."""
+    """The learned position embeddings of a model, one table per position axis, by module name; empty if the model has
+    none."""
     return {name.rpartition(".")[2].replace("_", " "): module.weight.detach().float().cpu()
             for name, module in model.named_modules() if isinstance(module, LearnedPositions)}
 
 
 def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list[float]]]:
     """Quantise a table to one byte per value, position by position: size_p · (low_i + step_i · byte). ``size`` is the
-    largest absolute value of a position, so that one outlier does not reduce the precision of the others."""
+    largest absolute value at a position, so that one outlier does not reduce the precision at the other positions."""
     size = table.abs().amax(1, keepdim=True).clamp(min=1e-12)
     low, high = (table / size).aminmax(dim=0)
     step = ((high - low) / 255).clamp(min=1e-12)
@@ -88,16 +89,18 @@ def quantised(table: Float[Tensor, "time model"]) -> tuple[bytes, dict[str, list
 
 
 class PositionLab(Lab):
-    """Explore sinusoidal, learned and relative positions, a model without its positions, and all methods compared.
+    """Explore sinusoidal, learned and relative positional encodings, a model without position information, and a
+    comparison of all encodings.
 
-    If a model has several position axes, each axis has its own table, and the first one is shuffled.
+    If a model has several position axes, each axis has its own table, and the position ids of the first axis are
+    shuffled.
 
     Args:
-        model: the model whose learned positions are drawn and that processes the sentence: a BERT or a GPT of plmlab
-            or of ``transformers``; MiniLM if None.
+        model: the model that processes the sentence and whose learned positions are drawn: a BERT or a GPT of plmlab or
+            of ``transformers``; MiniLM by default.
         tokenizer: the model's tokenizer.
         text: the initial sentence.
-        seed: the seed of the shuffle; "shuffle again" uses the next one.
+        seed: the seed for shuffling; "shuffle again" uses the next one.
         traits: initial values of other traits: ``kind`` (sinusoidal, learned, relative, sentence, or compared),
             ``width`` (dimensions, even), ``length`` (positions), ``base``, ``window``, ``axis`` (the learned table
             drawn, if the model has several position axes), ``dimension`` and ``position`` (the crosshair), ``back``
@@ -164,8 +167,8 @@ class PositionLab(Lab):
         return value
 
     def weights(self, variant: int = 0) -> Float[Tensor, "query key"]:
-        """The attention map of the selected layer and head for ``variant`` 0 (original positions), 1 (shuffled) or 2
-        (all positions 0). Raises ValueError if no sentence has been processed yet."""
+        """The attention map of the selected layer and head for ``variant`` 0 (original positions), 1 (shuffled
+        positions) or 2 (all positions 0). Raises ValueError if no sentence has been processed yet."""
         if not self.variants:
             raise ValueError(f"no sentence has been processed yet: {self.message}")
         maps = self.variants[variant].weights[self.state["layer"]]
@@ -186,8 +189,8 @@ class PositionLab(Lab):
         }[self.kind]
 
     def compute(self, change: Change) -> Computed:
-        """Run the model on all variants of the sentence, describe the selected layer and head, and compare all methods.
-        If only the shift has changed, the model does not run again."""
+        """Run the model on all variants of the sentence, describe the selected layer and head, and compare all
+        encodings. If only the shift has changed, the model is not run again."""
         variants, state, note = self.variants, cast("State", self.state), self._note
         if change.drawn - {"moved"}:
             variants, tokens, note = self._variants()
@@ -200,7 +203,7 @@ class PositionLab(Lab):
                         {"variants": variants, "_note": note})
 
     def _variants(self) -> tuple[tuple[PositionVariant, ...], list[str], str]:
-        """The three variants of the sentence, its tokens, and a note on truncation."""
+        """The three variants of the sentence, its tokens, and a note if the sentence was truncated."""
         example, words, note = self._example()
         own, *others = example.position_ids
         mixed = shuffled(own, words, Random(self.seed + self.shuffles))
@@ -214,9 +217,9 @@ class PositionLab(Lab):
         return variants, self._weights(example, example.position_ids)[1], note
 
     def _example(self) -> tuple[Example, list[int], str]:
-        """The sentence, truncated to what the page and the model can hold; the positions of its tokens, without the
-        special tokens around it; and a note on truncation. Raises ValueError if the sentence is empty or the model has
-        no attention."""
+        """The sentence, truncated to what the page and the model support; the positions of its tokens, excluding the
+        surrounding special tokens; and a note if it was truncated. Raises ValueError if the sentence is empty or the
+        model has no attention."""
         ids = self.tokenizer.encode(self.text)
         if not ids:
             raise empty()
@@ -242,7 +245,7 @@ class PositionLab(Lab):
         return self._read[key]
 
     def _describe(self, variants: tuple[PositionVariant, ...], tokens: list[str]) -> State:
-        """The state: three maps of the selected layer and head, with their measures."""
+        """The state: three attention maps of the selected layer and head, with their measures."""
         own = variants[0]
         layers, heads = own.weights.shape[:2]
         back = previous_share(own.weights, own.position_ids)
@@ -311,7 +314,8 @@ def _place(title: str, index: Tensor, heads: int) -> Finder:
 
 
 def _finding(layer: int, head: int | None, drawn: Sequence[Mapping[str, Any]]) -> str:
-    """The title above the three maps: the behaviour of this head, and how it changes without the positions."""
+    """The title above the three maps: how the selected head behaves, and how that changes without position
+    information."""
     who = f"Layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
     own, mixed, same = drawn
     for name in ("previous", "next"):

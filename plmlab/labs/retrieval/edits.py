@@ -1,4 +1,4 @@
-"""The user's edits of the documents, applied to a copy of the corpus."""
+"""The user's edits to the documents, applied to a copy of the corpus."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from plmlab.retrieval.blocks import Block
 
 @dataclass(frozen=True)
 class Edits:
-    """The differences from the original documents. The ``added`` documents get the next free numbers, in order, and can
-    be replaced and removed like the others."""
+    """Changes to the original documents. The ``added`` documents are numbered consecutively after the original ones,
+    and can be replaced and removed like any other document."""
 
     added: tuple[Block, ...] = ()
     replaced: tuple[tuple[int, Block], ...] = ()
@@ -19,7 +19,8 @@ class Edits:
 
     @classmethod
     def of(cls, added: Sequence[Any], replaced: Mapping[str, Any], removed: Sequence[int]) -> Self:
-        """Create from JSON values, each document as [title, text]. Raises ValueError for a document without text."""
+        """Create the edits from JSON values; each document is given as [title, text]. Raises ValueError for a document
+        without text."""
         return cls(tuple(map(document, added)),
                    tuple((int(number), document(fields)) for number, fields in sorted(replaced.items())),
                    tuple(removed))
@@ -30,7 +31,7 @@ class Edits:
         return *self.added, *(block for _, block in self.replaced)
 
     def applied(self, lookup: Retriever) -> Retriever:
-        """The same model with a copy of the corpus that has these edits; only new texts are embedded."""
+        """The same retrieve-and-read model with an edited copy of the corpus; only new texts are embedded."""
         corpus = lookup.corpus.copied()
         if self.added:
             corpus.add(self.added)

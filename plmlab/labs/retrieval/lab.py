@@ -1,5 +1,5 @@
-"""The Retrieval Lab: the documents that REALM retrieves for a query, the reader's predictions, and the gradient on the
-retrieval scores; with documents that can be edited."""
+"""The Retrieval Lab: the documents that REALM retrieves for a query, the reader's predictions, and the gradients on the
+retrieval scores, for documents that can be edited."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -32,22 +32,23 @@ EVERY = Edits()
 
 
 class RetrievalLab(Lab):
-    """A query with a masked span; the documents retrieved for it, each as wide as p(z|x) and filled as high as
-    p(y|z,x); and arrows for the gradients r(z) on their scores. Documents can be edited, deleted, added and excluded:
-    the lab works on a copy of the lookup, which stays unchanged.
+    """A query with a masked span and the documents retrieved for it. Each document is drawn with width p(z|x) and
+    filled to height p(y|z,x); arrows show the gradients r(z) on the scores. Documents can be edited, deleted, added and
+    excluded. The lab works on a copy of the retrieve-and-read model, which itself stays unchanged.
 
     Args:
-        lookup: a REALM with its corpus, a `plmlab.models.retrieve_and_read.RetrieveAndRead`.
-        presets: queries to try; the first is the initial one.
-        text: the initial query if it is not a preset, with one [MASK] per masked token.
+        lookup: the retrieve-and-read model, a REALM with its corpus
+            (`plmlab.models.retrieve_and_read.RetrieveAndRead`).
+        presets: queries to try; the first one is shown initially.
+        text: the initial query, if it is not a preset, with one [MASK] per masked token.
         max_tokens: the maximum length of a query.
         traits: initial values of other traits: ``k`` (the number of documents retrieved, 1 … 8), ``temperature`` (0.25
             … 4), ``null`` (include the null document), ``also`` (an answer that is always shown), ``chosen`` (the
-            target for the gradients; "" for the most probable answer), ``excluded`` (numbers of documents that must
-            not be retrieved), ``added`` ([title, text] each), ``replaced`` (number → [title, text]) and ``removed``
+            target for the gradients; "" for the most probable answer), ``excluded`` (numbers of the documents excluded
+            from retrieval), ``added`` ([title, text] each), ``replaced`` (number → [title, text]) and ``removed``
             (numbers).
 
-    Raises ValueError if the lookup has no documents, if there is no initial query, or if a query has no masked span.
+    Raises ValueError if the corpus has no documents, if there is no initial query, or if a query has no masked span.
     """
 
     title = "Retrieval Lab"
@@ -116,7 +117,7 @@ class RetrievalLab(Lab):
         return Computed({"state": state, "message": joined(note, mismatch, self._unknown(edits), none)})
 
     def _query(self) -> tuple[Query, str]:
-        """The encoded query, and a note on truncated and unknown tokens."""
+        """The encoded query, and a note on truncated and out-of-vocabulary tokens."""
         vocab = self.tokenizer.vocab
         typed = self.tokenizer.encode(self.text)
         if not typed:
@@ -139,7 +140,8 @@ class RetrievalLab(Lab):
         return Query(ids, hidden), joined(left_out(len(typed) - len(ids), room), unknown(unknowns))
 
     def _check_room(self, edits: Edits, statement: int) -> None:
-        """Check that each edited document fits together with the query and with its title. Raises ValueError if not."""
+        """Check that each edited document fits into the context window with its title and the query. Raises ValueError
+        otherwise."""
         for block, body in zip(edits.written, self._bodies(edits.written), strict=True):
             title = len(self.tokenizer.encode(block.title, plain=True))
             room = self.lookup.model.config.time - SPECIAL - max(title, statement)
@@ -153,8 +155,8 @@ class RetrievalLab(Lab):
         return f"In the documents that you edited, {unknown(count)}" if count else ""
 
     def _always_shown(self, gaps: int, correct: Ids) -> tuple[tuple[Ids, ...], str]:
-        """The answers that are always shown, the correct one and the user's own; and a note if the latter does not
-        fit."""
+        """The answers that are always shown, the correct answer and the user's; and a note if the user's answer does
+        not fit the masked span."""
         own = tuple(self.tokenizer.encode(self.also, plain=True))
         fitting = tuple(dict.fromkeys(answer for answer in (correct, own) if len(answer) == gaps))
         if len(own) in (0, gaps):
@@ -163,8 +165,8 @@ class RetrievalLab(Lab):
 
     def _both(self, query: Query, edits: Edits, excluded: Ids, of_preset: Ids, always: tuple[Ids, ...],
               ) -> tuple[Reading, Reading | None]:
-        """The predictions with the current documents, and with the original ones, None if nothing was edited. Each
-        covers the other's answers."""
+        """The predictions with the current documents, and with the original documents (None if nothing was edited).
+        Each includes the answers of the other."""
         whole = tuple(sorted(number for number in of_preset if number in self.lookup.corpus.documents))
         given = self.k, self.temperature, self.null
         before = self._read(query._replace(excluded=whole), EVERY, *given, always)
@@ -192,7 +194,7 @@ class RetrievalLab(Lab):
         return self.lookup.corpus.retriever.queries([query]).float().cpu()
 
     def _plane(self, texts: Sequence[str]) -> Plane:
-        """The plane of the original documents, with a box that also contains the given queries."""
+        """The plane fitted to the original documents, with a bounding box that also contains the given queries."""
         mask = self.tokenizer.vocab.need("mask")
         room = self.lookup.model.config.time - SPECIAL
         encoded = [tuple(self.tokenizer.encode(text)[:room]) for text in texts]
@@ -202,7 +204,8 @@ class RetrievalLab(Lab):
         return Plane.fitted(known, torch.cat([known[:0], *vectors]))
 
     def _points(self, query: Query, edits: Edits, corpus: Corpus[Query, Block]) -> Points:
-        """Coordinates of the query and of edited documents; and all documents, sorted by decreasing inner product."""
+        """The coordinates of the query and of the edited documents; and all documents, sorted by decreasing inner
+        product with the query."""
         numbers = [number for number in (*range(self.lookup.corpus.index.next_number, corpus.index.next_number),
                                          *(edited for edited, _ in edits.replaced)) if number in corpus.documents]
         vector = self._vector(query)
@@ -212,7 +215,7 @@ class RetrievalLab(Lab):
                 "ranked": [*found.lists()[0]]}
 
     def _menu(self) -> dict[str, Any]:
-        """The constant data: presets, the original documents, and their coordinates in the plane."""
+        """The data that never changes: presets, the original documents, and their coordinates in the plane."""
         documents = self.lookup.corpus.documents
         points = self.plane.at(self.lookup.corpus.index.vectors([*documents]))
         return {"presets": [{"title": preset.title} | preset.traits() for preset in self.presets], "most": MOST,

@@ -1,4 +1,4 @@
-"""A two-dimensional projection (PCA) of document vectors, fitted once."""
+"""A two-dimensional projection of document vectors (PCA), which is fitted only once."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,8 +12,8 @@ Point = list[float]
 
 @dataclass(frozen=True)
 class Plane:
-    """The first two principal components of some vectors. ``share`` is the proportion of variance explained, ``box``
-    the bounding box of the points to show: left, right, low, high."""
+    """The first two principal components of a set of vectors. ``share`` is the proportion of variance explained,
+    ``box`` the bounding box of the points to show, as (left, right, low, high)."""
 
     mean: Float[Tensor, "width"]
     directions: Float[Tensor, "2 width"]
@@ -22,7 +22,7 @@ class Plane:
 
     @classmethod
     def fitted(cls, vectors: Float[Tensor, "doc width"], besides: Float[Tensor, "other width"]) -> Self:
-        """Fit the plane to ``vectors``; the box also contains the vectors ``besides``."""
+        """Fit the plane to ``vectors``; the bounding box also contains the vectors in ``besides``."""
         mean = vectors.mean(0)
         _, sizes, components = torch.linalg.svd(vectors - mean, full_matrices=False)
         directions = torch.zeros(2, vectors.shape[1], dtype=vectors.dtype)

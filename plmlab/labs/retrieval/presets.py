@@ -7,9 +7,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RetrievalPreset:
-    """A query to try: its title, its ``text`` with one [MASK] per masked token, and the correct ``answer`` if it is
-    known. ``excluded`` are the numbers of the documents that the query was taken from; ``replaced`` is an initial edit,
-    number → (title, text)."""
+    """A query to try: its title, its ``text`` with one [MASK] per masked token, and the correct ``answer`` if known.
+    ``excluded`` lists the numbers of the documents that the query was taken from; ``replaced`` holds an initial edit,
+    as number → (title, text)."""
 
     title: str
     text: str
@@ -18,6 +18,6 @@ class RetrievalPreset:
     replaced: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     def traits(self) -> dict[str, Any]:
-        """The traits of the lab that this preset sets, with their values."""
+        """The trait values that clicking this preset sets."""
         return {"text": self.text, "excluded": list(self.excluded), "added": [], "removed": [],
                 "replaced": {str(number): list(fields) for number, fields in self.replaced.items()}}

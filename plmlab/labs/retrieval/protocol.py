@@ -26,7 +26,7 @@ class Retriever(Protocol):
         """The tokenizer of queries and documents."""
 
     def among(self, corpus: Any) -> Self:
-        """The same model with another corpus."""
+        """The same model with a different corpus."""
 
     def read(self, queries: Sequence[Query], top_k: int = ..., *, null: bool = ..., temperature: float = ...,
              also: Sequence[Sequence[Ids]] | None = ...) -> Sequence[Reading]:

@@ -4,7 +4,8 @@ from typing import Any, TypedDict
 
 
 class Column(TypedDict):
-    """A document: its score, its ``prior`` p(z|x), and for each answer p(y|z,x) and the gradient r(z) (``pulls``)."""
+    """A document: its score, its retrieval probability p(z|x) (``prior``), and for each answer p(y|z,x)
+    (``likelihoods``) and the gradient r(z) on the score (``pulls``)."""
 
     number: int
     title: str
@@ -15,13 +16,13 @@ class Column(TypedDict):
 
 
 class Document(Column):
-    """A document that is currently retrieved, with its text split into ``pieces``."""
+    """A currently retrieved document, with its text split into ``pieces``."""
 
     pieces: list[list[Any]]
 
 
 class Answer(TypedDict):
-    """An answer, with p(y|x) now and before the edits."""
+    """An answer, with its probability p(y|x) now (``p``) and before the edits (``before``)."""
 
     text: str
     p: float
@@ -39,7 +40,8 @@ class Sights(TypedDict):
 
 
 class Points(TypedDict):
-    """Coordinates of the query and of edited documents; all documents, sorted by decreasing inner product."""
+    """The coordinates of the query and of the edited documents; and all documents, sorted by decreasing inner
+    product."""
 
     query: Any
     written: dict[str, Any]
@@ -47,7 +49,7 @@ class Points(TypedDict):
 
 
 class State(Sights):
-    """The data drawn, with the number of masked tokens (``gaps``) and the index of the preset."""
+    """The data drawn, including the number of masked tokens (``gaps``) and the index of the preset."""
 
     gaps: int
     preset: int | None

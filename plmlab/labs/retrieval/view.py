@@ -1,4 +1,5 @@
-"""Prepare the predictions for a query for JavaScript: the answers and each document's contribution, now and before."""
+"""Prepare the predictions for a query for JavaScript: the answers, and the contribution of each document, now and
+before the edits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,13 +37,14 @@ class PredictionView:
         return "null document" if number == NULL else self.lookup.corpus.documents[number].title
 
     def chance(self, answer: Ids) -> float:
-        """p(y|x)."""
+        """The probability p(y|x) of an answer."""
         return float(self.reading.marginals[self.reading.answers.index(answer)])
 
 
 def shown(now: Reading, before: Reading | None, asked: Sequence[Ids]) -> list[Ids]:
-    """Select the answers to show: the most probable ones, the best one before the edits, and those in ``asked``. They
-    are sorted by their probability before the edits, so that an edit does not change their positions and colours."""
+    """Select the answers to show: the most probable answers, the best answer before the edits, and the answers in
+    ``asked``. They are sorted by their probability before the edits, so that an edit does not change their order and
+    colours."""
     always = {*asked, *(before.answers[:1] if before else ())}
     known = [answer for answer in now.answers if before is None or answer in before.answers]
     selected = [answer for rank, answer in enumerate(known) if rank < MOST_ANSWERS or answer in always]
@@ -50,7 +52,7 @@ def shown(now: Reading, before: Reading | None, asked: Sequence[Ids]) -> list[Id
 
 
 def marked(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> list[list[Any]]:
-    """Split a text into parts [text, index of the answer that it is, or −1]; longer answers take precedence."""
+    """Split a text into parts [text, index of the matching answer, or −1]; longer answers take precedence."""
     return [[part, answer] for part, answer in _parts(tokenizer, text, answers) if part]
 
 
@@ -72,8 +74,8 @@ def _parts(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> Iterator[
 
 
 def drawing(now: PredictionView, before: PredictionView | None, asked: Sequence[Ids], right: Ids) -> Sights:
-    """The columns now and, if documents were edited, before; ``asked`` are answers that are always shown, including the
-    correct one, ``right``, if it is known."""
+    """The columns now and, if documents were edited, before the edits; ``asked`` holds the answers that are always
+    shown, including ``right``, the correct answer, if it is known."""
     answers = shown(now.reading, before.reading if before else None, asked)
     columns: list[Document] = [{**now.column(number, answers), "pieces": _marked_text(now, number, answers)}
                                for number in now.reading.numbers]
@@ -90,6 +92,6 @@ def _marked_text(sight: PredictionView, number: int, answers: Sequence[Ids]) -> 
 
 
 def letters(*columns: Sequence[Column]) -> dict[str, str]:
-    """A letter for each document retrieved now or before; ∅ for the null document."""
+    """A letter for each document retrieved now or before the edits; ∅ for the null document."""
     numbers = dict.fromkeys(column["number"] for group in columns for column in group if column["number"] != NULL)
     return {str(NULL): "∅"} | {str(number): chr(ord("A") + place) for place, number in enumerate(numbers)}

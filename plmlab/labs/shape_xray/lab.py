@@ -1,4 +1,4 @@
-"""The Shape X-ray: every intermediate tensor of multi-head attention, and the elements of one token in it."""
+"""The Shape X-ray: every intermediate tensor of multi-head attention, with the elements that belong to one token."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -30,7 +30,7 @@ Read = Callable[[str], tuple[Sequence[str], Tensor]]
 
 
 def word_vectors(width: int, seed: int = 0) -> Read:
-    """An untrained embedding function: a random vector per word plus the sinusoid of its position."""
+    """An untrained embedding function: a random vector per word plus the sinusoidal encoding of its position."""
     def read(text: str) -> tuple[Sequence[str], Float[Tensor, "time model"]]:
         tokens = text.split()
         words = {word: i for i, word in enumerate(dict.fromkeys(tokens))}
@@ -41,7 +41,7 @@ def word_vectors(width: int, seed: int = 0) -> Read:
 
 
 def small_attention(width: int = 8, heads: int = 2, seed: int = 0) -> MultiHeadAttention:
-    """Multi-head attention with random weights, large enough for the attention to be non-uniform."""
+    """Multi-head attention with random weights that are large enough for the attention to be non-uniform."""
     with torch.random.fork_rng(devices=[]):
         module = MultiHeadAttention(width, heads)
     generator = torch.Generator().manual_seed(seed)
@@ -54,9 +54,9 @@ def small_attention(width: int = 8, heads: int = 2, seed: int = 0) -> MultiHeadA
 def split_by_view(
     split: Float[Tensor, "batch head time width"] | Int[Tensor, "batch head time width"],
 ) -> Float[Tensor, "batch head time width"] | Int[Tensor, "batch head time width"]:
-    """Turn a correctly split projection into the result of ``projection.view(batch, head, time, width)``.
+    """Convert a correctly split projection to the result of ``projection.view(batch, head, time, width)``.
 
-    The shape is the same. But ``view`` keeps the order of the elements: it fills head 0 with the first tokens of the
+    The shape is the same, but ``view`` keeps the order of the elements: it fills head 0 with the first tokens of the
     text, whereas ``view(batch, time, head, width).transpose(1, 2)`` gives each head a slice of every token.
     """
     projection = rearrange(split, "batch head time width -> batch time (head width)")
@@ -71,8 +71,9 @@ SPLITS: dict[str, Callable[[Tensor], Tensor] | None] = {"right": None, "wrong": 
 class Pass:
     """All tensors of one forward pass of one sentence through an attention module.
 
-    ``sources`` maps each element after the split to its index in the projection: position · model + column. ``parts``
-    is the contribution of each token to each element of the output; together with the bias they add up to it.
+    ``sources`` gives, for each element after the split, its index in the projection: position · model + column.
+    ``parts`` holds the contribution of each token to each element of the output; the contributions and the bias add up
+    to the output.
     """
 
     q: Float[Tensor, "time model"]
@@ -95,7 +96,7 @@ class Pass:
         return self.sources // self.q.shape[1]
 
     def leaks(self) -> int:
-        """The number of rows, over all heads, that receive information from a later token."""
+        """The number of rows, over all heads, into which information from a later token leaks."""
         heads, time, _ = self.holders.shape
         key = self.holders[:, None, :, 0].expand(heads, time, time)
         later = key > torch.arange(time)[None, :, None]
@@ -129,7 +130,8 @@ def follow(module: MultiHeadAttention, x: Float[Tensor, "time model"], attn_mask
 def parts_of(weights: Float[Tensor, "head query key"], values: Float[Tensor, "head key width"],
              holders: Int[Tensor, "head key width"], out: Float[Tensor, "model model"],
              ) -> Float[Tensor, "token query model"]:
-    """The contribution of each token to the output: its values alone, weighted, concatenated and projected."""
+    """The contribution of each token to the output: its values, weighted, concatenated and projected, without those of
+    other tokens."""
     token = torch.arange(values.shape[1])
     alone = values * (holders == token[:, None, None, None])
     mixed = einsum(weights, alone, "head query key, token head key width -> token head query width")
@@ -150,20 +152,20 @@ def check_drawable(module: MultiHeadAttention) -> int:
 
 class ShapeXray(Lab):
     """The ``forward`` method of multi-head attention, line by line, on real tensors, with the elements of one token
-    highlighted. The split into heads is shown twice, correct and with the wrong reshape; a switch selects the one that
-    the following lines use.
+    highlighted. The split into heads is shown twice, once correct and once with the wrong reshape; a switch selects
+    which of the two the following lines use.
 
-    ``passes`` holds the tensors, under "right" and "wrong".
+    ``passes`` holds the tensors of both forward passes, with the keys "right" and "wrong".
 
     Args:
         text: the initial sentence.
-        attention: the attention module; a small one with random weights if None.
-        read: maps a text to its tokens and their vectors; random word vectors if None.
-        causal: whether a word can attend only to itself and earlier words, or to all words.
+        attention: the attention module; by default, a small module with random weights.
+        read: maps a text to its tokens and their vectors; by default, random word vectors.
+        causal: whether each word can attend only to itself and earlier words (otherwise, to all words).
         seed: the seed of the random weights and vectors.
         max_tokens: the maximum number of words drawn.
-        traits: initial values of other traits: ``followed`` (a position) and ``wrong`` (whether lines 4 to 8 use the
-            wrong reshape).
+        traits: initial values of other traits: ``followed`` (the position of the highlighted token) and ``wrong``
+            (whether lines 4 to 8 use the wrong reshape).
     """
 
     title = "Shape X-ray"
@@ -184,7 +186,7 @@ class ShapeXray(Lab):
 
     @property
     def apart(self) -> float:
-        """The relative error of the output with the wrong reshape."""
+        """The relative error of the output if the wrong reshape is used."""
         return apart(self.passes["right"], self.passes["wrong"])
 
     def summary(self) -> str:
@@ -196,7 +198,7 @@ class ShapeXray(Lab):
         return f"{' '.join(self.state['tokens'])}: head {heads} × time {time} × width {width}"
 
     def compute(self, change: Change) -> Computed:
-        """Run both passes on the words that are drawn; the passes and the state are updated together."""
+        """Run both forward passes on the words that are drawn; the tensors and the state are updated together."""
         tokens, x = self._read()
         shown = slice(0, self.max_tokens)
         passes = {name: follow(self.attention, x[shown], AttentionMask(causal=self.causal), after_split)

@@ -1,1 +1,2 @@
-"""What several labs share: names of tokens, masks, beliefs, and the Small World's exact probabilities."""
+"""Code shared by several labs: names of tokens, attention masks, distributions, and the Small World's exact
+probabilities."""

@@ -1,4 +1,4 @@
-"""Compare two distributions over the token at one position: a model's and the Bayes-optimal predictor's."""
+"""Compare two distributions over the token at a position: those of a model and of the Bayes-optimal predictor."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypedDict
@@ -18,8 +18,8 @@ Labels: TypeAlias = Callable[[Sequence[int]], list[str]]
 
 
 class Row(TypedDict):
-    """A token with its probability under the model (``p``) and under the Bayes-optimal predictor (``best``), None if
-    unknown; ``own`` marks the true token."""
+    """A token with its probability under the model (``p``) and under the Bayes-optimal predictor (``best``), either of
+    which is None if unknown; ``own`` marks the true token."""
 
     word: str
     p: float | None
@@ -46,17 +46,18 @@ class BeliefState(TypedDict):
 
 
 def surprisal(p: float | Tensor) -> Tensor:
-    """−log p in nats; p is clamped to 1e-300, so the result is finite even for p = 0."""
+    """−log p in nats; p is clamped to at least 1e-300, so the result is finite even for p = 0."""
     return -torch.as_tensor(p, dtype=torch.float64).clamp_min(LEAST).log()
 
 
 def share(p: float) -> str:
-    """Format a probability as a percentage: "25 %"; three significant digits below 0.1 or close to 1."""
+    """Format a probability as a percentage, such as "25 %", with three significant digits if it is below 0.1 or close
+    to 1."""
     return f"{100 * p:.0f} %" if 0.0995 <= p <= 0.995 else f"{100 * p:.3g} %"
 
 
 def divergence(best: Distribution, model: Distribution) -> float:
-    """KL(best ‖ model) in nats: the expected excess loss of the model over the Bayes-optimal predictor here."""
+    """KL(best ‖ model) in nats: the model's expected excess loss over the Bayes-optimal predictor at this position."""
     return float(kl_divergence(best, model.clamp_min(LEAST)))
 
 
@@ -64,8 +65,9 @@ def belief_state(belief: Distribution, best: Distribution | None, true: int | No
     """The most probable tokens under either distribution and the true token, sorted by the model's probability; for
     JavaScript.
 
-    ``rows`` has both probabilities per token. ``own`` describes the true token: rank (1 is the highest), probability
-    and surprisal in nats; None if there is no true token. ``kl`` is the `divergence`, None if ``best`` is None.
+    ``rows`` gives both probabilities of each token. ``own`` describes the true token by its rank (1 for the most
+    probable token), probability and surprisal in nats; it is None if there is no true token. ``kl`` is the
+    `divergence`; it is None if ``best`` is None.
     """
     highest = belief if best is None else torch.maximum(belief, best)
     top = highest.topk(min(TOP, len(belief))).indices.tolist()

@@ -1,4 +1,5 @@
-"""Attention masks for JavaScript: the rule that decides each (query, key) pair, and the reason in words."""
+"""Attention masks for JavaScript: the rule that decides each (query, key) pair, and a sentence that gives the
+reason."""
 
 from typing import TypedDict
 
@@ -17,8 +18,8 @@ class MaskState(TypedDict):
 def mask_state(title: str, visible: Visibility) -> MaskState:
     """Convert a mask for JavaScript.
 
-    ``rules`` are the names of its rules; ``rule_ids`` is the flattened `Visibility.rule_ids`, row by row; ``sentences``
-    has a template for each cause, with placeholders {query} and {key}.
+    ``rules`` lists the names of the rules; ``rule_ids`` is `Visibility.rule_ids`, flattened in row-major order;
+    ``sentences`` maps each rule id that occurs to a sentence with the placeholders {query} and {key}.
     """
     rule_ids = visible.rule_ids().flatten().tolist()
     return {

@@ -11,7 +11,8 @@ def empty(what: str = "sentence") -> ValueError:
 
 
 def left_out(count: int, room: int, unit: str = "token") -> str:
-    """The note that the last ``count`` units of a text are not drawn, because only ``room`` are; "" if all are."""
+    """The note that the last ``count`` units of a text are not drawn because only ``room`` units are; "" if all are
+    drawn."""
     if count <= 0:
         return ""
     rest = f"{unit} is" if count == 1 else f"{count:,} {unit}s are"

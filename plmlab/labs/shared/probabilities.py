@@ -1,4 +1,4 @@
-"""The exact probability of a typed sentence in the Small World, word by word, with the Bayes-optimal predictions."""
+"""The exact probability of a typed sentence in the Small World, word by word, with Bayes-optimal predictions."""
 
 from collections.abc import Mapping, Sequence
 from math import exp, isfinite, log
@@ -17,7 +17,7 @@ MARKS = ".?!,"
 
 
 class Believed(TypedDict):
-    """A distribution over the word at one position, as returned by `belief`."""
+    """A distribution over the word at a position, as returned by `belief`."""
 
     likeliest: list[list[Any]]
     own: float
@@ -34,7 +34,7 @@ class Column(TypedDict):
 
 
 class Gain(TypedDict):
-    """A word, and how much the right context improves its prediction."""
+    """A word, with its surprisal given the left context and given both sides."""
 
     position: int
     word: str
@@ -51,7 +51,7 @@ class End(TypedDict):
 
 
 class Known(TypedDict):
-    """The entries that exist for every sentence."""
+    """The entries of the state that exist for every sentence."""
 
     words: list[Column]
     valid: bool
@@ -71,8 +71,8 @@ class ProbabilityState(Known, total=False):
 
 
 def words_of(text: str, world: World) -> list[str]:
-    """Split a typed sentence into the world's words: punctuation separated, and the initial capital lowered if that
-    makes a longer prefix grammatical."""
+    """Split a typed sentence into the world's words: punctuation marks become separate words, and the first word is
+    lower-cased if this makes a longer prefix grammatical."""
     known, words = frozenset(world.vocabulary), list[str]()
     for typed in text.split():
         word = typed.rstrip(MARKS) if typed not in known else typed
@@ -83,7 +83,7 @@ def words_of(text: str, world: World) -> list[str]:
 
 
 def spelled(text: str, world: World) -> str:
-    """Normalise a typed text to the world's spelling: its words, separated by spaces."""
+    """Convert a typed text to the world's spelling: its words, separated by spaces."""
     return " ".join(words_of(text, world))
 
 
@@ -94,18 +94,18 @@ def likeliest(beliefs: Mapping[str, float], count: int = SHOWN) -> list[list[Any
 
 
 def belief(beliefs: Mapping[str, float], word: str) -> Believed:
-    """Summarise a distribution at one position: the ``likeliest`` words, ``own``, the probability of ``word``, and
-    ``choices``, the number of possible words."""
+    """Summarise a distribution at a position: ``likeliest``, the most probable words; ``own``, the probability of
+    ``word``; and ``choices``, the number of possible words."""
     return {"likeliest": likeliest(beliefs), "own": beliefs.get(word, 0.0), "choices": len(beliefs)}
 
 
 def probability_state(world: World, words: Sequence[str]) -> ProbabilityState:
-    """Analyse a sentence word by word, as a dict for JavaScript; surprisals in nats.
+    """Analyse a sentence word by word, as a dict for JavaScript; all surprisals are in nats.
 
     Each word of the grammatical prefix has its surprisal and the distribution given the words before it (``left``). A
-    word has the distribution given all other words (``both``) if these fit any sentence. A sentence of the world also
-    has its total ``nats``, its ``perplexity``, and in ``gain`` the word whose prediction the right context improves
-    most.
+    word also has the distribution given all other words (``both``) if those occur together in some sentence. For a
+    sentence of the world, the dict also has the total surprisal (``nats``), the ``perplexity``, and ``gain``, the word
+    whose prediction is improved most by the right context.
     """
     explained = world.explain(words)
     columns = [_column(world, words, place, explained.prefix) for place in range(len(words))]
@@ -133,7 +133,7 @@ def _column(world: World, words: Sequence[str], place: int, prefix: int) -> Colu
 
 
 def _gain(columns: Sequence[Column]) -> Gain:
-    """The word whose prediction the right context improves most."""
+    """The word whose prediction is improved most by the right context."""
     shares = [(column["left"]["own"], column["both"]["own"]) for column in columns if column["left"] and column["both"]]
     gains = [log(both / left) for left, both in shares]
     place = max(range(len(gains)), key=gains.__getitem__)
@@ -142,7 +142,8 @@ def _gain(columns: Sequence[Column]) -> Gain:
 
 
 def presets(world: World) -> list[dict[str, str]]:
-    """Example sentences as title and text: one of the world's, and three that are not, each for a different reason."""
+    """Example sentences as title and text: one sentence of the world, and three that are not in it, each for a
+    different reason."""
     sample = list(_some(world))
     texts = {"an ambiguous word": (" ".join(sentence.words) for sentence in sample if ambiguous(sentence)),
              "break the agreement": (disagreeing(world, sentence) for sentence in sample),
@@ -158,13 +159,14 @@ def _some(world: World) -> list[Sentence]:
 
 
 def ambiguous(sentence: Sentence) -> bool:
-    """Whether one of the first three words is a noun with several senses, with enough right context to resolve it."""
+    """Return whether one of the first three words is an ambiguous noun that is followed by enough context to resolve
+    its sense."""
     return any(sense and tag == "NOUN" for sense, tag in zip(sentence.senses[:3], sentence.tags, strict=False)) \
         and len(sentence.words) > 6
 
 
 def disagreeing(world: World, sentence: Sentence) -> str | None:
-    """The sentence with a verb in the wrong number after an attractor noun; None if it has no such verb."""
+    """The sentence with a verb in the wrong number after an attractor noun; None if the sentence has no such verb."""
     for link in sentence.agreement:
         if not link.attractors or link.verb < link.subject:
             continue
@@ -184,8 +186,8 @@ def _forms(world: World, verb: str) -> list[str]:
 
 
 def untrue(world: World, sentence: Sentence) -> str | None:
-    """The sentence with the last entity replaced by another one of the same kind so that its fact is false; None if the
-    sentence does not state exactly one fact, or no replacement makes it false."""
+    """The sentence with its last entity replaced by another of the same kind, so that the stated fact is false; None if
+    the sentence does not state exactly one fact, or if no replacement makes it false."""
     if len(sentence.facts) != 1 or len(sentence.mentions) < 2:
         return None
     start, end, key = sentence.mentions[-1]

@@ -18,12 +18,12 @@ MOST = 12
 
 
 class SoftmaxLab(Lab):
-    """A softmax with adjustable scores and temperature: e to the score ÷ T, the normalised probabilities, and their
-    perplexity. Everything is computed in JavaScript.
+    """A softmax with adjustable scores and temperature: the exponentials exp(score / T), the normalised probabilities,
+    and their perplexity. Everything is computed in JavaScript.
 
     Args:
-        scores: token → score (logit), from −10 to 10, with one decimal; two to twelve of them.
-        temperature: T, from 0.1 to 5, with one decimal.
+        scores: maps two to twelve tokens to scores (logits) from −10 to 10, with one decimal.
+        temperature: the temperature T, from 0.1 to 5, with one decimal.
     """
 
     title = "Softmax Lab"
@@ -40,7 +40,8 @@ class SoftmaxLab(Lab):
 
     @traitlets.validate("scores")
     def _check_scores(self, proposal: Any) -> Any:
-        """Round the scores to one decimal, as the sliders do. Raises TraitError for scores that no slider can show."""
+        """Round the scores to one decimal, as the sliders do. Raises TraitError for scores outside the range of the
+        sliders."""
         value = proposal["value"]
         if not 2 <= len(value) <= MOST:
             raise traitlets.TraitError(f"give 2 to {MOST} scores; {len(value)} were given")
@@ -52,14 +53,14 @@ class SoftmaxLab(Lab):
 
     @traitlets.validate("temperature")
     def _check_temperature(self, proposal: Any) -> Any:
-        """Round the temperature to one decimal. Raises TraitError if it is out of the slider's range."""
+        """Round the temperature to one decimal. Raises TraitError for a temperature outside the range of the slider."""
         if not COOLEST <= proposal["value"] <= HOTTEST:
             raise traitlets.TraitError(f"the temperature must be from {COOLEST} to {HOTTEST}; {proposal['value']} was "
                                        "given")
         return round(proposal["value"], 1)
 
     def shares(self) -> dict[str, float]:
-        """Token → probability, as shown by the bars; they add up to 1."""
+        """Map each token to its probability, as shown by the bars; the probabilities add up to 1."""
         logits = torch.tensor([score for _, score in self.scores], dtype=torch.float64)
         probabilities = distribution(logits, self.temperature).tolist()
         return dict(zip((token for token, _ in self.scores), probabilities, strict=True))

@@ -1,1 +1,2 @@
-"""The Vector Lab: word vectors as points, nearest neighbours in the full space, and analogies, during training."""
+"""The Vector Lab: word vectors as points, nearest neighbours in the full space, and analogies, tracked during
+training."""

@@ -15,8 +15,8 @@ Snapshots = dict[int, WordVectors]
 
 
 def snapshots(vectors: WordVectors | Mapping[int, WordVectors]) -> Snapshots:
-    """Normalise the input to update → vectors, sorted; plain vectors are put at update 0. Raises TypeError or
-    ValueError if they cannot be drawn."""
+    """Convert the input to a sorted mapping from update to vectors; a single set of vectors becomes update 0. Raises
+    TypeError or ValueError if the vectors cannot be drawn."""
     given = {0: vectors} if isinstance(vectors, WordVectors) else vectors
     if not isinstance(given, Mapping):
         raise TypeError("vectors must be WordVectors, or a mapping from training updates to WordVectors; "
@@ -75,7 +75,8 @@ def _alike(ordered: Snapshots) -> None:
 
 
 def groups_of(groups: Mapping[str, Sequence[str]], vectors: WordVectors) -> dict[str, list[int]]:
-    """Map group names to rows. Raises ValueError for an unknown word, a word in two groups, or too many groups."""
+    """Map the name of each group to its rows. Raises ValueError for an unknown word, a word in two groups, or too many
+    groups."""
     if len(groups) > MOST_GROUPS:
         raise ValueError(f"{len(groups)} groups are too many to distinguish by colour and mark: give at most "
                          f"{MOST_GROUPS}")
@@ -94,7 +95,8 @@ def groups_of(groups: Mapping[str, Sequence[str]], vectors: WordVectors) -> dict
 
 
 def counts_of(counts: Sequence[int] | None, vectors: WordVectors) -> list[int] | None:
-    """The word counts. Raises ValueError if there is not one per word, or if one is negative."""
+    """The word counts. Raises ValueError if the number of counts differs from the number of words, or if a count is
+    negative."""
     if counts is None:
         return None
     values = [int(count) for count in counts]
@@ -108,7 +110,8 @@ def counts_of(counts: Sequence[int] | None, vectors: WordVectors) -> list[int] |
 
 
 def twins_of(twins: Sequence[WordVectors], vectors: WordVectors) -> tuple[WordVectors, ...]:
-    """The vectors from other seeds. Raises TypeError, or ValueError if one lacks a word or cannot be drawn."""
+    """The vectors from other seeds. Raises TypeError for other types, and ValueError if a set lacks a word or cannot be
+    drawn."""
     if isinstance(twins, WordVectors):
         raise TypeError("twins must be a list of WordVectors, one per additional seed; write twins=[vectors]")
     for i, twin in enumerate(twins):
@@ -121,7 +124,7 @@ def twins_of(twins: Sequence[WordVectors], vectors: WordVectors) -> tuple[WordVe
 
 
 def known(words: Sequence[str], vectors: WordVectors, what: str) -> list[str]:
-    """Check that each word has a vector. Raises ValueError with the word and the argument ``what`` if not."""
+    """Check that each word has a vector. Raises ValueError, naming the word and the argument ``what``, otherwise."""
     for word in words:
         if not isinstance(word, str):
             raise ValueError(f"{what}: a word must be a string; {word!r:.60} was given")
@@ -133,8 +136,8 @@ def known(words: Sequence[str], vectors: WordVectors, what: str) -> list[str]:
 
 
 def analogy_of(analogy: Sequence[str], vectors: WordVectors) -> list[str]:
-    """Check an analogy: ``[a, b, c]``, ``[a, b, c, d]`` or ``[]``. Raises ValueError for another number of words, or an
-    unknown word."""
+    """Check an analogy: ``[a, b, c]``, ``[a, b, c, d]`` or ``[]``. Raises ValueError for another number of words, or
+    for an unknown word."""
     if isinstance(analogy, str) or len(analogy) not in (0, 3, 4):
         raise ValueError(f"an analogy has three words (a, b, c), or four with the correct answer; "
                          f"{analogy!r:.60} was given")
@@ -142,8 +145,8 @@ def analogy_of(analogy: Sequence[str], vectors: WordVectors) -> list[str]:
 
 
 def axes_of(axes: Sequence[Sequence[str]], vectors: WordVectors) -> list[list[str]]:
-    """Check the axes: two pairs of words, or none for principal axes. Raises ValueError for another shape, an unknown
-    word, or an axis from a word to itself."""
+    """Check the axes: two pairs of words, or none for the principal axes. Raises ValueError for another shape, an
+    unknown word, or an axis from a word to itself."""
     pairs = [] if isinstance(axes, str) else [list(pair) if not isinstance(pair, str) else [pair] for pair in axes]
     if (axes and not pairs) or len(pairs) not in (0, 2) or any(len(pair) != 2 for pair in pairs):
         raise ValueError("axes must be two pairs of words, ((from, to), (from, to)), or None for principal axes; "

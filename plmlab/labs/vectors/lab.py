@@ -1,4 +1,5 @@
-"""The Vector Lab: word vectors as points, nearest neighbours in the full space, and analogies, during training."""
+"""The Vector Lab: word vectors as points, nearest neighbours in the full space, and analogies, tracked during
+training."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -27,30 +28,33 @@ PRESET = ("word", "analogy", "axes", "spotlight", "update", "measure")
 
 class VectorLab(Lab):
     """Word vectors as a cloud of points, with the ten nearest neighbours of a selected word in the full space (not in
-    the picture), and an analogy: the word nearest to b − a + c, with and without the words of the question. Both are
-    tracked during training. JavaScript computes everything, so an exported page is fully interactive.
+    the projection), and an analogy: the word nearest to b − a + c, with and without the question's own words among the
+    candidates. Neighbours and analogy are tracked during training. All computations run in JavaScript, so an exported
+    page is fully interactive.
 
-    Vectors are sent as int16 with a scale per word; the error of a cosine in the page is below 0.0003.
+    Vectors are sent as int16 values with one scale per word; the resulting error of a cosine is below 0.0003.
 
     Args:
-        vectors: one set of vectors, or training update → vectors, all of the same words. Snapshots of one run share
-            their space, so they are not aligned.
-        word: the initial word; if None, the third word of the analogy, the first of a group, or the first of all.
+        vectors: one set of vectors, or a mapping from training updates to sets of vectors for the same words. Snapshots
+            of one run share a space, so they are not aligned.
+        word: the initial word; by default, the third word of the analogy, the first word of a group, or the first word
+            of all.
         analogy: ``(a, b, c)``, or ``(a, b, c, d)`` with the correct answer, whose rank is then tracked.
         axes: two pairs of words, ``((from, to), (from, to))``: the coordinates of a word are the cosines of its vector
-            with the differences of the two unit vectors. None: the two principal axes of the last snapshot's unit
-            vectors, used in all snapshots.
-        groups: name → words, at most seven; each gets a colour and a mark.
-        counts: word frequencies in the training text, in the order of the vectors; they set the size of the points.
+            with the differences of the two unit vectors. By default, the two principal axes of the last snapshot's unit
+            vectors are used in all snapshots.
+        groups: at most seven groups, as name → words; each group has its own colour and mark.
+        counts: word frequencies in the training text, in the order of the vectors; they determine the size of the
+            points.
         twins: vectors of the same words from other seeds; the number of seeds that agree is shown with each neighbour.
         presets: title → values for any of ``word``, ``analogy``, ``axes``, ``spotlight``, ``update``, ``measure``.
-        train: maps the user's text to vectors by update; if None, no text can be uploaded.
+        train: trains vectors on the user's text and returns them by update; if None, no text can be uploaded.
         traits: initial values of other traits: ``update`` (the snapshot shown; by default the last), ``measure``
             (``"cosine"`` or ``"dot"``, for neighbours), ``spotlight`` (words to highlight, separated by spaces or
             commas).
 
     Raises:
-        TypeError, ValueError, TraitError: for invalid input, with a message for the user.
+        TypeError, ValueError, TraitError: if the input is invalid, with a message for the user.
     """
 
     title = "Vector Lab"
@@ -135,8 +139,9 @@ class VectorLab(Lab):
             raise traitlets.TraitError(str(error)) from None
 
     def compute(self, change: Change) -> Computed:
-        """The state of the original vectors, or of vectors trained on the user's text; if training fails, the message
-        gives the reason and the previous state stays. A request is handled once, and its text is not stored."""
+        """Compute the state of the original vectors, or of vectors trained on the user's text; if training fails, the
+        message gives the reason and the previous state stays. A request is handled only once, and its text is not
+        stored."""
         kind = self.request.get("do")
         if kind in (None, "back"):
             return self._showing(self.first, self._beside, note="")
@@ -163,7 +168,8 @@ class VectorLab(Lab):
         return trained(self.train, str(self.request.get("text", "")), name)
 
     def _showing(self, found: Snapshots, beside: Beside, *, note: str) -> Computed:
-        """The state for a set of vectors; the current word, analogy and axes are kept if they have vectors."""
+        """Compute the state for a set of vectors; the current word, analogy and axes are kept if their words have
+        vectors."""
         last = next(reversed(found.values()))
         fitted = principal(last.unit.detach())
         state: State = {
@@ -183,7 +189,7 @@ class VectorLab(Lab):
         return Computed(traits, {"snapshots": found})
 
     def summary(self) -> str:
-        """The size of the vectors, and the nearest neighbours of the selected word."""
+        """The number and dimension of the vectors, and the nearest neighbours of the selected word."""
         near = ", ".join(found.word for found in self.shown.neighbours(self.word, 3, dot=self.measure == "dot"))
         question = f"; {' : '.join(self.analogy[:2])} :: {self.analogy[2]} : ?" if self.analogy else ""
         return (f"{len(self.vectors):,} words × {self.vectors.matrix.shape[1]} dimensions, update {self.update:,}; "

@@ -16,10 +16,10 @@ NEIGHBOURS = 10
 
 
 def packed(matrices: Sequence[Float[Tensor, "word model"]]) -> Packed:
-    """Quantise vectors to int16 (``numbers``, [snapshot, word, model]) with a float32 step per row (``steps``,
-    [snapshot, word]), little-endian. The error of an element is at most half a step, 1/65534 of the row's largest
-    absolute value; that of a cosine of d-dimensional vectors is at most √d/32767, or 0.0003 for d = 100, and in
-    practice a tenth of that."""
+    """Quantise vectors to int16 (``numbers``, [snapshot, word, model]) with one float32 step per row (``steps``,
+    [snapshot, word]), both little-endian. The error of an element is at most half a step, which is 1/65534 of the row's
+    largest absolute value. The error of a cosine of d-dimensional vectors is at most √d/32767, which is 0.0003 for d =
+    100, and in practice a tenth of that."""
     stacked = torch.stack([matrix.double() for matrix in matrices])
     steps = stacked.abs().amax(-1) / STEPS
     rows = torch.where(steps > 0, steps, 1.0)
@@ -28,8 +28,8 @@ def packed(matrices: Sequence[Float[Tensor, "word model"]]) -> Packed:
 
 
 class Principal(NamedTuple):
-    """The principal components of points: their mean, orthonormal ``axes``, and the proportion of variance explained by
-    each."""
+    """The principal components of points: the mean, the orthonormal ``axes``, and the proportion of variance explained
+    by each axis (``shares``)."""
 
     mean: Float[Tensor, "model"]
     axes: Float[Tensor, "axis model"]
@@ -49,8 +49,9 @@ def principal(points: Float[Tensor, "word model"], count: int = 2) -> Principal:
 
 
 def nearest(vectors: WordVectors, words: Sequence[str], count: int = NEIGHBOURS) -> bytes:
-    """The nearest neighbours of each word among these words in other vectors, as uint16 rows [2, word, count]: by
-    cosine, and by dot product. If there are fewer, the word itself fills the remaining entries."""
+    """The nearest neighbours of each word among ``words``, according to another set of vectors, as uint16 rows [2,
+    word, count]: by cosine, and by dot product. If there are fewer than ``count`` neighbours, the word's own row fills
+    the remaining entries."""
     own = vectors.only(words)
     kinds = []
     for points in (own.unit, own.matrix):

@@ -4,7 +4,7 @@ from typing import Any, TypedDict
 
 
 class Group(TypedDict):
-    """A named group of words, as rows."""
+    """A named group of words, given by their rows."""
 
     name: str
     rows: list[int]
@@ -18,7 +18,7 @@ class Packed(TypedDict):
 
 
 class Beside(TypedDict):
-    """The optional data in addition to the vectors."""
+    """Optional data shown in addition to the vectors."""
 
     groups: list[Group]
     counts: Any
@@ -34,7 +34,8 @@ class Axes(TypedDict):
 
 
 class State(Packed, Beside):
-    """The data drawn: ``updates`` are those of the snapshots; ``own`` is true if they are from the user's text."""
+    """The data drawn: ``updates`` are the updates of the snapshots; ``own`` is true if the vectors were trained on the
+    user's text."""
 
     words: list[str]
     width: int

@@ -23,12 +23,12 @@ VIEWS = {"sentences": ("drawn",), "probability": ("text", "max_tokens"), "entity
 class WorldLab(Lab):
     """Four views of the Small World, in tabs.
 
-    Generated sentences with their gold labels; the exact probability of any typed sentence, or the point where it
-    leaves the grammar, and the Bayes-optimal predictions for a masked word; the article and the facts of an entity; and
-    a bridge question, hop by hop.
+    The views show sampled sentences with their gold labels; the exact probability of any typed sentence, or the point
+    where it leaves the grammar, with the Bayes-optimal predictions for each word; the article and the facts of an
+    entity; and a bridge question, hop by hop.
 
     Args:
-        text: the initial sentence; one of the world's sentences if None.
+        text: the initial sentence; by default, a sentence of the world.
         size: "small", or "full", which takes a few seconds to compile.
         view: the initial tab.
     """
@@ -72,7 +72,7 @@ class WorldLab(Lab):
 
     def compute(self, change: Change) -> Computed:
         """Update the views that depend on the changed inputs; a new world also resets the sentence, the entity and the
-        questions. A view with an invalid input keeps its previous state."""
+        question. A view with an invalid input keeps its previous state."""
         shown = find_world(self.size)
         same = self.size == self._size
         questions, begin = (self._questions, {}) if same else entered(shown)
@@ -94,7 +94,7 @@ class WorldLab(Lab):
 
     def _made(self, view: str, shown: World, given: Mapping[str, Any],
               questions: Sequence[Question]) -> State:
-        """The part of the state for one view."""
+        """Compute the part of the state for one view."""
         if view == "sentences":
             return {"sentences": sentences_state(shown, given["drawn"])}
         if view == "entity":
@@ -111,7 +111,8 @@ class WorldLab(Lab):
 
 
 def entered(shown: World) -> tuple[list[Question], dict[str, Any]]:
-    """The bridge questions of a world, and the initial traits: its presets and entities, a film, the first question."""
+    """The bridge questions of a world, and the initial traits: the presets and entities of the world, a film, and the
+    first question."""
     entities, examples = directory(shown), presets(shown)
     films = [entity["key"] for entity in entities if entity["kind"] == "film"]
     return bridge_questions(shown), {"menu": {"sizes": list(SIZES), "entities": entities, "presets": examples},

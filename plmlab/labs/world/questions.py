@@ -1,4 +1,4 @@
-"""A bridge question for the Small World Lab: the hops of its cognitive graph, and multiple-choice answers."""
+"""A bridge question for the Small World Lab: the hops of its cognitive graph, and answers for multiple choice."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -17,19 +17,20 @@ GUESSES = 4
 
 
 def bridge_questions(world: World) -> list[Question]:
-    """The first 40 bridge questions of the world's training split, always the same."""
+    """The first 40 bridge questions of the world's training split; the selection is always the same."""
     return list(islice(world.questions("bridge", "train", seed=1), QUESTIONS))
 
 
 def said(entity: Entity, world: World) -> str:
-    """The name of an entity as an answer: foods and products are in the plural."""
+    """The name of an entity as an answer; foods and products are in the plural."""
     if entity.kind in PLURAL:
         return world.lexicon[entity.traits["word"]].forms["pl"]
     return entity.name
 
 
 def guesses(world: World, question: Question, number: int) -> list[str]:
-    """Multiple-choice answers: the correct one and others of its kind, in a random order seeded by ``number``."""
+    """Answers for multiple choice: the correct one and others of the same kind, in a random order seeded by
+    ``number``."""
     rng = Random(number)
     answer = world.facts[str(question.answer_entity)]
     others = [other for other in world.facts.kind(answer.kind) if other != answer]
@@ -38,8 +39,8 @@ def guesses(world: World, question: Question, number: int) -> list[str]:
 
 
 def question_state(world: World, questions: Sequence[Question], number: int) -> QuestionState:
-    """A question for JavaScript: its words, its articles, the hops of its graph, each with its supporting sentence, and
-    multiple-choice answers."""
+    """A question for JavaScript: its words, its articles, the hops of its graph with their supporting sentences, and
+    answers for multiple choice."""
     question = questions[number % len(questions)]
     hops = list[Hop]()
     for edge in question.graph.edges:

@@ -37,8 +37,8 @@ def sentence_state(sentence: Sentence, world: World) -> SentenceState:
 
 
 def telling_sentences(world: World, drawn: int) -> list[Sentence]:
-    """Instructive sentences from one sample: one with a fact, an ambiguous word, a long-distance agreement, and a plain
-    one."""
+    """Instructive sentences from one sample: a sentence that states a fact, one with an ambiguous word, one with
+    long-distance agreement, and a plain one."""
     stream: Iterator[Sentence] = islice(world.sentences("train", seed=1 + drawn), LOOKED_AT)
     wanted = [
         lambda s: bool(s.facts) and len(s.mentions) > 0,
@@ -63,16 +63,16 @@ def sentences_state(world: World, drawn: int) -> list[SentenceState]:
 
 
 def directory(world: World) -> list[dict[str, str]]:
-    """All entities that have an article, as key, name and kind; they fill the searchable list."""
+    """All entities that have an article, with their key, name and kind, for the searchable list."""
     return [{"key": entity.key, "name": entity.name, "kind": entity.kind}
             for entity in world.facts.entities.values() if entity.named]
 
 
 def entity_state(world: World, key: str) -> Entity:
-    """An entity for JavaScript: its article, and the facts with it as subject or object.
+    """An entity for JavaScript: its article, and the facts that have the entity as subject or object.
 
     Raises:
-        ValueError: if there is no such entity, or it has no article.
+        ValueError: if there is no such entity, or if it has no article.
     """
     entity, article = world.facts[key], world.article(key)
     known = [triple for triple in world.facts.triples if key in (triple.subject, triple.object)]

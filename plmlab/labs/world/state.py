@@ -1,4 +1,4 @@
-"""The state of the Small World Lab, as passed to JavaScript, with one part per view."""
+"""The state of the Small World Lab, as passed to JavaScript, with one part for each view."""
 
 from typing import Any, TypedDict
 
@@ -35,7 +35,8 @@ class Mention(Named):
 
 
 class Agreement(TypedDict):
-    """Subject–verb agreement: the positions of both, their distance, and the number of attractors between them."""
+    """Subject–verb agreement: the positions of the subject and the verb, their distance, and the number of attractors
+    between them."""
 
     subject: int
     verb: int
@@ -58,7 +59,7 @@ class Sentence(TypedDict):
 
 
 class Entity(Named):
-    """An entity with its article and its facts; ``held`` is true if it is held out from training."""
+    """An entity with its article and its facts; ``held`` is true if the entity is held out from training."""
 
     chinese: str
     sentences: list[Sentence]
@@ -82,7 +83,7 @@ class Hop(TypedDict):
 
 
 class Question(TypedDict):
-    """A question, its hops, and multiple-choice answers."""
+    """A question, its hops, and answers for multiple choice."""
 
     number: int
     count: int
@@ -107,7 +108,7 @@ class Size(TypedDict):
 
 
 class State(TypedDict, total=False):
-    """The data drawn: the views computed so far, which are all of them after the first computation."""
+    """The data drawn: all views computed so far. After the first computation, all views are present."""
 
     sentences: list[Sentence]
     probability: ProbabilityState
