@@ -1,4 +1,4 @@
-"""Code that only one chapter uses, one folder per chapter: its exercises with their mistakes, the models it trains.
+"""Code that only one chapter uses, in one folder per chapter: exercises with common mistakes, and the models it trains.
 
-Code that two chapters use lives in a lower layer; chapters never import chapters.
+Code shared by several chapters lives in a lower layer; chapters never import one another.
 """

@@ -1,6 +1,7 @@
-"""Random weight guessing on the first-symbol recall task: weights are sampled, nothing is trained.
+"""Random weight guessing on the first-symbol recall task: weights are sampled, not trained.
 
-Hochreiter and Schmidhuber ("LSTM can solve hard long time lag problems", 1996) show that it solves tasks of this kind.
+Hochreiter and Schmidhuber ("LSTM can solve hard long time lag problems", 1996) show that random guessing solves tasks
+of this kind.
 """
 
 import torch
@@ -13,10 +14,10 @@ SIZE, TRIED, TEST_SIZE = 10.0, 200, 500
 
 
 def guess(count: int, steps: int, generator: Generator) -> Float[Tensor, "guess"]:
-    """Test error rate of ``count`` random plain RNNs of one unit, over a lag of ``steps``.
+    """Test error rates of ``count`` random plain RNNs with one unit each, for a time lag of ``steps``.
 
-    Weights and biases are sampled uniformly from [−10, 10]. The symbol that a positive final state predicts is chosen
-    on 200 sequences; the test set has 500 others.
+    Weights and biases are sampled uniformly from [−10, 10]. Which symbol a positive final state predicts is chosen on
+    200 sequences; the test set consists of 500 other sequences.
     """
     W, U, b = ((2 * torch.rand(count, width, generator=generator) - 1) * SIZE for width in (2 + NOISE, 1, 1))
     x, first = TASKS["first sign"].draw(TRIED + TEST_SIZE, steps, generator)

@@ -1,6 +1,6 @@
-"""For how many steps a perturbation of the initial state persists, in untrained and in trained networks.
+"""The number of steps for which a perturbation of the initial state persists, in untrained and in trained networks.
 
-Lecture notes often state about 7 steps for an RNN and about 100 for an LSTM.
+Lecture notes often give about 7 steps for an RNN and about 100 for an LSTM.
 """
 
 from collections.abc import Callable
@@ -45,10 +45,10 @@ def zero_recurrent_weights(network: Recurrent) -> None:
 
 
 def untrained_horizons(change: Callable[[Recurrent], None] = lambda network: None) -> dict[str, list[int | None]]:
-    """Perturbation horizon of untrained networks: cell → one number of steps per seed (three seeds).
+    """Perturbation horizons of untrained networks: a mapping from each cell to its horizons for three seeds.
 
-    It is the number of noise steps after which the perturbation has decayed below 1 % of its largest effect; None if it
-    has not at the end. ``change`` modifies each new network in place before the measurement.
+    The horizon is the number of noise steps after which the effect of the perturbation stays below 1 % of its maximum;
+    None if the effect is still larger at the end. ``change`` modifies each new network in place before the measurement.
     """
     horizons: dict[str, list[int | None]] = {}
     for name, cell in UNTRAINED.items():
@@ -76,7 +76,7 @@ def running_text(rows: int = 8, length: int = 200) -> Int[Tensor, "row time"]:
 
 
 def language_model_horizon(model: RecurrentLanguageModel, tokens: Int[Tensor, "row time"]) -> int | None:
-    """Number of tokens after which a perturbation of a language model has decayed below 1 %; None if it has not at the
-    end."""
+    """Number of tokens after which the effect of a perturbation on a language model stays below 1 % of its maximum;
+    None if the effect is still larger at the end."""
     recurrent, x = deepcopy(model.recurrent).double(), model.token(tokens).detach().double()
     return steps_until_below(perturbation_size(recurrent, x, torch.Generator().manual_seed(0)))

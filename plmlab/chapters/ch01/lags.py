@@ -1,8 +1,8 @@
-"""Which time lags each recurrent cell can learn to bridge: training on the long-memory tasks at several lengths.
+"""The time lags that each recurrent cell can learn to bridge: training on the long-memory tasks at several lengths.
 
 Hochreiter and Schmidhuber (1997) report that an LSTM learns lags of more than 1,000 steps. Le et al. (2015, figure 2)
-report that an RNN with ReLU and identity weights solves the adding problem as well as an LSTM, and that a plain RNN
-fails from 150 steps on.
+report that an RNN with ReLU and identity initialization solves the adding problem as well as an LSTM, whereas a plain
+RNN fails from 150 steps on.
 """
 
 from math import isfinite
@@ -29,7 +29,7 @@ def build(task: str, cell: str, steps: int, seed: int) -> LastStateModel:
 def learn(task: str, cell: str, steps: int, lr: float, seed: int) -> tuple[LastStateModel, list[float]]:
     """Train a network on a task; stop after `UPDATES` or as soon as the task is solved.
 
-    Returns the network, and its error on 500 new sequences before training and after every 50 updates.
+    Returns the network, and its errors on 500 new sequences, measured before training and after every 50 updates.
     """
     problem, network = TASKS[task], build(task, cell, steps, seed)
     draw = torch.Generator().manual_seed(seed)

@@ -1,4 +1,5 @@
-"""Language models of equal size and equal training tokens, three of them recurrent: excess loss by word category."""
+"""Language models with the same size and the same number of training tokens, three of them recurrent: excess loss by
+word category."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -53,6 +54,7 @@ def best_reader() -> BayesOptimalPredictor:
 
 
 def train(model: nn.Module, network: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train a network for ``updates`` steps and return the run's history; the data depend only on ``seed``."""
+    """Train a network for ``updates`` steps and return the history of the run; the training data depend only on
+    ``seed``."""
     text = sentence_batches(world.small(), "train", small_world_tokenizer(), causal, batch=BATCH, seed=seed)
     return fit(model, text, steps=updates, lr=lr, warmup=50, **options)

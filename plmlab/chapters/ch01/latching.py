@@ -1,4 +1,4 @@
-"""Latching in a plain RNN: the state can store the first symbol while a small perturbation of it dies out.
+"""Latching in a plain RNN: the state can store the first symbol although small perturbations of the state die out.
 
 Bengio et al. 1994, "Learning long-term dependencies with gradient descent is difficult", §III and IV.
 """
@@ -23,7 +23,8 @@ GONE = 1e-3
 def train_latching_rnn() -> tuple[LastStateModel, list[float], int]:
     """Train a plain RNN that recalls the first symbol after 100 steps although a perturbation of its state dies out.
 
-    Returns the network, its errors and its seed: the first of `SEEDS` for which both hold, or the last one.
+    Returns the network, its errors and its seed, which is the first of `SEEDS` for which both conditions hold, or else
+    the last seed.
     """
     for seed in SEEDS:
         network, errors = lags.learn("first sign", "RNN", STEPS, LR, seed)
@@ -36,8 +37,8 @@ def train_latching_rnn() -> tuple[LastStateModel, list[float], int]:
 def state_distances(network: LastStateModel) -> dict[str, list[float]]:
     """Distance between two states after 1, 2, … steps, as the root mean square over 16 sequences.
 
-    Keys: "the first sign", two sequences that differ only in their first symbol; "a push of 1", two initial states that
-    differ by a perturbation of norm 1 (to first order).
+    Under the key "the first sign", the two states result from sequences that differ only in their first symbol; under
+    "a push of 1", from initial states that differ by a perturbation of norm 1 (to first order).
     """
     symbols = TASKS["first sign"].draw(ASKED, STEPS, torch.Generator().manual_seed(1))[0].double()
     others = symbols.clone()

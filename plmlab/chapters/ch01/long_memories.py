@@ -1,4 +1,4 @@
-"""Networks for the long-memory tasks: one recurrent layer with a linear output layer on its last hidden state."""
+"""Networks for the long-memory tasks: one recurrent layer with a linear output layer on the last hidden state."""
 
 from typing import Any
 
@@ -24,7 +24,8 @@ class ForgetBiasLSTMCell(LSTMCell):
 
 
 class OpenForgetGateLSTMCell(ForgetBiasLSTMCell):
-    """An LSTM whose forget gate starts open, σ(8) = 0.9997, close to the LSTM of 1997, which has no forget gate."""
+    """An LSTM whose forget gate is initially open, σ(8) = 0.9997, as an approximation of the LSTM of 1997, which has no
+    forget gate."""
 
     forget_bias = 8.0
 
@@ -56,7 +57,8 @@ CELLS: dict[str, type[Cell]] = {"RNN": RNNCell, "IRNN": IdentityRNNCell, "LSTM":
 
 
 class LastStateModel(nn.Module):
-    """One recurrent layer and a linear layer on its last hidden state; ``steps`` sets ``longest`` of a chrono LSTM."""
+    """One recurrent layer with a linear layer on its last hidden state. ``steps`` sets ``longest`` of an LSTM with
+    chrono initialization."""
 
     def __init__(self, cell: str, inputs: int, hidden: int, outputs: int, steps: int) -> None:
         super().__init__()
@@ -65,5 +67,5 @@ class LastStateModel(nn.Module):
         self.recurrent, self.output = Recurrent(kind, inputs, hidden, **options), nn.Linear(hidden, outputs)
 
     def forward(self, x: Float[Tensor, "batch time inputs"]) -> Float[Tensor, "batch outputs"]:
-        """Outputs (values or logits), one row per sequence."""
+        """Outputs (values or logits) for each sequence."""
         return self.output(self.recurrent(x)[0][:, -1])

@@ -1,7 +1,7 @@
-"""Position probes: a linear probe decodes from a state how many words have been processed, or how many remain.
+"""Position probes: a linear probe decodes from a state how many words have been processed or how many remain.
 
-A recurrent network has no positional encoding. The baselines are a probe on the current word alone (one-hot) and a
-probe on an untrained network.
+A recurrent network has no positional encoding. The baselines are a probe on the one-hot vector of the current word and
+a probe on an untrained network.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Vectors = Callable[[Sequence[Words]], Float[Tensor, "step model"]]
 
 @cache
 def sentences(seed: int, count: int = 500) -> list[Words]:
-    """Distinct sentences among ``count`` samples from the full world's test split."""
+    """The distinct sentences among ``count`` samples from the full world's test split."""
     return list(dict.fromkeys(tuple(words) for words in islice(world.full().text("test", seed=seed), count)))
 
 
@@ -38,7 +38,7 @@ def cell_states(model: RecurrentLanguageModel, layer: int) -> Vectors:
 
 
 def concatenated(rows: Sequence[Words], count: int) -> list[Words]:
-    """Concatenate each ``count`` consecutive sentences into one, without a [START] between them."""
+    """Concatenate every ``count`` consecutive sentences into one, without a [START] token between them."""
     return [tuple(word for words in rows[i:i + count] for word in words)
             for i in range(0, len(rows) - count + 1, count)]
 
@@ -60,8 +60,8 @@ def still_to_come(rows: Sequence[Words]) -> list[int]:
 
 def probe_r2(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
              *exams: Sequence[Words]) -> list[float]:
-    """R² of a ridge-regression probe, fitted on ``to_learn``, on each test set; the function ``asked`` returns its
-    targets."""
+    """R² on each test set of a ridge-regression probe that is fitted on ``to_learn``; the function ``asked`` returns
+    the regression targets."""
     from sklearn.linear_model import RidgeCV
     features = vectors(to_learn)
     varying = features.std(0) > 0

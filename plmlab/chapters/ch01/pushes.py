@@ -1,5 +1,5 @@
-"""Perturbations of the initial state of a recurrent network: their size over time, and the step at which they have died
-out."""
+"""Perturbations of the initial state of a recurrent network: their effect over time, and the step at which they have
+died out."""
 
 import torch
 from jaxtyping import Float
@@ -13,10 +13,10 @@ STEP, PUSHES = 1e-5, 8
 @torch.no_grad()
 def perturbation_size(network: Recurrent, x: Float[Tensor, "batch time inputs"], generator: torch.Generator,
           ) -> Float[Tensor, "time"]:
-    """Size of a perturbation of norm 1 of the initial state after 1, 2, … steps.
+    """Effect of a perturbation of the initial state with norm 1 after 1, 2, … steps.
 
-    All layers' states are perturbed (their cell states in an LSTM). The size is the root mean square of the change in
-    the last layer's output, over sequences and eight random directions. It is computed by central differences, so the
+    The states of all layers are perturbed (in an LSTM, the cell states). The effect is the root mean square change of
+    the last layer's output, over sequences and eight random directions. It is computed with central differences, so the
     network and ``x`` must be float64.
     """
     initial = tuple(torch.zeros(len(network.cells), len(x), width, dtype=x.dtype) for width in network.cells[0].widths)
@@ -37,7 +37,7 @@ def perturb(states: LayerStates, push: Tensor) -> LayerStates:
 def steps_until_below(sizes: Float[Tensor, "time"], left: float = 0.01) -> int | None:
     """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum.
 
-    0 if all sizes are 0; None if the last size is above that fraction.
+    Returns 0 if all sizes are 0, and None if the last size is above that fraction.
     """
     above = (sizes > left * sizes.max()).nonzero()
     steps = int(above[-1]) + 1 if len(above) else 0

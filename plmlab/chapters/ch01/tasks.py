@@ -1,8 +1,8 @@
 """Two long-memory tasks: the adding problem, and recalling the first symbol of a sequence.
 
-The adding problem: Hochreiter and Schmidhuber 1997, §5.4, in the version of Le et al. 2015, §4.1: numbers from 0 to 1,
-two of them marked, one in each half. Recalling the first symbol after noise: similar tasks are in Bengio et al. 1994,
-§II, and Hochreiter and Schmidhuber's task 2c.
+The adding problem (Hochreiter and Schmidhuber 1997, §5.4) follows the version of Le et al. 2015, §4.1: the inputs are
+numbers from 0 to 1, of which two are marked, one in each half. Recalling the first symbol after noise is similar to a
+task of Bengio et al. 1994, §II, and to task 2c of Hochreiter and Schmidhuber.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,10 @@ class Task:
     Attributes:
         inputs: input size at each step.
         outputs: output size.
-        draw: (count, steps, generator) → random sequences [count steps inputs], and their targets.
+        draw: maps (count, steps, generator) to random sequences [count steps inputs] and their targets.
         loss: training loss, a function of outputs and targets.
         error: test error, a function of outputs and targets.
-        solved: the task counts as solved at this error or below.
+        solved: the task counts as solved if the error is at most this value.
         constant: error of the best constant prediction.
     """
 
@@ -40,7 +40,8 @@ class Task:
 
 
 def two_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
-    """Adding problem: steps of (number, mark), and the sum of the two marked numbers `[count 1]` as the target."""
+    """Adding problem: sequences of (number, mark) pairs; the target is the sum of the two marked numbers, `[count
+    1]`."""
     values, marks = torch.rand(count, steps, generator=generator), torch.zeros(count, steps)
     half = steps // 2
     for first, last in ((0, half), (half, steps)):
@@ -49,14 +50,14 @@ def two_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, T
 
 
 def first_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
-    """First-symbol recall: one of two symbols, then ``steps`` noise symbols, one-hot; targets `[count]`."""
+    """First-symbol recall: one of two symbols, followed by ``steps`` noise symbols, all one-hot; targets `[count]`."""
     first = torch.randint(2, (count, 1), generator=generator)
     noise = torch.randint(2, 2 + NOISE, (count, steps), generator=generator)
     return F.one_hot(torch.cat([first, noise], 1), 2 + NOISE).float(), first[:, 0]
 
 
 def share_wrong(logits: Tensor, right: Tensor) -> Tensor:
-    """Error rate: the fraction of sequences whose most likely answer is wrong."""
+    """Error rate: the fraction of sequences whose most probable answer is wrong."""
     return (logits.argmax(-1) != right).float().mean()
 
 

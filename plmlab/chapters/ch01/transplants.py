@@ -1,7 +1,9 @@
-"""Interchange interventions on an LSTM (Geiger et al. 2021): does the cell state or the hidden state store the number?
+"""Interchange interventions on an LSTM (Geiger et al. 2021): is grammatical number stored in the cell state or in the
+hidden state?
 
-Two sentences differ only in their subject's grammatical number. One continues with the cell state or the hidden state
-of the other; the predicted verb form shows which vector carries the number.
+Two sentences differ only in the grammatical number of their subject. In the middle of one sentence, the cell state or
+the hidden state is replaced by that of the other sentence; the predicted verb form then shows which vector carries the
+number.
 """
 
 from functools import cache
@@ -21,7 +23,7 @@ Words = tuple[str, ...]
 
 
 class Pair(NamedTuple):
-    """A sentence up to its verb, and the same with singular and plural of the subject flipped.
+    """A sentence up to its verb, and the same sentence with the number of the subject flipped.
 
     ``subject`` is the subject's index; ``verb`` and ``other_verb`` are the correct verb forms of the two sentences.
     """
@@ -35,8 +37,8 @@ class Pair(NamedTuple):
 
 @cache
 def pairs() -> list[Pair]:
-    """Up to 200 sentences of the full world's test split with at least three words between subject and verb, in which
-    flipping the subject's number is grammatical and changes no other word except the verb."""
+    """Up to 200 sentences of the full world's test split that have at least three words between subject and verb, and
+    in which flipping the subject's number yields a grammatical sentence with no other change except the verb."""
     full = world.full()
     nouns, verbs = other_noun(full), other_number(full)
     candidates = (Pair(s.words[:link.verb], (*s.words[:link.subject], nouns[s.words[link.subject]],
@@ -52,10 +54,11 @@ def pairs() -> list[Pair]:
 def predicts_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False,
                       after: int = 1,
                   ) -> bool:
-    """Whether the model assigns a higher logit to the sentence's own verb form than to the other sentence's.
+    """Return whether the model assigns a higher logit to the verb form of its own sentence than to that of the other
+    sentence.
 
-    ``after`` words after the subject, the model continues with the other sentence's hidden state (``state``), its cell
-    state (``memory``), or both.
+    From ``after`` words after the subject on, the model continues with the hidden state (``state``) or the cell state
+    (``memory``) of the other sentence, or with both.
     """
     start, cut = world_tokenizer().vocab.need("start"), pair.subject + 1 + after
     tokens, others = (torch.tensor([[start, *ids(words)]]) for words in (pair.words, pair.other))

@@ -12,25 +12,25 @@ SENTENCES = 640_000
 
 
 def world_vectors() -> LearnedVectors:
-    """Train vectors on newly sampled sentences of the full world, in one epoch."""
+    """Train vectors for one epoch on newly sampled sentences of the full world."""
     return learn_vectors(sampling.text(SENTENCES, seed=0), size=sampling.SIZE)
 
 
 def wikipedia_vectors() -> LearnedVectors:
-    """Train vectors on the Wikipedia sample, for words that occur at least five times."""
+    """Train vectors on the Wikipedia sample, for all words that occur at least five times."""
     return learn_vectors(wikipedia.sentences(), size=wikipedia.SIZE, least=wikipedia.LEAST, sample=wikipedia.SAMPLE,
                          rounds=wikipedia.ROUNDS)
 
 
 def above_floor(model: Word2Vec, tokenizer: Tokenizer) -> float:
-    """Exact loss of vectors of the full world above the minimum, in percent of the minimum."""
+    """Relative excess of the exact loss of the full world's vectors over the minimum, in percent."""
     loss = pair_loss("full")
     factors = factors_of(loss, vectors_of(model, tokenizer), vectors_of(model, tokenizer, output=True))
     return 100 * loss.above(scores(factors))
 
 
 def main() -> None:
-    """Train and save both sets of vectors, and enter them into the index of checkpoints."""
+    """Train and save both sets of vectors, and add them to the index of checkpoints."""
     trained = {"skipgram-world": world_vectors(), "skipgram-wikipedia": wikipedia_vectors()}
     for name, learned in trained.items():
         excess = {"excess loss over the minimum, %": above_floor(learned.model, learned.tokenizer)} \

@@ -1,7 +1,7 @@
 """Skip-gram with negative sampling as matrix factorization (Levy and Goldberg 2014), computed exactly for a world.
 
-The optimum is the shifted PMI of the world's word–context pairs; it includes word2vec's smoothed noise distribution
-and its shrinking window.
+The optimum is the shifted PMI of the world's word–context pairs, under word2vec's smoothed noise distribution and
+randomly shrunk windows.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,11 @@ Factors = tuple[Float[Tensor, "word model"], Float[Tensor, "word model"]]
 
 @dataclass(frozen=True)
 class PairLoss:
-    """Expected loss of skip-gram with negative sampling (infinite text), as a function of the scores w·c of all pairs.
+    """Expected loss of skip-gram with negative sampling (that is, the loss on infinite text), as a function of the
+    scores w·c of all pairs.
 
-    ``joint`` is P(w, c), the probability of a pair among all pairs; ``refused`` is k P(w) q(c), the expected number of
-    times that it is sampled as a negative per positive pair. Both are float64.
+    ``joint`` is P(w, c), the probability of a pair among all positive pairs; ``refused`` is k P(w) q(c), the expected
+    number of times that the pair is sampled as a negative per positive pair. Both are float64.
     """
 
     words: tuple[str, ...]
@@ -48,23 +49,23 @@ class PairLoss:
 
     @cached_property
     def occurs(self) -> Bool[Tensor, "word context"]:
-        """Mask of the word–context pairs that occur."""
+        """Mask of the word–context pairs with non-zero probability."""
         return self.joint > 0
 
     @cached_property
     def best(self) -> Float[Tensor, "word context"]:
-        """The scores that minimise the loss, log P(w, c) / (k P(w) q(c)): the PMI shifted by log k; −∞ for a pair with
-        probability 0."""
+        """The scores that minimise the loss, log(P(w, c) / (k P(w) q(c))), which is the PMI shifted by log k; −∞ for a
+        pair with probability 0."""
         return (self.joint / self.refused).log()
 
     def table(self, *, positive: bool) -> Float[Tensor, "word context"]:
-        """``best`` with 0 for pairs with probability 0; with ``positive``, negative scores are set to 0, too."""
+        """``best``, with 0 for pairs with probability 0; with ``positive``, negative scores are also set to 0."""
         matrix = torch.where(self.occurs, self.best, 0.0)
         return matrix.clamp(min=0) if positive else matrix
 
     @cached_property
     def floor(self) -> float:
-        """The minimum loss, reached by ``best``, in nats per pair."""
+        """The minimum loss, in nats per pair; ``best`` attains it."""
         return self(self.best.clamp(min=-1e3))
 
     def __call__(self, scores: Float[Tensor, "word context"]) -> float:
@@ -77,11 +78,12 @@ class PairLoss:
         return (joint * F.softplus(-scores)).sum() + (refused * F.softplus(scores)).sum()
 
     def above(self, scores: Float[Tensor, "word context"]) -> float:
-        """Relative excess of the loss of ``scores`` over the minimum (0.05 is 5 % above it)."""
+        """Excess of the loss of ``scores`` over the minimum, relative to the minimum (0.05 means 5 %)."""
         return self(scores) / self.floor - 1
 
     def distance(self, scores: Float[Tensor, "word context"]) -> float:
-        """Root mean squared distance to ``best`` in nats, over the pairs that occur, weighted by their probability."""
+        """Root mean squared distance to ``best`` in nats, over the pairs with non-zero probability, weighted by the
+        probability."""
         error = torch.where(self.occurs, scores.double() - self.best, 0.0)
         return (self.joint * error ** 2).sum().sqrt().item()
 
@@ -93,9 +95,10 @@ def pair_loss(name: str, negatives: int = NEGATIVES) -> PairLoss:
 
 
 def minimise_exact(loss: PairLoss, size: int, *, steps: int, lr: float, seed: int) -> Factors:
-    """Minimise the exact loss over vectors of dimension ``size``: skip-gram on infinite text, without sampling.
+    """Minimise the exact loss over vectors of dimension ``size``, which corresponds to skip-gram on infinite text,
+    without sampling.
 
-    Adam, with a learning rate that decays linearly to 0 (to a thousandth of ``lr``).
+    Uses Adam with a learning rate that decays linearly to a thousandth of ``lr``.
     """
     rng = torch.Generator().manual_seed(seed)
     factors = [(torch.rand(len(loss.words), size, generator=rng) - 0.5) / size,
@@ -116,7 +119,7 @@ def truncated_svd(loss: PairLoss, size: int, *, positive: bool = True) -> Factor
     """Factors from the truncated SVD of the shifted positive PMI, with singular values split evenly between words and
     contexts (Levy and Goldberg 2014, §4.2).
 
-    ``positive=False`` takes the shifted PMI, with 0 for pairs that never co-occur.
+    With ``positive=False``, the matrix is the shifted PMI, with 0 for pairs that never co-occur.
     """
     left, values, right = torch.linalg.svd(loss.table(positive=positive), full_matrices=False)
     root = values[:size].sqrt()

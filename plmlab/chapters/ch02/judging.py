@@ -1,4 +1,5 @@
-"""Evaluation of word vectors: analogies, baselines that ignore the first pair, and neighbours of the same category."""
+"""Evaluation of word vectors: analogies, baselines that ignore the first pair, and nearest neighbours of the same
+category."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -24,11 +25,11 @@ def known(vectors: WordVectors, questions: Sequence[Question]) -> list[Question]
 
 
 def answers(vectors: WordVectors, questions: Sequence[Question]) -> dict[str, float]:
-    """Accuracy of several answering methods on analogies a : b = c : ?, with the question's words excluded. "left in"
-    is b − a + c without this exclusion; "it is b" and "it is c" are the fractions of questions for which it then
-    returns b or c itself.
+    """Accuracy of several answering methods on analogies a : b = c : ?, with the words of the question excluded as
+    answers. "left in" is b − a + c without this exclusion; "it is b" and "it is c" are the fractions of questions for
+    which "left in" returns b or c itself.
 
-    All words of the questions need a vector. NaN if there are no questions.
+    All words of the questions need a vector. The values are NaN if there are no questions.
     """
     indices = [[vectors.row[word] for word in question] for question in questions]
     rows = torch.tensor(indices, dtype=torch.long).reshape(-1, 4)
@@ -47,9 +48,10 @@ def answers(vectors: WordVectors, questions: Sequence[Question]) -> dict[str, fl
 
 
 def mean_offset_accuracy(vectors: WordVectors, questions: Sequence[Question]) -> float:
-    """Accuracy of c plus the mean offset b − a over all pairs of the relation except the question's own second pair.
+    """Accuracy of answering with the word nearest to c plus the mean offset b − a over all pairs of the relation,
+    except the pair that the question asks for.
 
-    Vectors are normalized to length 1, and the question's words are excluded.
+    Vectors are normalized to unit length, and the words of the question are excluded as answers.
     """
     pairs = sorted({(question.a, question.b) for question in questions} | {(q.c, q.d) for q in questions})
     correct = 0
@@ -62,8 +64,8 @@ def mean_offset_accuracy(vectors: WordVectors, questions: Sequence[Question]) ->
 
 def by_score(vectors: WordVectors, contexts: WordVectors, questions: Sequence[Question], *, among: Sequence[str],
              ) -> float:
-    """Accuracy of answering with the word of ``among`` whose context vector has the highest dot product with the vector
-    of c."""
+    """Accuracy of answering with the word of ``among`` whose context vector has the highest dot product with the word
+    vector of c."""
     candidates = contexts.only(among).matrix
     predicted = {c: among[int((candidates @ vectors[c]).argmax())] for c in {question.c for question in questions}}
     return sum(predicted[question.c] == question.d for question in questions) / len(questions)
@@ -76,15 +78,16 @@ def chance(questions: Sequence[Question]) -> float:
 
 
 def world_answers(vectors: WordVectors) -> dict[str, dict[str, float]]:
-    """Relation of the full world → `answers` on its questions."""
+    """Map each relation of the full world to the `answers` on its questions."""
     return {name: answers(vectors, known(vectors, questions))
             for name, questions in asked(related(world.full())).items()}
 
 
 def answers_spread(runs: Mapping[int, dict[str, dict[str, float]]]) -> dict[str, dict[str, Any]]:
-    """Aggregate ``world_answers`` over seeds: relation → answering method → spread of its accuracy.
+    """Aggregate ``world_answers`` over seeds: a mapping from relation and answering method to the spread of the
+    accuracy.
 
-    Relations for which some seed has no question with vectors for all words are left out.
+    A relation is left out if, for some seed, it has no question whose words all have vectors.
     """
     first = next(iter(runs.values()))
     complete = [relation for relation in first if not any(isnan(share) for run in runs.values()
@@ -95,9 +98,10 @@ def answers_spread(runs: Mapping[int, dict[str, dict[str, float]]]) -> dict[str,
 
 
 def same_category_rate(vectors: WordVectors, kinds: Mapping[str, frozenset[str]] | None = None) -> tuple[float, float]:
-    """Fraction of the `NEAREST` neighbours that share a category with the word; and the same for random neighbours.
+    """Fraction of a word's `NEAREST` neighbours that share a category with the word, and the same fraction for random
+    neighbours.
 
-    Words and neighbours are those of a known category.
+    Only words of a known category are used, both as words and as neighbours.
     """
     kinds = word_kinds(world.full()) if kinds is None else kinds
     words = [word for word in kinds if word in vectors.row]

@@ -17,8 +17,9 @@ def loss_gradients(scores: Float[Tensor, "word context"], given: Float[Tensor, "
     """Gradients of the log-likelihood and of the NCE objective (times k + 1) with respect to the scores.
 
     ``scores`` are log u, the unnormalized log-probability of each context word given each word; ``given`` is P(c | w),
-    ``noise`` is q. Maximum likelihood: P − u/Z. NCE: k q / (k q + u) · (P − u), with a weight for each context word;
-    ``factor="one for all"`` replaces these weights by their mean under the noise distribution.
+    and ``noise`` is q. The gradient of maximum likelihood is P − u/Z. The gradient of NCE is k q / (k q + u) · (P − u),
+    where the fraction weights each context word; ``factor="one for all"`` replaces these weights by their mean under
+    the noise distribution.
     """
     u = scores.exp()
     likelihood = given - scores.softmax(-1)
@@ -30,9 +31,10 @@ def loss_gradients(scores: Float[Tensor, "word context"], given: Float[Tensor, "
 
 def angle(loss: PairLoss, size: int, k: int, *, mass: float = 1.0, factor: Factor = "each word's", seed: int = 0,
           ) -> float:
-    """Angle in degrees between the two gradients with respect to random word and context vectors of dimension ``size``.
+    """Angle in degrees between the two gradients, taken with respect to random word and context vectors of dimension
+    ``size``.
 
-    The scores of each word are shifted so that Z, the sum of all u, equals ``mass``.
+    The scores for each word are shifted so that Z, the sum of all u, equals ``mass``.
     """
     rng = torch.Generator().manual_seed(seed)
     words, contexts = (torch.randn(len(loss.words), size, generator=rng, dtype=torch.float64) * 0.5 for _ in "wc")

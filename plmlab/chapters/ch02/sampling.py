@@ -1,4 +1,5 @@
-"""Skip-gram trained by sampling, ours and gensim's on the same text: how close it comes to the exact minimum."""
+"""Skip-gram trained by sampling, with our implementation and with gensim on the same text: the distance from the exact
+minimum."""
 
 from functools import cache
 from itertools import islice
@@ -15,13 +16,13 @@ SIZE = 50
 
 @cache
 def text(count: int, seed: int) -> list[list[str]]:
-    """``count`` random sentences of the full world, with none held out (cached)."""
+    """``count`` random sentences of the full world, with no sentences held out (cached)."""
     return list(islice(free_sentences(world.full(), seed), count))
 
 
 def sampled(who: str, count: int, rate: float, seed: int) -> dict[str, Any]:
     """Train once and evaluate: the relative excess of the exact loss (``above``), the ``distance`` to the shifted PMI,
-    and the vectors' ``answers`` and ``kin``."""
+    the ``answers`` to analogies, and the fraction of neighbours of the same category (``kin``)."""
     words, contexts = TRAINERS[who](text(count, seed), rate, seed, size=SIZE)
     pair_scores = scores(factors_of(pair_loss("full"), words, contexts))
     return {"above": pair_loss("full").above(pair_scores), "distance": pair_loss("full").distance(pair_scores),

@@ -17,11 +17,11 @@ APART = "/"
 
 
 class Senses(NamedTuple):
-    """An ambiguous word's vector compared with the vectors of two of its senses.
+    """Comparison of an ambiguous word's vector with the vectors of two of its senses.
 
-    ``shares`` are the relative frequencies of the senses; ``alike`` the cosine of the word's vector with each sense
-    vector; ``between`` the cosine of the two sense vectors; ``mixture`` the cosine of the word's vector with its
-    projection onto the span of the two.
+    ``shares`` are the relative frequencies of the senses; ``alike`` are the cosines of the word's vector with each
+    sense vector; ``between`` is the cosine of the two sense vectors; and ``mixture`` is the cosine of the word's vector
+    with its projection onto the span of the two sense vectors.
     """
 
     word: str
@@ -35,7 +35,7 @@ class Senses(NamedTuple):
 @cache
 def told_apart() -> tuple[tuple[str, ...], Counts]:
     """The vocabulary of the full world with one entry per sense of an ambiguous word ("bank/bank.river"), and the
-    expected number of co-occurrences per sentence."""
+    expected number of co-occurrences per sentence for each pair of entries."""
     whole = world.full().automaton()
     ambiguous = world.full().lexicon.ambiguous
 
@@ -49,8 +49,8 @@ def told_apart() -> tuple[tuple[str, ...], Counts]:
 
 
 def contexts_of(word: str) -> dict[str, Float[Tensor, "word"]]:
-    """Sense → expected co-occurrences per sentence of the word in this sense with each word of the full world, in the
-    order of ``pair_loss("full").words``."""
+    """Map each sense of a word to its expected number of co-occurrences per sentence with each word of the full world,
+    in the order of ``pair_loss("full").words``."""
     words, counts = told_apart()
     plain = pair_loss("full").words
     row = {name: i for i, name in enumerate(plain)}
@@ -65,7 +65,8 @@ def contexts_of(word: str) -> dict[str, Float[Tensor, "word"]]:
 
 def best_vector(near: Float[Tensor, "word"], contexts: Float[Tensor, "word model"], loss: PairLoss,
                 ) -> Float[Tensor, "model"]:
-    """The skip-gram vector that minimises the loss for a word with context counts ``near``; context vectors are fixed.
+    """The skip-gram vector that minimises the loss for a word with the context counts ``near``, for fixed context
+    vectors.
 
     The loss is convex; a little weight decay (0.001) keeps the vector finite.
     """
@@ -116,7 +117,8 @@ def halves(word: str, contexts: Float[Tensor, "word model"], seed: int = 0) -> S
 
 
 def senses(word: str, contexts: Float[Tensor, "word model"]) -> Senses:
-    """Compare a word's vector with those of its two most frequent senses; raises ValueError if it has only one."""
+    """Compare a word's vector with the vectors of its two most frequent senses. Raises ValueError if the word has only
+    one sense."""
     vector, one, other = (vectors := sense_vectors(word, contexts)).values()
     counts = contexts_of(word)
     total = sum(float(near.sum()) for near in counts.values())

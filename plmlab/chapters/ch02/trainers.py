@@ -1,4 +1,4 @@
-"""Train skip-gram with negative sampling with our implementation or gensim's, with the same settings."""
+"""Train skip-gram with negative sampling, with our implementation or with gensim, under the same settings."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,8 @@ def our_vectors(sentences: Sequence[Sequence[str]], rate: float, seed: int, *, s
 
 def gensim_vectors(sentences: Sequence[Sequence[str]], rate: float, seed: int, *, size: int, least: int = 1,
                    sample: float = 0.0, rounds: int = 1, workers: int = 1) -> Pair:
-    """Train with gensim, on one thread: with several, the result depends on thread timing."""
+    """Train with gensim, by default with one worker thread, because with several the result depends on thread
+    timing."""
     from gensim.models import Word2Vec
 
     learned = Word2Vec(sentences, vector_size=size, window=WINDOW, negative=NEGATIVES, sg=1, sample=sample,

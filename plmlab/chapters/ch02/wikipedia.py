@@ -1,4 +1,4 @@
-"""The Wikipedia sample as training text for word vectors, and the settings of that training."""
+"""The Wikipedia sample as training text for word vectors, and the settings for that training."""
 
 from functools import cache
 

@@ -53,7 +53,7 @@ def best_reader() -> BayesOptimalPredictor:
 
 
 def distances(sentences: Sequence[Sentence]) -> list[int]:
-    """Distance in words from each verb back to the subject it agrees with, in order of occurrence."""
+    """Distance in words from each verb back to the subject that it agrees with, in order of occurrence."""
     distance_list = []
     for sentence in sentences:
         by_verb = {link.verb: link.verb - link.subject for link in sentence.agreement if link.subject < link.verb}
@@ -62,8 +62,8 @@ def distances(sentences: Sequence[Sentence]) -> list[int]:
 
 
 def excess_loss(model: NGram | LSTMLanguageModel) -> dict[str, Any]:
-    """``gaps``: word category → nats above the Bayes-optimal predictor; ``agreement``: distance of the subject → nats
-    at its verb."""
+    """``gaps``: mapping from word category to nats above the Bayes-optimal predictor; ``agreement``: mapping from the
+    distance of the subject to the same excess at its verb."""
     excess = gaps(model, best_reader(), test_sentences())  # type: ignore[arg-type]
     by_distance = defaultdict(list)
     for distance, gap in zip(distances(test_sentences()), excess["agreement"], strict=True):

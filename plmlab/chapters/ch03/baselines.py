@@ -1,4 +1,4 @@
-"""Next-word prediction by n-gram models and an LSTM trained on the same sentences: data, losses and training."""
+"""Next-word prediction by n-gram models and an LSTM, trained on the same sentences: data, losses and training."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Text:
         return self.examples(self.read)
 
     def source(self, seed: int) -> Callable[[int], Batch]:
-        """Batches of random training sentences; `BUCKETS` of them make up the `BATCH` sentences of one update."""
+        """Batches of random training sentences; `BUCKETS` batches make up the `BATCH` sentences of one update."""
         drawn = ExampleBatches(lambda rng: [self.made[int(rng.random() * len(self.made))]
                                             for _ in range(BATCH // BUCKETS)], seed, self.vocab.need("pad"))
         return bucketed(drawn, BUCKETS)
@@ -75,8 +75,8 @@ def network_losses(model: LSTMLanguageModel, text: Text, sentences: Ids) -> Loss
 
 
 def outcome(recorded: dict[str, Any]) -> str:
-    """``wins`` if the LSTM's loss is below the best n-gram's for every seed, ``loses`` if it is above for every seed,
-    otherwise ``neither``. ``recorded`` is the record of one amount of text, or of the real text."""
+    """``wins`` if the LSTM's loss is below that of the best n-gram model for every seed, ``loses`` if it is above for
+    every seed, otherwise ``neither``. ``recorded`` is the stored record of one training-set size, or of real text."""
     ngram, lstm = recorded[recorded["best n-gram"]]["loss"], recorded["LSTM"]["loss"]
     return "wins" if lstm["high"] < ngram else "loses" if lstm["low"] > ngram else "neither"
 
@@ -100,6 +100,6 @@ def train(model: LSTMLanguageModel, text: Text, updates: int, lr: float, seed: i
 
 def train_lstm(text: Text, width: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
             ) -> tuple[LSTMLanguageModel, History]:
-    """Build and train an LSTM; return it with the run's history."""
+    """Build and train an LSTM; return it with the history of the run."""
     model = build(text.vocab.size, width, dropout, seed)
     return model, train(model, text, updates, lr, seed, **options)

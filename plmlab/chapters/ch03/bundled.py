@@ -10,7 +10,7 @@ NAME, ARM, UPDATES = "transformer-telegrams", "smoothing", curse.VERDICT_UPDATES
 
 
 def main() -> None:
-    """Train, evaluate and save it, and enter it into the index of checkpoints."""
+    """Train and evaluate the translator, save it, and add it to the index of checkpoints."""
     lr, seed = recorded("03")["numbers"]["noisy translation"]["lr"], curse.SEEDS[0]
     arm = curse.ARMS[ARM]
     model, history = curse.learn(arm, UPDATES, lr, seed, show=False)

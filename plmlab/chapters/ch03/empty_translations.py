@@ -1,4 +1,4 @@
-"""Why the empty translation is the most likely: the rank of [END] as first token, and label smoothing undone."""
+"""Why the empty translation is the most probable one: the rank of [END] as first token, and label smoothing undone."""
 
 import torch
 from jaxtyping import Float, Int
@@ -11,7 +11,8 @@ from plmlab.models.transformer import Transformer, TransformerState
 
 
 def taken_back(logits: Float[Tensor, "*position vocab"], share: float) -> Float[Tensor, "*position vocab"]:
-    """Undo label smoothing: log p for logits of q = (1 − ε) · p + ε / V, with ε = ``share``; −∞ where q < ε / V."""
+    """Undo label smoothing: compute log p from logits of q = (1 − ε) · p + ε / V; ε is ``share``; −∞ where q < ε /
+    V."""
     return (logits.softmax(-1) - share / logits.shape[-1]).clamp(min=0).log().log_softmax(-1)
 
 
@@ -20,7 +21,7 @@ class Unsmoothed(Transformer):
 
     @classmethod
     def of(cls, model: Transformer) -> "Unsmoothed":
-        """Copy a trained model's weights, for evaluation only."""
+        """Copy the weights of a trained model, for evaluation only."""
         copied = cls(model.config)
         copied.load_state_dict(model.state_dict())
         return copied.eval()
@@ -36,6 +37,6 @@ class Unsmoothed(Transformer):
 
 @torch.no_grad()
 def ranks(model: Transformer, telegrams: list[Telegram]) -> list[int]:
-    """Rank of [END] among all first tokens by probability, one per telegram; 1 is the most likely."""
+    """Rank of [END] by probability among all first tokens, one per telegram; 1 is the most probable token."""
     first = model(pairs(telegrams, empty=True))[:, 0]
     return (1 + (first > first[:, [tokenizer().vocab.need("end")]]).sum(1)).tolist()

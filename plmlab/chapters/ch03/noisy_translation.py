@@ -1,5 +1,5 @@
-"""The beam search curse (Stahlberg and Byrne 2019): is the empty translation the model's most likely one, and does a
-narrow beam hide it? Configurations, training, and evaluation of the translations."""
+"""The beam search curse (Stahlberg and Byrne 2019): is the empty translation the most probable one under the model, and
+does a narrow beam hide this? Configurations, training, and evaluation of the translations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,13 +70,13 @@ def written(text: Hypothesis) -> Words:
 
 
 def example(telegram: Telegram, empty: bool = False) -> PairExample:
-    """Convert a telegram to an Example; with ``empty``, its target is the empty text (noise)."""
+    """Convert a telegram to an Example; with ``empty``, the target is the empty text (noise)."""
     source, target = ([_ids()[word] for word in words] for words in (telegram.source, telegram.target))
     return sequence_to_sequence(source, [] if empty else target, vocab=tokenizer().vocab)
 
 
 def pairs(telegrams: Sequence[Telegram], empty: bool = False) -> PairBatch:
-    """Collate telegrams into a batch."""
+    """Collate telegrams into a batch; with ``empty``, all targets are empty."""
     return PairBatch.of([example(telegram, empty) for telegram in telegrams], pad=tokenizer().vocab.need("pad"))
 
 
@@ -88,13 +88,13 @@ def lessons(arm: Arm, seed: int) -> ExampleBatches:
 
 
 def test_set(lost: float, count: int, seed: int | str, sources: int) -> list[Telegram]:
-    """Test set: ``sources`` new telegrams of ``count`` sentences."""
+    """Test set of ``sources`` new telegrams, each with ``count`` sentences."""
     rng = Random(f"exam {lost} {count} {seed}")
     return [draw(lost, rng, count) for _ in range(sources)]
 
 
 def build(arm: Arm, seed: int) -> Transformer:
-    """Return an untrained encoder-decoder with 2 + 2 layers of width 64, initialized with ``seed``."""
+    """Return an untrained encoder–decoder with 2 + 2 layers of width 64, initialized with ``seed``."""
     torch.manual_seed(seed)
     return Transformer(TransformerConfig(len(tokenizer()), dropout=0.0, smoothing=arm.smoothing))
 
@@ -105,13 +105,13 @@ def train(model: Transformer, arm: Arm, updates: int, lr: float, seed: int, **op
 
 
 def learn(arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> tuple[Transformer, History]:
-    """Build and train an encoder-decoder; return it with the run's history."""
+    """Build and train an encoder–decoder; return it with the history of the run."""
     model = build(arm, seed)
     return model, train(model, arm, updates, lr, seed, **options)
 
 
 def beamed(model: Transformer, telegrams: Sequence[Telegram], beam: int, alpha: float = 0.0) -> list[Hypothesis]:
-    """Best hypothesis of beam search for each telegram, in batches of ten."""
+    """The best hypothesis of beam search for each telegram, decoded in batches of ten."""
     best = []
     for begin in range(0, len(telegrams), 10):
         sources = pairs(telegrams[begin:begin + 10]).source
@@ -123,8 +123,8 @@ def beamed(model: Transformer, telegrams: Sequence[Telegram], beam: int, alpha: 
 
 
 def likeliest(model: Transformer, telegram: Telegram, *, empty: bool = True, limit: int = 30_000) -> Hypothesis | None:
-    """The most likely translation by exact search; with ``empty=False``, the most likely non-empty one. None if more
-    than ``limit`` prefixes of one length would have to be expanded."""
+    """The most probable translation, found by exact search; with ``empty=False``, the most probable non-empty one. None
+    if more than ``limit`` prefixes of one length would have to be expanded."""
     start = torch.tensor([[tokenizer().vocab.need("start")]])
     try:
         ranked = exact_search(ConditionedDecoder(model, pairs([telegram]).source), start, tokenizer().vocab,
@@ -147,9 +147,9 @@ def verdict(arms: dict[str, Any], name: str) -> str:
     """Apply the study's rule to a configuration ("noise" or "smoothing") after `VERDICT_UPDATES` updates, for texts of
     four sentences: "holds", "holds in part" or "fails". ``arms`` is the stored record.
 
-    It fails if the most likely text is empty for less than 10 % of the sources, or not for more sources than with one
-    sentence, or if greedy search finds it too, or if "clean" prefers it for more than 1 %. It holds if a beam of 5
-    finds it for at most a third of those sources, and holds in part otherwise."""
+    It "fails" if the most probable text is empty for less than 10 % of the sources, or for no more sources than with
+    one sentence, or if greedy search also finds an empty text, or if "clean" prefers it for more than 1 %. It "holds"
+    if a beam of 5 finds the empty text for at most a third of those sources, and otherwise "holds in part"."""
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
         return arms[arm]["updates"][str(VERDICT_UPDATES)][str(count)][way]["empty"]["mean"]
 
@@ -160,7 +160,7 @@ def verdict(arms: dict[str, Any], name: str) -> str:
 
 
 def is_model_error(arms: dict[str, Any], name: str) -> bool:
-    """Whether the curse is due to the model rather than to its training objective: the optimum of the objective prefers
-    the empty text for less than half as many sources as the model."""
+    """Return whether the curse is due to the model rather than to its training objective: the objective's optimum
+    prefers the empty text for less than half as many sources as the model does."""
     model = arms[name]["updates"][str(VERDICT_UPDATES)][str(LONGEST)]["exact"]["empty"]["mean"]
     return arms[name]["ideal"][str(LONGEST)]["empty"]["mean"] < model / 2

@@ -1,8 +1,8 @@
-"""Telegrams: a translation task whose Chinese sources are corrupted by word dropout; and which English is correct.
+"""Telegrams: a translation task whose Chinese sources are corrupted by word dropout, with a test for correct English.
 
-A text is one to four sentences of the small world, sampled independently. Its source is their Chinese, from which each
-word is dropped with probability ``lost``; its target is their English. Without word loss exactly one target is correct,
-because no two sentences have the same Chinese. With word loss several are, and more for longer texts. """
+A text is one to four sentences of the small world, sampled independently. The source is their Chinese, from which each
+word is dropped with probability ``lost``; the target is their English. Without word loss exactly one target is correct,
+because no two sentences have the same Chinese. With word loss several targets are, and more for longer texts."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class BilingualSentence:
-    """A sentence of the small world in both languages, and its probability."""
+    """A sentence of the small world in both languages, with its probability."""
 
     english: Words
     chinese: Words
@@ -62,7 +62,7 @@ def _by_english() -> dict[Words, BilingualSentence]:
 
 def draw(lost: float, rng: Random, count: int | None = None) -> Telegram:
     """Sample a text of ``count`` sentences (default: one to four, uniformly). A text that loses all its words is
-    resampled, because the empty text would be a correct translation. Raises ValueError unless 0 ≤ ``lost`` < 1."""
+    resampled, because the empty text would then be a correct translation. Raises ValueError unless 0 ≤ ``lost`` < 1."""
     if not 0 <= lost < 1:
         raise ValueError(f"lost={lost}: the probability that a word is lost must be at least 0 and below 1")
     known, cumulative = sentences(), _cumulative()
@@ -86,8 +86,8 @@ def split_sentences(english: Sequence[str]) -> list[BilingualSentence] | None:
 
 
 def is_correct(source: Sequence[str], english: Sequence[str], lost: float) -> bool:
-    """Whether the English is a possible translation: one to four sentences of the world from whose Chinese the source
-    can result by word loss; if ``lost`` is 0, the source must be their Chinese exactly."""
+    """Return whether the English is a possible translation: one to four sentences of the world from whose Chinese the
+    source can result by word loss. If ``lost`` is 0, the source must equal their Chinese."""
     parts = split_sentences(english)
     if not parts or len(parts) > LONGEST:
         return False

@@ -1,4 +1,4 @@
-"""Perplexity depends on the tokenization: one text as characters, subwords and words, in bits per character."""
+"""Perplexity depends on the tokenization: the same text as characters, subwords and words, in bits per character."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ READ, TEST_SIZE = 12, 2
 
 @dataclass(frozen=True)
 class TokenizationResult:
-    """Results of one tokenization: ``types`` in the vocabulary, ``tokens`` in the test set, the fraction of these that
-    is ``unknown``, the ``perplexity`` per token, and the ``bits`` per character of the test text."""
+    """Results for one tokenization: ``types`` in the vocabulary, ``tokens`` in the test set, the fraction of test
+    tokens that is ``unknown``, the ``perplexity`` per token, and the ``bits`` per character of the test text."""
 
     types: int
     tokens: int
@@ -38,7 +38,7 @@ def lines() -> tuple[list[str], list[str]]:
 
 def evaluate_ngram(read: Sequence[Sequence[int]], test_set: Sequence[Sequence[int]], vocab: Vocabulary, order: int,
                    characters: int) -> TokenizationResult:
-    """Fit a Kneser–Ney model of this order on token ids and evaluate it on a test set of this many ``characters``."""
+    """Fit a Kneser–Ney model of this order on token ids and evaluate it on a test set with this many ``characters``."""
     model = KneserNey(read, order, vocab)
     nats = sum(float(model.losses(ids).sum()) for ids in test_set)
     tokens = sum(len(ids) + 1 for ids in test_set)
@@ -67,7 +67,7 @@ def pieces(size: int, order: int) -> TokenizationResult:
 
 
 def words(least: int, order: int) -> TokenizationResult:
-    """Lower-case words; those with fewer than ``least`` occurrences in training are [UNK]."""
+    """Lower-case words; words with fewer than ``least`` occurrences in training are [UNK]."""
     read, test_set = ([" ".join(chain(*word_sentences([line]))) for line in part] for part in lines())
     counts = Counter(chain.from_iterable(line.split() for line in read))
     tokenizer = word_tokenizer(word for word, count in counts.most_common() if count >= least)
@@ -76,5 +76,5 @@ def words(least: int, order: int) -> TokenizationResult:
 
 
 def _characters() -> int:
-    """Number of characters of the test text, including one end-of-paragraph character per paragraph."""
+    """Number of characters in the test text, including one end-of-paragraph character per paragraph."""
     return sum(len(line) + 1 for line in lines()[1])

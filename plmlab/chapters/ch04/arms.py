@@ -1,4 +1,4 @@
-"""The configurations that chapter 04 compares: each is trained once per seed; all experiments share these models."""
+"""The configurations compared in chapter 04. Each is trained once per seed; all experiments share these models."""
 
 from plmlab.chapters.ch04.translation import Arm
 

@@ -1,20 +1,21 @@
-"""Does attention remove the bottleneck? Translating passages of 10 to 60 words from the last encoder state alone and
-with attention, at two widths.
+"""Does attention remove the bottleneck? Translation of passages of 10 to 60 words, from the last encoder state alone
+and with attention, at two widths.
 
-Bahdanau et al. (2015, table 1, all sentences of newstest2014, English–French): RNNenc-50 has a BLEU of 17.82,
-RNNsearch-50 26.75; in their figure 2, BLEU falls with length for the first but not for the second, up to 50 words.
+Bahdanau et al. (2015, table 1, all sentences of newstest2014, English–French) report a BLEU of 17.82 for RNNenc-50 and
+of 26.75 for RNNsearch-50; in their figure 2, up to 50 words, BLEU falls with length for RNNenc-50 but not for
+RNNsearch-50.
 
-The rule, written before the runs, applies to the mean of three seeds after 6,000 updates. At a given width:
+The rule, fixed before the runs, applies to the mean of three seeds after 6,000 updates. At a given width:
 
-- **Untrained**: a model's BLEU is below 90 at 10 words, so that its decrease with length cannot be judged.
+- **Untrained**: a model's BLEU is below 90 at 10 words, so that the decrease with length cannot be judged.
 - **No bottleneck here**: from 10 to 60 words the BLEU of the fixed-vector model falls by less than 5 points.
-- **Holds**: BLEU falls by at most 3 points with attention, and by at least 20 for the fixed vector; and the loss, which
-  is sensitive to sentence order where BLEU hardly is, agrees: its increase with attention is less than a tenth of the
-  increase without.
+- **Holds**: BLEU falls by at most 3 points with attention, and by at least 20 points for the fixed vector; and the
+  loss, which unlike BLEU is clearly sensitive to sentence order, agrees: with attention it increases by less than a
+  tenth of the increase without attention.
 - **Holds in part**: BLEU falls by less than half as much with attention as for the fixed vector. **Fails**: otherwise.
 
-The same rule is applied to "end only", which has the weights of attention but attends to one position, after 2,000
-updates.
+After 2,000 updates, the same rule is applied to "end only", which has the parameters of attention but attends to a
+single position.
 """
 
 from functools import cache
@@ -32,7 +33,7 @@ NOUNS = ("hat", "key")
 
 @cache
 def known() -> dict[Words, Words]:
-    """Every sentence of a long training text → its Chinese (cached)."""
+    """Map every sentence of a long training text to its Chinese translation (cached)."""
     text: list[Translation] = list(islice(world.small().translations("train", seed=1), 20_000))
     return {pair.english: pair.chinese for pair in text}
 

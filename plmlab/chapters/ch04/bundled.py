@@ -14,7 +14,7 @@ COUNT = 60
 
 
 def keep(name: str, model: Seq2Seq, lr: float) -> None:
-    """Save a trained model with its test figures, and enter it into the index of checkpoints."""
+    """Save a trained model with its test results, and add it to the index of checkpoints."""
     kind, updates = BUNDLED[name]
     figures = {f"updates of about 1,000 words, learning rate {lr:g}": f"{updates:,}"}
     for aim in (AIMS[0], AIMS[2], AIMS[-1]):

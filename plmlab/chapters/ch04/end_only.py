@@ -1,4 +1,4 @@
-"""A parameter-matched baseline without attention over words: the decoder can attend only to [END]."""
+"""A parameter-matched baseline without attention over words: the decoder can attend to [END] only."""
 
 import torch
 
@@ -8,11 +8,11 @@ from plmlab.visibility import AttentionMask
 
 
 class EndOnlySeq2Seq(GeneralSeq2Seq):
-    """`GeneralSeq2Seq` whose decoder can attend only to the last source position, at which the encoder has processed
-    all words.
+    """A `GeneralSeq2Seq` whose decoder can attend only to the last source position, where the encoder has processed all
+    words.
 
-    The output is computed from that position's hidden state and the decoder state, with the same number of parameters
-    as with attention. The model differs from attention only in the positions that are visible.
+    The output is computed from the hidden state of that position and the decoder state, with the same number of
+    parameters as with attention. The model differs from the one with attention only in the visible positions.
     """
 
     def start(self, source: Batch) -> AttentionState:

@@ -1,4 +1,4 @@
-"""Gold alignment links (标准对齐): word pairs of a passage that are certain to translate each other."""
+"""Gold alignment links (标准对齐): word pairs of a passage that are certain to be translations of each other."""
 
 from functools import cache
 
@@ -13,7 +13,7 @@ NO_WORDS = "·年"
 
 @cache
 def name_words() -> dict[str, str]:
-    """English word of a name → its Chinese word, for names that translate word by word (cached)."""
+    """Map each English word of a name to its Chinese word, for names that are translated word by word (cached)."""
     translation: dict[str, str] = {}
     for entity in world.small().facts.entities.values():
         chinese = [word for word in entity.chinese if word not in NO_WORDS]
@@ -23,8 +23,8 @@ def name_words() -> dict[str, str]:
 
 
 def names(passage: Passage) -> Links:
-    """Links between the words of names. Sentences keep their order in translation, so the first *Quinn* is the first
-    奎因 and so on, provided that both occur equally often and no sentence contains two."""
+    """Links between the words of names. Sentences keep their order in translation, so the first *Quinn* is aligned with
+    the first 奎因 and so on, provided that both words occur equally often and no sentence contains two of them."""
     links = []
     for english, chinese in name_words().items():
         source = [index for index, word in enumerate(passage.english) if word == english]

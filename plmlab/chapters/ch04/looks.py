@@ -1,14 +1,15 @@
 """Unsupervised alignment: does the source position with the highest attention weight match the gold alignment?
 
-Only words with a certain translation are evaluated (`gold`: content words and words of names). Each has one gold link,
-and one link is proposed for each, so that the alignment error rate (Och and Ney 2003) is 1 − accuracy. The reference
-translation is given (forced decoding), and the weights are those at the step that predicts the word itself.
+Only words with a certain translation are evaluated (`gold`: content words and words of names). Each word has one gold
+link and one predicted link, so that the alignment error rate (Och and Ney 2003) is 1 − accuracy. The reference
+translation is given (forced decoding), and the weights are those of the step that predicts the word itself.
 
-The rule, written before the runs, for passages of 30 words; "more" means at least 2 percentage points more for all
-three seeds, on the same passages:
+The rule was fixed before the runs and applies to passages of 30 words; "more" means at least 2 percentage points more
+for all three seeds, on the same passages:
 
-- **Holds** for an attention: more correct links than the strongest baseline, IBM model 1 with a diagonal prior.
-- **Holds in part**: more than IBM model 1 without the prior, but not than with it.
+- **Holds** for an attention mechanism: more correct links than the strongest baseline, IBM model 1 with a diagonal
+  prior.
+- **Holds in part**: more than IBM model 1 without the prior, but not more than with the prior.
 - **Fails**: IBM model 1 without the prior has more. **Open**: otherwise.
 """
 
@@ -32,7 +33,8 @@ def looked(model: torch.nn.Module, some: Sequence[Passage]) -> list[Float[Tensor
 
 
 def verdict(told: dict[str, Any], name: str) -> str:
-    """Apply the rule above to an attention (``name``: kind and updates); ``told`` is the stored record."""
+    """Apply the rule above to an attention mechanism (``name``: kind and number of updates); ``told`` is the stored
+    record."""
     attention = told["attention"][name]["30"]["shift 0"]["values"]
     plain, pulled = (told["ibm"][f"{pull:g}"]["30"]["values"] for pull in (0.0, told["pull"]))
 

@@ -4,10 +4,10 @@ At each target position, under teacher forcing, the attention weights are replac
 order (``shuffled``), by uniform weights (``uniform_weights``), or by all weight on the highest-weighted word (``one``).
 If the prediction stays the same under very different weights, the original weights do not explain it.
 
-Many words are predictable from the target words before them. Therefore results are also given for words with a gold
-link to a source word (`gold`), and for decoders with another passage's source, or a part of it (``swapped_source``).
-Jain and Wallace search for other weights that change nothing; here the search (``one_hot_attention``) is over one-hot
-weights.
+Many words are predictable from the preceding target words. Therefore results are also given for the words with a gold
+link to a source word (`gold`), and for decoders that are given the source of another passage, or a part of that source
+(``swapped_source``). Jain and Wallace search for different weights that leave the prediction unchanged; here the search
+(``one_hot_attention``) is over one-hot weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,8 @@ Exchange = Callable[[Float[Tensor, "batch head query key"], Bool[Tensor, "batch 
 
 
 def shuffled(seed: int) -> Exchange:
-    """Permute the weights over the source words at random, independently at each target position."""
+    """Return a function that permutes the weights over the source words at random, independently at each target
+    position."""
     generator = torch.Generator().manual_seed(seed)
 
     def change(weights: Tensor, real: Tensor) -> Tensor:
@@ -54,7 +55,7 @@ def one(weights: Tensor, real: Tensor) -> Tensor:
 
 
 def one_hot_at(position: int) -> Exchange:
-    """One-hot weights on the same source position for every target word."""
+    """Return a function that puts one-hot weights on the same source position for every target word."""
     def change(weights: Tensor, real: Tensor) -> Tensor:
         return one_hot(torch.full(weights.shape[:-1], position), weights.shape[-1]).to(weights)
     return change
@@ -69,7 +70,8 @@ def has_gold_link(some: Sequence[Passage], batch: PairBatch) -> Bool[Tensor, "ba
 
 
 def unchanged_rates(same: Bool[Tensor, "batch time"], some: Sequence[Passage], batch: PairBatch) -> dict[str, float]:
-    """Fraction of predictions that are unchanged: of all (``same``), and of those with a gold link (``same, gold``)."""
+    """Fraction of unchanged predictions: among all words (``same``), and among words with a gold link (``same,
+    gold``)."""
     return {"same": float(same[batch.targets != IGNORE].float().mean()),
             "same, gold": float(same[has_gold_link(some, batch)].float().mean())}
 
@@ -77,8 +79,8 @@ def unchanged_rates(same: Bool[Tensor, "batch time"], some: Sequence[Passage], b
 @torch.no_grad()
 def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "positions", "last state"],
                  ) -> Int[Tensor, "batch time"]:
-    """Most likely words when a part of the encoding is swapped for that of the next passage: the whole "source", the
-    positions attended to ("positions"; the initial decoder state is kept), or the "last state" alone."""
+    """The most probable words if a part of the encoding is replaced by that of the next passage: the whole "source",
+    the "positions" attended to (the initial decoder state is kept), or the "last state" alone."""
     correct, swapped = pairs(some, arm), pairs([*some[1:], some[0]], arm)
     own, other = model.eval().start(correct.source), model.start(swapped.source)
     if part == "positions":
@@ -92,13 +94,13 @@ def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Litera
 def swapped_source(model: Seq2Seq, some: Sequence[Passage], arm: Arm,
                    part: Literal["source", "positions", "last state"],
                ) -> dict[str, float]:
-    """`unchanged_rates` when a part of the encoding is swapped for that of the next passage (`with_another`)."""
+    """`unchanged_rates` if a part of the encoding is replaced by that of the next passage (`with_another`)."""
     batch = pairs(some, arm)
     return unchanged_rates(model.eval()(batch).argmax(-1) == with_another(model, some, arm, part), some, batch)
 
 
 def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor, "batch time"]:
-    """Most likely words under replaced attention weights."""
+    """The most probable words under replaced attention weights."""
     real = batch.source.padding_mask[:, None, None]
     with inference(model), intervene(model, {ACROSS: lambda weights: exchange(weights, real)}):
         return model(batch).argmax(-1)
@@ -107,8 +109,8 @@ def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor,
 def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Arm) -> dict[str, float]:
     """`unchanged_rates` under replaced attention weights.
 
-    Also the mean total variation distance, from 0 to 1, between the original and the replaced weights (``moved``) and
-    between the two output distributions (``beliefs``).
+    The result also has the mean total variation distance, from 0 to 1, between the original and the replaced weights
+    (``moved``), and between the two output distributions (``beliefs``).
     """
     batch = pairs(some, arm)
     real = batch.source.padding_mask[:, None, None]
@@ -132,9 +134,10 @@ def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: E
 def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
     """Search over one-hot attention weights, for words with a gold link whose prediction depends on the source.
 
-    ``asked`` is the number of these words; ``another`` the fraction for which one-hot weights on some position other
-    than the highest-weighted one leave the prediction unchanged; ``partner`` the fraction for which one-hot weights on
-    the aligned word do; ``positions`` the mean fraction of other positions that leave the prediction unchanged.
+    ``asked`` is the number of these words; ``another`` is the fraction for which the prediction stays unchanged under
+    one-hot weights on some position other than the highest-weighted one; ``partner`` is the fraction for which it stays
+    unchanged under one-hot weights on the aligned word; and ``positions`` is the mean fraction of the other positions
+    for which it stays unchanged.
     """
     batch = pairs(some, arm)
     unaided, weights = with_another(model, some, arm, "source"), looked(model, some)
@@ -163,8 +166,9 @@ def weight_independent(model: nn.Module, some: Sequence[Passage], arm: Arm) -> B
 
 
 def mass_on_aligned(model: nn.Module, some: Sequence[Passage], arm: Arm) -> dict[str, tuple[int, float]]:
-    """Words with a gold link, split into those whose prediction does not depend on the weights (``weight_independent``)
-    and the others (``needed``): their number, and the fraction whose aligned word has the highest weight."""
+    """Split the words with a gold link into those whose prediction does not depend on the weights
+    (``weight_independent``) and the others (``needed``); return, for both groups, the number of words and the fraction
+    whose aligned word has the highest weight."""
     independent, weights = weight_independent(model, some, arm), looked(model, some)
     hits: dict[str, list[bool]] = {"free": [], "needed": []}
     for row, passage in enumerate(some):

@@ -1,22 +1,22 @@
 """Does reversing the source help a fixed-vector model, and why?
 
-Sutskever et al. (2014, §3.3): BLEU 25.9 → 30.6, perplexity 5.8 → 4.7, and on long sentences too. Their explanation: the
-average distance between source words and their translations does not change, but the first words come closer, so that
-the "minimal time lag" is short and training gets off the ground.
+Sutskever et al. (2014, §3.3) report that reversal improves BLEU from 25.9 to 30.6 and perplexity from 5.8 to 4.7, and
+that it also helps on long sentences. Their explanation: the average distance between source words and their
+translations does not change, but the first words are closer to theirs, so that the "minimal time lag" is short and
+learning can start.
 
-The rule, written before the runs, for configurations with the same 2,000 updates:
+The rule, fixed before the runs, for configurations trained for 2,000 updates:
 
-- **Helps**: on passages of 30 words the loss of every seed with a reversed source is below that of every seed without.
-  **Hurts**: the other way round. **Open**: the seeds overlap.
+- **Helps**: on passages of 30 words the loss of every seed with a reversed source is below that of every seed without
+  reversal. **Hurts**: the opposite holds. **Open**: the seeds overlap.
 - **The explanation** by the shortest lag is tested by the onset of learning: the number of updates until the loss on
-  passages of 30 words is below 0.5 nats per word (a model that generates Chinese without using the source has a loss
-  of about 0.6). It makes two predictions.
-  (1) With the last sentence first, and each sentence forwards, the shortest lag is equally short, and the mean lag is
-  unchanged: every seed starts to learn before every seed with the plain source. (2) 10 padding tokens make the shortest
-  lag of the reversed source equal to that of the plain source without padding: the former starts to learn, on average,
-  no earlier than the latter.
-  A run that does not start to learn within its updates counts as starting after them; if padding prevents both
-  configurations from learning at all, prediction 2 is open.
+  passages of 30 words is below 0.5 nats per word (a model that generates Chinese without using the source has a loss of
+  about 0.6). The explanation makes two predictions. (1) With the last sentence first, and each sentence forwards, the
+  shortest lag is equally short, and the mean lag is unchanged: every seed starts to learn before every seed with the
+  plain source. (2) 10 padding tokens make the shortest lag of the reversed source equal to that of the plain source
+  without padding: the former starts to learn, on average, no earlier than the latter. A run that does not start to
+  learn within its updates counts as starting after them; if padding prevents both configurations from learning at all,
+  prediction 2 is open.
 """
 
 from collections.abc import Sequence
@@ -44,8 +44,8 @@ def onset_update(history: Sequence[Sequence[int | float]]) -> float:
 
 
 def predictions_confirmed(arms: dict[str, Any]) -> tuple[bool, bool | None]:
-    """Whether the two predictions of the shortest-lag explanation are confirmed; None for the second if padding
-    prevents both configurations from learning. ``arms`` is the stored record."""
+    """Return, for each of the two predictions of the shortest-lag explanation, whether it is confirmed; None for the
+    second if padding prevents both configurations from learning. ``arms`` is the stored record."""
     onset = {name: [onset_update(history) for history in arms[name]["history"].values()] for name in SOURCE_ORDERS}
     first = max(onset["last sentence first"]) < min(onset["fixed"])
     if isinf(min(*onset["delay"], *onset["delay, backwards"])):

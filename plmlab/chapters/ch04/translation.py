@@ -1,7 +1,8 @@
 """Shared by the experiments of chapter 04: passages of the small world to translate, the models, and their evaluation.
 
-A training batch contains passages of one length, about 1,000 English words in all. This avoids padding (as in
-Sutskever et al. 2014, §3.4), and a batch of short passages, from which alignments are learned first, has more of them.
+A training batch contains passages of one length, with about 1,000 English words in total. This avoids padding (as in
+Sutskever et al. 2014, §3.4) and means that short passages, from which alignments are learned first, come in larger
+batches.
 """
 
 from collections.abc import Sequence
@@ -60,8 +61,8 @@ class Arm:
     Attributes:
         kind: a key of ``RECURRENT``, or "transformer".
         width: model dimension.
-        order: order of the English source: unchanged, reversed word by word, or with the last sentence first.
-        delay: number of padding tokens between the English and its [END].
+        order: the order of the English source: unchanged, reversed word by word, or with the last sentence first.
+        delay: the number of padding tokens between the English words and [END].
         longest: maximum length of a training passage in words.
     """
 
@@ -72,7 +73,7 @@ class Arm:
     longest: int = LONGEST
 
     def reads(self, passage: Passage) -> Passage:
-        """The passage with its English in this configuration's order."""
+        """The passage with its English text in this configuration's order."""
         if self.order == "forwards":
             return passage
         return passage.reversed() if self.order == "backwards" else passage.last_sentence_first()
@@ -89,13 +90,13 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def ids() -> dict[str, int]:
-    """Word → token id (cached)."""
+    """Map each word to its token id (cached)."""
     english, chinese = sentence_words(world.small())
     return {word: tokenizer().encode(word, plain=True)[0] for word in sorted(english | chinese)}
 
 
 def example(passage: Passage, arm: Arm = PLAIN) -> PairExample:
-    """Convert a passage to an Example in a configuration's order: English source, Chinese target."""
+    """Convert a passage to an Example with an English source, in the configuration's order, and a Chinese target."""
     ordered = arm.reads(passage)
     source, target = ([ids()[word] for word in words] for words in (ordered.english, ordered.chinese))
     padding = [tokenizer().vocab.need("sep")] * arm.delay
@@ -117,12 +118,13 @@ def training_batches(seed: int | str, arm: Arm = PLAIN) -> ExampleBatches:
 
 
 def test_set(aim: int, seed: int | str, count: int, split: str = "test") -> list[Passage]:
-    """Test set: ``count`` new passages of ``aim`` English words."""
+    """Test set of ``count`` new passages with ``aim`` English words each."""
     return list(islice(passages(world.small(), split, Random(f"exam {aim} {seed}"), range(aim, aim + 1)), count))
 
 
 def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
-    """Return an untrained model: one recurrent layer in encoder and decoder, or a Transformer with 2 + 2 layers."""
+    """Return an untrained model: a Seq2Seq with one recurrent layer in the encoder and one in the decoder, or a
+    Transformer with 2 + 2 layers."""
     torch.manual_seed(seed)
     if arm.kind == "transformer":
         return Transformer(TransformerConfig(len(tokenizer()), model=arm.width, inner=4 * arm.width, dropout=0.0,
@@ -151,7 +153,7 @@ def loss(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN
 
 
 def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN) -> list[Words]:
-    """Translate each passage by greedy decoding; returns the words without [END]."""
+    """Translate each passage by greedy decoding; return the words without [END]."""
     vocab, outputs = tokenizer().vocab, []
     for begin in range(0, len(some), 50):
         source = pairs(some[begin:begin + 50], arm).source
@@ -161,19 +163,19 @@ def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm
 
 
 def split_sentences(text: Sequence[str]) -> list[Words]:
-    """Split a text in either language into sentences, after each full stop and question mark; any remainder after the
-    last one is kept, too."""
+    """Split a text in either language into sentences, after each full stop and question mark. Words after the last such
+    mark form a sentence of their own."""
     cuts = [0, *(index + 1 for index, word in enumerate(text) if word in STOPS), len(text)]
     return [tuple(text[begin:end]) for begin, end in pairwise(cuts) if begin < end]
 
 
 def evaluate_translations(written: Sequence[Words], some: Sequence[Passage]) -> dict[str, float]:
-    """Translation quality.
+    """Quality of translations.
 
     ``exact``: fraction of passages translated without an error; ``sentences``: mean fraction of a passage's sentences
-    that are correct and in place (an omitted sentence makes all later ones wrong); ``bleu``: BLEU over the segmented
-    Chinese words, from 0 to 100, which is hardly sensitive to sentence order; ``length``: length relative to the
-    reference.
+    that are correct and at the correct index (so an omitted sentence makes all later ones wrong); ``bleu``: BLEU over
+    the segmented Chinese words, from 0 to 100, which is hardly sensitive to sentence order; ``length``: length relative
+    to the reference.
     """
     correct = [[ours == theirs for ours, theirs in zip_longest(split_sentences(text), split_sentences(passage.chinese))]
                for text, passage in zip(written, some, strict=True)]

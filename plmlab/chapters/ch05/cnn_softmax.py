@@ -1,36 +1,38 @@
 """The CNN softmax: can output embeddings be computed from characters, and does the model then confuse similar words?
 
-Józefowicz et al. (2016, §3.2, Table 1), on 793,471 words: perplexity 30.0 with a full softmax and 1.04 billion
-parameters, 39.8 with a CNN softmax and 0.29 billion, 35.8 with an additional 128-dimensional correction per word, which
-removes 37 % of the loss that the CNN softmax adds. Their explanation: the CNN is a smooth function of the characters,
-so that words with similar spelling and different use are hard to distinguish; a correction can separate them.
+Józefowicz et al. (2016, §3.2, Table 1), with a vocabulary of 793,471 words, report a perplexity of 30.0 with a full
+softmax and 1.04 billion parameters, 39.8 with a CNN softmax and 0.29 billion parameters, and 35.8 with an additional
+128-dimensional correction per word, which removes 37 % of the loss added by the CNN softmax. Their explanation: the CNN
+is a smooth function of the characters, so words with similar spelling but different use are hard to distinguish; a
+correction can separate them.
 
-Their state has 1,024 dimensions, of which 128 are one eighth. The tiny ELMo's state has 32; its correction has 8
-dimensions, a quarter.
+Their hidden state has 1,024 dimensions, so the correction has an eighth of that size. The hidden state of the tiny ELMo
+has 32 dimensions, and its correction 8, a quarter.
 
-The rule, written before the runs. A word is *near* if another word of the world is one edit away (a character
+The rule was fixed before the runs. A word is *near* if another word of the world is one edit away (a character
 inserted, deleted or substituted; single-character words are left out, because any two of them are one edit apart). The
-excess loss of a softmax is its loss minus that of the full softmax with the same seed, on the same targets, with each
-word counted once. No softmax here has a bias per word. (In a first run the full softmax had one; its verdicts were
-*fails* and *open*. The bias was removed afterwards.)
+excess loss of a softmax is its loss minus the loss of the full softmax with the same seed, on the same targets, with
+each word weighted equally. No softmax here has a bias per word. (In a first run the full softmax had a bias; the
+verdicts were *fails* and *open*. The bias was removed afterwards.)
 
-- **Hard to distinguish: holds** if for every seed the CNN softmax has a positive excess loss on near words, a larger
-  one than on the others, and assigns more probability than the full softmax to the words near the correct one.
-  **Fails** if for every seed it has no excess loss on near words, or none above that on the others. **Open** otherwise.
+- **Hard to distinguish: holds** if for every seed the CNN softmax has a positive excess loss on near words, which is
+  larger than on the other words, and assigns more probability than the full softmax to the words near the correct one.
+  **Fails** if for every seed it has no excess loss on near words, or no more than on the other words. **Open**
+  otherwise.
 - **The correction helps: holds** if for every seed it removes at least a third of the excess loss on near words.
-  **Fails** if for every seed it removes nothing. **Open** otherwise, and whenever there is nothing to correct because
-  the CNN softmax has no excess loss for some seed.
+  **Fails** if for every seed it removes none of it. **Open** otherwise, and also if for some seed there is nothing to
+  correct because the CNN softmax has no excess loss.
 
-A reason why the effect may be absent here: 148 words are few for 144 filters and a highway layer, so that the CNN can
-give each word a separate vector.
+The effect may be absent here because 148 words are few for 144 filters and a highway layer, so that the CNN can map
+each word to a clearly different vector.
 """
 
 from typing import Any
 
 
 def added(arms: dict[str, Any], arm: str, of: str) -> list[float]:
-    """Difference of a figure between a softmax and the full softmax, one value per seed; ``arms`` is the stored record,
-    ``of`` a key of its ``costs``."""
+    """Difference in a figure between a softmax and the full softmax, one value per seed; ``arms`` is the stored record,
+    and ``of`` a key of its ``costs``."""
     full, mine = (arms[name]["costs"][of]["values"] for name in ("full", arm))
     return [one - other for one, other in zip(mine, full, strict=True)]
 

@@ -1,8 +1,9 @@
 """Invented out-of-vocabulary names: recombined from parts of known names, or random characters.
 
-The world's own held-out names are new as a whole, but each of their words occurs elsewhere in training. A test of
-character-level input needs new words: each word of a person's name is replaced by one with similar spelling (the start
-of one known word and the end of another), or by the same number of random letters, capitalized or not.
+The held-out names of the world are new as a whole, but each of their words occurs elsewhere in training. A test of
+character-level input needs new words: each word of a person's name is replaced by an invented word with a similar
+spelling (the start of one known word and the end of another), or by the same number of random letters, capitalized or
+not.
 """
 
 from collections import defaultdict
@@ -23,7 +24,8 @@ READ = 6000
 
 @cache
 def parts() -> dict[bool, list[str]]:
-    """True → the first words of persons' names in training text; False → their other words (cached)."""
+    """Map True to the first words of persons' names in the training text, and False to the other words of these names
+    (cached)."""
     words_of: dict[bool, set[str]] = defaultdict(set)
     for sentence in islice(world.full().sentences("train", seed=601), READ):
         for mention in sentence.mentions:
@@ -34,7 +36,7 @@ def parts() -> dict[bool, list[str]]:
 
 
 def alike(rng: Random, pool: Sequence[str], word: str) -> str:
-    """A new word made of the start of one word of the pool and the end of another; ``word`` is only excluded."""
+    """A new word made of the start of one word of the pool and the end of another; it differs from ``word``."""
     known = {*world.full().vocabulary, word}
     while True:
         one, other = choice(rng, pool), choice(rng, pool)
@@ -44,12 +46,12 @@ def alike(rng: Random, pool: Sequence[str], word: str) -> str:
 
 
 def small_letters(rng: Random, pool: Sequence[str], word: str) -> str:
-    """Random lower-case letters, as many as ``word`` has; the pool is ignored."""
+    """As many random lower-case letters as ``word`` has; the pool is ignored."""
     return "".join(ascii_lowercase[randint(rng, 26)] for _ in word)
 
 
 def at_random(rng: Random, pool: Sequence[str], word: str) -> str:
-    """Random letters, the first one capitalized."""
+    """As many random letters as ``word`` has, the first one capitalized; the pool is ignored."""
     return small_letters(rng, pool, word).capitalize()
 
 
@@ -59,8 +61,8 @@ WAYS: dict[str, Callable[[Random, Sequence[str], str], str]] = {
 
 @cache
 def renamed(way: str) -> tuple[Labelled, ...]:
-    """Test sentences with a person's name, replaced as ``way`` says ("as it is": unchanged). A word is replaced
-    consistently in all names."""
+    """Test sentences that contain a person's name, with the name replaced according to ``way`` ("as it is" leaves it
+    unchanged). A word is replaced in the same way in all names."""
     rng, new = Random(f"renamed:{way}"), dict[tuple[bool, str], str]()
     rows = []
     for sentence in new_names()["test_set"]:

@@ -1,7 +1,7 @@
 """An ELMo with target leakage: the two directions are concatenated between layers, so every position sees its target.
 
-A plain stack of bidirectional LSTMs passes both directions' states to the next layer. From the second layer on, the
-input of the forward LSTM at each word also depends on the right context, including the word that it has to predict.
+A plain stack of bidirectional LSTMs passes the states of both directions to the next layer. From the second layer on,
+the input of the forward LSTM at each word also depends on the right context, including the word that it has to predict.
 """
 
 import torch
@@ -13,9 +13,10 @@ from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, lstm, reversed
 
 
 class JoinedBiLM(BiLM):
-    """A `BiLM` in which each direction takes the concatenated outputs of both directions as input, from layer 2 on.
+    """A `BiLM` in which, from layer 2 on, each direction takes the concatenated outputs of both directions as its
+    input.
 
-    The residual connection (``config.skip``) adds the output of the same direction of the layer below.
+    The residual connection (``config.skip``) adds the output of the layer below in the same direction.
     """
 
     def __init__(self, config: BiLMConfig) -> None:
@@ -26,8 +27,8 @@ class JoinedBiLM(BiLM):
 
     def read(self, words: Float[Tensor, "batch time model"], real: Bool[Tensor, "batch time"],
              carried: BiLMState | None = None) -> list[Float[Tensor, "batch time both"]]:
-        """Outputs of all layers, as in `BiLM.read`. Raises ValueError if ``carried`` states are given: neither
-        direction could continue without the next batch of the other."""
+        """Outputs of all layers, as in `BiLM.read`. Raises ValueError if ``carried`` states are given, because neither
+        direction can continue without the next batch of the other."""
         if carried is not None:
             raise ValueError("joined directions cannot carry states from batch to batch; omit carried=")
         lengths = None if real.all() else real.sum(-1)
@@ -49,7 +50,7 @@ class JoinedELMo(ELMo):
     bilm_class = JoinedBiLM
 
     def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
-        """Final hidden states at the target positions, those of each direction in the order in which it processes the
+        """Final hidden states at the target positions; for each direction, in the order in which it processes the
         text."""
         tokens, real = whole(batch)
         left, right = self.bilm.read(self.words(tokens), real)[-1].chunk(2, -1)
@@ -60,7 +61,7 @@ def whole(batch: BidirectionalBatch) -> tuple[Int[Tensor, "batch time"], Bool[Te
     """The complete texts from [START] to [END], one token longer than either direction's input, and the mask of real
     tokens.
 
-    The backward input starts with [END], whose position id is the number of tokens before it.
+    The backward input starts with [END], whose position id is the number of tokens preceding it.
     """
     last = batch.backwards.position_ids[:, 0, :1].expand(len(batch.forwards.tokens), 1)
     padded = torch.cat([batch.forwards.tokens, batch.forwards.tokens[:, -1:]], 1)

@@ -1,8 +1,9 @@
 """Training, development and test sets of three token-labelling tasks: NER, part-of-speech tagging, word senses.
 
 The test sets are new to the models. NER: names of people, companies, cafés, films and books that occur neither in
-pretraining nor in the tagger's training (their words occur elsewhere), equally many of each category. Parts of speech:
-sentences of the world's test split. Senses: other sentences with the ambiguous words.
+pretraining nor in the tagger's training (although their words occur elsewhere), with the same number of sentences per
+category. Parts of speech: sentences of the world's test split. Senses: other sentences that contain the ambiguous
+words.
 """
 
 from collections import defaultdict
@@ -29,7 +30,7 @@ DRAWN = 12_000
 
 
 class Labelled(NamedTuple):
-    """A sentence and its labels; None where a word has no label."""
+    """A sentence and its labels; a label is None for an unlabelled word."""
 
     words: Words
     labels: Sequence[str | None]
@@ -39,12 +40,12 @@ class Task(NamedTuple):
     """A token-labelling task.
 
     Attributes:
-        labels: names of the labels.
-        known: (count, draw) → training sentences. The count is the number of sentences: for "names" per entity
-            category, for "senses" per sense.
-        development: (count, draw) → development sentences.
-        exam: test sentences.
-        score: (predicted labels, gold rows) → score from 0 to 1.
+        labels: the names of the labels.
+        known: maps (count, draw) to training sentences. The count is the number of sentences, for "names" per entity
+            category and for "senses" per sense.
+        development: maps (count, draw) to development sentences.
+        test_set: returns the test sentences.
+        score: maps (predicted labels, gold rows) to a score from 0 to 1.
     """
 
     labels: tuple[str, ...]
@@ -61,14 +62,14 @@ def share(said: Sequence[Sequence[str]], rows: Sequence[Labelled]) -> float:
 
 
 def name_f1(said: Sequence[Sequence[str]], rows: Sequence[Labelled]) -> float:
-    """Entity-level F1."""
+    """Entity-level F1 score."""
     return entity_f1(said, [[str(label) for label in labels] for _, labels in rows])
 
 
 @cache
 def new_names() -> dict[str, list[Sentence]]:
-    """"exam" and "development" → sentences with exactly one, held-out, name; no name is in both sets, and all
-    categories have equally many sentences."""
+    """Map "test_set" and "development" to sentences with exactly one name, which is held out; no name occurs in both
+    sets, and all categories have the same number of sentences."""
     by_kind: dict[str, list[str]] = defaultdict(list)
     for entity in sorted(world.full().held.entities):
         by_kind[entity.split(":")[0]].append(entity)
@@ -85,7 +86,7 @@ def new_names() -> dict[str, list[Sentence]]:
 
 @cache
 def known_names(draw: int) -> dict[str, list[Sentence]]:
-    """Entity category → training sentences with exactly one name, of this category (cached)."""
+    """Map each entity category to training sentences with exactly one name, which belongs to this category (cached)."""
     selected: dict[str, list[Sentence]] = {kind: [] for kind in KINDS}
     for sentence in islice(world.full().sentences("train", seed=620 + draw), DRAWN):
         if len(sentence.mentions) == 1 and (kind := sentence.mentions[0].entity.split(":")[0]) in selected:
@@ -94,7 +95,7 @@ def known_names(draw: int) -> dict[str, list[Sentence]]:
 
 
 def labelled_names(each: int, draw: int) -> list[Labelled]:
-    """``each`` labelled sentences per entity category; ``draw`` selects a different sample."""
+    """``each`` labelled sentences per entity category; different values of ``draw`` select different samples."""
     return of_names([row for rows in known_names(draw).values() for row in rows[:each]])
 
 
@@ -115,7 +116,7 @@ def of_senses(rows: Sequence[Occurrence]) -> list[Labelled]:
 
 
 def labelled_senses(each: int, draw: int) -> list[Occurrence]:
-    """Up to ``each`` sentences per sense; ``draw`` selects a different sample."""
+    """Up to ``each`` sentences per sense; different values of ``draw`` select different samples."""
     rng, by_sense = Random(f"{each}:{draw}"), defaultdict(list)
     for row in other_sentences()[0]:
         by_sense[row.sense].append(row)
@@ -123,7 +124,7 @@ def labelled_senses(each: int, draw: int) -> list[Occurrence]:
 
 
 def other_senses(each: int, seed: int) -> list[Labelled]:
-    """Development set with senses, 100 sentences disjoint from the training and test sentences."""
+    """Development set for word senses: 100 sentences disjoint from the training and test sentences."""
     training = {row.words for row in labelled_senses(each, seed)}
     others = [row for row in other_sentences()[0] if row.words not in training]
     return of_senses(sample(Random(f"{each}:{seed}"), others, 100))

@@ -1,7 +1,7 @@
 """Late combination of a left-to-right and a right-to-left prediction, compared with joint bidirectional context.
 
-All predictions are Bayes-optimal (`World.next_words`, `previous_words`, `World.posterior`), so that the loss from late
-combination is not due to a model's errors.
+All predictions are Bayes-optimal (`World.next_words`, `previous_words`, `World.posterior`), so that the excess loss of
+late combination is not due to the errors of a model.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ def predictions(world: World, words: Sequence[str]) -> list[Beliefs]:
 
 
 def pooled(beliefs: Beliefs, left: float, right: float, usual: float) -> float:
-    """Loss in nats of a log-linear combination: p_left^left · p_right^right / p_unigram^usual, renormalized."""
+    """Loss in nats of the log-linear combination p_left^left · p_right^right / p_unigram^usual, renormalized."""
     def score(word: str) -> float:
         return exp(left * log(beliefs.left[word]) + right * log(beliefs.right[word]) - usual * log(beliefs.usual[word]))
 

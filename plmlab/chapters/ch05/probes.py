@@ -1,12 +1,12 @@
-"""Which layer encodes parts of speech, and which word senses (Peters et al. 2018, §5.3, tables 5 and 6)?
+"""Which layer encodes parts of speech, and which layer word senses (Peters et al. 2018, §5.3, tables 5 and 6)?
 
-The rule, written before the runs. The paper's claim: layer 1 is better for parts of speech (all words), layer 2 for
-senses (here with 15 labelled sentences per sense). Each *holds* if the difference has this sign for every seed and its
-mean is more than twice the standard error, which treats sentences of one pattern as a cluster; it *fails* if the
-difference has the opposite sign for every seed, equally clearly; it is *open* otherwise. *Above CoVe* holds if for
-every seed the better layer of the word-level biLM is above the better layer of CoVe in both tasks (the word-level biLM,
-because CoVe has no character input). If a rule without a network is as good as the best layer, the test set requires no
-understanding, whatever the layers encode.
+The rule was fixed before the runs. The paper claims that layer 1 is better for parts of speech (all words), and layer 2
+for senses (here with 15 labelled sentences per sense). Each claim *holds* if the difference has this sign for every
+seed and its mean is more than twice the standard error, which treats sentences of one pattern as a cluster; it *fails*
+if the difference has the opposite sign for every seed, equally clearly; otherwise it is *open*. *Above CoVe* holds if
+for every seed the better layer of the word-level biLM has a higher accuracy than the better layer of CoVe in both tasks
+(the word-level biLM is compared because CoVe has no character input). If a baseline without a network is as good as the
+best layer, the test set requires no understanding, whatever the layers encode.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,8 @@ def verdict(readers: Mapping[str, Any], what: str) -> str:
 
 
 def above_cove(readers: Mapping[str, Any]) -> bool:
-    """Whether for every seed the better layer of the word-level biLM is above CoVe's better layer in both tasks."""
+    """Return whether, for every seed and in both tasks, the better layer of the word-level biLM has a higher accuracy
+    than the better layer of CoVe."""
     def best(name: str, what: str) -> list[float]:
         return [max(pair) for pair in zip(*(readers[name][layer][what][DECIDING[what]]["values"] for layer in "12"),
                                           strict=True)]

@@ -20,9 +20,9 @@ ROWS = 256
 
 
 def bundled(name: str, folder: str, seed: int) -> Reader:
-    """Return the reader "BERT"; ``folder`` and ``seed`` are ignored, because there is only one.
+    """Return the reader "BERT"; ``folder`` and ``seed`` are ignored, because there is only one such reader.
 
-    Raises ValueError for the readers that were pretrained for the stored results.
+    Raises ValueError for any other reader, because those were pretrained only for the stored results.
     """
     if name != "BERT":
         raise ValueError(f"the reader {name!r} is not bundled with the course; use a configuration that reads BERT's "
@@ -31,7 +31,7 @@ def bundled(name: str, folder: str, seed: int) -> Reader:
 
 
 def of_bert() -> Reader:
-    """Reader for the bundled ``bert-world``: the embeddings and every layer."""
+    """Reader for the bundled ``bert-world``, which returns the embeddings and the output of every layer."""
     model = load("bert-world")[0].encoder
 
     @torch.no_grad()
@@ -46,7 +46,7 @@ def of_bert() -> Reader:
 
 def inside(layers: Sequence[Float[Tensor, "batch time _"]], sentences: Sequence[Sequence[str]], before: int = 1,
            ) -> Layers:
-    """Select the word positions; ``before`` is the number of special tokens before each sentence."""
+    """Select the positions of the words; ``before`` is the number of special tokens before each sentence."""
     return [torch.cat([row[before:before + len(words)] for row, words in zip(layer, sentences, strict=True)])
             for layer in layers]
 

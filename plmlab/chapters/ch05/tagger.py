@@ -1,6 +1,7 @@
 """A task-specific BiLSTM tagger whose input is [x; ELMo], word vectors and ELMo vectors (Peters et al. 2018, §3.3).
 
-The pretrained layers are computed once and frozen; the layer weights, γ, and everything above are trained on the task.
+The pretrained layers are frozen, and their vectors are computed once; the layer weights, γ, and all layers above are
+trained on the task.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ class TaggedBatch:
         return (torch.arange(self.words.shape[1]) < self.lengths[:, None]).to(self.words.device)
 
     def to(self, device: Any) -> Self:
-        """Copy of the batch on another device."""
+        """A copy of the batch on another device."""
         return replace(self, words=self.words.to(device), targets=self.targets.to(device),
                        layers=tuple(layer.to(device) for layer in self.layers))
 
@@ -81,8 +82,8 @@ class FixedMix(nn.Module):
 class QuickMix(ScalarMix):
     """A `ScalarMix` with s = softmax(10 w), over layers normalized to mean 0 and variance 1.
 
-    The factor speeds up w: in the few hundred updates of a task, a learning rate that suits the other parameters would
-    hardly change it.
+    The factor 10 speeds up the learning of w: in the few hundred updates of a task, a learning rate that suits the
+    other parameters would hardly change w.
     """
 
     pace = 10.0
@@ -124,7 +125,7 @@ class Tagger(nn.Module):
 
 @cache
 def word_vectors() -> Float[Tensor, "vocab width"]:
-    """Word vectors of chapter 02 for the full world's vocabulary, scaled to variance 1; zeros for words without a
+    """The word vectors of chapter 02 for the full world's vocabulary, scaled to variance 1; zeros for words without a
     vector (cached)."""
     model, tokenizer = load("skipgram-world")
     matrix = model.token.weight.detach() / model.token.weight.detach().std()

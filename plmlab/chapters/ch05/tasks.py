@@ -1,22 +1,23 @@
 """Downstream tasks for ELMo: NER, part-of-speech tagging, word senses (Peters et al. 2018, §4, §5.1, §5.4).
 
-The task model is the same in all configurations, a BiLSTM on the word vectors of chapter 02; they differ in the vectors
-that are concatenated to the word vectors. Each configuration uses the learning rate that is best for it on development
-sentences, training stops when the development score no longer improves, and the best weights are evaluated on the test
+The task model is the same in all configurations, a BiLSTM on the word vectors of chapter 02; the configurations differ
+in the vectors that are concatenated to the word vectors. Each uses the learning rate with the best score on development
+sentences; training stops when the development score no longer improves, and the best weights are evaluated on the test
 set.
 
-With few labels the score depends on which ones they are. Therefore each of the three pretrained models is trained on
-three sets of labels, and its score is the mean; all configurations share the same nine sets.
+With few labels the score depends on which sentences are labelled. Therefore each of the three pretrained models is
+trained on three sets of labelled sentences, and its score is the mean; all configurations share the same nine sets.
 
-The rule, written before the runs, applies to each task separately. *Mix over top* and *mix over mean* (their table 2:
+The rule, fixed before the runs, applies to each task separately. *Mix over top* and *mix over mean* (their table 2:
 84.7, 85.0, 85.2): holds if for every model the learned mix is better by at least half a percentage point; fails if for
-every model it is worse by at least as much; open otherwise. For NER and parts of speech: *fewer labels* (their §5.4: as
-good with 1 % of the labels as the baseline with 10 %) holds if for every model ELMo with 10 % of the labels is at most
-half a percentage point below the word vectors with all labels; fails if for every model it is further below.
+every model it is worse by at least half a percentage point; open otherwise. For NER and parts of speech: *fewer labels*
+(their §5.4: ELMo with 1 % of the labels is as good as the baseline with 10 %) holds if for every model ELMo with 10 %
+of the labels is at most half a percentage point below the word vectors with all labels; fails if for every model it is
+further below them.
 
-A rule for *fewer updates* (theirs: 486 epochs → 10) was withdrawn after the run: the word vectors reach 99 % of their
-best score after 60 and 80 updates, and a curve has a point every 10 updates, so that a tenth of this could not be
-resolved. The numbers of updates are reported without a verdict.
+A rule for *fewer updates* (in the paper, 10 epochs instead of 486) was withdrawn after the run: the word vectors reach
+99 % of their best score after 60 and 80 updates, and a curve has one point every 10 updates, so that a tenth of this
+number could not be resolved. The numbers of updates are reported without a verdict.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -70,8 +71,8 @@ CURVES = ("word vectors", "+ layer 0", "+ layer 2", "+ ELMo", "+ untrained", "+ 
 @cache
 def layers_read(readers: Readers, folder: str, name: str, seed: int,
                 ) -> Callable[[Sequence[Words]], list[list[torch.Tensor]]]:
-    """Cached layer vectors: sentences → for each, one tensor per layer `[word width]`, repeated to the width of the
-    widest layer."""
+    """Return a function that maps sentences to their cached layer vectors: for each sentence, one tensor per layer
+    `[word width]`, repeated to the width of the widest layer."""
     read = readers(name, folder, seed)
     cached: dict[tuple[str, ...], list[torch.Tensor]] = {}
 
@@ -118,12 +119,12 @@ def tagger(task: Task, arm: Arm | None, width: int, layers: int, seed: int) -> T
 
 def run_result(folder: str, name: str, arm_name: str, count: int, lr: float, run: int, readers: Readers = bundled,
             ) -> dict[str, Any]:
-    """Train and evaluate one run, or a pilot.
+    """Train and evaluate once, for the results or to choose a learning rate.
 
-    Returns the test ``score``, the best ``development`` score and the ``updates`` to it, whether it ``ended`` by early
-    stopping, the ``curve`` of development scores, one every ``EVERY`` updates, the layer weights (``shares``) of a
-    learned mix; and for names the scores on persons' names, original and ``invented`` (way → score). Each run has its
-    own labels, and the pretrained model with seed run % 3.
+    Returns the test ``score``, the best ``development`` score, the number of ``updates`` until then, whether the run
+    ``ended`` by early stopping, the ``curve`` of development scores, measured every ``EVERY`` updates, and the layer
+    weights (``shares``) of a learned mix; for names, also the scores on original and ``invented`` persons' names, as
+    way → score. Each run has its own labels, and uses the pretrained model with seed run % 3.
     """
     task, arm, seed = task_of(name), ARMS[arm_name], PILOTS.index(run) if run in PILOTS else run % len(SEEDS)
 
@@ -157,20 +158,22 @@ def run_result(folder: str, name: str, arm_name: str, count: int, lr: float, run
 
 
 def said_of(differences: Sequence[float]) -> str:
-    """Verdict on the differences of all models, by half a percentage point: "holds", "fails" or "open"."""
+    """Verdict on the differences of all models, with a margin of half a percentage point: "holds", "fails" or
+    "open"."""
     if all(gap >= MARGIN for gap in differences):
         return "holds"
     return "fails" if all(gap <= -MARGIN for gap in differences) else "open"
 
 
 def scalar_mix_over(arms: Mapping[str, Any], other: str, count: str) -> str:
-    """Apply the first rules above to one task: the learned mix compared with the top layer or the mean (``other``)."""
+    """Apply the first two rules above to one task: the learned mix compared with ``other``, the top layer or the
+    mean."""
     return said_of([one - two for one, two in zip(arms["+ ELMo"][count]["score"]["values"],
                                                   arms[other][count]["score"]["values"], strict=True)])
 
 
 def tenth(name: str) -> tuple[str, str]:
-    """The label counts that the rule *fewer labels* compares: a tenth, and all."""
+    """The label counts that the rule *fewer labels* compares: a tenth of the labels, and all labels."""
     total = COUNTS[name][-1]
     return str(total // 10), str(total)
 

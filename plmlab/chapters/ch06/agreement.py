@@ -1,7 +1,7 @@
 """Subject–verb agreement over up to twelve words: "the *plate* under the beds behind the white doors *is* wet".
 
-A Transformer and LSTMs of the same size, deep and shallow, are trained on the same text (Vaswani et al. 2017, §4: the
-shorter the path between two positions, the easier it is to learn their dependency).
+A Transformer and LSTMs of the same size, deep and shallow, are trained on the same text. According to Vaswani et al.
+(2017, §4), the shorter the path between two positions, the easier it is to learn a dependency between them.
 """
 
 from collections import defaultdict
@@ -36,14 +36,15 @@ Agreement = dict[int, float]
 
 
 def agreement_sentences(split: str, seed: int, count: int) -> list[Sentence]:
-    """``count`` sentences of the Small World in which prepositional phrases separate a noun from its verb."""
+    """``count`` sentences of the Small World in which prepositional phrases separate a noun from the verb that agrees
+    with it."""
     full = world.full()
     matching = (words for words in full.text(split, seed) if is_chain(words))
     return [full.parse(words, split) for words in islice(matching, count)]
 
 
 def is_chain(words: Sequence[str]) -> bool:
-    """Whether a sentence has the form "the NOUN near … is/are ADJECTIVE .", without a relative clause."""
+    """Return whether a sentence has the form "the NOUN near … is/are ADJECTIVE .", without a relative clause."""
     return (len(words) > 6 and words[0] == "the" and words[2] in PREPOSITIONS and "that" not in words
             and words[-3] in ("is", "are"))
 
@@ -62,14 +63,14 @@ def test_set() -> list[Sentence]:
 
 @cache
 def to_choose() -> list[Sentence]:
-    """Development sentences, on which learning rates are chosen; disjoint from the training and test sets (cached)."""
+    """Development sentences for choosing learning rates; disjoint from the training and test sets (cached)."""
     test = {sentence.text for sentence in test_set()}
     return [sentence for sentence in agreement_sentences("test", 3, 600) if sentence.text not in test]
 
 
 @cache
 def ids() -> dict[str, int]:
-    """Word → token id, over all words of these sentences (cached)."""
+    """Map each word of these sentences to its token id (cached)."""
     words = sorted({word for part in (to_learn(), test_set(), to_choose()) for sentence in part
                     for word in sentence.words})
     return {word: id for id, word in enumerate(words, Vocabulary(0).sentinels[-1] + 1)}
@@ -98,7 +99,7 @@ def lessons(seed: int) -> ExampleBatches:
 
 
 def build(kind: str, seed: int) -> nn.Module:
-    """Return an untrained two-layer decoder-only Transformer or an LSTM, each with about 122,000 parameters."""
+    """Return an untrained model with about 122,000 parameters: a two-layer decoder-only Transformer, or an LSTM."""
     torch.manual_seed(seed)
     if kind == "Transformer":
         return GPT2(GPTConfig(vocab().size, time=32, layers=2, model=64, heads=4, dropout=0.0))
@@ -124,13 +125,14 @@ def agreement(model: nn.Module, sentences: Sequence[Sentence] | None = None) -> 
 
 
 def within(told: Agreement, distances: range) -> float:
-    """Mean agreement accuracy over the distances of a range that occur."""
+    """Mean agreement accuracy over the distances in a range, as far as they occur."""
     return sum(told[d] for d in distances if d in told) / sum(d in told for d in distances)
 
 
 def learn(kind: str, seed: int, lr: float, steps: int = STEPS, sentences: Sequence[Sentence] | None = None,
           **options: Any) -> tuple[list[Agreement], History]:
-    """Train a model; return its agreement accuracies after every ``EVERY`` steps, and the run's history."""
+    """Train a model; return its agreement accuracies, measured after every ``EVERY`` steps, and the history of the
+    run."""
     model, accuracies = build(kind, seed), []
 
     def evaluate() -> list[Batch]:
@@ -143,12 +145,13 @@ def learn(kind: str, seed: int, lr: float, steps: int = STEPS, sentences: Sequen
 
 @none_if_diverged
 def lr_score(kind: str, lr: float, seed: int) -> float:
-    """Score of a learning rate: mean agreement accuracy over a run, near and far, on the development sentences."""
+    """Score of a learning rate: the mean agreement accuracy over a run, at near and far distances, on the development
+    sentences."""
     accuracies, _ = learn(kind, seed, lr, sentences=to_choose(), show=False)
     return sum(within(scores, reach) for scores in accuracies for reach in (NEAR, FAR)) / len(accuracies) / 2
 
 
 def curves(kind: str, lr: float, seed: int) -> dict[str, Any]:
-    """Train once; return the test accuracies "near" and "far" after every ``EVERY`` steps."""
+    """Train once; return the test accuracies at "near" and "far" distances, measured after every ``EVERY`` steps."""
     accuracies, _ = learn(kind, seed, lr, show=False)
     return {name: [within(scores, reach) for scores in accuracies] for name, reach in (("near", NEAR), ("far", FAR))}

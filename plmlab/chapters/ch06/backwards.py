@@ -1,4 +1,4 @@
-"""String reversal, and how many attention heads it needs at a fixed total width."""
+"""String reversal, and the number of attention heads that it needs at a fixed total width."""
 
 from collections.abc import Callable
 from random import Random
@@ -18,7 +18,8 @@ STEPS, EVERY = 800, 100
 
 
 def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], PairBatch]:
-    """Function step → batch: uniformly random strings and their reversals. The minimum loss is 0."""
+    """Return a function from a step to its batch of uniformly random strings and their reversals. The minimum loss is
+    0."""
     vocab = Vocabulary(len(Vocabulary(0).special) + LETTERS)
 
     def draw(step: int) -> PairBatch:
@@ -31,7 +32,8 @@ def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], 
 
 def backwards(heads: int, lr: float, seed: int, steps: int = STEPS) -> list[float]:
     """Train a Transformer to reverse strings; return its loss on new strings, in nats per target, after every ``EVERY``
-    steps. For a run that diverges, every value is the loss of a uniform prediction, the log of the vocabulary size."""
+    steps. For a run that diverges, every value is the loss of the uniform distribution, which is the log of the
+    vocabulary size."""
     torch.manual_seed(seed)
     size = len(Vocabulary(0).special) + LETTERS
     model = Transformer(TransformerConfig(size, layers=1, heads=heads, dropout=0.0, smoothing=0.0))
@@ -46,6 +48,6 @@ def backwards(heads: int, lr: float, seed: int, steps: int = STEPS) -> list[floa
 
 
 def lr_score(heads: int, lr: float, seed: int) -> float:
-    """Score of a learning rate: minus the mean loss over a run."""
+    """Score of a learning rate: the negative mean loss over a run."""
     losses = backwards(heads, lr, seed)
     return -sum(losses) / len(losses)

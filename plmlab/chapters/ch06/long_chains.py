@@ -1,7 +1,7 @@
 """Agreement over 50 and 200 words: is a long-range dependency easier to learn with a short path between positions?
 
-"the kite beside the red boxes under the dolls … is": two hundred words of toys and boxes, each singular or plural with
-probability ½. Only the verb is a target, and its form depends on the first noun alone.
+In "the kite beside the red boxes under the dolls … is", two hundred words about toys and boxes, each noun is singular
+or plural with probability ½. Only the verb is a target, and its form depends only on the first noun.
 """
 
 from dataclasses import replace
@@ -31,7 +31,8 @@ VERBS = ("is", "are")
 
 @cache
 def words() -> tuple[list[tuple[str, str]], list[str], dict[str, int]]:
-    """Nouns as (singular, plural), adjectives, and word → token id for all words of these sentences (cached)."""
+    """The nouns as (singular, plural), the adjectives, and a mapping from all words of these sentences to token ids
+    (cached)."""
     classes = world.full().lexicon.classes
     nouns = [(noun.forms["sg"], noun.forms["pl"]) for kind in ("toy", "container") for noun in classes[kind]]
     adjectives = [colour.lemma for colour in classes["colour"]]
@@ -40,7 +41,7 @@ def words() -> tuple[list[tuple[str, str]], list[str], dict[str, int]]:
 
 
 def sample_sentence(between: int, rng: Random) -> tuple[list[str], str]:
-    """Sample a sentence up to its verb, with ``between`` words between noun and verb; and the verb.
+    """Sample a sentence with ``between`` words between noun and verb; return the words before the verb, and the verb.
 
     Raises ValueError if prepositional phrases of three and four words cannot add up to ``between``.
     """
@@ -63,7 +64,7 @@ def sample_sentence(between: int, rng: Random) -> tuple[list[str], str]:
 
 
 def batch_of(between: int, seed: str, count: int = BATCH) -> Batch:
-    """Batch of such sentences; the verb is the target at the last position, and there are no other targets."""
+    """A batch of such sentences. The verb is the target at the last position; there are no other targets."""
     rng, ids = Random(seed), words()[2]
     rows = [sample_sentence(between, rng) for _ in range(count)]
     batch = Batch.continuing(torch.tensor([[ids[word] for word in sentence] for sentence, _ in rows]), 0)
@@ -73,8 +74,8 @@ def batch_of(between: int, seed: str, count: int = BATCH) -> Batch:
 
 
 def build(kind: str, seed: int, between: int) -> nn.Module:
-    """Return an untrained two-layer Transformer with sinusoidal positions, or a one-layer LSTM with chrono
-    initialization up to the sentence length; about 104,000 parameters each."""
+    """Return an untrained model with about 104,000 parameters: a two-layer Transformer with sinusoidal positions, or a
+    one-layer LSTM with chrono initialization up to the sentence length."""
     torch.manual_seed(seed)
     size = max(words()[2].values()) + 1
     if kind == "Transformer":
@@ -84,7 +85,8 @@ def build(kind: str, seed: int, between: int) -> nn.Module:
 
 @torch.no_grad()
 def accuracy(model: nn.Module, between: int, part: str = "test_set") -> float:
-    """Accuracy on 300 new sentences: the correct verb has the higher probability; ``part`` selects the sample."""
+    """Accuracy on 300 new sentences, where a prediction is correct if the correct verb form has the higher probability;
+    ``part`` selects the sample."""
     batch, verbs = batch_of(between, f"{part} {between}", 300), torch.tensor([words()[2][verb] for verb in VERBS])
     was_training = model.training
     model.eval()
@@ -95,7 +97,8 @@ def accuracy(model: nn.Module, between: int, part: str = "test_set") -> float:
 
 def learn(kind: str, seed: int, lr: float, between: int, steps: int = STEPS, part: str = "test_set", **options: Any,
           ) -> tuple[list[float], nn.Module, History]:
-    """Train on one length; return the accuracies after every ``EVERY`` steps, the model, and the run's history."""
+    """Train on sentences of one length; return the accuracies after every ``EVERY`` steps, the model, and the history
+    of the run."""
     model, accuracies = build(kind, seed, between), []
 
     def evaluate() -> list[Batch]:
@@ -108,12 +111,13 @@ def learn(kind: str, seed: int, lr: float, between: int, steps: int = STEPS, par
 
 @none_if_diverged
 def lr_score(kind: str, between: int, lr: float, seed: int) -> float:
-    """Score of a learning rate: mean accuracy over a run."""
+    """Score of a learning rate: the mean accuracy over a run."""
     accuracies, _, _ = learn(kind, seed, lr, between, part="choose", show=False)
     return sum(accuracies) / len(accuracies)
 
 
 def run(kind: str, between: int, lr: float, seed: int) -> dict[str, Any]:
-    """Train once: "seen", accuracies during training; "unseen", the accuracy at 500 words, not trained on."""
+    """Train once; return the accuracies during training ("seen") and the accuracy at 500 words, a length not trained on
+    ("unseen")."""
     accuracies, model, _ = learn(kind, seed, lr, between, show=False)
     return {"seen": accuracies, "unseen": accuracy(model, UNSEEN)}

@@ -1,4 +1,4 @@
-"""The models that chapter 06 compares: a decoder-only Transformer with sinusoidal positions, and LSTMs."""
+"""The models compared in chapter 06: a decoder-only Transformer with sinusoidal positions, and LSTMs."""
 
 import torch
 from jaxtyping import Float
@@ -11,7 +11,8 @@ from plmlab.models.gpt import GPT2, Embeddings, GPTConfig
 
 
 class Sinusoids(Embeddings):
-    """Token embeddings times √d plus sinusoids, as in the paper (§3.4, §3.5); there is no maximum length."""
+    """Token embeddings times √d plus sinusoidal positional encodings, as in the paper (§3.4, §3.5); there is no maximum
+    length."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
@@ -24,17 +25,17 @@ class Sinusoids(Embeddings):
 
 
 class SinusoidalGPT2(GPT2):
-    """A GPT-2 with the paper's sinusoidal positional encoding."""
+    """A GPT-2 with the sinusoidal positional encoding of the paper."""
 
     embeddings_class = Sinusoids
 
 
 class LSTM(nn.Module):
-    """An LSTM language model; information about a word n steps back has passed through n recurrent steps.
+    """An LSTM language model, in which information about a word n steps back has passed through n recurrent steps.
 
-    With PyTorch's default initialization the forget gates start near ½, so that 1/2ⁿ of the cell state is left after n
-    steps. With ``memory``, chrono initialization gives each unit a time constant from 1 … ``memory`` words (Tallec and
-    Ollivier 2018).
+    With PyTorch's default initialization the forget gates are initially near ½, so that 1/2ⁿ of the cell state is left
+    after n steps. If ``memory`` is given, chrono initialization sets each unit's time constant to between 1 and
+    ``memory`` words (Tallec and Ollivier 2018).
     """
 
     def __init__(self, vocab: int, width: int, layers: int, memory: int | None = None) -> None:
@@ -50,7 +51,8 @@ class LSTM(nn.Module):
     @staticmethod
     @torch.no_grad()
     def remember(bias: Tensor, other: Tensor, memory: int) -> None:
-        """Chrono-initialize a layer: forget bias log u, input bias −log u, with u uniform on [1, ``memory``]."""
+        """Chrono-initialize a layer: the forget bias is log u and the input bias −log u, with u uniform on [1,
+        ``memory``]."""
         width = len(bias) // 4
         bias.zero_()
         other.zero_()

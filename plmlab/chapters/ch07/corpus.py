@@ -1,4 +1,5 @@
-"""Pretraining text of chapter 07: sentences of the small world without the test sentences; its entropy lower bound."""
+"""Pretraining text of chapter 07, sentences of the small world without the held-out test sentences; and its entropy
+lower bound."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -28,7 +29,8 @@ Words = tuple[str, ...]
 
 @cache
 def agreement_sentences() -> dict[Words, str]:
-    """Shuffled sentences of the small world with "is" or "are" → grammatical number of the subject (cached)."""
+    """Shuffled sentences of the small world that contain "is" or "are", mapped to the grammatical number of the subject
+    (cached)."""
     drawn = islice(world.small().sentences("train", seed=5), 20_000)
     numbers = {sentence.words: link.number for sentence in drawn for link in sentence.agreement
                if sentence.words[link.verb] in OTHER}
@@ -55,7 +57,7 @@ def bayes_optimal_loss(texts: Sequence[Words]) -> float:
 
 
 def floor() -> float:
-    """Entropy lower bound on the loss for text without the held-out sentences, in nats per token (exact)."""
+    """Entropy lower bound on the loss on text without the held-out sentences, in nats per token (exact)."""
     full, held_out = world.small().entropy("train"), {words: world.small().logprob(words)
                                                       for words in held_out_sentences()}
     left = 1 - sum(map(exp, held_out.values()))
@@ -91,14 +93,14 @@ def training_batches(seed: int) -> ExampleBatches:
 
 
 def pretrain(seed: int, steps: int = STEPS, **options: Any) -> tuple[GPT2, History]:
-    """Pretrain a GPT-2 for ``steps`` updates; return it with the run's history."""
+    """Pretrain a GPT-2 for ``steps`` updates; return it with the history of the run."""
     gpt = fresh(seed)
     return gpt, fit(gpt, training_batches(seed), steps=steps, lr=1e-2, warmup=50, **options)
 
 
 @cache
 def pretrained(seed: int) -> GPT2:
-    """Return the pretrained GPT-2 of a seed, trained once per process (cached); copy it before further training."""
+    """The pretrained GPT-2 of a seed, trained once per process (cached). Copy it before any further training."""
     return pretrain(seed, show=False)[0]
 
 

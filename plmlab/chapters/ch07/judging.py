@@ -1,9 +1,9 @@
 """Linguistic acceptability, CoLA's task (Radford et al. 2018, table 4) in miniature: fine-tuned and zero-shot.
 
-Half of the sentences have the wrong one of "is" and "are". A GPT-2 is fine-tuned on few or many labels: from scratch,
-pretrained, and pretrained with the language-modelling loss as an auxiliary objective (eq. 5). In the zero-shot setting
-it chooses the sentence with the higher probability (Radford et al. 2019: language models perform tasks without
-supervision).
+In half of the sentences, "is" and "are" are swapped, so that the verb is wrong. A GPT-2 is trained on few or many
+labels: from scratch, after pretraining, and after pretraining with the language-modelling loss as an auxiliary
+objective (eq. 5). In the zero-shot setting it chooses the sentence with the higher probability (as in Radford et al.
+2019, where language models perform tasks without supervision).
 """
 
 from collections.abc import Callable, Sequence
@@ -62,26 +62,26 @@ def corrupt(words: Words) -> Words:
 
 
 def training_rows(count: int, seed: int) -> list[Judged]:
-    """``count`` labelled training sentences; every second one is corrupted, with label 0."""
+    """``count`` labelled training sentences; every second sentence is corrupted and has label 0."""
     rest = list(agreement_sentences())[TEST_SIZE + DEVELOPMENT:]
     chosen = shuffled(Random(seed), rest)[:count]
     return [(corrupt(words), 0) if index % 2 else (words, 1) for index, words in enumerate(chosen)]
 
 
 def twice(sentences: Sequence[Words]) -> Batch:
-    """Batch with each sentence twice: unchanged with label 1, and corrupted with label 0."""
+    """A batch that contains each sentence twice: unchanged with label 1, and corrupted with label 0."""
     return batch_of_rows([pair for words in sentences for pair in ((words, 1), (corrupt(words), 0))])
 
 
 @cache
 def test_set() -> Batch:
-    """Test batch: the held-out sentences, each unchanged and corrupted (cached)."""
+    """Test batch: each held-out sentence, unchanged and corrupted (cached)."""
     return twice(sorted(held_out_sentences()))
 
 
 @cache
 def development() -> Batch:
-    """Development batch, each sentence unchanged and corrupted; disjoint from the training and test sets (cached)."""
+    """Development batch: each sentence unchanged and corrupted, disjoint from the training and test sets (cached)."""
     return twice(list(agreement_sentences())[TEST_SIZE:TEST_SIZE + DEVELOPMENT])
 
 
@@ -89,7 +89,8 @@ class AcceptabilityClassifier(GPTClassifier):
     """A classifier that omits the auxiliary LM loss in evaluation, so that all configurations are comparable."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """Training: classification loss plus auxiliary LM loss. Evaluation: classification loss alone."""
+        """During training, the classification loss plus the auxiliary LM loss; during evaluation, the classification
+        loss alone."""
         if self.training:
             return super().loss(batch)
         return F.cross_entropy(self(batch), batch.labels["class"])
@@ -97,10 +98,12 @@ class AcceptabilityClassifier(GPTClassifier):
 
 def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: int = STEPS, **options: Any,
          ) -> tuple[AcceptabilityClassifier, History]:
-    """Fine-tune a copy of a GPT-2 with a classification head on ``labels`` sentences; return it with the run's history.
+    """Fine-tune a copy of a GPT-2 with a classification head on ``labels`` sentences; return it with the history of the
+    run.
 
-    ``auxiliary`` is λ. All recorded configurations train for ``STEPS`` updates, because training from scratch may
-    improve late; the weights with the lowest development loss, evaluated after every ``EVERY`` updates, are restored.
+    ``auxiliary`` is λ. All recorded configurations are trained for ``STEPS`` updates, because training from scratch may
+    improve late. The development loss is measured after every ``EVERY`` updates, and the weights with the lowest one
+    are restored.
     """
     torch.manual_seed(seed)
     rows = training_rows(labels, seed)
@@ -123,14 +126,14 @@ def accuracy(model: GPTClassifier) -> float:
 
 
 def zero_shot_accuracy(negative_log_prob: Callable[[Words], float]) -> float:
-    """Zero-shot accuracy: fraction of test pairs whose correct sentence has a lower ``negative_log_prob`` than the
-    corrupted one."""
+    """Zero-shot accuracy: the fraction of test pairs in which the correct sentence has a lower ``negative_log_prob``
+    than the corrupted one."""
     return sum(negative_log_prob(words) < negative_log_prob(corrupt(words))
                for words in sorted(held_out_sentences())) / TEST_SIZE
 
 
 def negative_log_prob(gpt: GPT2) -> Callable[[Words], float]:
-    """Return the function sentence → −log P under a GPT, in nats."""
+    """Return a function that maps a sentence to −log P under a GPT, in nats."""
     @torch.no_grad()
     def nats(words: Words) -> float:
         batch = causal_batch([words])
@@ -140,7 +143,7 @@ def negative_log_prob(gpt: GPT2) -> Callable[[Words], float]:
 
 
 def fine_tune_run(kind: str, labels: int, lr: float, seed: int) -> dict[str, float]:
-    """Fine-tune once: test accuracy ("right"), the best number of "updates", and the development "loss"."""
+    """Fine-tune once; return the test accuracy ("right"), the best number of "updates", and the development "loss"."""
     is_pretrained, auxiliary = KINDS[kind]
     try:
         gpt = pretrained(seed) if is_pretrained else fresh(seed)
@@ -152,5 +155,5 @@ def fine_tune_run(kind: str, labels: int, lr: float, seed: int) -> dict[str, flo
 
 
 def lr_score(kind: str, lr: float, seed: int) -> float:
-    """Score of a learning rate: minus the mean development loss with 64 and with 128 labels."""
+    """Score of a learning rate: the negative mean development loss with 64 and with 128 labels."""
     return -sum(fine_tune_run(kind, labels, lr, seed)["loss"] for labels in (64, 128)) / 2

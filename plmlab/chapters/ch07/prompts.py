@@ -1,8 +1,8 @@
 """In-context learning with a tiny GPT (Brown et al. 2020): label words whose meaning is defined only in the prompt.
 
-Each sentence of a row is followed by a label word: one of two for singular sentences, the other for plural ones. In
-most text of this world the previous sentences are uninformative; here they are needed. Training rows use any two of
-`NAMES`, except "red" and "blue" together; the test prompts use this pair, and the held-out test sentences.
+Each sentence of a row is followed by one of two label words: one for singular sentences, the other for plural
+sentences. In most text of this world the previous sentences are uninformative; here they are needed. Training rows use
+any two of `NAMES`, except "red" and "blue" together; the test prompts use this pair, and the held-out test sentences.
 """
 
 from collections import Counter
@@ -44,7 +44,8 @@ Prompt = tuple[list[str], str]
 
 @cache
 def pools(of_the_exam: bool) -> tuple[list[Words], list[Words]]:
-    """Singular and plural sentences: the held-out test sentences, or all others with "is" or "are" (cached)."""
+    """Singular and plural sentences: the held-out test sentences, or all other sentences with "is" or "are"
+    (cached)."""
     rows = [(words, number) for words, number in agreement_sentences().items()
             if (words in held_out_sentences()) == of_the_exam]
     return [words for words, number in rows if number == "sg"], [words for words, number in rows if number == "pl"]
@@ -60,7 +61,8 @@ def row(rng: Random, names: Sequence[str], kinds: Sequence[int], of_the_exam: bo
 
 
 def prompt(rng: Random, shots: int, kind: int) -> Prompt:
-    """A prompt of ``shots`` examples, half of each kind, and a query; the test label words are assigned at random."""
+    """A prompt with ``shots`` examples, half of each kind, and a query; the test label words are assigned to the kinds
+    at random."""
     names = EXAM_NAMES if rng.random() < 0.5 else EXAM_NAMES[::-1]
     words = row(rng, names, [index % 2 for index in shuffled(rng, range(shots))] + [kind], of_the_exam=True)
     return words[:-1], words[-1]
@@ -89,7 +91,7 @@ def training_rows(rng: Random, count: int = 16) -> list[Example]:
 
 
 def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
-    """Train a pretrained GPT-2 for ``STEPS`` updates on rows whose labels depend on the previous sentences."""
+    """Train a pretrained GPT-2 for ``STEPS`` updates on rows in which the labels depend on the previous sentences."""
     gpt = deepcopy(pretrained(seed))
     rows = ExampleBatches(training_rows, f"rows {seed}", small_world_tokenizer().vocab.need("pad"))
     return gpt, fit(gpt, rows, steps=STEPS, lr=lr, warmup=20, decay="none", **options)
@@ -106,7 +108,7 @@ def answers(gpt: GPT2, prompts: Sequence[Prompt]) -> tuple[list[str], list[str]]
 
 def most_alike(words: Sequence[str]) -> str:
     """Nearest-neighbour baseline: the label word of the example with the largest word overlap with the query (the first
-    if tied); without examples, always the same label word."""
+    if tied); without examples, a constant label word."""
     *shots, query = examples_of(words)
     return max(shots, key=lambda shot: len(set(shot[:-1]) & set(query)))[-1] if shots else EXAM_NAMES[0]
 
@@ -116,38 +118,39 @@ Answers = tuple[list[str], list[str]]
 
 
 def metrics_of(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Prompt]) -> dict[str, float]:
-    """Evaluate answers: "one of two", the fraction of free answers that are either label word; and of the restricted
-    answers, accuracy ("right") and the fraction of the most frequent one ("most given", 1 for a constant answer)."""
+    """Evaluate answers. "one of two" is the fraction of unrestricted answers that are one of the label words; for the
+    restricted answers, "right" is the accuracy, and "most given" the fraction of the most frequent answer (1 for a
+    constant answer)."""
     correct = [word == name for word, (_, name) in zip(chosen, prompts, strict=True)]
     return {"one of two": sum(word in EXAM_NAMES for word in free) / len(free), "right": sum(correct) / len(correct),
             "most given": Counter(chosen).most_common(1)[0][1] / len(chosen)}
 
 
 def evaluate_prompts(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -> dict[str, dict[str, float]]:
-    """Number of examples in the prompt → `metrics_of` of the answers."""
+    """Map each number of examples in the prompt to the `metrics_of` the answers."""
     exams = {shots: test_set(shots, seed) for shots in SHOTS}
     return {str(shots): metrics_of(*answer(prompts), prompts) for shots, prompts in exams.items()}
 
 
 def plain(seed: int) -> dict[str, dict[str, float]]:
-    """`metrics_of` of a GPT-2 pretrained on single sentences."""
+    """`metrics_of` a GPT-2 pretrained on single sentences."""
     return evaluate_prompts(partial(answers, pretrained(seed)), seed)
 
 
 def rewarded_marks(lr: float, seed: int) -> dict[str, dict[str, float]]:
-    """`metrics_of` of a GPT-2 trained on rows, where the examples are informative."""
+    """`metrics_of` a GPT-2 trained on rows in which the examples are informative."""
     gpt, _ = rewarded(seed, lr, show=False)
     return evaluate_prompts(partial(answers, gpt), seed)
 
 
 def nearest_neighbour_baseline(seed: int) -> dict[str, dict[str, float]]:
-    """`metrics_of` of the nearest-neighbour baseline."""
+    """`metrics_of` the nearest-neighbour baseline."""
     return evaluate_prompts(lambda prompts: ([most_alike(words) for words, _ in prompts],) * 2, seed)
 
 
 @none_if_diverged
 def lr_score(lr: float, seed: int) -> float:
-    """Score of a learning rate: minus the loss on new rows, in nats per label word."""
+    """Score of a learning rate: the negative loss on new rows, in nats per label word."""
     gpt, _ = rewarded(seed, lr, show=False)
     new = Batch.of(training_rows(Random(f"development {seed}"), 64), pad=small_world_tokenizer().vocab.need("pad"))
     with torch.no_grad():
@@ -155,7 +158,7 @@ def lr_score(lr: float, seed: int) -> float:
 
 
 def examples_of(words: Sequence[str]) -> list[list[str]]:
-    """Split a prompt into its sentences, each with its label word; the last one has none."""
+    """Split a prompt into its sentences, each with its label word; the last sentence has no label word."""
     rows: list[list[str]] = [[]]
     for word in words:
         if rows[-1] and rows[-1][-1] == "." and word in NAMES:

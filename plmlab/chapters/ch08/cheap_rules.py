@@ -1,4 +1,4 @@
-"""Baselines for the four tasks that use no language model: the majority class, and the word overlap of two sentences.
+"""Baselines for the four tasks without a language model: the majority class, and the word overlap of two sentences.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ def overlap(one: Sequence[str], other: Sequence[str]) -> float:
 
 
 def overlap_score() -> float:
-    """Test-set accuracy on "a pair" (paraphrase) of predicting "same" where the overlap is above a threshold; the
-    threshold is the one with the best accuracy on the training rows."""
+    """Test accuracy on "a pair" (paraphrase) of predicting "same" if the overlap exceeds a threshold, which is the one
+    with the best accuracy on the training rows."""
     def score(rows: Sequence, threshold: float) -> float:
         return sum((overlap(row.first, row.second) >= threshold) == row.same for row in rows) / len(rows)
     train_rows = training_rows("a pair", 0)

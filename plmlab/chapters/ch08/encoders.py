@@ -1,9 +1,9 @@
-"""Encoders that BERT is compared with: feature-based probes of its layers (§5.3), and a left-to-right BERT (§5.1, table
-5).
+"""Encoders that are compared with BERT: feature-based probes of its layers (§5.3), and a left-to-right BERT (§5.1,
+table 5).
 
-Each takes the same batch as BERT and returns one vector per position, so that the heads of the four tasks can be put on
-it. The part of an encoder that is new, and therefore not pretrained, is called ``top``. Position 0 holds the
-representation that the whole text is classified by.
+Each encoder takes the same batches as BERT and returns one vector per position, so that the heads of the four tasks can
+be used on top of it. The new part of an encoder, which is not pretrained, is called ``top``. Position 0 holds the
+representation used to classify the whole text.
 """
 
 from dataclasses import replace
@@ -33,7 +33,8 @@ class BiLSTM(nn.Module):
 
 
 class Encoder(BERT):
-    """BERT with a new module, ``top``, on its outputs. ``features`` names the method that returns the input of ``top``.
+    """BERT with a new module, ``top``, on its outputs. ``features`` is the name of the method that returns the input of
+    ``top``.
     """
 
     top: nn.Module
@@ -41,7 +42,7 @@ class Encoder(BERT):
 
     @classmethod
     def with_weights_from(cls, bert: BERT) -> Self:
-        """An encoder with a copy of a BERT's weights; ``top`` has random weights."""
+        """An encoder with a copy of the weights of a BERT; the weights of ``top`` are random."""
         encoder = cls(bert.config)
         missing, unexpected = encoder.load_state_dict(bert.state_dict(), strict=False)
         assert not unexpected and all(name.startswith("top.") for name in missing)
@@ -49,10 +50,10 @@ class Encoder(BERT):
 
 
 class AllLayers(Encoder):
-    """The outputs of all layers, the embeddings included, concatenated; a text is classified by their mean over
+    """The concatenated outputs of all layers, including the embeddings; a text is classified by their mean over
     positions.
 
-    ``top`` is one linear layer, so together with the task head the classifier is still linear.
+    ``top`` is a linear layer, so ``top`` and the task head together still form a linear classifier.
     """
 
     features = "all_layers"
@@ -62,7 +63,7 @@ class AllLayers(Encoder):
         self.top = self.reader(config.model * (config.layers + 1), config.model)
 
     def reader(self, inputs: int, outputs: int) -> nn.Module:
-        """The module that maps the concatenated layers to the width of the model."""
+        """The module that maps the concatenated layers to the model width."""
         return nn.Linear(inputs, outputs)
 
     def read(self, layers: Float[Tensor, "batch time all"], batch: Batch) -> Float[Tensor, "batch time model"]:
@@ -85,11 +86,11 @@ class AllLayers(Encoder):
 
 
 class AllLayersBiLSTM(AllLayers):
-    """The same with a two-layer BiLSTM as ``top``, as in the paper's feature-based approach (§5.3; the paper uses the
+    """`AllLayers` with a two-layer BiLSTM as ``top``, as in the paper's feature-based approach (§5.3, which uses the
     last four of twelve layers)."""
 
     def reader(self, inputs: int, outputs: int) -> nn.Module:
-        """A two-layer BiLSTM whose two directions together are as wide as the model."""
+        """A two-layer BiLSTM; the width of both directions together is the model width."""
         return BiLSTM(inputs, outputs, 2)
 
     def read(self, layers: Float[Tensor, "batch time all"], batch: Batch) -> Float[Tensor, "batch time model"]:
@@ -107,18 +108,18 @@ class LeftToRight(Encoder):
 
 
 class LastPosition(LeftToRight):
-    """The same for fine-tuning: a text is classified by its last position, the only one that attends to the whole text
-    ([CLS] attends to itself only)."""
+    """`LeftToRight` for fine-tuning: a text is classified by its last position, the only position that attends to the
+    whole text ([CLS] attends only to itself)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
-        """Final hidden states, one per position; position 0 holds that of the last token."""
+        """Final hidden states, one per position; position 0 holds the hidden state of the last token."""
         x = super().forward(batch)
         last = x[torch.arange(len(x)), batch.padding_mask.sum(1) - 1]
         return torch.cat([last[:, None], x[:, 1:]], 1)
 
 
 class LeftToRightBiLSTM(LeftToRight):
-    """The same with a BiLSTM as ``top``, which conditions on both sides (table 5, "+ BiLSTM")."""
+    """`LeftToRight` with a BiLSTM as ``top``, which conditions on both sides (table 5, "+ BiLSTM")."""
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__(config)

@@ -1,5 +1,5 @@
-"""Which attention heads follow a gold-labelled relation, and which simpler rules do equally well (Clark et al. 2019,
-§4)?"""
+"""Which attention heads follow a gold-labelled relation, and do simpler rules follow it equally well (Clark et al.
+2019, §4)?"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ SENTENCES, COUPLES = 1000, 500
 
 
 class Relation(NamedTuple):
-    """A relation, the batch of texts it is evaluated on, and its gold links in them."""
+    """A relation, the batch of texts on which it is evaluated, and its gold links in these texts."""
 
     name: str
     texts: Batch  # special tokens included; nothing is masked
@@ -39,13 +39,14 @@ class Relation(NamedTuple):
 
 
 class HeadRule(NamedTuple):
-    """The head that follows a relation best: chosen on every second link, scored on the remaining ones, from 0 to 1.
+    """The head that follows a relation best, selected on every second link. Scores are measured on the remaining links
+    and range from 0 to 1.
 
-    ``score`` is the head's score, and ``others`` its score when the link starts at any other word of the text and has
-    the same target. ``place`` is the position at which most links start; ``in_place`` is the score of the
+    ``score`` is the score of the head, and ``others`` its score for links with the same target that start at any other
+    word of the text. ``place`` is the position at which most links start; ``in_place`` is the score for the
     ``control_links`` words that occur at that position although no link of their text starts there (nan if there are
-    none). ``by_offset`` and ``by_position`` are the scores of the best fixed ``offset`` and of the best fixed position,
-    ``position``. ``heads`` has the scores of all heads.
+    none). ``by_offset`` and ``by_position`` are the scores of the best fixed ``offset`` and of the best fixed
+    ``position``. ``heads`` holds the scores of all heads.
     """
 
     relation: Relation
@@ -64,12 +65,12 @@ class HeadRule(NamedTuple):
 
     @property
     def rival(self) -> float:
-        """The best score of a baseline that uses no grammar."""
+        """The best score among the baselines, which use no grammar."""
         return max(self.others, self.by_offset, self.by_position, 0.0 if isnan(self.in_place) else self.in_place)
 
 
 def special() -> list[int]:
-    """Ids of the tokens that no relation leads to: padding, [CLS], [SEP]."""
+    """Ids of the tokens that are never the target of a relation: padding, [CLS], [SEP]."""
     return [world_tokenizer().vocab.need(name) for name in ("pad", "cls", "sep")]
 
 
@@ -81,7 +82,7 @@ def read(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Batch:
 
 @cache
 def relations() -> list[Relation]:
-    """Five relations: two between neighbouring words, two of agreement, and one between mentions of a name in two
+    """Five relations: two between adjacent words, two of agreement, and one between mentions of the same name in two
     consecutive sentences of an article."""
     full = world.full()
     several = {s.words: s for s in islice((s for s in full.sentences("test", seed=31) if s.agreement), SENTENCES)}
@@ -106,7 +107,7 @@ def relations() -> list[Relation]:
 
 
 def follower(bert: BERT, relation: Relation) -> HeadRule:
-    """The head of a BERT that follows a relation best, with the scores of the simpler rules."""
+    """The head of a BERT that follows a relation best, with the scores of simpler rules."""
     _, texts, links = relation
     attended = argmax_attention(bert, texts, special())
     chosen = head_accuracy(attended, links[::2])

@@ -1,8 +1,8 @@
-"""What is pretraining worth, by the number of labels and of updates? From scratch, feature-based (frozen) and
-fine-tuned (§5.3, §4).
+"""The benefit of pretraining, by number of labels and number of updates: training from scratch, feature-based (frozen)
+and fine-tuned (§5.3, §4).
 
-Every configuration is trained with early stopping on development rows; the weights with the best development score are
-evaluated on the test set.
+Every configuration is trained with early stopping on development rows, and the weights with the best development score
+are evaluated on the test set.
 """
 
 from functools import cache
@@ -31,8 +31,8 @@ def pretrained() -> BERTPretraining:
 
 
 def start(arm: str, seed: int) -> BERT:
-    """The model that a configuration starts from: a BERT with random weights for "from scratch", otherwise an encoder
-    with the checkpoint's weights."""
+    """The initial model of a configuration: for "from scratch", a BERT with random weights, otherwise an encoder with
+    the weights of the checkpoint."""
     whole = pretrained()
     torch.manual_seed(seed)
     if arm == "from scratch":
@@ -41,7 +41,7 @@ def start(arm: str, seed: int) -> BERT:
 
 
 def run_result(arm: str, task: str, labels: int, lr: float, seed: int) -> dict[str, Any]:
-    """Result of one run: its test ``score``, the number of updates at its best weights, and its ``curve`` of
+    """Result of one run: the test ``score``, the number of updates of the best weights, and the ``curve`` of
     development scores."""
     model, history = fine_tune(start(arm, seed), task, labels, seed, lr=lr, steps=STEPS, patience=PATIENCE,
                                features=arm.startswith("frozen"), show=False)

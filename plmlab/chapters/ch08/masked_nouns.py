@@ -1,6 +1,6 @@
-"""A noun is masked and its verb is visible: do nouns that agree with the verb get more probability than the others?
+"""A noun is masked and its verb is visible: do the nouns that agree with the verb get more probability than the others?
 
-Only the right context reveals the number, so a model that conditions only on the left context must fail, by
+Only the right context reveals the grammatical number, so a model that conditions on the left context only must fail by
 construction.
 """
 
@@ -30,8 +30,8 @@ Reader = Callable[[tuple[str, ...], int], Chances]
 
 
 class Noun(NamedTuple):
-    """A sentence, the indices of its subject and of its verb, their number, and the number of intervening nouns of the
-    other number (attractors)."""
+    """A sentence, the indices of its subject and of its verb, their grammatical number, and the number of intervening
+    nouns of the other number (attractors)."""
 
     words: tuple[str, ...]
     place: int
@@ -42,7 +42,7 @@ class Noun(NamedTuple):
 
 @cache
 def nouns(number: str) -> Bool[Tensor, "vocab"]:
-    """Mask of the tokens that are nouns of this number and not of the other."""
+    """Mask of the tokens that are nouns of this grammatical number only."""
     forms = {n: {w.forms[n] for w in world.full().lexicon if w.tag == "NOUN" and n in w.forms} for n in NUMBERS}
     only = forms[number] - forms["pl" if number == "sg" else "sg"]
     return torch.tensor([token in only for token in world_tokenizer().tokens(range(len(world_tokenizer())))])
@@ -50,7 +50,7 @@ def nouns(number: str) -> Bool[Tensor, "vocab"]:
 
 @cache
 def masked_nouns() -> list[Noun]:
-    """The subjects to mask. The test sentences are generated from open patterns, so none occurs in the training
+    """The subjects to mask. The test sentences are generated from open patterns, so none of them occurs in the training
     text."""
     candidates = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
                   for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
@@ -60,7 +60,7 @@ def masked_nouns() -> list[Noun]:
 
 
 def flipped(noun: Noun) -> Noun:
-    """The same sentence with its verb's number flipped, so that it now requires a noun of that number."""
+    """The same sentence with the number of its verb flipped, so that it requires a noun of the other number."""
     words = list(noun.words)
     words[noun.verb] = other_number(world.full())[words[noun.verb]]
     return noun._replace(words=tuple(words), number=NUMBERS[1 - NUMBERS.index(noun.number)])
@@ -101,15 +101,16 @@ def _best() -> BayesOptimalPredictor:
 
 
 def is_correct(reader: Reader, noun: Noun) -> bool:
-    """Whether nouns of the correct number get more than half of the total probability of all nouns. A tie, within one
-    millionth, counts as wrong."""
+    """Return whether the nouns of the correct number get more than half of the total probability of all nouns. A tie,
+    to within one millionth, counts as wrong."""
     chances = reader(noun.words, noun.place)
     sums = {number: float(chances[nouns(number)].sum()) for number in NUMBERS}
     return sums[noun.number] > (0.5 + 1e-6) * sum(sums.values())
 
 
 def results(bert: nn.Module, gpt: nn.Module) -> dict[str, list[bool]]:
-    """For the two models, the Bayes-optimal predictions and two controls: whether each of the nouns is correct."""
+    """For each noun, whether the prediction is correct: of the two models, of the Bayes-optimal predictors, and in two
+    controls."""
     nouns, bidirectional = masked_nouns(), both_sides(bert)
     predictors = {"BERT (bidirectional)": bidirectional, "GPT (left-to-right)": left_side(gpt),
                   "Bayes-optimal, both sides": best_of_both, "Bayes-optimal, left context": best_of_left}

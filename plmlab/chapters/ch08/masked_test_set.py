@@ -1,4 +1,4 @@
-"""The test set of masked language models in the small world, with the Bayes-optimal loss on exactly its masks."""
+"""The test set for masked language models in the small world, with the Bayes-optimal loss on exactly the same masks."""
 
 from functools import cache, partial
 from itertools import islice
@@ -16,7 +16,8 @@ all_masked = partial(masked, corrupt=always_mask_same_draws)
 
 @cache
 def masked_test_set(seed: int = 99) -> tuple[Batch, float]:
-    """600 sentences with 15 % of the positions masked, and the Bayes-optimal loss on exactly these masks, in nats."""
+    """600 sentences with 15 % of the positions masked, and the Bayes-optimal loss on these masks, in nats per masked
+    word."""
     small, draw, vocab = world.small(), Random(1), small_world_tokenizer().vocab
     sentences = list(islice(small.text("train", seed=seed), 600))
     examples = [all_masked(small_world_tokenizer().encode(" ".join(words), plain=True), vocab=vocab, rng=draw)

@@ -1,7 +1,7 @@
 """Does the contextual vector of an ambiguous word reveal its sense?
 
-The vectors come from a BERT, which conditions on both sides, and from a GPT, which conditions on the left context only;
-probes are trained on them and compared with baselines.
+The vectors come from a BERT, which conditions on both sides, and from a GPT, which conditions on the left context only.
+Probes are trained on these vectors and compared with baselines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ Accuracy = tuple[float, float]
 
 
 def of_bert(model: BERT) -> Vectors:
-    """Final hidden states of a BERT at the word."""
+    """Final hidden states of a BERT at the ambiguous word."""
     @torch.no_grad()
     def vectors(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
         hidden = model(read([(row.words, ()) for row in rows]))
@@ -42,7 +42,7 @@ def of_bert(model: BERT) -> Vectors:
 
 
 def of_gpt(model: GPT) -> Vectors:
-    """Final hidden states of a GPT at the word."""
+    """Final hidden states of a GPT at the ambiguous word."""
     @torch.no_grad()
     def vectors(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
         hidden = model.hidden_states(batch_of(
@@ -52,7 +52,7 @@ def of_gpt(model: GPT) -> Vectors:
 
 
 def probed_vectors(bert: BERT, gpt: GPT) -> dict[str, Vectors]:
-    """What the probes are trained on: bags of words, and the vectors of an untrained BERT, the GPT and the BERT."""
+    """The inputs of the probes: bags of words, and the vectors of an untrained BERT, of the GPT and of the BERT."""
     torch.manual_seed(0)
     every = [row for rows in occurrences().values() for row in rows]
     models = {"an untrained BERT": of_bert(BERT(bert.config).eval()), "GPT": of_gpt(gpt), "BERT": of_bert(bert)}
@@ -61,7 +61,8 @@ def probed_vectors(bert: BERT, gpt: GPT) -> dict[str, Vectors]:
 
 def by_side(models: Mapping[str, Vectors], known: Sequence[Occurrence], probed: Sequence[Occurrence],
             ) -> dict[str, dict[str, Accuracy]]:
-    """For each model and the most frequent sense: the side of the cue, "left" or "right" → accuracy on ``probed``."""
+    """Accuracy on ``probed`` for each model and for the most frequent sense, by the side of the cue, "left" or
+    "right"."""
     guesses = {"most frequent sense": most_frequent(known, probed)} | {
         name: probe(vectors, known).predict(vectors(probed).numpy()) for name, vectors in models.items()}
     return {name: {side: accuracy([(guess == row.sense, row) for guess, row in zip(predicted, probed, strict=True)
@@ -70,7 +71,7 @@ def by_side(models: Mapping[str, Vectors], known: Sequence[Occurrence], probed: 
 
 
 def on_other_patterns(models: Mapping[str, Vectors]) -> dict[str, Accuracy]:
-    """Accuracy of each model and of the most frequent sense on patterns whose cues the probe was not trained on."""
+    """Accuracy of each model and of the most frequent sense on patterns with cues that the probe was not trained on."""
     hits: dict[str, list[tuple[bool, Occurrence]]] = {name: [] for name in ("most frequent sense", *models)}
     for known, probed in other_patterns():
         guesses = most_frequent(known, probed)
@@ -81,6 +82,6 @@ def on_other_patterns(models: Mapping[str, Vectors]) -> dict[str, Accuracy]:
 
 
 def accuracy(hits: Sequence[tuple[bool, Occurrence]]) -> Accuracy:
-    """The fraction that is correct, and its standard error, with each pattern as a cluster."""
+    """The fraction of correct predictions, and its standard error, with each pattern as a cluster."""
     correct, rows = zip(*hits, strict=True)
     return sum(correct) / len(correct), error_by_pattern(correct, rows)

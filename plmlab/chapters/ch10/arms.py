@@ -1,8 +1,8 @@
-"""The models that chapter 10 compares: with and without a memory, with relative and with absolute positions.
+"""The models compared in chapter 10: with and without a memory, and with relative and absolute positions.
 
-All are trained on the same texts in the same order and have two layers of width 64. A variant is a class, a segment
-length and a memory length; without a memory, segments are independent chunks. A window is as long as the context of the
-last position of a segment, memory included.
+All models are trained on the same texts in the same order and have two layers of width 64. A variant is a class, a
+segment length and a memory length; without a memory, segments are independent chunks. A sliding window is as long as
+the context of the last position of a segment, including the memory.
 """
 
 from functools import partial
@@ -49,7 +49,7 @@ ARMS = {
 
 
 def new(name: str, seed: int) -> TransformerXL:
-    """A variant's model with random weights drawn with this seed."""
+    """The model of a variant, with random weights initialized with this seed."""
     arm = ARMS[name]
     torch.manual_seed(seed)
     return arm.model(TransformerXLConfig(len(recalling.tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS,
@@ -57,7 +57,8 @@ def new(name: str, seed: int) -> TransformerXL:
 
 
 def train(model: TransformerXL, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train a variant's model for the given number of updates; every variant gets the same texts. Returns the history.
+    """Train the model of a variant for the given number of updates and return the history; every variant gets the same
+    texts.
     """
     return fit(model, partial(recalling.training_batch, recalling.read(), seed, count=TEXTS), steps=updates, lr=lr,
                warmup=50,
@@ -65,12 +66,12 @@ def train(model: TransformerXL, updates: int, lr: float, seed: int, **options: A
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[TransformerXL, History]:
-    """A variant after the given number of updates, and its training history."""
+    """Train a variant for the given number of updates; return the model and its training history."""
     model = new(name, seed)
     return model, train(model, updates, lr, seed, **options)
 
 
 def evaluate(model: TransformerXL, part: str, count: int | None = None) -> recalling.Evaluation:
-    """Evaluate a model on (the first ``count``) texts of a part, segmented as in training."""
+    """Evaluate a model on (the first ``count``) texts of a part, split into segments as in training."""
     rows = recalling.texts(part)[:count]
     return recalling.evaluate(recalling.segment_logits(model, recalling.ids(rows)), rows)

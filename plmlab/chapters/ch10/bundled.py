@@ -13,7 +13,7 @@ NAME, ARM, SEED, UPDATES = "transformer-xl-world", "memory", SEEDS[0], 3600
 
 
 def main() -> None:
-    """Train the model, save it as a checkpoint, and enter it into the index."""
+    """Train the model, save it as a checkpoint, and add it to the index of checkpoints."""
     torch.set_num_threads(1)  # as in the recipe
     lr = recorded("10")["numbers"]["distances"]["arms"][ARM]["lr"]
     model, _ = learn(ARM, UPDATES, lr, SEED, show=True)

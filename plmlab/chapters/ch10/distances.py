@@ -8,8 +8,8 @@ from plmlab.visibility import Visibility
 
 
 def looks(name: str) -> torch.Tensor:
-    """Mask [query key] of what each position of a text can attend to directly, in a variant or, for "sliding", in a
-    sliding window."""
+    """Mask [query key] of the positions that each position of a text attends to directly, in a variant or, for
+    "sliding", with a sliding window."""
     if name == "sliding":
         return Visibility.last(recalling.WORDS, WINDOW).dense()
     return new(name, 0).visibility(recalling.WORDS).dense()

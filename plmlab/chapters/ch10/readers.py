@@ -1,4 +1,5 @@
-"""Variants of a Transformer-XL, each with one change: other positional encodings, or a memory that receives gradients.
+"""Variants of Transformer-XL that each change one property: another positional encoding, or a memory that receives
+gradients.
 """
 
 from dataclasses import replace
@@ -17,7 +18,7 @@ from plmlab.visibility import AttentionMask
 
 
 class PlacedTokens(TransformerXLEmbeddings):
-    """Token embedding times √d, plus the sinusoidal encoding of its position (Vaswani et al. 2017, §3.5)."""
+    """Token embeddings times √d, plus the sinusoidal encodings of their positions (Vaswani et al. 2017, §3.5)."""
 
     def __init__(self, config: TransformerXLConfig) -> None:
         super().__init__(config)
@@ -29,13 +30,14 @@ class PlacedTokens(TransformerXLEmbeddings):
 
 
 class NoPositionTransformerXL(TransformerXL):
-    """A memory without positional encodings: only the causal mask distinguishes earlier from later."""
+    """A Transformer-XL without positional encodings: only the causal mask distinguishes earlier from later
+    positions."""
 
     attention_class = MultiHeadAttention  # type: ignore[assignment]
 
 
 class AbsolutePositionTransformerXL(TransformerXL):
-    """A memory with absolute positions: the position ids of the batch."""
+    """A Transformer-XL with absolute positions, given by the position ids of the batch."""
 
     embeddings_class = PlacedTokens
     attention_class = MultiHeadAttention  # type: ignore[assignment]
@@ -43,7 +45,7 @@ class AbsolutePositionTransformerXL(TransformerXL):
 
 class AbsoluteTransformerXL(AbsolutePositionTransformerXL):
     """Absolute positions that restart in each segment. A position in the memory and one in the current segment have the
-    same encoding if both are, say, the third of their segment (Dai et al. 2019, §3.3)."""
+    same encoding if both are at the same index of their segments (Dai et al. 2019, §3.3)."""
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
@@ -51,8 +53,8 @@ class AbsoluteTransformerXL(AbsolutePositionTransformerXL):
         return super().hidden_states(replace(batch, position_ids=batch.position_ids % self.config.segment), memories)
 
     def following(self, tokens: Int[Tensor, "batch time"], before: int) -> Batch:
-        """The batch of a segment that follows ``before`` positions of memory, with its mask; its position ids start at
-        0."""
+        """The batch of a segment that follows ``before`` positions of memory, with its attention mask; its position ids
+        start at 0."""
         return replace(super().following(tokens, before), position_ids=Batch.continuing(tokens, 0).position_ids)
 
 
@@ -77,8 +79,9 @@ class ContinuedPositionTransformerXL(AbsolutePositionTransformerXL):
 
 
 class TransformerXLWithGradient(TransformerXL):
-    """A memory that receives gradients: the text is processed in one pass, under the attention mask that is equivalent
-    to segments and memory. The hidden states are the same, but gradients flow back into the positions in the memory."""
+    """A Transformer-XL whose memory receives gradients: the text is processed in one pass, under the attention mask
+    that is equivalent to segments and memory. The hidden states are the same, but gradients flow back to the positions
+    in the memory."""
 
     def hidden_states(self, batch: Batch, memories: list[Memory] | None = None,  # type: ignore[override]
                       ) -> Float[Tensor, "batch time model"]:
@@ -92,6 +95,6 @@ class TransformerXLWithGradient(TransformerXL):
 
 
 def refuse(memories: object) -> None:
-    """Raise ValueError if memories are given to a model that can only process whole texts."""
+    """Raise ValueError if memories are passed to a model that can only process whole texts."""
     if memories is not None:
         raise ValueError("this model processes a text from its beginning, in one call; it can't continue from memories")

@@ -1,14 +1,15 @@
-"""The long texts of chapter 10 (training, development and test set), and recall accuracy by distance.
+"""The long texts of chapter 10 (training, development and test sets), and recall accuracy by distance.
 
-The texts are `RecallTexts` of the small world: each states what eight people did, and asks about it 1 to 128 words
-later. No two of these actions involve the same kind of object, so the verb of a question determines the kind of object
-that is the answer.
+The texts are `RecallTexts` of the small world: each text states what eight people did, and asks about each action 1 to
+128 words later. No two of these actions involve the same kind of object, so the verb of a question determines the kind
+of the answer.
 
 The question about an action follows at most 128 words later, unless other questions have to be asked first. In the
-training texts the limit is 8, 16, 32, 64 or 128 words, a fifth of the texts each. Because the eight people take turns,
-a question may still follow about 60 words later; but the lower the limit, the fewer scenes and the more questions a
-text has. With a limit of 128 throughout, four of six pilot runs had hardly learned to answer anything after 1,000
-updates. (All fifths are sampled with one seed, so that many texts with lower limits share long identical passages.)
+training texts the limit is 8, 16, 32, 64 or 128 words, for a fifth of the texts each. Because the eight people take
+turns, a question may still follow about 60 words later even with a low limit; but the lower the limit, the fewer scenes
+and the more questions a text has. With a limit of 128 for all texts, four of six pilot runs had hardly learned to
+answer any question after 1,000 updates. (All fifths are sampled with the same seed, so that many texts with lower
+limits share long identical passages.)
 """
 
 from collections import defaultdict
@@ -46,10 +47,10 @@ class Question(NamedTuple):
     """A question in one of several texts.
 
     Attributes:
-        row: index of the text.
-        position: the position that has to predict the answer's last word, its thing.
-        seen: the last position before it at which that word is the input.
-        things: the possible answers for a model that knows the verb but remembers nothing.
+        row: the index of the text.
+        position: the position that has to predict the last word of the answer, the object.
+        seen: the last position before ``position`` at which that word is the input.
+        things: the possible answers for a model that uses the verb but remembers nothing of the text.
     """
 
     row: int
@@ -59,14 +60,15 @@ class Question(NamedTuple):
 
     @property
     def back(self) -> int:
-        """Distance, in positions, to the last occurrence of the answer; 0 would be the position that has to predict it.
+        """The distance in positions to the last occurrence of the answer; it would be 0 at the position that has to
+        predict the answer.
         """
         return self.position - self.seen
 
 
 @cache
 def texts(part: str, words: int = WORDS) -> tuple[RecallText, ...]:
-    """The texts of a part: "train", "development" or "exam" (the test set)."""
+    """The texts of a part: "train", "development" or "test_set"."""
     def draw(seed: int, farthest: int, count: int) -> Iterator[RecallText]:
         return islice(RecallTexts(world.small(), words, (1, farthest)).texts(seed), count)
 
@@ -98,8 +100,8 @@ def next_words(rows: Int[Tensor, "text word"]) -> Batch:
 
 
 def training_batch(rows: Int[Tensor, "text word"], seed: int, step: int, count: int) -> Batch:
-    """The batch of an update: ``count`` rows, sampled without replacement in each epoch. The rows left over at the end
-    of an epoch, too few for a batch, are dropped."""
+    """The batch of one update: ``count`` rows, sampled without replacement in each epoch. Rows left over at the end of
+    an epoch are dropped."""
     turn, place = divmod(step * count, len(rows) // count * count)
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(1000 * seed + turn))
     return next_words(rows[order[place:place + count]])
@@ -115,7 +117,8 @@ def questions(some: Sequence[RecallText]) -> Iterator[Question]:
 
 
 def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str, float]:
-    """Mean score by the distance to the answer, in bins of `BIN` positions: key "16" is for distances 1 to 16."""
+    """Mean score by distance to the last occurrence of the answer, in bins of `BIN` positions: the key "16" covers
+    distances 1 to 16."""
     bins = defaultdict(list)
     for question, score in zip(asked, scores, strict=True):
         bins[-(-question.back // BIN) * BIN].append(score)
@@ -123,8 +126,8 @@ def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str,
 
 
 class Evaluation(NamedTuple):
-    """Evaluation on a set of texts: accuracy on answers (``right``) by distance, and the mean loss in nats per word on
-    the last words of the ``answers`` and on ``all`` words."""
+    """Evaluation on a set of texts: the accuracy on answers by distance (``right``), and the mean loss in nats per
+    word, on the last words of the ``answers`` and on ``all`` words."""
 
     right: dict[str, float]
     answers: float
@@ -134,7 +137,7 @@ class Evaluation(NamedTuple):
 @torch.no_grad()
 def outcomes(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText],
              ) -> tuple[Float[Tensor, "text position"], Bool[Tensor, "text position"]]:
-    """Loss of each position's next word, in nats, and whether that word is the argmax."""
+    """The loss on the next word at each position, in nats, and whether that word is the most probable one."""
     targets = ids(some)[:, 1:]
     losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
     return losses, logits.argmax(-1) == targets
@@ -149,5 +152,5 @@ def evaluate(logits: Float[Tensor, "text position vocab"], some: Sequence[Recall
 
 @torch.no_grad()
 def segment_logits(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
-    """Logits of every position except the last, computed segment by segment as in training."""
+    """Logits at every position except the last, computed segment by segment as in training."""
     return torch.cat([model(next_words(some)) for some in rows.split(AT_ONCE)])

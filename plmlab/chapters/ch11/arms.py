@@ -1,14 +1,16 @@
-"""The models that chapter 11 compares: three networks, each with several pretraining objectives.
+"""The models compared in chapter 11: three networks, each with several pretraining objectives.
 
-All are trained on the same sentences of the small world in the same order and have two layers of width 64. A variant is
-a network and an objective: masks (each masked word is predicted independently), a factorization order (each word is
-predicted given those before it in the order), or both. XLNet's own ablation (Yang et al. 2019, table 6) compares masks
-and order on one network, "DAE + Transformer-XL"; MPNet's (Song et al. 2020) removes the masks.
+All models are trained on the same sentences of the small world in the same order and have two layers of width 64. A
+variant is a network and an objective: masks (masked words are predicted independently), a factorization order (each
+word is predicted given the words before it in the order), or both. The ablation in the XLNet paper (Yang et al. 2019,
+table 6) compares masks and order on one network ("DAE + Transformer-XL"); the ablation in the MPNet paper (Song et al.
+2020) removes the masks.
 
-Fixed before the runs: every objective predicts one word in three. The sentences have eight words, so at the papers'
-rate, one in six or 15 %, there would mostly be a single target, and a single word has no order. Learning rates are
-chosen by a variant's own loss on held-out sentences, with two seeds; variants in ``LIKE`` take the rate of another
-variant with the same network. Each budget is a run of its own, whose learning rate decays to 0 at its end.
+The following was fixed before the runs. Every objective predicts one word in three: the sentences have eight words, so
+at the papers' rate, one in six or 15 %, there would mostly be a single target, and a single word has no order. Learning
+rates are chosen by the variant's own loss on held-out sentences, with two seeds; variants in ``LIKE`` use the learning
+rate of another variant with the same network. Each training budget is a separate run, at the end of which the learning
+rate has decayed to 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -86,9 +88,10 @@ def denoised(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: flo
 def uncompensated(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: float = RATE,
                   predict: Sequence[int] | None = None, corrupt: Corruption = always_mask_same_draws) -> Example:
     """MPNet's factorization order without visible masks: the positions of words that are still to be predicted are
-    unknown, except that of the target itself.
+    unknown, except for the position of the target itself.
 
-    MPNet's ablation "− position compensation" (Song et al. 2020), which is XLNet's objective on MPNet's network.
+    This is the ablation "− position compensation" of the MPNet paper (Song et al. 2020), that is, XLNet's objective on
+    MPNet's network.
     """
     example = masked_and_permuted(tokens, vocab=vocab, rng=rng, rate=rate, predict=predict, corrupt=corrupt)
 
@@ -108,15 +111,15 @@ def _masks(make: Callable[..., Example], chosen: str = "select") -> Ask:
 
 
 def _in_order(tokens: Sequence[int], hidden: Sequence[int], vocab: Vocabulary) -> Example:
-    """[SEP] and [CLS] are first in the order, so that the length is known, as it is to BERT."""
+    """[SEP] and [CLS] come first in the order, so that the length is known, as it is to BERT."""
     ends = [len(tokens), len(tokens) + 1]
     order = [*ends, *(position for position in range(len(tokens)) if position not in hidden), *hidden]
     return permuted_targets(tokens, vocab=vocab, rng=Random(0), order=order, predict=hidden)
 
 
 class Arm(NamedTuple):
-    """A variant: its network, its training objective, how it is queried for masked words (None: it cannot be), and
-    whether it predicts them sequentially."""
+    """A variant: the network, the training objective, how the model is queried for masked words (``ask``; None if this
+    is impossible), and whether it predicts them sequentially (``in_order``)."""
 
     network: Callable[[int], nn.Module]
     objective: Callable[..., Example]
@@ -154,13 +157,13 @@ def budgets(name: str) -> tuple[int, ...]:
 
 
 def new(name: str, seed: int) -> nn.Module:
-    """A variant's network with random weights drawn with this seed."""
+    """The network of a variant, with random weights initialized with this seed."""
     torch.manual_seed(seed)
     return ARMS[name].network(len(small_world_tokenizer()))
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.Module:
-    """A variant after the given number of updates."""
+    """Train a variant for the given number of updates and return it."""
     model = new(name, seed)
     batches = sentence_batches(world.small(), "train", small_world_tokenizer(), ARMS[name].objective, BATCH, seed)
     fit(model, batches, steps=updates, lr=lr, warmup=min(100, updates // 10), show=False, **options)
@@ -169,7 +172,7 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> nn.M
 
 @cache
 def evaluation_batches(name: str, split: str) -> list[tuple[Batch, int]]:
-    """The batches on which a variant's loss is measured, each with its number of targets."""
+    """The batches on which the loss of a variant is measured, each with its number of targets."""
     source = sentence_batches(world.small(), split, small_world_tokenizer(), ARMS[name].objective, JUDGED_TEXTS,
                               JUDGED_SEED)
     batches = [source(step) for step in range(JUDGED)]
@@ -178,7 +181,7 @@ def evaluation_batches(name: str, split: str) -> list[tuple[Batch, int]]:
 
 @torch.no_grad()
 def loss(name: str, model: nn.Module, split: str = "test") -> float:
-    """A variant's loss under its own objective on held-out sentences, in nats per word."""
+    """The loss of a variant under its own objective on held-out sentences, in nats per word."""
     model.eval()
     losses = [(float(model.loss(batch)) * count, count)  # type: ignore[operator]
               for batch, count in evaluation_batches(name, split)]
@@ -187,23 +190,24 @@ def loss(name: str, model: nn.Module, split: str = "test") -> float:
 
 @none_if_diverged
 def lr_score(name: str, lr: float, seed: int) -> float:
-    """Score of a learning rate: minus the loss after `PILOT` updates, on new sentences from the training distribution.
+    """Score of a learning rate: the negative loss after `PILOT` updates, on new sentences from the training
+    distribution.
     """
     return -loss(name, learn(name, PILOT, lr, seed), "train")
 
 
 def stored_weights(folder: str, name: str, updates: int, seed: int) -> Path:
-    """Path of a variant's saved weights."""
+    """The path of a variant's saved weights."""
     return Path(folder) / f"{name} {updates} {seed}.safetensors"
 
 
 def train(folder: str, name: str, updates: int, lr: float, seed: int) -> float:
-    """Train a variant and save its weights; returns its loss on held-out sentences, in nats per word."""
+    """Train a variant and save its weights; return the loss on held-out sentences, in nats per word."""
     model = learn(name, updates, lr, seed)
     keep(model, stored_weights(folder, name, updates, seed))
     return loss(name, model)
 
 
 def trained(folder: str, name: str, updates: int, seed: int) -> nn.Module:
-    """Load a variant whose weights were saved."""
+    """Load a variant from its saved weights."""
     return with_kept(new(name, seed), stored_weights(folder, name, updates, seed))

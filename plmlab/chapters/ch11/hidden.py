@@ -1,14 +1,15 @@
-"""Masked words in a world's test sentences, one alone or two together: the loss of every variant and of the exact
+"""Masked words in the test sentences of a world, one alone or two together: the loss of every variant and of the exact
 posterior.
 
-Two words are masked together where one is informative about the other: both words of a name, a noun and its verb, two
-neighbours. A model that predicts them independently outputs a product of distributions. The best product is that of the
-exact marginals: its loss is the lower bound for such models, above the exact joint NLL. But such a model can also be
-queried sequentially: first for one word while both are masked, and then for the other, with the first filled in.
+Two words are masked together if one is informative about the other: both words of a name, a noun and its verb, or two
+adjacent words. A model that predicts the two independently outputs a product of distributions. The best product is that
+of the exact marginals: its loss, which exceeds the exact joint NLL, is the lower bound for such models. But such a
+model can also be queried sequentially: first for one word while both are masked, and then for the other word with the
+first one filled in.
 
 The text of the small world consists of about 800 different sentences, so that nearly all of this test set occurs in the
-training text (`read`): it measures how well a model knows the probabilities of its text, not how it generalizes to new
-sentences. `studies.ch11.unread` tests those in the full world.
+training text (`read`): the test set measures how well a model knows the probabilities of this text, not how well it
+generalizes to new sentences. `studies.ch11.unread` tests the latter in the full world.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +44,7 @@ def different(of: World) -> list[Sentence]:
 
 
 class Source(NamedTuple):
-    """What a test set is made of: a world, the tokenizer of its words, and the sentences in which words are masked."""
+    """The source of a test set: a world, the tokenizer of its words, and the sentences in which words are masked."""
 
     world: Callable[[], World]
     spelling: Callable[[], Tokenizer]
@@ -62,8 +63,9 @@ class MaskedWords(NamedTuple):
 
 
 class Exact(NamedTuple):
-    """Loss of the exact posterior on masked words, in nats: jointly (``together``) and as a product of marginals
-    (``apart``); and the probability that a sample from the product is not a sentence (``impossible``)."""
+    """Loss of the exact posterior on masked words, in nats, predicted jointly (``together``) and as a product of
+    marginals (``apart``); and the probability that filling in a sample from the product does not give a sentence
+    (``impossible``)."""
 
     together: float
     apart: float
@@ -74,12 +76,12 @@ Positions = tuple[int, ...]
 
 
 def one_word(sentence: Sentence, rng: Random) -> list[Positions]:
-    """One word, at random."""
+    """One random word."""
     return [(randint(rng, len(sentence.words)),)]
 
 
 def two_neighbours(sentence: Sentence, rng: Random) -> list[Positions]:
-    """Two adjacent words, at random."""
+    """Two random adjacent words."""
     first = randint(rng, len(sentence.words) - 1)
     return [(first, first + 1)]
 
@@ -101,7 +103,7 @@ KINDS: dict[str, Callable[[Sentence, Random], list[Positions]]] = {
 
 @cache
 def masked_words(kind: str, source: Source = SMALL) -> list[MaskedWords]:
-    """The test set of a kind: masked words in different sentences."""
+    """The test set for a kind of masked words, each row from a different sentence."""
     examples: dict[MaskedWords, None] = {}
     for sentence in source.sentences(source.world()):
         positions = KINDS[kind](sentence, Random(" ".join(sentence.words)))
@@ -110,7 +112,7 @@ def masked_words(kind: str, source: Source = SMALL) -> list[MaskedWords]:
 
 
 def read(kind: str, source: Source = SMALL) -> float:
-    """Fraction of a test set's sentences that occur in 60,000 sentences of the training text."""
+    """Fraction of the sentences of a test set that occur among 60,000 sentences of the training text."""
     return sum(span.words in _training_text(source.world())
                for span in masked_words(kind, source)) / len(masked_words(kind, source))
 
@@ -139,8 +141,8 @@ def exact(span: MaskedWords, source: Source = SMALL) -> Exact:
 
 
 class Turn(NamedTuple):
-    """One query for the words of a masked span, as slices of their order: the words that are ``hidden``, and those that
-    are ``predicted`` by the query."""
+    """One query for words of a masked span, as slices of the order in which they are predicted: the words that are
+    ``hidden``, and those ``predicted`` by this query."""
 
     hidden: slice
     predicted: slice
@@ -157,8 +159,8 @@ IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
 @torch.no_grad()
 def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[MaskedWords, Positions]], turns: Sequence[Turn] = AT_ONCE,
          source: Source = SMALL) -> Float[Tensor, "span word"]:
-    """−log p of the true words of each masked span, in nats, predicted in the given ``turns`` and in the order given
-    with the span."""
+    """−log p of the true words of each masked span, in nats; they are predicted in the given ``turns``, in the order
+    given with the span."""
     losses: list[list[float]] = [[] for _ in asked]
     spelling = source.spelling()
     for turn in turns:
@@ -172,7 +174,7 @@ def nats(arm: Arm, model: nn.Module, asked: Sequence[tuple[MaskedWords, Position
 
 def _logits(arm: Arm, model: nn.Module, asked: Sequence[tuple[list[str], Positions]], spelling: Tokenizer,
             ) -> Iterator[dict[int, Float[Tensor, "vocab"]]]:
-    """For each sentence: masked word → logits over the vocabulary."""
+    """For each sentence, a mapping from each masked word to logits over the vocabulary."""
     assert arm.ask is not None
     for start in range(0, len(asked), CHUNK):
         rows = asked[start:start + CHUNK]
@@ -194,8 +196,8 @@ def orders(span: MaskedWords) -> tuple[Positions, ...]:
 def impossible(arm: Arm, model: nn.Module, test_set: Sequence[MaskedWords], turns: Sequence[Turn],
                source: Source = SMALL,
                seed: int = 0) -> float:
-    """Fraction of masked spans for which the sampled words, predicted in the given ``turns`` from left to right, do not
-    form a sentence of the world."""
+    """Fraction of the masked spans for which words sampled in the given ``turns``, from left to right, do not form a
+    sentence of the world."""
     generator, spelling, whole = torch.Generator().manual_seed(seed), source.spelling(), source.world()
     filled = [list(span.words) for span in test_set]
     for turn in turns:
@@ -208,9 +210,10 @@ def impossible(arm: Arm, model: nn.Module, test_set: Sequence[MaskedWords], turn
 
 
 def masked_word_losses(arm: Arm, model: nn.Module, source: Source = SMALL) -> dict[str, dict[str, float]]:
-    """Losses of a model, queried as a variant is, by kind: ``nats`` per masked span, averaged over its orders; with two
-    words also the ``disagreement`` between the two orders (mean absolute difference) and the fraction of ``impossible``
-    samples. A model that predicts independently is queried sequentially too: ``nats in turn``, ``impossible in turn``.
+    """Losses of a model by kind of masked words, queried in the variant's way: ``nats`` per masked span, averaged over
+    its orders; for two words also the mean absolute difference between the two orders (``disagreement``) and the
+    fraction of ``impossible`` samples. A model that predicts independently is also queried sequentially: ``nats in
+    turn``, ``impossible in turn``.
     """
     results: dict[str, dict[str, float]] = {}
     for kind in KINDS:
@@ -230,7 +233,7 @@ def masked_word_losses(arm: Arm, model: nn.Module, source: Source = SMALL) -> di
 
 
 def examined(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[str, float]]:
-    """Losses of a variant whose weights were saved."""
+    """Losses of a variant loaded from its saved weights."""
     return masked_word_losses(ARMS[name], trained(folder, name, updates, seed))
 
 
@@ -241,6 +244,6 @@ def best(kind: str, source: Source = SMALL) -> Exact:
 
 
 def described(kind: str, source: Source = SMALL) -> dict[str, float | int]:
-    """The test set of a kind: its number of masked spans (``gaps``), the fraction that was ``read`` in training, and
-    the losses of the exact posterior."""
+    """The test set for a kind: its number of masked spans (``gaps``), the fraction of sentences that occur in training
+    (``read``), and the losses of the exact posterior."""
     return {"gaps": len(masked_words(kind, source)), "read": read(kind, source), **best(kind, source)._asdict()}
