@@ -1,2 +1,2 @@
-"""The experiments behind the course's recorded results, one folder per chapter: `plmlab recipe NN` runs a chapter's
-recipe."""
+"""The experiments behind the course's recorded results, in one folder per chapter; `plmlab recipe NN` runs the recipe
+of a chapter."""

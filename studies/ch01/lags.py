@@ -1,6 +1,6 @@
-"""Which time lags each recurrent cell learns to bridge, on each long-memory task at several lengths.
+"""The time lags that each recurrent cell learns to bridge, on each long-memory task at several lengths.
 
-A cell that learns nothing at any learning rate is a result here, not an error; therefore this is not a `Study`.
+This is not a `Study`, because a cell that learns nothing at any learning rate is a result here, not an error.
 """
 
 from typing import Any
@@ -21,11 +21,11 @@ RATES = (1e-3, 3e-3, 1e-2)
 
 
 def lr_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
-    """Score of a learning rate: 1 if the task is solved, otherwise minus the lowest error, from −1 to 0.
+    """Score of a learning rate: 1 if the task is solved, otherwise the negative lowest error, from −1 to 0.
 
-    The error is rounded to quarters of a constant prediction's error, because finer differences between runs at chance
-    level are noise. The number of updates does not count, because the fastest learning rate is seldom the
-    most reliable.
+    The error is rounded to quarters of the error of a constant prediction, because finer differences between runs at
+    chance level are noise. The number of updates is ignored, because the fastest learning rate is rarely the most
+    reliable one.
     """
     _, errors = learn(task, cell, steps, lr, seed)
     if min(errors) <= TASKS[task].solved:
@@ -36,9 +36,9 @@ def lr_score(task: str, cell: str, steps: int, lr: float, seed: int) -> float:
 def run_result(task: str, cell: str, steps: int, lr: float, seed: int) -> dict[str, Any]:
     """Train one network and return its results.
 
-    ``errors`` before training and after every 50 updates, the ``lowest``, the number of ``updates``; and the number of
-    steps after which less than 1 % of a perturbation is left, ``before`` and ``after`` training (the length of the
-    task where more is left at the end).
+    Returns the ``errors`` before training and after every 50 updates, the ``lowest`` error, and the number of
+    ``updates``; and the number of steps after which less than 1 % of a perturbation is left, ``before`` and ``after``
+    training (the length of the task if more is left at the end).
     """
     fresh = build(task, cell, steps, seed)
     network, errors = learn(task, cell, steps, lr, seed)
@@ -54,9 +54,9 @@ def run_result(task: str, cell: str, steps: int, lr: float, seed: int) -> dict[s
 def measure(parts: Parts) -> dict[str, Any]:
     """Tune, train and record all networks.
 
-    Task → ``constant``, ``solved``, the maximum number of ``updates``, and ``lengths``: length → cell → ``lr``, the
-    ``rates`` tried, how many seeds ``solved`` the task, ``lowest`` error, ``updates``, ``before`` and ``after`` with
-    their spread over the seeds, and the error ``curves``.
+    Returns task → ``constant``, ``solved``, the maximum number of ``updates``, and ``lengths``: length → cell → ``lr``,
+    the ``rates`` tried, the number of seeds that ``solved`` the task, the ``lowest`` error, ``updates``, ``before`` and
+    ``after`` with their spread over the seeds, and the error ``curves``.
     """
     arms = [(task, cell, steps) for task, lengths in LENGTHS.items() for steps in lengths for cell in CELLS[task]]
     best = tune_learning_rates(parts, lr_score, PILOTS, dict.fromkeys(arms, RATES))

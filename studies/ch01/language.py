@@ -1,4 +1,5 @@
-"""Excess loss of language models of equal size after equal tokens, three of them recurrent, by word category."""
+"""Excess loss by word category of language models of equal size, three of them recurrent, after the same number of
+training tokens."""
 
 from functools import cache
 from math import log
@@ -19,7 +20,7 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 @cache
 def to_choose() -> Batch:
-    """Development set of 500 sentences on which learning rates are chosen; the test set uses another seed."""
+    """Development set of 500 sentences for choosing learning rates; the test set uses another seed."""
     batch = sentence_batches(world.small(), "test", small_world_tokenizer(), causal, batch=500, seed=4)(0)
     assert isinstance(batch, Batch)
     return batch

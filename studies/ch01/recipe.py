@@ -1,4 +1,5 @@
-"""Recipe of chapter 01: time lags that each cell learns to bridge; language models of equal size at equal tokens."""
+"""Recipe of chapter 01: the time lags that each cell learns to bridge; language models of equal size, trained on the
+same number of tokens."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Recipe of chapter 02: the effect of the dimension, how close sampled training comes to the exact minimum, and the
-quality of vectors of real text."""
+"""Recipe of chapter 02: the effect of the dimension, the distance of sampled training from the exact minimum, and the
+quality of vectors trained on real text."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Skip-gram trained by sampling, ours and gensim's, as a function of the number of training sentences."""
+"""Skip-gram trained by sampling, with our implementation and with gensim, as a function of the number of training
+sentences."""
 
 from typing import Any
 
@@ -15,12 +16,13 @@ RATES = {"ours": (0.01, 0.03, 0.1), "gensim": (0.01, 0.03, 0.1)}
 
 
 def closeness(who: str, count: int, rate: float, seed: int) -> float:
-    """Score of a learning rate: minus the relative excess of the exact loss over its minimum."""
+    """Score of a learning rate: the negative relative excess of the exact loss over its minimum."""
     return -sampled(who, count, rate, seed)["above"]
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Trainer → number of sentences → the learning rate, the scores of all rates tried, and figures of three seeds."""
+    """Trainer → number of sentences → the learning rate, the scores of all rates tried, and the results of three
+    seeds."""
     arms = [(who, count) for who in TRAINERS for count in SENTENCES]
     best = tune_learning_rates(parts, closeness, PILOTS, {arm: RATES[arm[0]] for arm in arms})
     runs = parts(sampled, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])

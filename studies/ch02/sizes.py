@@ -1,4 +1,4 @@
-"""Effect of the embedding dimension: the minimum of the exact loss at each dimension, compared with truncated SVD."""
+"""Effect of the embedding dimension: the minimum of the exact loss for each dimension, compared with truncated SVD."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ SHIFTS = (1, 5, 15)
 
 
 def minimised(size: int, steps: int, rate: float, seed: int) -> dict[str, Any]:
-    """Run one gradient descent on the exact loss and evaluate the factors, as `evaluate` does."""
+    """Run gradient descent once on the exact loss and evaluate the factors with `evaluate`."""
     return evaluate(pair_loss("full"), minimise_exact(pair_loss("full"), size, steps=steps, lr=rate, seed=seed))
 
 
 def evaluate(loss: PairLoss, factors: Factors) -> dict[str, Any]:
-    """Evaluate factors: ``above``, the relative excess loss; ``distance`` to the shifted PMI; ``never``, the mean score
-    of the pairs that never occur; and the word vectors' ``answers`` and ``kin``."""
+    """Evaluate factors: the relative excess loss (``above``); the ``distance`` to the shifted PMI; the mean score of
+    the pairs that never occur (``never``); and the ``answers`` and ``kin`` of the word vectors."""
     pair_scores = scores(factors)
     vectors = WordVectors(loss.words, factors[0].float())
     return {"above": loss.above(pair_scores), "distance": loss.distance(pair_scores), "never": never(loss, pair_scores),
@@ -49,30 +49,31 @@ def never(loss: PairLoss, pair_scores: Tensor) -> float:
 
 
 def falls_short(size: int, rate: float, seed: int) -> float:
-    """Score of a learning rate (higher is better): minus the relative excess loss."""
+    """Score of a learning rate (higher is better): the negative relative excess loss."""
     return -minimised(size, PILOT_STEPS, rate, seed)["above"]
 
 
 def svd(size: int, positive: bool) -> dict[str, Any]:
-    """Evaluate the factors of truncated SVD, as `evaluate` does."""
+    """Evaluate the factors of truncated SVD with `evaluate`."""
     return evaluate(pair_loss("full"), truncated_svd(pair_loss("full"), size, positive=positive))
 
 
 def svd_above(size: int, negatives: int) -> float:
-    """Relative excess loss of truncated SVD for this number of negative samples; size 0 means no truncation."""
+    """Relative excess loss of truncated SVD for this number of negative samples; a ``size`` of 0 means no
+    truncation."""
     loss = pair_loss("full", negatives)
     return loss.above(scores(truncated_svd(loss, size)) if size else loss.table(positive=True))
 
 
 def rows(positive: bool) -> dict[str, Any]:
-    """Evaluate the rows of the shifted PMI matrix itself as word vectors (dimension: vocabulary size)."""
+    """Evaluate the rows of the shifted PMI matrix as word vectors, whose dimension is the vocabulary size."""
     loss = pair_loss("full")
     vectors = WordVectors(loss.words, loss.table(positive=positive).float())
     return {"answers": world_answers(vectors), "kin": same_category_rate(vectors)[0]}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Dimension → figures of gradient descent over three seeds, and of truncated SVD."""
+    """Dimension → results of gradient descent for three seeds, and of truncated SVD."""
     best = tune_learning_rates(parts, falls_short, PILOTS, {(size,): RATES for size in SIZES})
     runs = parts(minimised, [(size, STEPS, best[size,][0], seed) for size in SIZES for seed in SEEDS])
     longer = parts(minimised, [(LONG_SIZE, LONGER, best[LONG_SIZE,][0], SEEDS[0])])

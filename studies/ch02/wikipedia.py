@@ -1,4 +1,5 @@
-"""Vectors of real text (the Wikipedia sample), ours and gensim's on the same sentences, on Mikolov's analogies."""
+"""Vectors trained on real text (the Wikipedia sample), with our implementation and with gensim on the same sentences,
+evaluated on Mikolov's analogies."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ QUESTIONS = "questions-words.txt"
 
 @cache
 def mikolovs_questions() -> dict[str, list[Question]]:
-    """Section → its analogy questions, in lower case."""
+    """Map each section to its analogy questions, in lower case."""
     from gensim.test.utils import datapath
 
     sections: dict[str, list[Question]] = defaultdict(list)
@@ -42,14 +43,14 @@ def mikolovs_questions() -> dict[str, list[Question]]:
 
 
 def trained(who: str, read: Sequence[Sequence[str]], rate: float, seed: int) -> Pair:
-    """Train vectors on sentences, with this chapter's settings for real text."""
+    """Train vectors on sentences, with the chapter's settings for real text."""
     return TRAINERS[who](read, rate, seed, size=SIZE, least=LEAST, sample=SAMPLE, rounds=ROUNDS)
 
 
 def closeness(who: str, rate: float, seed: int) -> float:
-    """Score of a learning rate: minus the mean loss in nats per pair on a held-out 5 % of the sentences.
+    """Score of a learning rate: the negative mean loss in nats per pair on held-out sentences, 5 % of all.
 
-    The term for the negatives is its exact expectation over all words instead of a sample.
+    The term for negative samples is computed as an exact expectation over all words instead of from a sample.
     """
     order = shuffled(Random(seed), sentences())
     cut = len(order) // 20
@@ -80,14 +81,14 @@ def learned(who: str, rate: float, seed: int) -> WordVectors:
 
 
 def worth(who: str, rate: float, seed: int) -> dict[str, Any]:
-    """Accuracy on all of Mikolov's questions whose words have a vector, all sections together."""
+    """Accuracy on all of Mikolov's questions whose words have vectors, over all sections together."""
     vectors = learned(who, rate, seed)
     questions = [question for section in mikolovs_questions().values() for question in known(vectors, section)]
     return {"words": len(vectors), "questions": len(questions), **answers(vectors, questions)}
 
 
 def agreement(one: WordVectors, other: WordVectors) -> float:
-    """Overlap of the `NEAREST` neighbours in two sets of vectors: mean fraction over the `COMMONEST` words."""
+    """Overlap of the `NEAREST` neighbours in two sets of vectors, averaged over the `COMMONEST` words."""
     common = [word for word in one.words[:COMMONEST] if word in other.row]
     pairs = [({near.word for near in one.neighbours(word, NEAREST)},
               {near.word for near in other.neighbours(word, NEAREST)}) for word in common]
@@ -95,14 +96,15 @@ def agreement(one: WordVectors, other: WordVectors) -> float:
 
 
 def agreements(ours: float, theirs: float, first: int, second: int) -> dict[str, float]:
-    """Neighbour overlap: ours with another seed, gensim's with another seed, and ours with gensim's."""
+    """Overlap of neighbours: between two seeds of our implementation, between two seeds of gensim, and between ours and
+    gensim's."""
     mine, second_run = (learned("ours", ours, seed) for seed in (first, second))
     one, other = (learned("gensim", theirs, seed) for seed in (first, second))
     return {"ours": agreement(mine, second_run), "gensim": agreement(one, other), "both": agreement(mine, other)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Trainer → its learning rate and the spread of its accuracies; and the overlap of neighbours."""
+    """Trainer → learning rate and the spread of the accuracies; and the overlap of neighbours."""
     best = tune_learning_rates(parts, closeness, PILOTS, {(who,): RATES for who in TRAINERS})
     rates = {who: best[who,][0] for who in TRAINERS}
     done = parts(worth, [(who, rates[who], seed) for who in TRAINERS for seed in SEEDS])

@@ -1,12 +1,13 @@
 """N-gram models and the LSTM trained on 1,000 to 64,000 sentences of the full world, compared with the Bayes-optimal
 predictor.
 
-The rule, written before the run. At an amount of text, the LSTM *wins* if its test loss is below that of the best
-n-gram model (smoothing and order chosen on the development sentences) for all three seeds, and *loses* if it is above
-for all three. The claim "an LSTM beats the best n-gram on the same text" holds if the LSTM wins at every
-amount, fails if it wins at none, and holds in part otherwise.
+The rule was fixed before the run. For a given amount of text, the LSTM *wins* if its test loss is below that of the
+best n-gram model (smoothing and order chosen on the development sentences) for all three seeds, and *loses* if it is
+above for all three. The claim "an LSTM beats the best n-gram model on the same text" holds if the LSTM wins for every
+amount, fails if it wins for none, and otherwise holds in part.
 
-Each dropout rate has its own learning rate; only the dropout that is best on the development sentences is measured.
+Each dropout rate has its own learning rate; only the dropout rate that is best on the development sentences is
+evaluated.
 """
 
 from math import log
@@ -47,7 +48,7 @@ def development(run: Run) -> float:
 
 
 def test(run: Run) -> dict[str, Any]:
-    """Test loss of an LSTM, its excess over the Bayes-optimal predictor, and the training time in seconds."""
+    """Test loss of an LSTM, its excess over the Bayes-optimal predictor's, and the training time in seconds."""
     size, _ = run.arm
     return {"loss": network_losses(run.model, text(size), text(size).test_set).mean().item(),
             "seconds": run.history.seconds, **excess_loss(run.model)}
@@ -60,7 +61,7 @@ STUDY = Study(name="amounts", arms=ARMS, build=build, train=train, development=d
 
 
 def counting(size: int, way: str) -> dict[str, Any]:
-    """Best order of one smoothing method, the development loss of each order, the test loss and its excess."""
+    """The best order for a smoothing method, the development loss of each order, the test loss, and its excess."""
     order, tried = best_order(text(size), smoothed(text(size), way))
     model = smoothed(text(size), way)(order)
     return {"order": order, "tried": {str(n): loss for n, loss in tried.items()},

@@ -1,4 +1,4 @@
-"""Why the empty translation is the most likely, in models trained by `noisy_translation`: the rank of [END] as
+"""Why the empty translation is the most probable one, in models trained by `noisy_translation`: the rank of [END] as
 first token, the preference of the objective's optimum, and label smoothing undone."""
 
 from statistics import fmean, median
@@ -18,9 +18,10 @@ ASKED = ("noise", "smoothing")
 def causes(model: Transformer, name: str, seed: int) -> dict[str, Any]:
     """Evaluate the model of one configuration and seed on its telegrams of `LONGEST` sentences.
 
-    Fractions of sources for which the most likely translation is empty (``model``), for which the optimum of the
-    training objective prefers the empty one (``perfect``), and ``both``; the median ``rank`` of [END] as first token,
-    and its ``best rank``; and `asked` with the smoothing ``undone``.
+    Returns the fractions of sources for which the model's most probable translation is empty (``model``), for which the
+    optimum of the training objective prefers the empty translation (``perfect``), and for which both are true
+    (``both``); the median ``rank`` of [END] as first token, and its ``best rank``; and the output of `asked` with the
+    smoothing ``undone``.
     """
     arm = ARMS[name]
     telegrams = test_set(arm.lost, LONGEST, seed, SOURCES)

@@ -1,5 +1,5 @@
-"""The Bayes-optimal translator of telegrams, which knows the world and the probability of word loss; and when the
-optimum of a configuration's training objective prefers the empty text."""
+"""The Bayes-optimal translator of telegrams, which knows the world and the probability of word loss; and the conditions
+under which the optimum of a training objective prefers the empty text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Reading:
 
 
 def arrivals(source: Sequence[str], lost: float) -> Float[Tensor, "sentence start stop"]:
-    """Likelihood of each span ``source[start:stop]`` given each sentence of the world: the probability that its Chinese
-    becomes exactly that span, summed over all ways to lose words."""
+    """Likelihood of each span ``source[start:stop]`` given each sentence of the world: the probability that the Chinese
+    of the sentence becomes exactly that span, summed over all ways to lose words."""
     ids = {word: id for id, word in enumerate(source)}
     tokens = torch.tensor([ids[word] for word in source], dtype=torch.long)
     table = torch.eye(len(source) + 1, dtype=torch.float64).repeat(len(sentences()), 1, 1)
@@ -38,11 +38,11 @@ def arrivals(source: Sequence[str], lost: float) -> Float[Tensor, "sentence star
 
 
 def ideal_reading(source: Sequence[str], lost: float) -> Reading:
-    """Most likely English of a source and its exact posterior probability, given the world and the probability of word
-    loss (maximum a posteriori).
+    """The maximum a posteriori translation of a source and its exact posterior probability, given the world and the
+    probability of word loss.
 
-    Best-first search over sequences of one to four sentences. The upper bound of a partial sequence takes the best
-    sentences separately for every segmentation of the rest of the source. Raises ValueError for a source of
+    Uses best-first search over sequences of one to four sentences. The upper bound for a partial sequence takes the
+    best sentences separately for every segmentation of the rest of the source. Raises ValueError for a source with
     probability 0.
     """
     priors = torch.tensor([sentence.chance for sentence in sentences()], dtype=torch.float64)
@@ -72,25 +72,25 @@ def ideal_reading(source: Sequence[str], lost: float) -> Reading:
 
 
 def ideal(lost: float, count: int, seed: int) -> list[tuple[float, int]]:
-    """For each telegram of a seed's test set: probability and length in words of its most likely text."""
+    """For each telegram of a seed's test set, the probability and the length in words of its most probable text."""
     readings = [ideal_reading(telegram.source, lost) for telegram in test_set(lost, count, seed, SOURCES)]
     return [(reading.probability, len(reading.english)) for reading in readings]
 
 
 def prefers_empty(arm: Arm, probability: float, words: int) -> bool:
-    """Whether the optimum of a configuration's training objective prefers the empty text to a text of ``words`` words
-    with this posterior ``probability``.
+    """Return whether the optimum of a configuration's training objective prefers the empty text to a text of ``words``
+    words with this posterior ``probability``.
 
-    The optimum assigns p(empty) = (1 − ε) · noise + ε / V to the empty text and (1 − noise) · probability ·
-    (1 − ε)^(words + 1) to the other, where ε is the label smoothing. The ε / V that smoothing adds to each of the
-    text's own words is left out, and other texts may be more likely; so with smoothing this is an upper bound.
+    The optimum assigns p(empty) = (1 − ε) · noise + ε / V to the empty text and (1 − noise) · probability · (1 −
+    ε)^(words + 1) to the other, where ε is the label smoothing. The ε / V that smoothing adds to each word of the text
+    is left out, and other texts may be more probable, so with smoothing this is an upper bound.
     """
     keep = 1 - arm.smoothing
     return (1 - arm.noise) * probability * keep**(words + 1) < keep * arm.noise + arm.smoothing / len(tokenizer())
 
 
 def learned_perfectly(arm: Arm, readings: Sequence[Sequence[float | int]]) -> dict[str, float]:
-    """Fraction of `ideal` results to which the optimum of the training objective prefers the ``empty`` text; and
-    ``p(best)``, the median posterior probability of the most likely text."""
+    """The fraction of the results of `ideal` for which the optimum of the training objective prefers the ``empty``
+    text; and ``p(best)``, the median posterior probability of the most probable text."""
     return {"empty": fmean(prefers_empty(arm, p, int(words)) for p, words in readings),
             "p(best)": median(p for p, _ in readings)}

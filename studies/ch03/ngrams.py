@@ -1,5 +1,5 @@
-"""The best n-gram model of a text, with smoothing and order chosen on the development sentences; and its interpolation
-with a network."""
+"""The best n-gram model of a text, with smoothing and order chosen on the development sentences; and interpolation with
+a network."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,14 +14,15 @@ COUNTED: dict[str, type[NGram]] = {"Kneser–Ney": KneserNey, "modified Kneser�
 
 
 def best_order(text: Text, make: Callable[[int], NGram]) -> tuple[int, dict[int, float]]:
-    """The order whose n-gram model ``make(order)`` has the lowest development loss; and the development loss of each
+    """The order whose n-gram model ``make(order)`` has the lowest development loss, and the development loss of each
     order in nats per token."""
     tried = {order: counted_losses(make(order), text.development).mean().item() for order in ORDERS}
     return min(tried, key=lambda order: tried[order]), tried
 
 
 def smoothed(text: Text, name: str) -> Callable[[int], NGram]:
-    """Constructor, order → model: one of `COUNTED`, or "add k" with the best k of `ADDED` for that order."""
+    """A constructor that maps an order to a model: one of `COUNTED`, or "add k" with the best k of `ADDED` for that
+    order."""
     def add_k(order: int) -> NGram:
         model = AddK(text.read, order, text.vocab, 1.0)
 
@@ -36,8 +37,8 @@ def smoothed(text: Text, name: str) -> Callable[[int], NGram]:
 
 
 def best_way(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """The smoothing method with the lowest development loss at its best order; ``found``: method → ``tried``: order →
-    development loss."""
+    """The smoothing method with the lowest development loss at its best order. ``found`` maps each method to ``tried``:
+    order → development loss."""
     return min(found, key=lambda way: min(found[way]["tried"].values()))
 
 
@@ -47,13 +48,13 @@ def mixed(one: Losses, other: Losses, share: float) -> Losses:
 
 
 def best_share(one: Losses, other: Losses) -> float:
-    """Interpolation weight of the first model (a multiple of 0.05) that minimises the loss."""
+    """The interpolation weight of the first model, a multiple of 0.05, that minimises the loss."""
     return min((twentieths / 20 for twentieths in range(21)), key=lambda share: float(mixed(one, other, share).mean()))
 
 
 def interpolated(model: LSTMLanguageModel, counted: NGram, text: Text) -> dict[str, float]:
-    """Interpolate a network with an n-gram model: the network's ``share``, chosen on the development sentences, and the
-    test loss of the mixture (``mixed``)."""
+    """Interpolate a network with an n-gram model: the weight of the network (``share``), chosen on the development
+    sentences, and the test loss of the mixture (``mixed``)."""
     share = best_share(network_losses(model, text, text.development), counted_losses(counted, text.development))
     both = mixed(network_losses(model, text, text.test_set), counted_losses(counted, text.test_set), share)
     return {"share": share, "mixed": both.mean().item()}

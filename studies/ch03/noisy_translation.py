@@ -1,25 +1,26 @@
-"""The beam search curse: is the empty translation the model's most likely one, and does a narrow beam hide it?
+"""The beam search curse: is the empty translation the most probable one under the model, and does a narrow beam hide
+this?
 
-Stahlberg and Byrne (2019, table 1, WMT15 English–German, a Transformer with label smoothing): exact search finds the
-empty translation for 51.8 % of the sentences, more often for long ones; greedy search and a beam of 10 never do. BLEU
-falls from 29.3 (greedy) and 30.3 (beam 10) to 2.1.
+Stahlberg and Byrne (2019, table 1, WMT15 English–German, a Transformer with label smoothing) report that exact search
+finds the empty translation for 51.8 % of the sentences, more often for long ones, whereas greedy search and a beam of
+10 never do. BLEU falls from 29.3 (greedy) and 30.3 (beam 10) to 2.1.
 
-When the effect can occur here. The empty text wins only if p(empty | x) > p(best | x). Without word loss our Chinese
-has exactly one English translation, so a trained model is confident and the empty text cannot win. Therefore words are
-dropped from the sources (`telegrams`): a text of several sentences then has many translations, and the most likely one
-has low probability. p(empty | x) comes from one of two sources: 1 % of the training targets are empty, as in
-carelessly collected data; or label smoothing, which gives [END] some probability at every position, including the
-first, and takes 10 % from every word of a text (Shi, Xiao and Knight 2020).
+The effect occurs only if p(empty | x) > p(best | x). Without word loss our Chinese has exactly one English translation,
+so a trained model is confident, and the empty text cannot win. Therefore words are dropped from the sources
+(`telegrams`): a text of several sentences then has many translations, and the most probable one has low probability.
+p(empty | x) has one of two causes: 1 % of the training targets are empty, as in carelessly collected data; or label
+smoothing, which gives [END] some probability at every position, including the first, and takes 10 % from every word of
+a text (Shi, Xiao and Knight 2020).
 
 The rule was written after pilots (seeds 0 and 1, not recorded) and before the recorded run, for texts of four sentences
-and 1500 updates. The first choice was 600 updates; it was changed because a pilot of "clean" still preferred the empty
+and 1500 updates. The original choice of 600 updates was changed because a pilot of "clean" still preferred the empty
 text for 3 of 30 sources after 600 updates, and for none after 1500.
 
 - **Holds** for a configuration: the exact best is empty for at least 10 % of the sources (mean over the seeds) and
   more often than for one sentence; greedy search never generates it; a beam of 5 generates it for at most a third of
   those sources; and without noise and smoothing ("clean") the exact best is empty for at most 1 %.
-- **Holds in part**: as above, but a beam of 5 already generates it for more than a third of those sources. Then the
-  model has the curse, but no lucky search error hides it: the search problem is too easy.
+- **Holds in part**: as above, but a beam of 5 already generates it for more than a third of those sources. The model
+  then has the curse, but no lucky search error hides it, because the search problem is too easy.
 - **Fails**: less than 10 %, or more than 1 % for "clean", or as much for one sentence as for four.
 - "No words lost" should show no effect (at most 1 %) after 600 updates, with either source of p(empty). What it shows
   after 200 updates is an effect of too little training.
@@ -75,7 +76,7 @@ PENALISED = 20
 
 @torch.no_grad()
 def empty_chances(model: Transformer, telegrams: Sequence[Telegram]) -> list[float]:
-    """p(empty | source) for each telegram: the probability that the first token is [END]."""
+    """p(empty | source) for each telegram, which is the probability that the first token is [END]."""
     first = model(pairs(telegrams, empty=True))[:, 0].softmax(-1)
     return first[:, tokenizer().vocab.need("end")].tolist()
 
@@ -85,10 +86,10 @@ def asked(model: Transformer, lost: float, telegrams: Sequence[Telegram], beams:
     """Evaluate a model's translations of telegrams.
 
     ``exact``, ``exact, not empty``, ``beam …`` and ``beam …, alpha …``: the fractions ``empty`` and correct
-    (``right``); for beams also ``search error``, the fraction of sources for which the exact best is more likely.
-    ``not found`` and ``other not found``: the fraction of exact searches that were given up, of the best and of the
-    best non-empty translation. ``p(empty)``: mean probability of the empty translation; ``p(best)``: median
-    probability of the best non-empty one, 0 where it was not found.
+    (``right``); for beams also ``search error``, the fraction of sources for which the result of exact search is more
+    probable. ``not found`` and ``other not found``: the fractions of exact searches that were given up, for the best
+    and for the best non-empty translation. ``p(empty)``: the mean probability of the empty translation; ``p(best)``:
+    the median probability of the best non-empty translation, which is 0 if it was not found.
     """
     model.eval()
     best = [likeliest(model, telegram) for telegram in telegrams]
@@ -129,7 +130,7 @@ def development(run: Run) -> float:
 
 
 def test(run: Run) -> dict[str, Any]:
-    """Number of sentences → `asked`."""
+    """Map each number of sentences to the output of `asked`."""
     [name] = run.arm
     lost = ARMS[name].lost
     return {str(count): asked(run.model, lost, test_set(lost, count, run.seed, SOURCES), BEAMS, ALPHAS)

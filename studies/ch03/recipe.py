@@ -1,4 +1,4 @@
-"""Recipe of chapter 03: n-gram models and the LSTM on the same text, artificial and real; the beam search curse."""
+"""Recipe of chapter 03: n-gram models and the LSTM on the same text, artificial and real; and the beam search curse."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Real text: n-gram models and the LSTM on the Wikipedia sample, whose entropy is unknown.
 
-The rule is that of `amounts`, at this one amount of text. Each combination of dropout and budget has its own learning
-rate; only the combination that is best on the development sentences is measured.
+The rule is that of `amounts`, for this single amount of text. Each combination of dropout rate and budget has its own
+learning rate; only the combination that is best on the development sentences is evaluated.
 """
 
 from collections import Counter
@@ -34,8 +34,8 @@ SEEN = ("the two words before and this one", "the word before and this one", "ne
 
 @cache
 def parted() -> dict[str, list[list[str]]]:
-    """Split the sample into sentences of lower-case words: of every ten articles, eight for training ("read"), one for
-    development and one for the test set ("exam")."""
+    """Split the sample into sentences of lower-case words: of every ten articles, eight are for training ("read"), one
+    is for development, and one for the test set ("test_set")."""
     splits: dict[str, list[list[str]]] = {"read": [], "development": [], "test_set": []}
     for number, article in enumerate(articles()):
         part = {8: "development", 9: "test_set"}.get(number % 10, "read")
@@ -54,7 +54,8 @@ def text() -> Text:
 
 
 def seen(sentences: list[list[int]]) -> list[int]:
-    """For each token ([END] included), an index into `SEEN`: the longest context seen with it in the training text."""
+    """For each token ([END] included), an index into `SEEN`: the length of the longest context with which the token
+    occurs in the training text."""
     start, end = text().vocab.need("start"), text().vocab.need("end")
     pairs, triples = set[tuple[int, ...]](), set[tuple[int, ...]]()
     for ids in text().read:
@@ -76,7 +77,7 @@ def by_seen(losses: Losses) -> dict[str, float]:
 
 
 def counting(way: str) -> dict[str, Any]:
-    """Best order of one smoothing method, the development loss of each order, and the test loss."""
+    """The best order for a smoothing method, the development loss of each order, and the test loss."""
     order, tried = best_order(text(), smoothed(text(), way))
     losses = counted_losses(smoothed(text(), way)(order), text().test_set)
     return {"order": order, "tried": {str(n): loss for n, loss in tried.items()}, "loss": losses.mean().item(),

@@ -1,13 +1,14 @@
 """The bottleneck experiment: every configuration at every length, and baselines without a network.
 
 The small world has 812 sentences, and nearly all sentences of a test set occur in training: the task is to translate a
-sequence of known sentences, in order. A second test set therefore has sentences with word combinations that never
-occur in training ("combinations").
+sequence of known sentences in order. Therefore a second test set has sentences with word combinations that never occur
+in training ("combinations").
 
-Baselines without a network. "Dictionary" outputs for each English word, in English order, the Chinese word that is most
-probable under IBM model 1. "Memory" (nearest neighbour) is given the sentence boundaries, and outputs for each sentence
-the Chinese of the training sentence with the largest word overlap. "Another" outputs the reference of another passage
-of the same length. "Reversed" outputs the reference with its sentences in reverse order, which BLEU does not detect.
+The baselines use no network. "Dictionary" outputs for each English word, in English order, the Chinese word that is
+most probable under IBM model 1. "Memory" (nearest neighbour) is given the sentence boundaries, and outputs for each
+sentence the Chinese of the training sentence with the largest word overlap. "Another" outputs the reference of another
+passage of the same length. "Reversed" outputs the reference with its sentences in reverse order, which BLEU does not
+detect.
 """
 
 from collections import Counter
@@ -45,7 +46,7 @@ COUNTED, ROUNDS, PULL = 2000, 8, 4.0
 
 @cache
 def training_text() -> tuple[Passage, ...]:
-    """Training passages of IBM model 1, sampled like those of the networks (cached)."""
+    """Training passages for IBM model 1, sampled in the same way as those of the networks (cached)."""
     return tuple(islice(passages(world.small(), "train", Random("counted"), range(SHORTEST, LONGEST + 1)), COUNTED))
 
 
@@ -56,7 +57,7 @@ def table(pull: float = 0.0) -> Table:
 
 
 def by_dictionary(some: Sequence[Passage]) -> list[Words]:
-    """Word-by-word translation with the most probable entry of the table."""
+    """Translate word by word with the most probable entries of the table."""
     best = {word: max(row, key=row.__getitem__) for word, row in table().items()}
     return [tuple(best[word] for word in passage.english if word in best) for passage in some]
 
@@ -71,8 +72,8 @@ def by_memory(some: Sequence[Passage]) -> list[Words]:
 
 
 def by_repair(some: Sequence[Passage]) -> list[Words]:
-    """Nearest neighbour with repair: take the nearest training sentence of the same length, and replace the Chinese of
-    each differing word by that of the given word."""
+    """Nearest neighbour with repair: take the nearest training sentence of the same length, and replace the Chinese
+    word for each differing word by that for the given word."""
     best = {word: max(row, key=row.__getitem__) for word, row in table(PULL).items()}
 
     def repaired(words: Words) -> Words:
@@ -104,7 +105,7 @@ def read_before(some: Sequence[Passage]) -> float:
 
 
 def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dict[str, dict[str, float]]:
-    """Length → `evaluate_translations` and ``loss`` of a trained model on a test set."""
+    """Length → results of `evaluate_translations` and the ``loss`` of a trained model on a test set."""
     model, arm = STUDY.trained(folder, name, updates=updates, seed=seed), ARMS[name]
     tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
     return {str(aim): evaluate_translations(translations(model, some, arm), some) | {"loss": loss(model, some, arm)}
@@ -112,8 +113,8 @@ def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dic
 
 
 def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]:
-    """Noun of `NOUNS` → accuracy of a model on single new sentences that contain it; ``known``: the fraction of all
-    outputs that are a training sentence, and therefore wrong."""
+    """Noun of `NOUNS` → accuracy of a model on single new sentences that contain it; and ``known``: the fraction of all
+    outputs that are a training sentence and therefore wrong."""
     model, arm = STUDY.trained(folder, name, updates=updates, seed=seed), ARMS[name]
     some = [item for item in test_set(AIMS[0], f"noun {seed}", ALONE, "combinations") if len(item.sentences) == 1]
     written = translations(model, some, arm)
@@ -123,8 +124,8 @@ def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]
 
 
 def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
-    """Length → `evaluate_translations` of a baseline of `RIVALS`, and the fraction of sentences ``read before`` in
-    training."""
+    """Length → results of `evaluate_translations` for a baseline of `RIVALS`, and the fraction of sentences that occur
+    in training (``read before``)."""
     tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
     return {str(aim): evaluate_translations(RIVALS[rival](some), some) | {"read before": read_before(some)}
             for aim, some in tests.items()}

@@ -1,15 +1,16 @@
 """Exposure bias (曝光偏差): how much a model's own errors in the history increase its loss.
 
 In training the decoder's input is the reference (teacher forcing); at inference it is the model's own output. Each
-translation is followed to its first wrong sentence, provided that this sentence replaces a correct one: an omitted or
-added sentence is not a wrong history but a loss of place. The loss is then measured on two continuations, after the
-model's own words and after the reference: the ``rest`` of that sentence, after its wrong word, if there is only one;
-and the ``next`` sentence. Source and target words are the same; only the history differs. The next sentence has a
-third history, in which a sentence of another passage replaces the wrong one.
+translation is followed up to its first wrong sentence, provided that this sentence replaces a correct one: after an
+omitted or added sentence, the history is not wrong but misaligned with the source. The loss is then measured on two
+continuations, after the model's own words and after the reference: the ``rest`` of that sentence after its wrong word,
+if there is only one wrong word; and the ``next`` sentence. Source and target words are the same; only the history
+differs. For the next sentence there is a third history, in which a sentence of another passage replaces the wrong
+sentence.
 
-With fewer than 20 such errors there is no figure, because it would be unreliable. The ``rest`` is measured only for
-sentences with a single wrong word: an error that caused others leaves no reference continuation. Therefore this
-measurement cannot detect errors that propagate.
+With fewer than 20 such errors no result is given, because it would be unreliable. The ``rest`` is measured only for
+sentences with a single wrong word, because an error that caused further errors leaves no reference continuation.
+Therefore this measurement cannot detect errors that propagate.
 """
 
 from collections.abc import Sequence
@@ -41,9 +42,9 @@ class Mistake:
 
     Attributes:
         passage: the source passage.
-        right: reference sentences up to and including the one that was translated wrongly.
+        right: the reference sentences up to and including the one that was translated wrongly.
         own: the model's sentences up to the same point.
-        next: the reference of the next sentence.
+        next: the reference for the next sentence.
     """
 
     passage: Passage
@@ -52,7 +53,7 @@ class Mistake:
     next: Words
 
     def asked(self, what: str, history: str, strange: Words) -> tuple[Words, Words] | None:
-        """A history and the reference continuation after it: the "rest" of the sentence or the "next" one; None if
+        """A history and the reference continuation after it: the "rest" of the sentence or the "next" sentence; None if
         there is no such rest. ``strange`` is a sentence of another passage."""
         before, right, own = sum(self.right[:-1], ()), self.right[-1], self.own[-1]
         if what == "next":
@@ -64,8 +65,8 @@ class Mistake:
 
 
 def first_mistakes(written: Sequence[Words], some: Sequence[Passage]) -> list[Mistake]:
-    """The first wrong sentence of each translation, provided that it replaces the same number of correct sentences, is
-    complete, and is followed by another."""
+    """The first wrong sentence of each translation, provided that as many sentences precede it as in the reference, it
+    is complete, and another sentence follows."""
     mistakes = []
     for text, passage in zip(written, some, strict=True):
         ours, theirs = split_sentences(text), split_sentences(passage.chinese)
@@ -81,7 +82,8 @@ def first_mistakes(written: Sequence[Words], some: Sequence[Passage]) -> list[Mi
 
 @torch.no_grad()
 def cost(model: Seq2Seq | Transformer, passage: Passage, history: Words, following: Words) -> tuple[float, bool]:
-    """Loss of the ``following`` words after a history, in nats per word, and whether all of them are the argmax."""
+    """The loss on the ``following`` words after a history, in nats per word, and whether each of them is the most
+    probable word."""
     vocab = tokenizer().vocab
     given = ConditionedDecoder(model.eval(), pairs([passage]).source)
     state = given.start()
@@ -96,9 +98,9 @@ def cost(model: Seq2Seq | Transformer, passage: Passage, history: Words, followi
 
 
 def after_mistakes(folder: str, name: str, seed: int) -> dict[str, Any]:
-    """``mistakes``: number of usable errors; ``wrong``: fraction of passages with any error; and continuation → history
-    → the number of cases (``asked``), the ``loss`` in nats per word and the fraction predicted completely correctly
-    (``right``); None if there are too few."""
+    """``mistakes``: the number of usable errors; ``wrong``: the fraction of passages with an error; and continuation →
+    history → the number of cases (``asked``), the ``loss`` in nats per word, and the fraction predicted without an
+    error (``right``), or None if there are too few cases."""
     model, some = STUDY.trained(folder, name, updates=LONGER, seed=seed), test_set(ASKED[name], f"exposure {seed}",
                                                                                    COUNT)
     written = translations(model, some)
@@ -118,7 +120,7 @@ def after_mistakes(folder: str, name: str, seed: int) -> dict[str, Any]:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Configuration → ``aim``, ``mistakes`` and ``wrong`` with spread, and continuation → history → ``asked``, ``loss``
-    and ``right`` with spread over the seeds that have enough errors; None if no seed has."""
+    and ``right`` with spread over the seeds that have enough errors, or None if no seed has."""
     folder = str(parts.folder)
     runs = parts(after_mistakes, [(folder, name, seed) for name in ASKED for seed in SEEDS])
 

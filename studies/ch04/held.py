@@ -1,11 +1,11 @@
-"""What does the encoder's last state still encode? A linear probe predicts the source words from it, one per position.
+"""Which source words does the encoder's last state encode? Linear probes predict the word at each position from this
+state.
 
-"The last state is a summary of the sentence": if so, every word can be decoded from it, the first as well as the last.
+If "the last state is a summary of the sentence", every word can be decoded from it, the first as well as the last.
 Positions are counted from both ends (a reviewer's suggestion), because positions counted from the beginning alone say
-nothing about the words that were read last.
-Baselines: the most frequent word at each position; the most frequent word between the two neighbours, if these are
-given; and the same probe on an untrained encoder. For comparison, what the decoder extracts from the state: whether the
-sentence that contains the word is translated correctly, in its place.
+nothing about the last words of the source. Baselines: the most frequent word at each position; the most frequent word
+between the two neighbours, if these are given; and the same probe on an untrained encoder. For comparison, what the
+decoder extracts from the state: whether the sentence that contains the word is translated correctly, in its place.
 """
 
 from collections import Counter, defaultdict
@@ -36,7 +36,7 @@ ROUNDS, RATE, DECAY = 300, 0.03, 1e-3
 
 @torch.no_grad()
 def last_states(model: Seq2Seq, some: Sequence[Passage], name: str) -> Float[Tensor, "batch state"]:
-    """The encoder's last state: hidden state and cell state, concatenated."""
+    """The encoder's last state: the hidden state and the cell state, concatenated."""
     states = []
     for begin in range(0, len(some), 100):
         _, carried = model.eval().read(pairs(some[begin:begin + 100], ARMS[name]).source)
@@ -45,12 +45,12 @@ def last_states(model: Seq2Seq, some: Sequence[Passage], name: str) -> Float[Ten
 
 
 def asked_words(some: Sequence[Passage]) -> Int[Tensor, "batch place"]:
-    """Token ids of the words at `PLACES` of each source."""
+    """Token ids of the words at the `PLACES` of each source."""
     return torch.tensor([[ids()[passage.english[index]] for index in PLACES] for passage in some])
 
 
 def long_enough(seed: int | str, count: int) -> list[Passage]:
-    """``count`` passages long enough that no word is at two of the `PLACES`."""
+    """``count`` passages that are long enough for the `PLACES` to be distinct."""
     return [passage for passage in test_set(AIM, seed, 2 * count, "train" if seed == "learned" else "test")
             if len(passage.english) >= 2 * EACH][:count]
 
@@ -59,7 +59,7 @@ def probed(states: Float[Tensor, "batch state"], words: Int[Tensor, "batch place
            asked: Int[Tensor, "more place"]) -> list[float]:
     """Accuracy of linear probes at each position, trained on ``states`` and tested on ``fresh`` states.
 
-    One softmax classifier per position over all words, trained with AdamW on the full batch.
+    Each position has a softmax classifier over all words, trained with AdamW on the full batch.
     """
     mean, scale = states.mean(0), states.std(0) + 1e-6
     train, test = (states - mean) / scale, (fresh - mean) / scale
@@ -78,7 +78,8 @@ def probed(states: Float[Tensor, "batch state"], words: Int[Tensor, "batch place
 
 
 def written_rightly(model: Seq2Seq, some: Sequence[Passage], name: str) -> list[float]:
-    """Position → fraction of passages in which the sentence around its word is translated correctly and in place."""
+    """For each position, the fraction of passages in which the sentence that contains its word is translated correctly
+    and in place."""
     shares = []
     for text, passage in zip(translations(model, some, ARMS[name]), some, strict=True):
         ours, theirs = split_sentences(text), split_sentences(passage.chinese)
@@ -88,8 +89,8 @@ def written_rightly(model: Seq2Seq, some: Sequence[Passage], name: str) -> list[
 
 
 def probe(folder: str, name: str, seed: int) -> dict[str, list[float]]:
-    """Probe accuracy at each position on the last state of a ``trained`` and an ``untrained`` encoder, and the fraction
-    of words whose sentence is translated correctly (``written``)."""
+    """Probe accuracy at each position on the last states of a ``trained`` and of an ``untrained`` encoder, and the
+    fraction of words whose sentence is translated correctly (``written``)."""
     train, test = long_enough("learned", LEARNED), long_enough(seed, ASKED)
     figures = {}
     loaded = STUDY.trained(folder, name, updates=PROBED[name], seed=seed)
@@ -103,8 +104,8 @@ def probe(folder: str, name: str, seed: int) -> dict[str, list[float]]:
 
 
 def guessed(seed: int) -> dict[str, list[float]]:
-    """Baseline accuracies at each position: predicting the most frequent (``commonest``) training word at this
-    position, and the most frequent word between the two ``neighbours`` at any position."""
+    """Baseline accuracies at each position: predicting the most frequent training word at this position
+    (``commonest``), and the most frequent word between the two adjacent words at any position (``neighbours``)."""
     train, test = long_enough("learned", LEARNED), long_enough(seed, ASKED)
     frequencies = [Counter(passage.english[index] for passage in train) for index in PLACES]
     between: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -114,7 +115,7 @@ def guessed(seed: int) -> dict[str, list[float]]:
             between[before, after][word] += 1
 
     def infilled(passage: Passage, index: int) -> str:
-        """The most frequent word between the neighbours of a word."""
+        """The most frequent word between the two neighbours of a word."""
         around, start = ("", *passage.english, ""), index % len(passage.english)
         words = between[around[start], around[start + 2]]
         return words.most_common(1)[0][0] if words else ""
@@ -126,8 +127,8 @@ def guessed(seed: int) -> dict[str, list[float]]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``places``: the probed positions, negative from the end; ``guessed``: baseline → accuracy at each position with
-    spread; ``arms``: configuration → ``trained``, ``untrained`` and ``written`` → the same."""
+    """``places``: the probed positions, with negative values counted from the end; ``guessed``: baseline → accuracy at
+    each position with spread; ``arms``: configuration → ``trained``, ``untrained`` and ``written`` → the same."""
     folder = str(parts.folder)
     runs = parts(probe, [(folder, name, seed) for name in PROBED for seed in SEEDS])
     guesses = parts(guessed, [(seed,) for seed in SEEDS])

@@ -1,11 +1,11 @@
 """Alignments from attention and from baselines without a network, evaluated by the rule of the chapter's `looks`.
 
-Designed after a pilot (seed 0, not recorded), in which "general" attended to the word *after* the aligned word: a
-unidirectional encoder still represents a word at the next position, and there knows that it is complete. Therefore the
-bidirectional encoder, which Bahdanau et al. use, is a configuration of its own with the same score ("two-way"), and the
-accuracy is also given for the neighbours of the aligned word.
+The study was designed after a pilot (seed 0, not recorded), in which "general" attended to the word *after* the aligned
+word: a unidirectional encoder still represents a word at the next position, where it knows that the word is complete.
+Therefore the bidirectional encoder, which Bahdanau et al. use, is a separate configuration with the same score function
+("two-way"), and the accuracy is also given for the neighbours of the aligned word.
 
-Baselines: the diagonal alone; IBM model 1 (`ibm`), without a diagonal prior and with the one that is best on the
+Baselines: the diagonal alone; IBM model 1 (`ibm`), without a diagonal prior and with the prior that is best on the
 development passages; the attention of the untrained model. For comparison, a Transformer: the mean of its heads, and
 the head that is best on the development passages.
 """
@@ -40,10 +40,11 @@ PULLS = (0.0, 2.0, 4.0, 8.0)
 
 def right(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage], shift: int = 0, behind: int = 0,
           links: Callable[[Passage], Links] = gold) -> float:
-    """Alignment accuracy: fraction of linked words whose aligned word has the highest weight (source [END] included).
+    """Alignment accuracy: the fraction of linked words whose aligned word has the highest weight among all source
+    positions, including [END].
 
-    ``weights`` are those of each passage. ``shift``: take the weights this many steps after the word; ``behind``:
-    expect the highest weight this many positions after the aligned word.
+    ``weights`` holds one matrix per passage. With ``shift``, the weights are those this many steps after the word; with
+    ``behind``, the highest weight is expected this many positions after the aligned word.
     """
     linked = [(rows, target + shift, source) for rows, passage in zip(weights, some, strict=True)
               for target, source in links(passage) if target + shift >= 0]
@@ -57,7 +58,7 @@ def on_partners(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Pas
 
 
 def heads(model: torch.nn.Module, some: Sequence[Passage]) -> dict[str, list[Float[Tensor, "time key"]]]:
-    """Name of a head → its attention weights, one matrix per passage."""
+    """Map the name of each head to its attention weights, one matrix per passage."""
     with inference(model), watch(model, ACROSS) as seen:
         model(pairs(some))
     return {f"{name} {head}": list(seen[name][:, head]) for name in seen for head in range(seen[name].shape[1])}
@@ -106,7 +107,8 @@ def diagonal(some: Sequence[Passage]) -> float:
 
 
 def counted(pull: float, seed: int) -> dict[str, float]:
-    """Length → alignment accuracy of IBM model 1 with prior ``pull``; ``choose``: on the development passages."""
+    """Length → alignment accuracy of IBM model 1 with prior ``pull``; ``choose``: the accuracy on the development
+    passages."""
     return {str(aim): by_counting(test_set(aim, seed, COUNT), pull) for aim in AIMS} | {
         "choose": by_counting(to_choose(), pull)}
 
@@ -121,8 +123,9 @@ def without_counting(seed: int) -> dict[str, dict[str, float]]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``attention``: kind and updates → length → figures with spread; ``transformer`` and ``places`` alike; ``ibm``:
-    diagonal prior → length → alignment accuracy with spread; ``pull``: the best prior on the development passages."""
+    """``attention``: kind and updates → length → results with spread; ``transformer`` and ``places``: the same;
+    ``ibm``: diagonal prior → length → alignment accuracy with spread; ``pull``: the best prior on the development
+    passages."""
     folder = str(parts.folder)
     runs = parts(attended, [(folder, *arm, seed) for arm in LOOKING for seed in SEEDS])
     others = parts(transformer, [(folder, seed) for seed in SEEDS])

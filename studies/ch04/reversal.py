@@ -1,6 +1,6 @@
-"""Loss of models with a reordered source, by thirds of the Chinese, and the time lag of aligned words.
+"""The loss of models with a reordered source, by thirds of the Chinese, and the time lag of aligned words.
 
-The rule is in the chapter's `reversal`.
+The rule is in the `reversal` module of the chapter.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def lags(some: Sequence[Passage], arm: Arm) -> dict[str, float]:
 @torch.no_grad()
 def by_thirds(folder: str, name: str, seed: int) -> dict[str, dict[str, float]]:
     """Length → loss in nats per token on the ``whole`` Chinese and on its ``first``, ``middle`` and ``last`` third;
-    [END] is in the last."""
+    [END] belongs to the last third."""
     model, arm, figures = STUDY.trained(folder, name, updates=UPDATES, seed=seed), ARMS[name], {}
     for aim in AIMS:
         batch = pairs(test_set(aim, seed, COUNT), arm)

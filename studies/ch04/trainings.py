@@ -1,13 +1,13 @@
-"""Training of the configurations: each is trained once per seed and stored, and all experiments share these models.
+"""Training of the configurations. Each is trained once per seed and stored; all experiments share these models.
 
-Written before the runs, after pilots with seed 0, which are not recorded: 2,000 updates for every configuration, and
-6,000 for the four that the bottleneck experiment is about ("longer"). A configuration has converged if tripling its
-updates reduces its loss by less than 5 %. The fixed-vector model converges slowly; one seed of it continues to 12,000
-updates.
+The budgets were fixed before the runs, after unrecorded pilots with seed 0: 2,000 updates for every configuration, and
+6,000 for the four configurations of the bottleneck experiment ("longer"). A configuration has converged if tripling the
+number of updates reduces its loss by less than 5 %. The fixed-vector model converges slowly, so one of its seeds
+continues to 12,000 updates.
 
-Each configuration has its own learning rate, from pilots of 2,000 updates, chosen by the loss on development passages;
-those in ``LIKE`` inherit the rate of another, which was tuned for that other one alone. The longer runs use the
-learning rate of the shorter ones.
+Each configuration has its own learning rate, chosen by the loss on development passages in pilots of 2,000 updates.
+Those in ``LIKE`` inherit the rate of another configuration, for which alone it was chosen. The longer runs use the
+learning rates of the shorter runs.
 """
 
 from dataclasses import replace
@@ -40,7 +40,7 @@ LIKE = {"end only": "fixed", "dot": "general", "two-way": "general", "additive":
 
 @cache
 def to_choose() -> tuple[Passage, ...]:
-    """Development passages of all lengths, used to choose learning rates; separate from the test sets (cached)."""
+    """Development passages of all lengths for choosing learning rates; disjoint from the test sets (cached)."""
     return tuple(passage for aim in AIMS for passage in test_set(aim, "choose", 40))
 
 
@@ -74,7 +74,7 @@ STUDY = Study(
 
 
 def budgets(name: str) -> dict[int, tuple[int, ...]]:
-    """Number of updates of a configuration → the seeds trained with it."""
+    """Map each number of updates of a configuration to the seeds trained with it."""
     return dict.fromkeys(STUDY.budgets((name,)), SEEDS) | ({DOUBLED: SEEDS[:1]} if name == "fixed" else {})
 
 
@@ -84,10 +84,11 @@ def runs() -> list[tuple[str, int, int]]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Tune the learning rate of configurations that do not inherit one, then train and store all models.
+    """Choose the learning rates of the configurations that do not inherit one, then train and store all models.
 
-    Name → ``lr``, the ``rates`` tried, the configuration they were tried on (``like``); ``loss``: number of updates →
-    development loss in nats per token, with its spread; and ``history``: seed → that of the shortest run.
+    Returns name → ``lr``, the ``rates`` tried, the configuration for which they were tried (``like``); ``loss``: number
+    of updates → development loss in nats per token, with spread; and ``history``: seed → the history of the shortest
+    run.
     """
     best = STUDY.best(parts, [(name, UPDATES) for name in ARMS if name not in LIKE])
     tuned = {name: best[LIKE.get(name, name), UPDATES] for name in ARMS}

@@ -1,6 +1,6 @@
 """Three softmax layers for ELMo: one row per word, a character CNN, and a character CNN with a correction per word.
 
-The rules were written before the runs (`plmlab.chapters.ch05.cnn_softmax`).
+The rules were fixed before the runs (see `plmlab.chapters.ch05.cnn_softmax`).
 """
 
 from collections.abc import Callable, Sequence
@@ -32,14 +32,15 @@ TIMED = 60
 
 
 class CNNSoftmaxELMo(ELMo):
-    """An `ELMo` with a CNN softmax: output embeddings from a character CNN of the same form as its input CNN."""
+    """An `ELMo` with a CNN softmax: the output embeddings come from a character CNN with the same architecture as the
+    input CNN."""
 
     def make_softmax(self, config: ELMoConfig) -> nn.Module:
         """Return a CNN softmax."""
         return CNNSoftmax(characters(config))
 
     def token_logits(self, hidden: Float[Tensor, "*positions model"]) -> Float[Tensor, "*positions vocab"]:
-        """Token logits, as in `ELMo`; recomputes the output embeddings of all words."""
+        """Token logits, as in `ELMo`; the output embeddings of all words are recomputed."""
         return self.softmax(hidden, self.codes)
 
 
@@ -101,7 +102,7 @@ def test_set(split: str = "test") -> BidirectionalBatch:
 
 
 def near(words: Sequence[str]) -> dict[str, list[str]]:
-    """Word → the other words at edit distance 1, if there are any; single-character words are left out."""
+    """Map each word to the other words at edit distance 1, if there are any; single-character words are left out."""
     candidates = sorted({word for word in words if len(word) > 1})
     deletions: dict[tuple[str, str], list[str]] = {}
     for word in candidates:
@@ -119,7 +120,7 @@ def near(words: Sequence[str]) -> dict[str, list[str]]:
 
 @cache
 def neighbours() -> Float[Tensor, "vocab vocab"]:
-    """Neighbour matrix over the small world's token ids: 1 where the two words are near (cached)."""
+    """Neighbour matrix over the small world's token ids, which is 1 if the two words are near (cached)."""
     matrix = torch.zeros(len(small_world_tokenizer()), len(small_world_tokenizer()))
     for word, others in near(world.small().vocabulary).items():
         matrix[small_world_tokenizer().id(word), [small_world_tokenizer().id(other) for other in others]] = 1
@@ -136,7 +137,7 @@ def development(run: Run) -> float:
 def costs(model: ELMo, batch: BidirectionalBatch) -> dict[str, float]:
     """Losses in nats per target: over ``all`` targets; and over ``near`` words and ``others``, averaged per word type.
 
-    ``taken``: the mean probability assigned to the words near the target, over targets that have any.
+    ``taken``: the mean probability assigned to the words near the target, over the targets that have near words.
     """
     is_target = batch.targets != IGNORE
     targets, logprobs = batch.targets[is_target], model(batch)[is_target].log_softmax(-1)
@@ -159,7 +160,7 @@ STUDY = Study(name="cnn softmax", arms={(arm,): (3e-3, 1e-2, 3e-2) for arm in AR
 
 
 def microseconds(rounds: int) -> dict[str, float]:
-    """Median time of an update per configuration, interleaved; batches are prepared beforehand."""
+    """Median time of an update for each configuration, measured in turn; batches are prepared beforehand."""
     text = sentence_batches(world.small(), "train", small_world_tokenizer(), bidirectional_lm, BATCH, 0)
     models = {arm: build(arm, 0) for arm in ARMS}
     steps = {arm: torch.optim.AdamW(model.parameters(), 1e-3) for arm, model in models.items()}

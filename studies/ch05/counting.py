@@ -1,4 +1,4 @@
-"""Frequency baselines on the labelled words, without a network."""
+"""Frequency baselines that use the labelled words and no network."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from plmlab.chapters.ch05.labelled import task_of
 def without_a_network(name: str, count: int, seed: int) -> float:
     """Test score of a frequency baseline.
 
-    Names: a run of capitalized words, with the category in which these words are most frequent. Parts of speech: the
-    word's most frequent tag, or that of its ending. Senses: the word's most frequent sense.
+    Names: a sequence of capitalized words is a name of the category in which these words are most frequent. Parts of
+    speech: the most frequent tag of the word, or of its ending. Senses: the most frequent sense of the word.
     """
     task = task_of(name)
     known, test_set = task.known(count, seed), task.test_set()

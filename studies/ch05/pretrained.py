@@ -1,8 +1,9 @@
-"""Pretraining of chapter 05's three models, with three seeds each, on the same number of sentences of the full world.
+"""Pretraining of the three models of chapter 05, with three seeds each, on the same number of sentences of the full
+world.
 
-ELMo's bidirectional language model; the same with word embeddings instead of character input; and CoVe (McCann et al.
-2017), the encoder of a translation model with attention. The models are smaller and trained for fewer updates than the
-bundled checkpoints, so that three seeds are affordable.
+The models are ELMo's bidirectional language model; the same model with word embeddings instead of character input; and
+CoVe (McCann et al. 2017), the encoder of a translation model with attention. They are smaller than the bundled
+checkpoints and trained for fewer updates, so that three seeds are affordable.
 """
 
 from collections.abc import Sequence
@@ -80,7 +81,8 @@ def build(kind: str, seed: int) -> Any:
 
 
 def texts(kind: str, seed: int, split: str = "train") -> ExampleBatches:
-    """Training batches: sentences for the bidirectional LM, or with translations; the same number per batch."""
+    """Training batches with the same number of sentences: single sentences for the bidirectional LM, sentences with
+    their translations for CoVe."""
     if kind != "translation":
         return sentence_batches(world.full(), split, world_tokenizer(), bidirectional_lm, BATCH, seed)
     words = chinese()
@@ -108,7 +110,7 @@ def loss(run: Run) -> float:
 
 
 def development(run: Run) -> float:
-    """Negative loss, the one that is also reported: these models are not evaluated themselves, only their vectors."""
+    """The negative of the reported loss. These models are not evaluated themselves, only their vectors."""
     return -loss(run)
 
 

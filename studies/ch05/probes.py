@@ -24,8 +24,8 @@ Told = dict[str, dict[str, Any]]
 
 
 def views(layers: Sequence[Float[Tensor, "word _"]], name: str) -> dict[str, Tensor]:
-    """Inputs of the probes: each layer by its number; and for a biLM and CoVe the mean of all layers, each normalized
-    to mean 0 and variance 1 first."""
+    """Inputs of the probes: each layer, by its number; and for a biLM and CoVe the mean of all layers, each first
+    normalized to mean 0 and variance 1."""
     inputs = {str(number): layer for number, layer in enumerate(layers)}
     if name in TWO_SIDED:
         width = layers[-1].shape[1]
@@ -62,12 +62,12 @@ def told_of(right: np.ndarray, rows: Sequence[Any], weights: np.ndarray | None =
 
 
 def tags_told(exams: Mapping[str, tag_probes.Right]) -> dict[str, dict[str, float]]:
-    """Test set → ``share`` and ``error``."""
+    """Map each test set to ``share`` and ``error`` for parts of speech."""
     return {test_set: told_of(*correct) for test_set, correct in exams.items()}
 
 
 def senses_told(exams: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    """Test set → ``share`` and ``error``."""
+    """Map each test set to ``share`` and ``error`` for senses."""
     return {test_set: told_of(right, sense_probes.asked(test_set)) for test_set, right in exams.items()}
 
 

@@ -1,4 +1,4 @@
-"""Contextual word vectors by layer: ELMo's biLM, untrained and trained, and the models that it is compared with."""
+"""Contextual word vectors by layer: ELMo's biLM, untrained and trained, and the models with which it is compared."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def reader(name: str, folder: str, seed: int) -> Reader:
 
 
 def of_elmo(model: ELMo) -> Reader:
-    """Reader for a biLM: the context-independent word vectors (one copy), then all layers."""
+    """Reader for a biLM, which returns the context-independent word vectors (one copy), then all layers."""
     @torch.no_grad()
     def read(sentences: Sequence[Sequence[str]]) -> Layers:
         own, *upper = model.layers(sentences)
@@ -52,7 +52,8 @@ def of_elmo(model: ELMo) -> Reader:
 
 
 def of_translator(model: BidirectionalSeq2Seq) -> Reader:
-    """Reader for CoVe (McCann et al. 2017): a translation model's word embeddings, and its encoder layers."""
+    """Reader for CoVe (McCann et al. 2017), which returns the word embeddings and the encoder layers of a translation
+    model."""
     words = chinese()
 
     @torch.no_grad()

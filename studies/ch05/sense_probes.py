@@ -1,12 +1,12 @@
 """Word-sense disambiguation by the nearest class mean (Peters et al. 2018, §5.3, table 5).
 
 The vectors of each sense are averaged; a new occurrence is assigned the sense of its word whose mean vector has the
-highest cosine similarity. Ties go to the word's most frequent sense. Deviation from the paper: each dimension is
-first standardized to mean 0 and variance 1 over all training sentences (this needs no labels), so that no layer is
-disadvantaged by its scale.
+highest cosine similarity. Ties are resolved in favour of the word's most frequent sense. Unlike in the paper, each
+dimension is first standardized to mean 0 and variance 1 over all training sentences (which needs no labels), so that no
+layer is disadvantaged by its scale.
 
-Two test sets: other sentences of the labelled patterns, and sentences of other patterns. Baselines: the most frequent
-sense; a bag of words of the sentence; the mean of the *other* words' vectors of chapter 02.
+There are two test sets: other sentences of the labelled patterns, and sentences of other patterns. The baselines are
+the most frequent sense, a bag of words of the sentence, and the mean of chapter 02's vectors of the *other* words.
 """
 
 from collections import Counter
@@ -50,7 +50,8 @@ def asked(test_set: str) -> list[Occurrence]:
 
 def nearest(known: Float[Tensor, "known width"], rows: Rows, vectors: Float[Tensor, "asked width"], others: Rows,
             ) -> np.ndarray:
-    """1 for each of ``others`` whose nearest class mean among its word's senses is the correct one, otherwise 0."""
+    """For each of the ``others``, 1 if the nearest class mean among the senses of its word is the correct one,
+    otherwise 0."""
     counts = Counter(row.sense for row in rows)
     names = sorted(counts)
     labels = torch.tensor([names.index(row.sense) for row in rows])
@@ -65,7 +66,8 @@ def nearest(known: Float[Tensor, "known width"], rows: Rows, vectors: Float[Tens
 
 
 def read_senses(vectors: Float[Tensor, "row width"]) -> dict[str, np.ndarray]:
-    """Test set → accuracy on each test occurrence over the samples, from 0 to 1, given the vectors of `all_rows`."""
+    """Map each test set to the accuracy on each test occurrence, averaged over the samples, given the vectors of
+    `all_rows`."""
     index = {row: number for number, row in enumerate(all_rows())}
     training = vectors[[index[row] for row in other_sentences()[0]]]
     scale = training.std(0)
@@ -80,7 +82,8 @@ def read_senses(vectors: Float[Tensor, "row width"]) -> dict[str, np.ndarray]:
 
 
 def most_frequent() -> dict[str, np.ndarray]:
-    """The same for the baseline that predicts each word's most frequent sense in all training sentences."""
+    """The same as `read_senses` for the baseline that predicts each word's most frequent sense in all training
+    sentences."""
     def evaluated(rows: Rows, others: Rows) -> list[float]:
         predicted = senses.most_frequent(rows, others)
         return [float(sense == row.sense) for sense, row in zip(predicted, others, strict=True)]
@@ -91,7 +94,7 @@ def most_frequent() -> dict[str, np.ndarray]:
 
 
 def without_a_network() -> dict[str, dict[str, np.ndarray]]:
-    """The same for the baselines "most frequent", "bag of words" and "other words' vectors"."""
+    """The same as `read_senses` for the baselines "most frequent", "bag of words" and "other words' vectors"."""
     model, tokenizer = load("skipgram-world")
     table = model.token.weight.detach()
     around = torch.stack([table[tokenizer.encode(" ".join(row.words[:row.place] + row.words[row.place + 1:]),

@@ -1,9 +1,10 @@
 """Linear probes for parts of speech (Peters et al. 2018, §5.3, table 6).
 
-Three test sets. All words of new sentences, as in the paper; but most words have only one part of speech, which a
-probe can memorize. Words that are truly ambiguous (*bear*, *watch*): only the context decides. And words of which the
-probe has seen no labelled form: each quarter of the vocabulary is held out in turn (4-fold cross-validation); this set
-contains nouns, verbs, adjectives, adverbs and names, and each word type counts once.
+There are three test sets. The first consists of all words of new sentences, as in the paper; but most words have only
+one part of speech, which a probe can memorize. The second consists of truly ambiguous words (*bear*, *watch*), for
+which only the context decides. The third consists of words for which the probe has seen no labelled form: each quarter
+of the vocabulary is held out in turn (4-fold cross-validation); this set contains nouns, verbs, adjectives, adverbs and
+names, and each word type has the same weight.
 """
 
 from collections import Counter, defaultdict
@@ -50,7 +51,7 @@ class Tagged(NamedTuple):
 
 
 class Right(NamedTuple):
-    """Per test word: whether it is tagged correctly (0 or 1), its sentence, and its weight."""
+    """For each test word: whether it is tagged correctly (0 or 1), its sentence, and its weight."""
 
     right: np.ndarray
     rows: list[Sentence]
@@ -81,7 +82,7 @@ def tagged() -> tuple[Tagged, Tagged, Tagged, Tagged]:
 
 @cache
 def fold(word: str) -> int:
-    """Fold of the vocabulary that contains a word and all its inflected forms (cached)."""
+    """The fold of the vocabulary to which a word and all its inflected forms belong (cached)."""
     readings = world.full().lexicon.readings.get(word, ())
     lemma = min((next(iter(reading.forms.values())) for reading, _ in readings), default=word)
     return randint(Random(f"fold:{lemma}"), FOLDS)
@@ -103,7 +104,7 @@ def chosen(known: Tensor, tags: Tags, development: Tensor, later: Tags) -> float
 
 
 def examined(learn: Learn) -> dict[str, Right]:
-    """Train and test a tagger on all test sets: test set → `Right`."""
+    """Train and test a tagger on all test sets; return test set → `Right`."""
     known, development, test, others = tagged()
     predict = learn(np.full(len(known.tags), True), np.full(len(development.tags), True))
     ambiguous = np.array([word in several() for word in others.words])
@@ -179,7 +180,7 @@ def signs(part: Tagged) -> list[dict[str, str]]:
 
 
 def by_word_or_ending(words: Sequence[str], tags: Tags, others: Sequence[str]) -> Tags:
-    """The most frequent tag of the word, or for an unseen word that of the training words with the same ending."""
+    """The most frequent tag of the word or, for an unseen word, of the training words with the same ending."""
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for word, tag in zip(words, tags, strict=True):
         for key in keys_of(word):

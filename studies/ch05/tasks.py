@@ -1,8 +1,8 @@
-"""Runs of the downstream tasks: all configurations, each with nine sets of labels, by the rules of
+"""Runs of the downstream tasks: all configurations, each with nine sets of labels, evaluated by the rules of
 `plmlab.chapters.ch05.tasks`.
 
-The learning rate of a configuration is tuned with ``FEW`` labels, and again with many. With other label counts it uses
-that of the few; therefore this is not a `Study`.
+The learning rate of a configuration is chosen with ``FEW`` labels, and again with many. For other label counts the rate
+for few labels is used; therefore this is not a `Study`.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ MANY = 10
 
 
 def run_result(folder: str, name: str, arm: str, count: int, lr: float, run: int) -> dict[str, Any]:
-    """`tasks.run_result` for one of ``RUNS`` or a pilot."""
+    """`tasks.run_result` for one of the ``RUNS`` or for a pilot run."""
     return tasks.run_result(folder, name, arm, count, lr, run, reader)
 
 
@@ -46,7 +46,8 @@ def piloted(name: str, arm: str, count: int) -> tuple[str, str, int]:
 
 
 def by_model(values: Sequence[int | float]) -> dict[str, Any]:
-    """Spread over the three models, given one value for each of ``RUNS``; a model's value is the mean of its runs."""
+    """Spread over the three models, given one value for each of the ``RUNS``; the value of a model is the mean over its
+    runs."""
     return seed_summary({seed: fmean(values[seed::len(SEEDS)]) for seed in SEEDS})
 
 

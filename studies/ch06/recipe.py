@@ -1,7 +1,7 @@
 """Recipe of chapter 06: agreement over up to 12 words, and over 50, 200 and 500; string reversal by number of heads.
 
-Learning rates are chosen on two pilot seeds, each from a grid that is extended until its best value is not at an edge,
-and on sentences that are not in the test set.
+Learning rates are chosen with two pilot seeds, on sentences that are not in the test set, from a grid that is extended
+until its best value is not at an edge.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ LONG_GRIDS = {"Transformer": (1e-3, 3e-3, 1e-2), "LSTM": GRID}
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """Record ``agreement``, ``long chains`` and ``heads``; each configuration with all learning rates tried."""
+    """Record ``agreement``, ``long chains`` and ``heads``, with all learning rates tried for each configuration."""
     return {"agreement": short(parts), "long chains": long(parts), "heads": heads(parts)}
 
 
@@ -53,7 +53,7 @@ def long(parts: Parts) -> dict[str, Any]:
 
 
 def heads(parts: Parts) -> dict[str, Any]:
-    """``steps``; and ``heads``: number of heads → ``loss`` on new strings at each of these steps, with its spread."""
+    """``steps``; and ``heads``: number of heads → ``loss`` on new strings at each of these steps, with spread."""
     results: dict[str, Any] = {}
     for count in backwards.HEADS:
         lr, scores = tune_learning_rate(pilot_score(parts, backwards.lr_score, PILOTS, count), GRID)

@@ -1,7 +1,8 @@
-"""Recipe of chapter 07: fine-tuning and zero-shot, in-context learning, and three model sizes at equal tokens.
+"""Recipe of chapter 07: fine-tuning and zero-shot evaluation, in-context learning, and three model sizes trained on the
+same number of tokens.
 
-Learning rates are chosen on two pilot seeds, each from a grid that is extended until its best value is not at an edge,
-and on sentences that are not in the test set.
+Learning rates are chosen with two pilot seeds, on sentences that are not in the test set, from a grid that is extended
+until its best value is not at an edge.
 """
 
 from typing import Any
@@ -31,8 +32,9 @@ def main(parts: Parts) -> dict[str, Any]:
 
 
 def no_label(seed: int) -> dict[str, float]:
-    """Zero-shot evaluation of the pretrained GPT-2: how often the correct sentence of a test pair is "likelier", and
-    the relative excess of its loss over the Bayes-optimal predictor's ("above") on 600 sentences."""
+    """Zero-shot evaluation of the pretrained GPT-2: the fraction of test pairs in which the correct sentence is
+    "likelier", and the relative excess of the model's loss over that of the Bayes-optimal predictor ("above") on 600
+    sentences."""
     gpt, new = corpus.pretrained(seed), corpus.sentences(0.5, 600)
     with torch.no_grad():
         above = float(gpt.loss(corpus.causal_batch(new))) / corpus.bayes_optimal_loss(new) - 1
@@ -40,8 +42,8 @@ def no_label(seed: int) -> dict[str, float]:
 
 
 def tuning(parts: Parts, kind: str) -> dict[str, Any]:
-    """``lr``, the ``rates`` tried with their scores, ``points``: test accuracy by number of labels, and the ``updates``
-    after which the development loss was lowest."""
+    """``lr``, the ``rates`` tried with their scores, the test accuracy by number of labels (``points``), and the number
+    of ``updates`` after which the development loss was lowest."""
     lr, scores = tune_learning_rate(pilot_score(parts, judging.lr_score, PILOTS, kind), TUNING_GRID)
     runs = parts(judging.fine_tune_run, [(kind, labels, lr, seed) for labels in judging.LABELS for seed in SEEDS])
 
@@ -51,7 +53,8 @@ def tuning(parts: Parts, kind: str) -> dict[str, Any]:
 
 
 def prompting(parts: Parts) -> dict[str, Any]:
-    """``shots``, the numbers of examples; ``steps``, the updates on rows; and model → marks by number of examples."""
+    """The numbers of examples (``shots``), the number of updates on rows (``steps``), and for each model the metrics by
+    number of examples."""
     lr, scores = tune_learning_rate(pilot_score(parts, prompts.lr_score, PILOTS), GRID)
     readers = {"sentences": parts(prompts.plain, [(seed,) for seed in SEEDS]),
                "rows": parts(prompts.rewarded_marks, [(lr, seed) for seed in SEEDS]),

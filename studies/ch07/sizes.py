@@ -1,7 +1,8 @@
-"""Loss of three model sizes at equal tokens (Radford et al. 2019, figure 4, in miniature), on the full world.
+"""Loss of three model sizes after the same number of tokens of the full world (Radford et al. 2019, figure 4, in
+miniature).
 
-The full world has about 2,900 facts, and its floor (the entropy lower bound) is known: how much of the gap to the floor
-depends on model size?
+The full world has about 2,900 facts, and its floor (the entropy lower bound) is known. How does the gap to the floor
+depend on model size?
 """
 
 from functools import cache

@@ -11,8 +11,7 @@ from plmlab.models.transformer import Transformer, TransformerState
 
 
 def taken_back(logits: Float[Tensor, "*position vocab"], share: float) -> Float[Tensor, "*position vocab"]:
-    """Undo label smoothing: compute log p from logits of q = (1 − ε) · p + ε / V; ε is ``share``; −∞ where q < ε /
-    V."""
+    """Undo label smoothing: log p from logits of q = (1 − ε) · p + ε / V, where ε is ``share``; −∞ if q < ε / V."""
     return (logits.softmax(-1) - share / logits.shape[-1]).clamp(min=0).log().log_softmax(-1)
 
 

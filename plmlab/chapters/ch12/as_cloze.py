@@ -11,5 +11,5 @@ from plmlab.transfer import accuracy
 
 
 def examined(model: nn.Module, read: Callable[[Any], Example], task: ClozeTask) -> dict[str, float]:
-    """Accuracy on each of the task's test sets, by name."""
+    """Map the name of each test set of the task to the model's accuracy on it."""
     return {name: accuracy(model, read, rows) for name, rows in task.test_set().items()}

@@ -1,25 +1,27 @@
-"""GLM's objective and its ablations, one variant each, and two BERTs, on the sentences of the small world.
+"""GLM's objective, its ablations, and two BERTs, each as one variant, on the sentences of the small world.
 
 Each variant differs from the paper's in one respect:
 
-- *left to right*: the blanks are filled in text order, not in random order;
-- *a sentinel a span*: the blank that is filled first is [X0], the next [X1], where the paper has [MASK] for all; in
-  Part B each span starts with its sentinel instead of [START];
+- *left to right*: the blanks are filled in text order instead of random order;
+- *a sentinel a span*: the blank that is filled first is [X0], the next one [X1], whereas the paper uses [MASK] for all;
+  in Part B each span starts with its sentinel instead of [START];
 - *sentinels without places*: in addition, Part B does not encode where a blank is (the authors' code, which has
   separate start tokens; in T5 the sentinel starts the span, as here);
-- *one axis*: the second position id only distinguishes Part B from Part A. A position encodes its blank, but
-  how far into the blank it is only from the tokens visible to it;
-- *places of the whole text*: one axis, on which each word, masked or visible, has its position in the whole text, as
-  in XLNet. So the words after a blank reveal its length, unless it is at the end of the text;
+- *one axis*: the second position id only distinguishes Part B from Part A. A position id encodes the blank; the index
+  within the blank can be inferred only from the visible tokens;
+- *places of the whole text*: one axis, on which each word, masked or visible, has its position in the whole text, as in
+  XLNet. The position ids of the words after a blank therefore reveal its length, unless the blank is at the end of the
+  text;
 - *counting on*: one axis, on which Part B continues where Part A ends. Only the order shows which blank is being
   filled, so blanks are filled from left to right; the baseline is *left to right*;
 - *with documents*, *with sentences*: half of the texts are used for a second objective (§2.1.2), whose blank has a
-  mask token of its own (the authors' code), so that the model need not guess which objective applies. A text of the
+  separate mask token (as in the authors' code), so that the model need not guess which objective applies. A text of the
   small world is one sentence, so the second of these masks the whole text.
 
-On one axis a second position id still distinguishes Part B from Part A, as in the authors' code.
+In the variants with one axis, a second position id still distinguishes Part B from Part A, as in the authors' code.
 
-BERT masks three words in ten, independently; *BERT, whole spans* masks the spans that GLM masks, one [MASK] per word.
+*BERT* masks three words in ten, independently; *BERT, whole spans* masks the same spans as GLM, with one [MASK] per
+word.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +60,7 @@ def as_it_is(example: Example, places: Places | None = None) -> Example:
 
 
 def own_places(example: Example) -> list[int]:
-    """Positions of Part A's tokens in the whole text, from an Example that contains all masked words."""
+    """Positions of Part A's tokens in the whole text, computed from an Example that contains all masked words."""
     first, second = example.position_ids.tolist()
     blank_of = [place for place, inside in zip(first, second, strict=True) if inside]
     places, place = [], 1
@@ -69,29 +71,29 @@ def own_places(example: Example) -> list[int]:
 
 
 def on_one_axis(example: Example, where: Tensor) -> Example:
-    """An Example with these position ids; the second axis distinguishes Part B (1) from Part A (0)."""
+    """An Example with these position ids, whose second axis distinguishes Part B (1) from Part A (0)."""
     return replace(example, position_ids=torch.stack([where, example.position_ids[1].clamp(max=1)]))
 
 
 def one_axis(example: Example, places: Places | None = None) -> Example:
-    """Positions within Part A only."""
+    """Position ids within Part A only."""
     return on_one_axis(example, example.position_ids[0])
 
 
 def whole_text(example: Example, places: Places | None = None) -> Example:
-    """Positions in the whole text; a position in a blank has that of the word it predicts."""
+    """Position ids in the whole text; each position in a blank has the position id of the word it predicts."""
     first, inside = example.position_ids
     where = torch.tensor([0, *(own_places(example) if places is None else places)])[first] + (inside - 1).clamp(min=0)
     return on_one_axis(example, where)
 
 
 def counting_on(example: Example, places: Places | None = None) -> Example:
-    """Part B continues the positions of Part A."""
+    """Position ids that continue from Part A to Part B."""
     return on_one_axis(example, torch.arange(1, len(example.tokens) + 1))
 
 
 def sentinels(example: Example, places: Places | None = None) -> Example:
-    """A sentinel for each blank, in the order of filling, both in Part A and at the start of its span in Part B."""
+    """One sentinel per blank, in the order of filling, both in Part A and at the start of the span in Part B."""
     tokens, (first, inside) = example.tokens.clone(), example.position_ids
     for number, start in enumerate((inside == 1).nonzero().flatten().tolist()):
         tokens[first[start] - 1] = tokens[start] = small_world_tokenizer().vocab.sentinels[number]
@@ -99,13 +101,14 @@ def sentinels(example: Example, places: Places | None = None) -> Example:
 
 
 def sentinels_alone(example: Example, places: Places | None = None) -> Example:
-    """The same, and Part B does not encode where its blank is (position 0)."""
+    """One sentinel per blank, and no encoding in Part B of where the blank is (position 0)."""
     first, inside = example.position_ids
     return replace(sentinels(example), position_ids=torch.stack([first * (inside == 0), inside]))
 
 
 def own_mask(example: Example, places: Places | None = None) -> Example:
-    """The paper's Example with another mask token instead of [MASK], which marks the blanks of a second objective."""
+    """The paper's Example with a different mask token instead of [MASK], which marks the blanks of a second
+    objective."""
     vocab = small_world_tokenizer().vocab
     return replace(example, tokens=example.tokens.where(example.tokens != vocab.need("mask"), vocab.sentinels[-1]))
 
@@ -114,20 +117,20 @@ blanks = partial(blank_infilling, rate=RATE)
 
 
 def in_order(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """Blanks that are filled from left to right."""
+    """An Example whose blanks are filled from left to right."""
     spans = drawn(len(tokens), rng)
     return blank_infilling(tokens, vocab=vocab, rng=rng, spans=spans, order=range(len(spans)))
 
 
 def half(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, other: Make) -> Example:
-    """Blank infilling with probability ½, otherwise the other objective, with a different mask token."""
+    """Blank infilling with probability ½, otherwise the other objective, which has a different mask token."""
     if rng.random() < 0.5:
         return blanks(tokens, vocab=vocab, rng=rng)
     return own_mask(other(tokens, vocab=vocab, rng=rng))
 
 
 def whole_spans(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """BERT's input with GLM's spans masked, one [MASK] per word."""
+    """BERT's input with the spans of GLM masked, one [MASK] per word."""
     hidden = [position + 1 for begin, stop in drawn(len(tokens), rng) for position in range(begin, stop)]
     return masked(tokens, vocab=vocab, rng=rng, select=hidden, corrupt=always_mask)
 
@@ -149,10 +152,10 @@ SENTINELS = "a sentinel a span"
 
 
 class Arm(NamedTuple):
-    """A variant. ``make``: what is masked, as the paper's Example; ``shown``: how the variant presents it; ``long``:
-    how it presents a blank for half of a text or all of it; ``ordered``: whether blanks are always filled from left to
-    right; ``told``: whether positions in the whole text are given; ``against``: the variant it is compared with;
-    ``network``: its network."""
+    """A variant: ``make`` samples the masked spans, as the paper's Example; ``shown`` converts this Example to the
+    variant's input; ``long`` does the same for a blank that covers half of a text or all of it; ``ordered`` is true if
+    blanks are always filled from left to right; ``told`` is true if positions in the whole text are given; ``against``
+    is the variant to compare with; and ``network`` creates the network."""
 
     make: Make
     shown: Show = as_it_is
@@ -164,7 +167,7 @@ class Arm(NamedTuple):
 
     @property
     def second(self) -> bool:
-        """Whether half of the texts are used for a second objective."""
+        """Whether a second objective is used for half of the texts."""
         return self.long is own_mask
 
 
@@ -191,11 +194,10 @@ def likeliest(logits: Tensor) -> Tensor:
 @torch.no_grad()
 def filled(model: nn.Module, shown: Show, texts: Sequence[Sequence[int]], places: Sequence[Places],
            choose: Callable[[Tensor], Tensor] = likeliest) -> list[list[list[int]]]:
-    """For each text with one [MASK] per blank, the words generated for each blank, in text order; blanks are filled in
-    that order.
+    """For each text with one [MASK] per blank, the words generated for each blank; the blanks are filled in text order.
 
-    Each word takes a full forward pass on the input as the variant presents it; `plmlab.models.infilling` is faster but
-    supports only the paper's variant. ``choose`` maps logits [rows vocab] to one token per row.
+    Each word takes a full forward pass on the variant's input; `plmlab.models.infilling` is faster but supports only
+    the variant of the paper. ``choose`` maps logits [rows vocab] to one token per row.
     """
     vocab = small_world_tokenizer().vocab
     never = torch.tensor(sorted(vocab.special - {vocab.need("end")}))
@@ -217,5 +219,5 @@ def filled(model: nn.Module, shown: Show, texts: Sequence[Sequence[int]], places
 
 
 def fillings(model: nn.Module, shown: Show, asked: Sequence[Row]) -> list[list[list[str]]]:
-    """The words of each blank of the rows, generated greedily by a variant."""
+    """The words of each blank of the rows, generated by a variant with greedy decoding."""
     return in_words(filled(model, shown, [encoded(row.text) for row in asked], [places_of(row) for row in asked]))

@@ -1,16 +1,16 @@
 """Sentences of the small world with blanks: the test set, the scores of fillings, and the exact posterior over
 fillings.
 
-Spans are sampled as in GLM, three words in ten, so that a sentence has one or two blanks, seldom more. The test set is
-from the plain test split. The small world has 821 sentences, so nearly all of the test set occurs in the training text
-too; the nine sentences that do not are tested separately, each with many sampled masks. Two rows in three have one
-blank; dependencies between blanks are tested on `several`, rows with two or more.
+Spans are sampled as in GLM and cover three words in ten, so that a sentence has one or two blanks, rarely more. The
+test set is taken from the plain test split. The small world has 821 sentences, so nearly all of the test set also
+occurs in the training text; the nine sentences that do not are tested separately, each with many sampled masks. Two
+thirds of the rows have one blank; dependencies between blanks are tested on `several`, rows with two or more blanks.
 
 The exact posterior knows the grammar and how spans are sampled; its prediction is the most probable way to fill the
-blanks. No predictor has a higher expected accuracy. But if several fillings are probable, which of them is correct is a
-matter of luck, and with 300 rows its influence is large. So a filling is also scored by its ``chance``: its probability
-of being correct under the exact posterior given the visible words. The mean of this score is the expected accuracy over
-all sentences with such visible text.
+blanks. No predictor has a higher expected accuracy. But if several fillings are probable, it is a matter of luck which
+of them is correct, which has a large effect with 300 rows. So a filling is also scored by its ``chance``, the
+probability under the exact posterior that it is correct, given the visible words. The mean of this score is the
+expected accuracy over all sentences with the same visible text.
 """
 
 from collections import defaultdict
@@ -63,17 +63,17 @@ def encoded(words: Sequence[str]) -> list[int]:
 
 
 def in_words(fillings: Sequence[Sequence[Sequence[int]]]) -> list[list[list[str]]]:
-    """Fillings of token ids as fillings of words."""
+    """Convert fillings from token ids to words."""
     return [[small_world_tokenizer().tokens(words) for words in row] for row in fillings]
 
 
 def drawn(count: int, rng: Random) -> tuple[Span, ...]:
-    """Spans sampled for a sentence of this many words, in text order."""
+    """Sample the spans for a sentence with this many words, in text order."""
     return tuple(draw_spans(count, RATE, rng))
 
 
 def drawn_rows(sentences: Iterator[Sequence[str]], seed: int) -> Iterator[Row]:
-    """Sentences with sampled spans, by a seed."""
+    """Sentences with sampled spans; the samples depend on the seed."""
     rng = Random(f"blanks {seed}")
     for words in sentences:
         spans = drawn(len(words), rng)
@@ -82,7 +82,8 @@ def drawn_rows(sentences: Iterator[Sequence[str]], seed: int) -> Iterator[Row]:
 
 @cache
 def rows(name: str) -> tuple[Row, ...]:
-    """The rows of the "exam" (test set), those with "several" blanks, those of "development", or the "unread" ones."""
+    """The rows of the "test_set"; those with "several" blanks; those for "development"; or those of "unread"
+    sentences."""
     small = world.small()
     if name == "unread":
         unseen = dict.fromkeys(one.words for one in islice(small.sentences("test", 79), 4000)
@@ -107,7 +108,8 @@ def every() -> tuple[tuple[tuple[str, ...], float], ...]:
 
 @cache
 def filling_probs(row: Row, told: bool = False) -> dict[Fillings, float]:
-    """Each way to fill the blanks of a row with its posterior probability; with ``told``, given the `shown_places` too.
+    """Map each way to fill the blanks of a row to its posterior probability; with ``told``, the `shown_places` are
+    given as well.
     """
     drawing, masses = how_drawn(row, told), defaultdict[Fillings, float](float)
     for words, chance in every():
@@ -124,9 +126,9 @@ def filling_probs(row: Row, told: bool = False) -> dict[Fillings, float]:
 
 
 def scores_of(asked: Sequence[Row], fillings: Sequence[Sequence[Sequence[str]]]) -> dict[str, float]:
-    """Scores of fillings, as fractions of the rows: all words are ``right``; all blanks have the correct ``length``;
-    the ``first`` blank has it; the filled text is a ``sentence`` of the world. ``chance`` is the mean posterior
-    probability of the fillings."""
+    """Scores of fillings, as fractions of the rows: all words are correct (``right``), all blanks have the correct
+    ``length``, the ``first`` blank has the correct length, or the filled text is a ``sentence`` of the world.
+    ``chance`` is the mean posterior probability of the fillings."""
     predicted = [tuple(map(tuple, filling)) for filling in fillings]
     lengths = [tuple(map(len, filling)) for filling in predicted]
     true_lengths = [tuple(map(len, row.fillings)) for row in asked]
@@ -140,8 +142,8 @@ def scores_of(asked: Sequence[Row], fillings: Sequence[Sequence[Sequence[str]]])
 
 
 def shown_places(count: int, spans: Sequence[Span]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Positions of the visible words, and where each blank starts: what Part A reveals if it has positions in the whole
-    text. For a blank at the end this does not include its length."""
+    """The positions of the visible words, and the start of each blank, which Part A reveals if its position ids refer
+    to the whole text. They do not reveal the length of a blank at the end."""
     masked = {place for begin, stop in spans for place in range(begin, stop)}
     return tuple(place for place in range(count) if place not in masked), tuple(begin for begin, _ in spans)
 
@@ -153,8 +155,8 @@ def places_of(row: Row) -> list[int]:
 
 
 def how_drawn(row: Row, told: bool = False) -> Drawing:
-    """Distribution of the sampled spans under which the exact posterior is computed; with ``told``, given the
-    `shown_places` of this row too."""
+    """The distribution of the sampled spans under which the exact posterior is computed; with ``told``, given the
+    `shown_places` of this row as well."""
     plain = partial(blank_spans, rate=RATE)
     if not told:
         return plain
@@ -163,10 +165,11 @@ def how_drawn(row: Row, told: bool = False) -> Drawing:
 
 
 def likeliest_fillings(reader: Blanks, blanks: Sequence[int]) -> tuple[Fillings, float]:
-    """The most probable way to fill these blanks jointly, in their order, and its posterior probability.
+    """The most probable joint filling of these blanks, in their order, and its posterior probability.
 
     Fillings of the first blank are tried in order of decreasing probability. The joint probability is at most that of
-    the first filling alone, so the search stops when the next filling alone is not above the best found.
+    the first blank's filling alone, so the search stops when the probability of the next such filling does not exceed
+    the best joint probability found.
     """
     if not blanks:
         return (), 1.0
@@ -187,7 +190,7 @@ def likeliest_fillings(reader: Blanks, blanks: Sequence[int]) -> tuple[Fillings,
 
 
 def ways(words: Sequence[str], text: Sequence[str]) -> Iterator[Fillings]:
-    """Each way to fill the blanks of a text, with one or more words each, that yields these words."""
+    """All ways to fill the blanks of a text, with one or more words each, that yield these words."""
     if not text:
         if not words:
             yield ()

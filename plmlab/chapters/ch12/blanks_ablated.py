@@ -1,4 +1,5 @@
-"""The loss on the blanks of rows and its floor: the sum of −log p over all predicted words and ends, per word or end.
+"""The loss on the blanks of rows, and its floor: the sum of −log p over all predicted words and ends, divided by their
+number.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,15 +27,16 @@ def order_of(row: Row, ordered: bool) -> Sequence[int]:
 
 def token_and_end_loss(ends: Sequence[bool], over: Sequence[float], said: Sequence[float], blanks: int) -> dict[str,
                                                                                                                 float]:
-    """``nats`` per word or end, and ``ends`` per blank. For each target: whether it is an end, the probability assigned
-    to an end there, and the probability assigned to the target."""
+    """Return the loss per word or end (``nats``), and the loss of the binary decision between word and end, per blank
+    (``ends``). The arguments hold, for each target: whether it is an end, the probability assigned to an end there, and
+    the probability assigned to the target."""
     right = [chance if end else max(1 - chance, word) for end, chance, word in zip(ends, over, said, strict=True)]
     return {"nats": -fmean(map(log, said)), "ends": -sum(map(log, right)) / blanks}
 
 
 @torch.no_grad()
 def losses_of(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -> dict[str, float]:
-    """A variant's loss on the blanks of rows, in nats: the two numbers of `token_and_end_loss`."""
+    """The loss of a variant on the blanks of rows, in nats: both values of `token_and_end_loss`."""
     vocab, ends, over, target_probs = small_world_tokenizer().vocab, list[bool](), list[float](), list[float]()
     for begin in range(0, len(asked), 100):
         batch = Batch.of([arm.shown(blank_infilling(
@@ -49,7 +51,8 @@ def losses_of(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -
 
 
 def floor(asked: Sequence[Row], ordered: bool, told: bool) -> dict[str, float]:
-    """The entropy lower bound of this loss, and of ``lengths``; with ``told``, given positions in the whole text."""
+    """The entropy lower bounds of these losses and of the loss on ``lengths``; with ``told``, given positions in the
+    whole text."""
     automaton, ends, over, target_probs = world.small().automaton("test"), list[bool](), list[float](), list[float]()
     for row in asked:
         order = order_of(row, ordered)
@@ -64,6 +67,6 @@ def floor(asked: Sequence[Row], ordered: bool, told: bool) -> dict[str, float]:
 
 
 def right_lengths(row: Row, shares: Mapping[Fillings, float]) -> float:
-    """−log of the total probability of the fillings that have the correct lengths."""
+    """−log of the total probability of the fillings with the correct lengths."""
     hidden = [*map(len, row.fillings)]
     return -log(fsum(share for way, share in shares.items() if [*map(len, way)] == hidden))

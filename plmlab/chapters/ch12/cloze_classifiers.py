@@ -1,6 +1,8 @@
-"""Classification from the vector of one position: by the words that verbalize the classes, or by a new linear layer.
+"""Classification from the hidden state at one position, using the words that verbalize the classes or a new linear
+layer.
 
-The position is the label ``position`` of an Example, one integer per text: the one that predicts the word of a blank.
+The position is given by the label ``position`` of an Example, one integer per text. It is the position that predicts
+the word of a blank.
 """
 
 from collections.abc import Sequence
@@ -25,10 +27,10 @@ def at_position(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Floa
 
 
 class ClozeClassifier(nn.Module):
-    """A copy of a pretrained model with its own output layer and no new parameters: the probability of a class is that
-    of its word among the words of all classes (Du et al. 2022, §2.3).
+    """A copy of a pretrained model that uses the model's own output layer and no new parameters: the probability of a
+    class is the probability of its word, normalized over the words of all classes (Du et al. 2022, §2.3).
 
-    ``verbalizers`` are the ids of these words, one per class, in the order of the classes.
+    ``verbalizers`` holds the ids of these words, one per class, in the order of the classes.
     """
 
     def __init__(self, pretrained: GLMPretraining | BERTPretraining, verbalizers: Sequence[int]) -> None:
@@ -37,12 +39,12 @@ class ClozeClassifier(nn.Module):
         self.verbalizers = list(verbalizers)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
-        """Logits of each text's classes: those of their verbalizers."""
+        """Logits of the classes of each text, which are the logits of their verbalizers."""
         hidden = at_position(self.pretrained.encoder(batch), batch)
         return self.pretrained.token_logits(hidden)[:, self.verbalizers]
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean over texts of −log p(class); label ``class``, one integer per text."""
+        """Mean of −log p(class) over the texts; the label ``class`` is one integer per text."""
         return F.cross_entropy(self(batch), label_of(batch, "class"))
 
 
@@ -50,5 +52,5 @@ class PositionClassifier(SentenceClassifier):
     """An encoder with a new linear layer on the hidden state at the labelled position."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch label"]:
-        """Logits of each text's classes."""
+        """Logits of the classes of each text."""
         return self.output(self.dropout(at_position(self.encoder(batch), batch)))

@@ -1,14 +1,14 @@
-"""Three binary classification tasks as clozes: a pattern with one blank, and a verbalizer for each class.
+"""Three binary classification tasks in cloze format: a pattern with one blank, and a verbalizer for each class.
 
-- *number*: a sentence whose verb is "is" or "are", with a blank instead of it. These two words are the verbalizers, so
-  the task is the same as in pretraining. No text of the test set is among the training or development rows.
-- *one sentence* (acceptability): the sentence followed by a blank: "the lamps is wet ? [MASK] .", "no" or "yes".
-- *a pair* (paraphrase): "the lamps are wet ? [MASK] , the lamps are dry .", "no" or "yes". This is the pattern of PET
-  for entailment (Schick and Schütze 2021), whose bar between the two texts, before the blank, is [SEP] for BERT and
-  nothing for GLM, as in its pretraining.
+- *number*: a sentence whose verb, "is" or "are", is replaced by a blank. These two words are the verbalizers, so the
+  task is the same as in pretraining. No text of the test set is among the training or development rows.
+- *one sentence* (acceptability): the sentence followed by a blank, "the lamps is wet ? [MASK] .", with "no" or "yes".
+- *a pair* (paraphrase): "the lamps are wet ? [MASK] , the lamps are dry .", with "no" or "yes". This is PET's pattern
+  for entailment (Schick and Schütze 2021). Its bar between the two texts, before the blank, becomes [SEP] for BERT and
+  is omitted for GLM, as in the pretraining of each.
 
-The last two are tasks of `plmlab.transfer`. Their patterns have a question mark instead of the full stop, as in PET: in
-the world's texts, too, "yes" and "no" follow only questions.
+The last two are tasks of `plmlab.transfer`. Their patterns have a question mark instead of the full stop, as in PET. In
+the texts of the world, too, "yes" and "no" occur only after questions.
 """
 
 from collections import Counter
@@ -35,8 +35,8 @@ VERBS = AUXILIARIES[0]
 
 
 class Agreeing(NamedTuple):
-    """A sentence without its "is" or "are": the words before it and after it (``behind``), whether it is "are", and the
-    number of intervening nouns of the other number (attractors)."""
+    """A sentence without its verb "is" or "are": the words ``before`` the verb and after it (``behind``), whether the
+    verb is "are" (``plural``), and the number of intervening nouns of the other number (``attractors``)."""
 
     before: Words
     behind: Words
@@ -45,8 +45,8 @@ class Agreeing(NamedTuple):
 
 
 def agreeing(split: str, seed: int) -> Iterator[Agreeing]:
-    """Infinite stream of sentences whose first verb that agrees with a noun is "is" or "are"; from open patterns only,
-    so that "train" and "test" share none."""
+    """Infinite stream of sentences whose first verb that agrees with a noun is "is" or "are". They come from open
+    patterns only, so that "train" and "test" have no sentence in common."""
     whole = world.full()
     for sentence in whole.sentences(split, seed):
         for link in sentence.agreement[:1] if sentence.pattern in whole.open_patterns else ():
@@ -56,7 +56,7 @@ def agreeing(split: str, seed: int) -> Iterator[Agreeing]:
 
 
 def unlike(rows: Iterable[Agreeing], known: Iterable[Agreeing] = ()) -> Iterator[Agreeing]:
-    """Rows whose text without its verb equals neither that of a known row nor that of an earlier one."""
+    """Rows whose text without the verb differs from that of all known rows and of all earlier rows."""
     seen = {(row.before, row.behind) for row in known}
     for row in rows:
         if (text := (row.before, row.behind)) not in seen:
@@ -72,26 +72,26 @@ def test_set() -> list[Agreeing]:
 
 @cache
 def training_rows(seed: int) -> list[Agreeing]:
-    """Training rows of *number*; with fewer labels, a prefix of them."""
+    """Training rows of *number*. For fewer labels, use a prefix of them."""
     return list(islice(unlike(agreeing("train", seed), test_set()), MOST))
 
 
 @cache
 def development(seed: int) -> list[Agreeing]:
-    """Development rows of *number*, for choosing the best weights and learning rates."""
+    """Development rows of *number*, for selecting the best weights and learning rates."""
     return list(islice(unlike(agreeing("test", seed), [*test_set(), *training_rows(seed)]), DEVELOPMENT))
 
 
 def exam_of_number() -> dict[str, list[Agreeing]]:
-    """The test set, and as "attracted" those of its rows with an attractor between noun and verb."""
+    """The test set of *number*; and, as "attracted", those of its rows with an attractor between noun and verb."""
     return {"score": test_set(), "attracted": [row for row in test_set() if row.attractors]}
 
 
 class ClozeTask(NamedTuple):
-    """A binary classification task. ``verbalizers``: the word of each class. For a row, ``pattern`` gives the ids of
-    one text or two with one [MASK], and ``kind`` the class. ``training_rows(seed)`` and ``development(seed)`` are rows;
-    ``test_set()`` maps names to test rows. ``head`` is BERT's output layer without the cloze format, and ``text(row)``
-    its input then."""
+    """A binary classification task. ``verbalizers`` holds one word per class. For a row, ``pattern`` returns the ids of
+    one or two texts with one [MASK], and ``kind`` the class. ``training_rows(seed)`` and ``development(seed)`` return
+    rows; ``test_set()`` maps names to test rows. ``head`` is the output layer for BERT without the cloze format, and
+    ``text(row)`` the corresponding input."""
 
     verbalizers: tuple[str, str]
     pattern: Callable[[Any], tuple[list[int], list[int]]]
@@ -104,7 +104,7 @@ class ClozeTask(NamedTuple):
 
 
 def verb_left_out(row: Agreeing) -> tuple[list[int], list[int]]:
-    """The sentence with a blank instead of the verb."""
+    """The sentence with a blank in place of the verb."""
     return [*ids(row.before), world_tokenizer().vocab.need("mask"), *ids(row.behind)], []
 
 
@@ -119,8 +119,8 @@ def blank_between(row: Any) -> tuple[list[int], list[int]]:
 
 
 def read_by_glm(task: ClozeTask, row: Any) -> Example:
-    """GLM's input for a row: the pattern, and [START] of its blank, which is the label ``position``; label
-    ``class``."""
+    """GLM's input for a row: the pattern, followed by [START] of its blank. The label ``position`` is the position of
+    this [START]; the label ``class`` is the class."""
     first, second = task.pattern(row)
     example = infilled([*first, *second], [[]], [0], world_tokenizer().vocab)
     return replace(example, targets=torch.full_like(example.targets, IGNORE), labels={
@@ -128,7 +128,8 @@ def read_by_glm(task: ClozeTask, row: Any) -> Example:
 
 
 def read_by_bert(task: ClozeTask, row: Any) -> Example:
-    """BERT's input for a row: the pattern, whose [MASK] is the label ``position``; label ``class``."""
+    """BERT's input for a row: the pattern. The label ``position`` is the position of its [MASK]; the label ``class`` is
+    the class."""
     vocab, (first, second) = world_tokenizer().vocab, task.pattern(row)
     example = sequence_classification(first, task.kind(row), pair=second, vocab=vocab)
     position = example.tokens.tolist().index(vocab.need("mask"))
@@ -136,7 +137,7 @@ def read_by_bert(task: ClozeTask, row: Any) -> Example:
 
 
 def of_transfer(name: str, pattern: Callable[[Any], tuple[list[int], list[int]]]) -> ClozeTask:
-    """A task of `plmlab.transfer` as a cloze; class 1 is "yes"."""
+    """A task of `plmlab.transfer` in cloze format; class 1 is "yes"."""
     known = transfer.TASKS[name]
     return ClozeTask(("no", "yes"), pattern, lambda row: int(known.example(row).labels["class"]),
                      lambda seed: transfer.training_rows(name, seed), lambda seed: transfer.development(name, seed),

@@ -1,4 +1,4 @@
-"""The models of chapter 12 by name: UniLM and the models that it is meant to replace, all of one size;
+"""The models of chapter 12 by name: UniLM and the models that it is meant to replace, all of the same size;
 ``studies/ch12/pretrained.py`` pretrained them on the same amount of text."""
 
 PRETRAINED = ("UniLM", "BERT", "sequence to sequence", "GPT", "encoder-decoder")

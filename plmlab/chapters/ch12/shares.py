@@ -1,11 +1,11 @@
-"""UniLM's network on the small world, trained with different mixtures of its four masks: its input, and its loss under
-each.
+"""UniLM's network on the small world, trained with different mixtures of its four masks: inputs, and the loss under
+each mask.
 
-Every variant is trained on the same English and Chinese texts, the same number of times; half of them are single
-sentences, half passages of two, in one language each. Variants differ in how often they use each mask. All have two
-layers of width 64 and mask three words in ten, because the sentences have eight words. They are evaluated on masked
-words of English sentences from the plain test split under each of the four masks, and compared with the Bayes-optimal
-prediction.
+Every variant is trained on the same English and Chinese texts, the same number of times; half of the texts are single
+sentences, half are passages of two sentences, each in one language. The variants differ in how often they use each
+mask. All have two layers of width 64 and mask three words in ten, because the sentences have only eight words. They are
+evaluated on masked words of English sentences from the plain test split under each of the four masks, and compared with
+the Bayes-optimal predictor.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,14 +40,14 @@ ARMS: dict[str, Mapping[str, float]] = {
 
 
 def new(seed: int) -> UniLMPretraining:
-    """The network with random weights drawn with this seed."""
+    """The network with random weights, initialized with this seed."""
     torch.manual_seed(seed)
     return UniLMPretraining(UniLMConfig(len(small_writing.tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                         dropout=0.0, attention_dropout=0.0))
 
 
 def texts(name: str, seed: int) -> ExampleBatches:
-    """A variant's training batches."""
+    """The training batches of a variant."""
     vocab = small_writing.tokenizer().vocab
 
     def draw(rng: Random) -> list[Example]:
@@ -60,7 +60,7 @@ def texts(name: str, seed: int) -> ExampleBatches:
 
 
 def train(model: UniLMPretraining, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train the network as a variant for the given number of updates; returns the history. ``options`` are passed to
+    """Train the network as a variant for the given number of updates and return the history; ``options`` are passed to
     `fit`."""
     return fit(model, texts(name, seed), steps=updates, lr=lr, warmup=min(100, updates // 10), **options)
 
@@ -74,7 +74,7 @@ def evaluation_batches(mask: str, split: str) -> list[tuple[Batch, int]]:
 
 
 def english(name: str) -> list[Batch]:
-    """Eight batches of a variant's own objective on held-out English sentences."""
+    """Eight batches of a variant's own objective, on held-out English sentences."""
     source = sentence_batches(world.small(), "test", small_writing.tokenizer(),
                               partial(mask_mixture, rate=RATE, shares=ARMS[name]), TEXTS, OTHERS)
     return [batch for batch in map(source, range(8)) if isinstance(batch, Batch)]
@@ -86,7 +86,7 @@ def _asked(mask: str) -> Callable[..., Example]:
 
 @torch.no_grad()
 def losses_by_mask(model: UniLMPretraining, split: str = "test") -> dict[str, float]:
-    """Mask → the loss under it on held-out sentences, in nats per masked word."""
+    """Map each mask to the loss under it on held-out sentences, in nats per masked word."""
     model.eval()
     losses = {}
     for mask in MASKS:
@@ -96,7 +96,7 @@ def losses_by_mask(model: UniLMPretraining, split: str = "test") -> dict[str, fl
 
 
 def floors() -> dict[str, float]:
-    """Mask → the entropy lower bound under it on the same Examples, given their position ids."""
+    """Map each mask to the entropy lower bound under it, on the same Examples and given their position ids."""
     small, losses = world.small(), {}
     for mask in MASKS:
         nats, counts = 0.0, [count for _, count in evaluation_batches(mask, "test")]

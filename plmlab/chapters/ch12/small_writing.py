@@ -1,11 +1,12 @@
-"""Translating passages of the small world: how UniLM's network is fine-tuned for generation, and the alternatives.
+"""Translating passages of the small world: fine-tuning of UniLM's network for generation, and alternatives to it.
 
-UniLM masks a fraction of the target tokens and predicts only those. Under the same mask, positions of the target can
-instead predict the next token, as in GPT; that is a prefix language model (Liu et al. 2018; Raffel et al. 2020,
-§3.2.1). Or every word is predicted in place, at masks that are appended to the text (Bao et al. 2020, UniLMv2).
+UniLM masks a fraction of the target tokens and predicts only those. Under the same attention mask, target positions can
+instead predict the next token, as in GPT, which gives a prefix language model (Liu et al. 2018; Raffel et al. 2020,
+§3.2.1). Alternatively, every word is predicted in place, at [MASK] tokens that are appended to the text (Bao et al.
+2020, UniLMv2).
 
-A passage is mostly two sentences. The small world has only hundreds of sentences, all of which are soon memorized; the
-task is to translate new combinations of two of them.
+A passage mostly consists of two sentences. The small world has only hundreds of sentences, all of which are soon
+memorized; the task is to translate new combinations of two sentences.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,20 +48,20 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def ids() -> dict[str, int]:
-    """Word → its id."""
+    """Map each word to its id."""
     names = tokenizer().tokens(range(len(tokenizer())))
     return {name: id for id, name in enumerate(names)}
 
 
 def masked(rate: float) -> Make:
-    """UniLM's objective, with this fraction of the target masked."""
+    """UniLM's objective, with this fraction of the target tokens masked."""
     return partial(masked_seq2seq_target, rate=rate)
 
 
 def next_words(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random, share: float = 1.0,
                ) -> Example:
-    """UniLM's mask without masked tokens: the source's [SEP] and the positions of the target predict the next token. A
-    fraction ``share`` of these positions, sampled at random and at least one, are targets."""
+    """UniLM's attention mask without masked tokens: the [SEP] of the source and the positions of the target predict the
+    next token. A random fraction ``share`` of these positions, but at least one, have targets."""
     example = masked_seq2seq_target(source, target, vocab=vocab, rng=rng, select=())
     positions = shuffled(rng, range(len(source) + 1, len(example.tokens) - 1))
     queried = torch.tensor(positions[:max(1, round(share * len(positions)))])
@@ -69,9 +70,10 @@ def next_words(source: Sequence[int], target: Sequence[int], *, vocab: Vocabular
 
 
 def appended_masks(source: Sequence[int], target: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Example:
-    """No masked tokens in the text; instead a [MASK] is appended for each target token, with the same position id, and
-    predicts that token. It attends to the source, to the target words before it, and to itself (the pseudo-masks of Bao
-    et al. 2020, in left-to-right order). So every word is predicted in place given the correct preceding words."""
+    """The text has no masked tokens. Instead, for each target token a [MASK] with the same position id is appended,
+    which predicts that token. It attends to the source, to the target words before the token, and to itself (the
+    pseudo-masks of Bao et al. 2020, in left-to-right order). So every word is predicted in place, given the correct
+    preceding words."""
     plain = masked_seq2seq_target(source, target, vocab=vocab, rng=rng, select=())
     positions = torch.arange(len(source) + 2, len(plain.tokens))
     place = torch.cat([torch.arange(len(plain.tokens)), positions])
@@ -91,8 +93,8 @@ def appended_masks(source: Sequence[int], target: Sequence[int], *, vocab: Vocab
 
 
 def rows(split: str, rng: Random, count: int, lengths: range = WORDS) -> list[tuple[list[int], list[int]]]:
-    """The given number of passages of a split, as token ids of their English and Chinese. Those that aim at one word
-    are single sentences."""
+    """``count`` passages of a split, as token ids of their English and Chinese. A passage with a target length of one
+    word is a single sentence."""
     return [([ids()[word] for word in one.english], [ids()[word] for word in one.chinese])
             for one in islice(passages(world.small(), split, rng, lengths), count)]
 
@@ -115,7 +117,8 @@ def tune(model: nn.Module, make: Make, updates: int, lr: float, seed: int, **opt
 
 
 def in_place(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Greedy generation after each source, each token predicted at an appended [MASK]; [SEP] is left out."""
+    """Greedy generation after each source, with each token predicted at an appended [MASK]; the final [SEP] is left
+    out."""
     vocab = tokenizer().vocab
     start = torch.full((len(sources), 1), vocab.need("start"))
     texts = greedy(UniLMDecoder(model.eval(), source_batch(sources, vocab), vocab), start, vocab, length=LONGEST)
@@ -124,7 +127,8 @@ def in_place(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> list[
 
 @torch.no_grad()
 def at_the_last(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The same for a model fine-tuned with `next_words`: each token is predicted at the token before it."""
+    """Greedy generation with a model fine-tuned with `next_words`: each token is predicted at the position of the
+    preceding token."""
     model.eval()
     generated: list[list[int]] = [[] for _ in sources]
     active = list(range(len(sources)))
@@ -146,8 +150,8 @@ Write = Callable[[UniLMPretraining, Sequence[Sequence[int]]], list[tuple[int, ..
 
 
 def translation_accuracy(model: UniLMPretraining, split: str, write: Write = in_place) -> float:
-    """Fraction of `TEST_SIZE` new passages that are translated without a mistake; "train" are new passages made of
-    training sentences."""
+    """Fraction of `TEST_SIZE` new passages that are translated without an error; for the split "train", these are new
+    passages made of training sentences."""
     passages = rows(split, Random("exam"), TEST_SIZE)
     return fmean(text == tuple(target) for text, (_, target) in
                  zip(write(model, [source for source, _ in passages]), passages, strict=True))

@@ -1,8 +1,9 @@
-"""Ways to fine-tune one network for translation: how much of a target is masked, and which positions predict.
+"""Ways to train a network for translation: the fraction of the target that is masked, and the positions that make
+predictions.
 
-The network of `shares` is trained to translate the small world's sentences: with a fraction of the target masked, each
-masked word predicted in place; or with nothing masked, and a fraction of the positions predicting the next token. It
-starts from random weights.
+The network of `shares` is trained to translate sentences of the small world, either with a fraction of the target
+masked and each masked word predicted in place, or with nothing masked and a fraction of the positions predicting the
+next token. Training starts from random weights.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""The classification tasks among the four tasks of chapter 08, for which GPT has an input format too."""
+"""The classification tasks among the four tasks of chapter 08; GPT has an input format for them, too."""
 
 from plmlab.models.task_heads import SentenceClassifier
 from plmlab.transfer import TASKS

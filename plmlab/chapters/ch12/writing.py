@@ -1,9 +1,9 @@
-"""Two generation tasks, translating a sentence into Chinese and summarizing an article, with baselines without a
+"""Two generation tasks, translating a sentence into Chinese and summarizing an article, with baselines that use no
 network.
 
 Two thirds of the test articles for summarization occurred in pretraining; the others are about entities that no
-training text names. There are few articles, and few names to learn copying from, so each article appears in several
-wordings.
+training text mentions. There are few articles, and few names from which to learn copying, so each article appears in
+several wordings.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -37,8 +37,8 @@ Row = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Task(NamedTuple):
-    """Training, development and test rows (the first ``read`` of the test rows occurred in pretraining); the maximum
-    number of updates, and that of the runs that choose the learning rates."""
+    """Training, development and test rows, where the first ``read`` test rows occurred in pretraining; the maximum
+    number of ``updates``, and that of the pilot runs that choose learning rates (``pilot``)."""
 
     train: tuple[Row, ...]
     development: tuple[Row, ...]
@@ -54,8 +54,8 @@ def _ids(words: Sequence[str]) -> tuple[int, ...]:
 
 @cache
 def translation() -> Task:
-    """English sentences and their Chinese translations. Test and development sentences do not occur in any training
-    text: they are generated from patterns whose sentences are split between training and test."""
+    """English sentences and their Chinese translations. Test and development sentences occur in no training text: they
+    are generated from patterns whose sentences are split between training and test."""
     full = world.full()
 
     def rows(split: str, seed: int, unread: bool = False) -> Iterator[Row]:
@@ -69,8 +69,8 @@ def translation() -> Task:
 
 @cache
 def summarization() -> Task:
-    """Articles and their gist sentences, which summarize the article: its first sentence, and mostly one more. Training
-    articles are about other entities, each in `WORDINGS` wordings."""
+    """Articles and gist sentences that summarize them: the first sentence of the article, and usually one more.
+    Training articles are about other entities, each in `WORDINGS` wordings."""
     def row(article: Any) -> Row:
         words = [word for place in article.gist for word in article.sentences[place].words]
         return _ids(article.words), _ids(words)
@@ -90,7 +90,7 @@ TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": summ
 
 
 def scores_of(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
-    """``exact`` match, from 0 to 1; ``bleu`` and ``rouge-l`` over words, from 0 to 100."""
+    """The fraction of ``exact`` matches, from 0 to 1; and ``bleu`` and ``rouge-l`` over words, from 0 to 100."""
     candidates, references = ([" ".join(f"w{token}" for token in text) for text in side]
                               for side in (said, [target for _, target in rows]))
     return {"exact": fmean(tuple(text) == target for text, (_, target) in zip(said, rows, strict=True)),
@@ -98,8 +98,8 @@ def scores_of(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, f
 
 
 def nearest(rows: Sequence[Row], known: Sequence[Row]) -> list[tuple[int, ...]]:
-    """For each row, the target of the known row whose source is nearest by cosine of word counts, rounded to four
-    digits; the first of several."""
+    """For each row, the target of the known row with the most similar source, by cosine of word counts rounded to four
+    digits; the first if tied."""
     def counts(some: Sequence[Row]) -> Tensor:
         vectors = torch.zeros(len(some), len(bilingual_tokenizer()))
         for row, (source, _) in zip(vectors, some, strict=True):
@@ -110,8 +110,8 @@ def nearest(rows: Sequence[Row], known: Sequence[Row]) -> list[tuple[int, ...]]:
 
 
 def baselines() -> dict[str, dict[str, float]]:
-    """Baselines without a network: for translation the target of the ``nearest`` training pair; for summarization the
-    article's ``first`` sentence, and its first ``two``."""
+    """Baselines without a network: for translation, the target of the ``nearest`` training pair; for summarization, the
+    ``first`` sentence of the article, and its first ``two`` sentences."""
     stops = {bilingual_tokenizer().encode(mark, plain=True)[0] for mark in (".", "?")}
 
     def lead(source: Sequence[int], count: int) -> tuple[int, ...]:

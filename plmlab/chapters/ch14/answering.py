@@ -1,5 +1,5 @@
-"""Answer a question of the world and score it: the answer, the supporting sentences and, if a graph was expanded, its
-nodes and edges."""
+"""Answer a question of the world and score the answer, the supporting sentences and, if a graph was expanded, its nodes
+and edges."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,8 +15,7 @@ from plmlab.world.questions.bank import Question
 
 @dataclass(frozen=True)
 class Outcome:
-    """Scores of a predicted answer and its supporting sentences against gold, and the number of pages that were
-    ``read``."""
+    """Scores of a predicted answer and of the predicted supporting sentences, and the number of pages ``read``."""
 
     answer: Match
     supporting: Match
@@ -24,14 +23,15 @@ class Outcome:
 
     @property
     def joint(self) -> Match:
-        """Joint score of answer and supporting sentences."""
+        """Joint score of the answer and the supporting sentences."""
         return self.answer.together(self.supporting)
 
 
 @dataclass(frozen=True)
 class GrownOutcome(Outcome):
-    """The same for a cognitive graph: scores of its ``nodes`` and ``edges``; of the answer that System 1 ``alone``
-    would give; and whether the correct answer is ``among`` the candidate nodes that were extracted as answers."""
+    """An `Outcome` with scores of a cognitive graph: of its ``nodes`` and ``edges``, and of the answer that System 1
+    would give ``alone``; and whether the correct answer is ``among`` the nodes that were extracted as candidate
+    answers."""
 
     nodes: Match
     edges: Match
@@ -40,7 +40,7 @@ class GrownOutcome(Outcome):
 
 
 def outcome(question: Question, pages: ArticlePages, answer: str | None, told: Collection[Clue], read: int) -> Outcome:
-    """Score an answer with the sentences that are predicted to support it."""
+    """Score an answer together with the sentences that are predicted to support it (``told``)."""
     return Outcome(answer_match(answer, " ".join(question.answer)), set_match(told, supporting(question, pages)), read)
 
 
@@ -52,15 +52,15 @@ def supporting(question: Question, pages: ArticlePages) -> set[Clue]:
 def start_search(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch,
                  **choices: Any,
            ) -> CogQASearch:
-    """A question of the world as a graph expansion over these pages; ``choices`` are options of the class of
-    `CogQASearch`.
+    """Start the graph expansion for a question of the world over these pages; ``choices`` are options of the
+    `CogQASearch` class.
     """
     return kind(model, pages, pages.tokenizer.vocab, pages.ids(question.words), KINDS[question.form], **choices)
 
 
 def grade(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) -> GrownOutcome:
     """Score a completed graph against the gold graph and the correct answer. The predicted supporting sentences are
-    those in which a node was found."""
+    those in which the nodes were found."""
     clues = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
     gold_clues = {Clue(*clue) for node in gold.nodes.values() for clue in node.clues}
     return GrownOutcome(

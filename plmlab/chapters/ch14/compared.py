@@ -1,5 +1,6 @@
-"""Constants for comparing CogQA with its baselines: names of variants, groups of multi-hop questions, and what
-comparison questions compare. The study itself, with the rules fixed before its runs, is `studies.ch14.compared`."""
+"""Constants for comparing CogQA with its baselines: names of variants, groups of multi-hop questions, and the
+attributes that comparison questions compare. The study, with the rules fixed before its runs, is
+`studies.ch14.compared`."""
 
 from collections.abc import Iterator
 
@@ -15,12 +16,12 @@ HOPPING = ("one hop", "2 hops", "3 hops")
 
 
 def compared_questions() -> Iterator[tuple[str, Question]]:
-    """The comparison questions of the test set, each with its split."""
+    """The comparison questions of the test set, each with the name of its split."""
     return ((split, question) for split in SPLITS for group in ("either-or", "yes-no")
             for question in questions(split)[group])
 
 
 def measured_by(question: Question) -> str:
-    """What the two entities are compared by: whether they have the ``same`` value, or otherwise the relation whose
-    number decides."""
+    """The attribute by which the two entities are compared: ``same`` if the question asks whether they share a value,
+    otherwise the relation whose number decides."""
     return "the same?" if question.shape.startswith("same_") else question.facts[-1].relation

@@ -1,11 +1,11 @@
-"""Training examples for CogQA (Ding et al. 2019, §3.4): a question's gold graph, with negative nodes.
+"""Training examples for CogQA (Ding et al. 2019, §3.4): the gold graph of a question, with negative nodes.
 
-- *Hop nodes* of the graph have as targets the spans that lead on, and those that are answers. In a comparison the
-  compared value is the answer of its paragraph.
+- The targets of a *hop node* are the spans that name next hops and the spans that are answers. In a comparison
+  question, the compared value is the answer in its paragraph.
 - A *negative hop node* is another entity that a page of the graph mentions; the sentence that mentions it is its clue.
-  No span should be predicted in its paragraph. (The authors use the question's other paragraphs, without clues.)
+  No span should be predicted in its paragraph. (The authors use the other paragraphs of the question, without clues.)
 - A *negative answer node* is a name, year or number on such a page, with its sentence as the clue. System 2 should
-  score the answer higher.
+  assign a higher score to the answer.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,9 +35,10 @@ NEGATIVES = 2
 class GoldNode:
     """A node of the gold graph.
 
-    ``name`` is a title, or the words of a value; ``clues`` are the sentences in which it is found, as (title,
-    sentence). ``hops`` and ``answers`` map a sentence of the node's page to spans (in token ids): those of the next
-    hops, and those of answers. ``read_on`` is true if the page is read for these, and false for a final answer.
+    ``name`` is a title, or the words of a value; ``clues`` are the sentences in which the node is found, as (title,
+    sentence index). ``hops`` and ``answers`` are pairs of a sentence index on the node's page and a span (in token
+    ids), of a next hop or of an answer. ``read_on`` is true if the page is input to System 1, and false for a final
+    answer.
     """
 
     name: str
@@ -49,19 +50,19 @@ class GoldNode:
 
 @dataclass(frozen=True)
 class GoldGraph:
-    """The nodes of a question by name, in the order in which they are found, and the edges between them (from a page to
-    what is found on it)."""
+    """The nodes of a question by name, in the order in which they are found, and the edges between them, from a page to
+    the nodes found on it."""
 
     nodes: dict[str, GoldNode] = field(default_factory=dict)
     edges: dict[tuple[str, str], None] = field(default_factory=dict)
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Name of a node → its index."""
+        """Map the name of each node to its index."""
         return {name: number for number, name in enumerate(self.nodes)}
 
     def add(self, node: GoldNode) -> None:
-        """Add a node and its incoming edges; if the node exists already, only the edges."""
+        """Add a node and its incoming edges; if the node already exists, add only the edges."""
         before = self.nodes.setdefault(node.name, node)
         self.nodes[node.name] = replace(before, clues=(*dict.fromkeys((*before.clues, *node.clues)),))
         self.edges.update(dict.fromkeys((title, node.name) for title, _ in node.clues))
@@ -69,7 +70,7 @@ class GoldGraph:
 
 def gold_graph(question: Question, pages: ArticlePages) -> GoldGraph:
     """The gold graph of a question, without the outcome of a comparison. Raises ValueError if a page does not contain a
-    name that should be found in it."""
+    name that should occur on it."""
     graph, facts = GoldGraph(), pages.world.facts
     names = {node.key: facts[node.key].name for node in question.graph.nodes if node.key != ANSWER}
     if question.answer_entity in names and KINDS[question.form] == "special":
@@ -89,7 +90,8 @@ def gold_graph(question: Question, pages: ArticlePages) -> GoldGraph:
 
 
 def span_in(pages: ArticlePages, clue: Clue, name: str) -> Span:
-    """Span of a name's first occurrence in a sentence, in token ids. Raises ValueError if it does not occur."""
+    """The span of a name's first occurrence in a sentence, in token ids. Raises ValueError if the name does not
+    occur."""
     words = pages.article(clue.article).sentences[clue.sentence].words
     start = find_words(words, name.split())
     if start is None:
@@ -98,7 +100,7 @@ def span_in(pages: ArticlePages, clue: Clue, name: str) -> Span:
 
 
 def query_of_system2(question: Question, pages: ArticlePages, graph: GoldGraph) -> tuple[int, ...]:
-    """Target of System 2, with nodes given by their indices (`CognitiveExample`)."""
+    """The target of System 2, with nodes given by their indices (see `CognitiveExample`)."""
     numbers = graph.numbers
     kind = KINDS[question.form]
     if kind == "special":
@@ -110,14 +112,14 @@ def query_of_system2(question: Question, pages: ArticlePages, graph: GoldGraph) 
 
 
 def teller(graph: GoldGraph, name: str) -> str:
-    """The node on the path from a compared entity whose page states the compared value."""
+    """The node whose page states the compared value, on the path from a compared entity."""
     while not graph.nodes[name].answers:
         name = next(target for source, target in graph.edges if source == name)
     return name
 
 
 def told_on_pages(graph: GoldGraph, pages: ArticlePages) -> Iterator[tuple[Sentence, str, int]]:
-    """All sentences of the pages that are expanded, each with its title and index."""
+    """All sentences of the expanded pages, each with its title and index."""
     for name, node in graph.nodes.items():
         if node.read_on:
             for number, sentence in enumerate(pages.article(pages.keys[name]).sentences):
@@ -125,7 +127,8 @@ def told_on_pages(graph: GoldGraph, pages: ArticlePages) -> Iterator[tuple[Sente
 
 
 def other_hops(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
-    """Negative hop nodes: other entities with a page that the graph's pages mention, in random order."""
+    """Negative hop nodes: other entities that have a page and are mentioned on the pages of the graph, in random
+    order."""
     mentions = [(mention.entity, name, number) for sentence, name, number in told_on_pages(graph, pages)
                 for mention in sentence.mentions]
     for key, name, number in shuffled(rng, mentions):
@@ -135,8 +138,8 @@ def other_hops(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[G
 
 
 def other_answers(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
-    """Negative answer nodes: names, years and numbers on the graph's pages that are not nodes, one per sentence, in
-    random order."""
+    """Negative answer nodes: names, years and numbers on the pages of the graph that are not nodes, one per sentence,
+    in random order."""
     for sentence, name, number in shuffled(rng, told_on_pages(graph, pages)):
         spans = salient(sentence, pages.world.facts)
         values = {" ".join(sentence.words[start:end]): None for (start, end), _ in spans}
@@ -145,8 +148,8 @@ def other_answers(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterato
 
 
 def read(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabulary, time: int, clues: bool) -> Example:
-    """System 1's input for a node, with its targets, in at most ``time`` positions; ``clues``: whether the node's clues
-    are included."""
+    """System 1's input for a node, with the targets, in at most ``time`` positions; ``clues`` determines whether the
+    node's clues are included."""
     along = [pages.sentences(title)[number] for title, number in node.clues] if clues else []
     fit = fit_to_length(pages.ids(question.words), along, pages.sentences(node.name), time)
     first = [0, *accumulate(map(len, fit.sentences))]
@@ -157,7 +160,7 @@ def read(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabul
 
 def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: int, rng: Random, clues: bool = True,
             negatives: int = NEGATIVES) -> CognitiveExample:
-    """A question with its gold graph and this many negative nodes of each kind, as a training example for CogQA."""
+    """A training example for CogQA: a question with its gold graph and ``negatives`` negative nodes of each kind."""
     graph = gold_graph(question, pages)
     queried, kind = query_of_system2(question, pages, graph), KINDS[question.form]
     for node in islice(other_hops(graph, pages, rng), negatives):

@@ -1,5 +1,5 @@
-"""What chapter 14 trains live: both systems on five kinds of question about people, of one, two and three hops. Each
-fact occurs in the text once and verbatim, so all losses can fall to 0."""
+"""The live training of chapter 14: both systems, on five kinds of questions about people, with one, two and three hops.
+Each fact occurs in the text exactly once and verbatim, so all losses can fall to 0."""
 
 from collections.abc import Callable
 from functools import cache
@@ -20,13 +20,13 @@ UPDATES, BATCH, RATE, NEGATIVES = 160, 4, 2e-3, 1
 
 @cache
 def known() -> dict[str, tuple[Question, ...]]:
-    """Kind → its training questions."""
+    """Map each kind to its training questions."""
     some = [question for kind in ("one-hop", "bridge") for question in training_rows(kind)]
     return {shape: tuple(question for question in some if question.shape == shape) for shape in SHAPES}
 
 
 def batches(seed: int, time: int) -> Callable[[int], CognitiveBatch]:
-    """Step → its batch, sampled uniformly over the five kinds."""
+    """Return a function from a step to its batch, sampled uniformly over the five kinds."""
     articles = pages("train")
 
     def batch(step: int) -> CognitiveBatch:
@@ -38,6 +38,6 @@ def batches(seed: int, time: int) -> Callable[[int], CognitiveBatch]:
 
 
 def test_set(hops: int, most: int = 40) -> list[Question]:
-    """Test questions of the five kinds with this number of hops; none occurs in training."""
+    """Test questions of the five kinds with this number of hops, none of which occurs in training."""
     candidates = (question for kind in ("one-hop", "bridge") for question in world.full().questions(kind, "test", 0))
     return [*islice((one for one in candidates if one.shape in SHAPES and one.hops == hops), most)]

@@ -9,7 +9,7 @@ from plmlab.world.questions.bank import Question
 
 
 def preset(question: Question, told: ArticlePages, title: str, note: str = "") -> CognitiveGraphPreset:
-    """A question under a title; ``note`` is shown when the graph is complete."""
+    """A question as a preset with this title; ``note`` is shown when the graph is complete."""
     graph = gold_graph(question, told)
     edges = {(source, name): sentence for name, node in graph.nodes.items() for source, sentence in node.clues}
     return CognitiveGraphPreset(title, question.text, KINDS[question.form], Gold(tuple(graph.nodes), edges),

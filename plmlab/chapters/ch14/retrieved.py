@@ -11,12 +11,12 @@ from plmlab.world.questions.bank import Question
 
 
 def spelled(words: Sequence[str]) -> list[str]:
-    """Normalized words for matching: lower case, without punctuation and articles."""
+    """Normalize words for matching: lower case, without punctuation and articles."""
     return normalised(" ".join(words)).split()
 
 
 class Search:
-    """BM25 over pages."""
+    """BM25 search over pages."""
 
     def __init__(self, pages: ArticlePages) -> None:
         self.pages = pages

@@ -1,5 +1,5 @@
-"""Scores of multi-hop answers as in HotpotQA (Yang et al. 2018, §5.1): the answer, its supporting sentences, and both
-jointly; and scores of the graph against the gold one."""
+"""Scores of multi-hop answers as in HotpotQA (Yang et al. 2018, §5.1), for the answer, its supporting sentences, and
+both jointly; and scores of the graph against the gold graph."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -25,12 +25,12 @@ class Match:
         return 2 * self.precision * self.recall / total if (total := self.precision + self.recall) else 0.0
 
     def together(self, other: "Match") -> "Match":
-        """Joint score: the products of the two (HotpotQA's joint metrics)."""
+        """Joint score: the products of both precisions and of both recalls (HotpotQA's joint metrics)."""
         return Match(self.exact * other.exact, self.precision * other.precision, self.recall * other.recall)
 
 
 def answer_match(answer: str | None, gold: str) -> Match:
-    """Word overlap of an answer and the gold answer, ignoring case, punctuation and articles. None means no answer."""
+    """Word overlap of an answer with the gold answer, ignoring case, punctuation and articles. None means no answer."""
     given, wanted = normalised(answer or ""), normalised(gold)
     if given != wanted and (given in SURE or wanted in SURE):
         return Match(0.0, 0.0, 0.0)
@@ -40,7 +40,7 @@ def answer_match(answer: str | None, gold: str) -> Match:
 
 
 def set_match(found: Collection[object], gold: Collection[object]) -> Match:
-    """Score of a predicted set against the gold set: sentences, nodes or edges."""
+    """Score of a predicted set of sentences, nodes or edges against the gold set."""
     both = len(set(found) & set(gold))
     return Match(float(set(found) == set(gold)), both / len(set(found)) if found else 0.0,
                  both / len(set(gold)) if gold else 0.0)

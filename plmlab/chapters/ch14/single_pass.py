@@ -1,8 +1,8 @@
-"""The single-pass baseline, which takes all pages as one input: its input for a question of the world, the answer span
-in it, and its prediction.
+"""The single-pass baseline, which takes all pages as one input: the input for a question of the world, the answer span
+in this input, and the prediction.
 
-*Top pages* are those that the question names, where CogQA starts too, followed by those that share most words with it
-(BM25), in order of score, until the input is full.
+The *top pages* are the pages named in the question, where CogQA starts as well, followed by the pages with the highest
+BM25 scores, in descending order, until the input is full.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,25 +49,25 @@ def top_text(question: Question, split: str, time: int) -> Text:
 
 
 def length(question: Question, told: ArticlePages, text: Sequence[Clue]) -> int:
-    """Number of positions that a question and a text take."""
+    """The number of positions that a question and a text occupy."""
     return sentence_starts(told.ids(question.words), read_sentences(told, text))[-1] + 1
 
 
 def shortened(question: Question, told: ArticlePages, text: Sequence[Clue], time: int) -> Text:
-    """A text without the last sentences that do not fit into ``time`` positions."""
+    """A text without the final sentences that do not fit into ``time`` positions."""
     while length(question, told, text) > time:
         text = text[:-1]
     return tuple(text)
 
 
 def read_sentences(told: ArticlePages, text: Sequence[Clue]) -> list[Sequence[int]]:
-    """The model's input: the two words "yes" and "no", and then the sentences."""
+    """The model's input: the two words "yes" and "no", followed by the sentences."""
     return [told.ids(SAID), *(told.sentences(title)[number] for title, number in text)]
 
 
 def place(question: Question, told: ArticlePages, text: Text) -> tuple[int, int, int] | None:
-    """Answer span in the input, as (sentence, start, end): in the sentence that states the answer, otherwise at the
-    first occurrence of its words. None if they do not occur."""
+    """The answer span in the input, as (sentence, start, end): in the sentence that states the answer, otherwise at the
+    first occurrence of the answer's words. None if these words do not occur."""
     if KINDS[question.form] == "yes-no":
         start = SAID.index(question.answer[0])
         return 0, start, start + 1
@@ -80,8 +80,8 @@ def place(question: Question, told: ArticlePages, text: Text) -> tuple[int, int,
 
 
 def answer_from_text(model: SinglePassReader, question: Question, split: str, text: Text) -> Outcome:
-    """Answer a question from a text. The predicted supporting sentences are the answer's sentence and those with a
-    predicted probability above ½."""
+    """Answer a question from a text. The predicted supporting sentences are the sentence of the answer and all
+    sentences with a predicted probability above ½."""
     articles = pages(split)
     asked = articles.ids(question.words)
     read = read_sentences(articles, text)

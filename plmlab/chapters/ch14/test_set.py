@@ -1,7 +1,7 @@
-"""The test set of chapter 14: questions of all kinds, grouped by number of hops, from three splits.
+"""The test set of chapter 14: questions of all kinds from three splits, grouped by number of hops.
 
-*test* has questions that do not occur in training about articles that do; *facts* needs facts, and *entities* pages,
-that no training text contains.
+The questions of *test* do not occur in training, but their articles do; those of *facts* need facts that no training
+text contains, and those of *entities* need pages that no training text contains.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 def group(question: Question) -> str:
-    """The group of a question: its number of hops, or for comparisons its form."""
+    """The group of a question: its number of hops or, for a comparison question, its form."""
     if question.kind == "comparison":
         return question.form
     return "one hop" if question.hops == 1 else f"{question.hops} hops"
@@ -28,7 +28,7 @@ def group(question: Question) -> str:
 
 @cache
 def questions(split: str) -> dict[str, tuple[Question, ...]]:
-    """Group → the test questions of a split."""
+    """Map each group to the test questions of a split."""
     by_group = {}
     for kind, names in GROUPS.items():
         drawn = islice(world.full().questions(kind, split, 0), 2000)
@@ -39,7 +39,7 @@ def questions(split: str) -> dict[str, tuple[Question, ...]]:
 
 @cache
 def new_compositions() -> dict[str, tuple[Question, ...]]:
-    """2 and 3 hops → questions whose combination of relations no training question has, although each relation occurs
-    in training in other combinations."""
+    """For 2 and 3 hops, the questions with a combination of relations that no training question has, although each
+    relation occurs in other combinations in training."""
     pool = [*world.full().questions("bridge", "combinations", 0)]
     return {name: tuple(islice((one for one in pool if group(one) == name), 100)) for name in ("2 hops", "3 hops")}

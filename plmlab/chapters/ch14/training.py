@@ -1,4 +1,4 @@
-"""Training and development questions for CogQA and its baselines, and the BERT from which all of them are initialized.
+"""Training and development questions for CogQA and its baselines, and the BERT with which all of them are initialized.
 """
 
 from functools import cache
@@ -20,7 +20,7 @@ MOST, DEVELOPMENT, SEED = 40_000, 60, 0
 
 @cache
 def pages(split: str, tokenizer: Tokenizer | None = None) -> ArticlePages:
-    """The articles in which the questions of a split are answered, in the ids of a tokenizer; word-level by default."""
+    """The articles that answer the questions of a split, encoded with a tokenizer (word-level by default)."""
     return ArticlePages(world.full(), split, tokenizer or world_tokenizer())
 
 
@@ -35,7 +35,7 @@ def training_rows(kind: str) -> tuple[Question, ...]:
 
 
 def development(kind: str) -> tuple[Question, ...]:
-    """Development questions of a kind: about the same text, disjoint from the training questions."""
+    """Development questions of a kind: about the same text as the training questions, but disjoint from them."""
     return _known(kind)[-DEVELOPMENT:]
 
 

@@ -1,4 +1,4 @@
-"""Pages for questions about real text: the articles of the Wikipedia sample."""
+"""Pages for questions about real text, taken from the articles of the Wikipedia sample."""
 
 from functools import cache
 
@@ -15,5 +15,5 @@ def pieces() -> Tokenizer:
 
 @cache
 def pages() -> WikipediaPages:
-    """The pages, in MiniLM's subwords."""
+    """The pages, encoded with MiniLM's subword tokenizer."""
     return WikipediaPages(pieces())

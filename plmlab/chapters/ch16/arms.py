@@ -54,13 +54,13 @@ def questions(world: int, most: int = ASKED) -> tuple[Statement, ...]:
 
 
 def initialized(name: str) -> REALM:
-    """A variant before training."""
+    """A variant's model before training."""
     arm, warm = ARMS[name], warm_started()
     return REALM.from_pretrained(warm.embedder if arm.warm else untrained_embedder(), warm.reader)
 
 
 def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, **options: Any) -> History:
-    """Train retriever and reader jointly; ``options`` are passed to `fit`."""
+    """Train the retriever and the reader jointly; ``options`` are passed to `fit`."""
     lessons = [Lesson.of(world) for world in shuffled(Random(seed), TRAINING)]
     batches = RetrievalBatches(model, lambda turn: lessons[turn % len(lessons)], arm, seed=seed, batch=BATCH,
                                every=EVERY)
@@ -68,12 +68,12 @@ def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, 
 
 
 def fit_model(model: torch.nn.Module, batches: Any, lr: float, updates: int = UPDATES, **options: Any) -> History:
-    """Train any model with the schedule of the variants."""
+    """Train any model with the learning-rate schedule of the variants."""
     return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, lr_end=lr / 10, compile=False, **options)
 
 
 def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
-    """Train a variant and save its weights in the recipe's folder. Returns its ``curve``, (updates, recall@4 on test
+    """Train a variant and save its weights in the recipe's folder. Returns its ``curve`` of (updates, recall@4 on test
     statements), and its recall@4 on the ``development`` world."""
     torch.manual_seed(seed)
     model = initialized(name)
@@ -86,13 +86,13 @@ def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
 
 
 def exam_recall(model: torch.nn.Module) -> float:
-    """Recall@4 over all test worlds, on a third of the test statements."""
+    """Recall@4 over all test worlds, measured on a third of the test statements."""
     assert isinstance(model, REALM)
     return fmean(recall(among(model, world), questions(world)[:ASKED // 3]) for world in TEST_WORLDS)
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:
-    """Path of a variant's weights in a recipe's folder."""
+    """The path of a variant's weights in a recipe's folder."""
     return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
 
 
@@ -102,21 +102,21 @@ def stored_model(folder: str, name: str, lr: float, seed: int) -> REALM:
 
 
 def answer_queries(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[Reading]:
-    """Predictions for each statement; its correct answer is always among the candidates."""
+    """Predictions for each statement; the correct answer is always among the candidates."""
     return lookup.read([one.query() for one in statements], null=null, also=[[one.answer] for one in statements])
 
 
 def outcomes(name: str, model: REALM) -> dict[str, float]:
-    """Test results of a variant. Fractions of statements whose fact is stated in the top document (``first``), in one
-    of the top four (``among four``, recall@4), and that are answered correctly (``right``); means, in nats, of −log
-    p(y|x) (``loss``) and of the retrieval utility log p(y|x) − log p(y|null, x) (``utility``); and the mean of
+    """Test results of a variant: the fractions of statements whose fact is stated in the top document (``first``), or
+    in one of the top four (``among four``, recall@4), and that are answered correctly (``right``); the means, in nats,
+    of −log p(y|x) (``loss``) and of the retrieval utility log p(y|x) − log p(y|null, x) (``utility``); and the mean of
     p(null|x)."""
     null = ARMS[name].null
     return means([row for world in TEST_WORLDS for row in each(among(model, world), questions(world), null)])
 
 
 def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each number over rows with the same keys."""
+    """The mean of each value over rows with the same keys."""
     return {key: fmean(row[key] for row in rows) for key in rows[0]}
 
 
@@ -127,7 +127,7 @@ def each(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -
 
 
 def outcome(statement: Statement, reading: Reading, null: bool) -> dict[str, float]:
-    """The results of `outcomes` for one statement; its correct answer is among the candidates."""
+    """The results of `outcomes` for one statement, whose correct answer is among the candidates."""
     gold = reading.answers.index(statement.answer)
     ranked = reading.numbers[int(null):]
     marginal = float(reading.marginals[gold].log())

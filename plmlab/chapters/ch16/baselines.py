@@ -1,6 +1,6 @@
 """Retrieval baselines for REALM: BM25's top documents, or a document that states the fact.
 
-``the right document`` states the fact, but in some blocks only together with the title, which the reader does not see.
+``the right document`` states the fact, but some blocks only do so with their title, which the reader does not see.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Given = Callable[[int, Statement], Retrieved]
 
 
 def by_bm25(most: int, temperature: float = 1.0) -> Given:
-    """BM25's top ``most`` documents, with scores divided by a temperature."""
+    """BM25's top ``most`` documents, with scores divided by a ``temperature``."""
     def given(world: int, statement: Statement) -> Retrieved:
         retrieved = ranking(world).best(statement, most)
         return replace(retrieved, scores=retrieved.scores / temperature)
@@ -25,5 +25,5 @@ def by_bm25(most: int, temperature: float = 1.0) -> Given:
 
 
 def right_one(world: int, statement: Statement) -> Retrieved:
-    """One of the documents that state the fact, chosen at random."""
+    """A random document among those that state the fact."""
     return Retrieved.of([[choice(Random(" ".join(statement.cloze.words)), sorted(statement.tell))]])

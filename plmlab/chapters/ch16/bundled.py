@@ -1,7 +1,6 @@
 """Train the two bundled REALMs: ``python -m plmlab.chapters.ch16.bundled``, which resumes after an interruption.
 
-One is the checkpoint after the warm start, from which all variants are initialized; the other was trained on from
-there.
+One is the checkpoint after the warm start, with which all variants are initialized; the other is trained further.
 """
 
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ LABELS = {"first": "recall@1", "among four": "recall@4", "right": "accuracy", "l
 
 
 def main() -> None:
-    """Run the warm start, train, and enter both models into the index."""
+    """Run the warm start, train, and add both models to the index of checkpoints."""
     start()
     torch.manual_seed(SEED)
     model = initialized(FULL)
@@ -44,7 +43,7 @@ def main() -> None:
 
 
 def start() -> None:
-    """Run the warm start of retriever and reader."""
+    """Run the warm start of the retriever and the reader."""
     torch.manual_seed(SEED)
     embedder, reader = untrained_embedder(), bert()
     saving = {"save_every": SAVED, "resume": True}
@@ -57,7 +56,7 @@ def start() -> None:
 
 
 def bundle(name: str, model: REALM, figures: Mapping[str, str]) -> None:
-    """Save a model in half precision, with its test results in that precision."""
+    """Save a model in half precision, with test results measured in that precision."""
     results = outcomes(FULL, model.half().float())
     save(home() / name, model.half(), world_tokenizer(), command=COMMAND, figures={
         **figures, "seed": str(SEED), **{LABELS[key]: f"{value:.3f}" for key, value in results.items()}})

@@ -1,7 +1,7 @@
 """Baseline without a network: the first name of the correct kind in a given document that the statement does not
 contain.
 
-It uses knowledge that only the world has: the kind of the answer, and all names of that kind.
+The rule uses knowledge that only the world has: the kind of the answer, and all names of that kind.
 """
 
 from plmlab.chapters.ch16.corpora import Corpus, Statement
@@ -11,7 +11,7 @@ from plmlab.world.questions.chains import find_words
 
 
 def by_rule(told: Corpus, statement: Statement, number: int) -> Ids | None:
-    """The name in document ``number``, as ids, with as many words as are masked; None if there is none."""
+    """The ids of the name in document ``number``, with as many words as are masked; None if there is no such name."""
     hidden = told.world.facts[statement.cloze.entity]
     size = len(statement.cloze.answer)
     names = {one.words for one in told.world.facts.kind(hidden.kind) if len(one.words) == size}

@@ -1,8 +1,8 @@
 """The worlds of chapter 16: about 60 entities each, whose articles are the documents, and statements about them.
 
 A network of our size memorizes one such world: it answers the statements that it was trained on, but fails on other
-facts in the same documents (`by_heart`). REALM's authors have 13 million blocks, too many to memorize. Here the world
-changes every few updates: the names stay the same, the facts do not; only a model that uses the documents can answer.
+facts in the same documents (`by_heart`). REALM's authors use 13 million blocks, too many to memorize. Here the world
+changes every few updates: the names stay, the facts do not, so only a model that uses the documents can answer.
 """
 
 from collections import defaultdict
@@ -32,8 +32,8 @@ SPLITS = ("train", "test")
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a fact, as ids; its ``cloze`` has the words and the span that requires the fact. ``tell`` are the
-    indices of the blocks that state the fact, except its ``source``, the block that it was taken from."""
+    """A statement of a fact, as ids; ``cloze`` has the words and the span that requires the fact. ``tell`` lists the
+    indices of the blocks that state the fact, except ``source``, the block that the statement was taken from."""
 
     cloze: Cloze
     tokens: tuple[int, ...]
@@ -42,7 +42,7 @@ class Statement:
 
     @property
     def salient(self) -> tuple[int, ...]:
-        """Indices of the tokens of the name, year or number."""
+        """Indices of the tokens of the salient span: a name, year or number."""
         return tuple(range(*self.cloze.span))
 
     @property
@@ -51,7 +51,7 @@ class Statement:
         return tuple(self.tokens[place] for place in self.salient)
 
     def query(self, hidden: tuple[int, ...] | None = None, exclude: bool = True) -> Query:
-        """The masked query: by default with its salient span masked and its source excluded from retrieval."""
+        """The masked query. By default its salient span is masked, and its source is excluded from retrieval."""
         excluded = () if self.source is None or not exclude else (self.source,)
         return Query(self.tokens, self.salient if hidden is None else hidden, excluded)
 
@@ -72,12 +72,12 @@ class Corpus:
 
     @cached_property
     def quoted(self) -> list[Statement]:
-        """The statements that were copied verbatim from an article."""
+        """The statements that are copied verbatim from an article."""
         return [one for one in self.statements if one.source is not None]
 
     @cached_property
     def tellers(self) -> Mapping[Triple, frozenset[int]]:
-        """A fact, in the form of `plain` → the indices of the blocks that state it."""
+        """Map each fact, in its canonical form (`plain`), to the indices of the blocks that state it."""
         by_fact: dict[Triple, set[int]] = defaultdict(set)
         for number in range(len(self.blocks)):
             for sentence in self.sentences(number):
@@ -91,12 +91,12 @@ class Corpus:
         return self._articles[block.page].sentences[block.first:block.first + len(block.sentences)]
 
     def plain(self, fact: Triple) -> Triple:
-        """A canonical form of a fact, the same for both directions of a symmetric or inverse relation."""
+        """The canonical form of a fact, which is the same for both directions of a symmetric or inverse relation."""
         return self._parting.plain(fact)
 
     @cached_property
     def _holders(self) -> dict[tuple[str, int], int]:
-        """(entity, sentence index in its article) → the index of its block."""
+        """Map (entity, sentence index in its article) to the index of the block that contains the sentence."""
         return {(self._articles[block.page].entity, block.first + place): number
                 for number, block in enumerate(self.blocks) for place in range(len(block.sentences))}
 
@@ -113,7 +113,7 @@ def corpus(seed: int) -> Corpus:
 
 
 def known_seeds() -> Iterator[int]:
-    """Seeds, from 1 on, of worlds whose words are all in the vocabulary of the bundled BERT."""
+    """Seeds, from 1 on, of the worlds whose words are all in the vocabulary of the bundled BERT."""
     known = {*world_tokenizer().tokens(range(len(world_tokenizer())))}
     return (seed for seed in count(1) if all(word in known for word in _words(World("medium", seed))))
 
@@ -127,5 +127,5 @@ def _words(world: World) -> Iterator[str]:
 
 
 def stands_in(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
-    """Whether an answer occurs verbatim in one of these documents of a world."""
+    """Return whether an answer occurs verbatim in one of these documents of a world."""
     return any(find_words(corpus(world).blocks[number].text.split(), answer) is not None for number in numbers)

@@ -24,7 +24,7 @@ class Edit(NamedTuple):
     answer: tuple[int, ...]
 
     def applied(self, lookup: RetrieveAndRead) -> RetrieveAndRead:
-        """A copy of the lookup in which these blocks replace its own."""
+        """A copy of the retrieve-and-read model in which these blocks replace the original ones."""
         corpus = lookup.corpus.copied()
         for number, block in self.blocks.items():
             corpus.replace(number, block)
@@ -32,9 +32,9 @@ class Edit(NamedTuple):
 
 
 def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[int] | None = None) -> Edit | None:
-    """Replace a statement's answer by another of the same kind and number of words in each block that states the fact,
-    or in those of ``where``. None if the text states the fact without the answer's own words ("she was born there"), or
-    if there is no other answer."""
+    """Replace a statement's answer by another one of the same kind and number of words, in each block that states the
+    fact or in the blocks ``where``. None if the text states the fact without the answer's own words ("she was born
+    there"), or if there is no other answer."""
     entity = corpus.world.facts[statement.cloze.entity]
     others = [other for other in corpus.world.facts.kind(entity.kind)
               if other.key != entity.key and len(other.words) == len(entity.words)]

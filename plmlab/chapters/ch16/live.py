@@ -1,7 +1,7 @@
-"""What chapter 16 trains live: part of the retriever's warm start, and REALM's first updates.
+"""The live training of chapter 16: part of the retriever's warm start, and the first updates of REALM.
 
-REALM's recall starts to improve only after about 200 updates (`ablated`), a few minutes; after these 30 its loss has
-begun to fall.
+REALM's recall starts to improve only after about 200 updates (`ablated`), which take a few minutes; after the 30
+updates here, its loss has begun to fall.
 """
 
 from plmlab.chapters.ch16.arms import ARMS, FULL
@@ -15,8 +15,8 @@ UPDATES, BATCH, EVERY, RATE = 30, 16, 20, 3e-4
 
 
 def batches(model: REALM, seed: int = 0) -> RetrievalBatches:
-    """Step → its statements with the documents that the model retrieves for them; the world changes every `EVERY`
-    steps."""
+    """Return a function from a step to its statements, with the documents that the model retrieves for them; the world
+    changes every `EVERY` steps."""
     lessons = [Lesson.of(world) for world in WORLDS]
     return RetrievalBatches(model, lambda turn: lessons[turn % len(lessons)], ARMS[FULL], seed=seed, batch=BATCH,
                             every=EVERY)

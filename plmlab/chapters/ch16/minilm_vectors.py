@@ -16,7 +16,7 @@ ROWS = 64
 
 @torch.no_grad()
 def encoded(texts: Sequence[tuple[str, str]]) -> Float[Tensor, "text width"]:
-    """Mean-pooled, L2-normalized MiniLM embeddings of (title, body) pairs, either of which may be empty."""
+    """Mean-pooled, L2-normalized MiniLM embeddings of (title, body) pairs; either part may be empty."""
     model, tokenizer = minilm()
     vocab, rows = tokenizer.vocab, []
 

@@ -28,7 +28,7 @@ def statement(words: str) -> Statement:
 
 
 def preset(title: str, words: str, where: Collection[int] | None) -> RetrievalPreset:
-    """A statement as a preset of the lab, with documents changed by `edit` with seed 0. Raises ValueError if they
+    """A statement as a preset of the lab, whose documents are changed by `edit` with seed 0. Raises ValueError if they
     cannot be changed."""
     chosen, documents = statement(words), corpus(WORLD)
     edited = edit(documents, chosen, Random(0), where)

@@ -1,4 +1,4 @@
-"""How chapter 16 trains REALM and its ablations (Guu et al. 2020, §3.3–3.4)."""
+"""Training of REALM and its ablations in chapter 16 (Guu et al. 2020, §3.3–3.4)."""
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -21,25 +21,25 @@ Hides = Callable[[Statement, Random], tuple[int, ...]]
 
 
 def salient_span(statement: Statement, rng: Random) -> tuple[int, ...]:
-    """REALM's salient span masking: the name, year or number that the fact is about."""
+    """REALM's salient span masking: mask the name, year or number that the fact is about."""
     return statement.salient
 
 
 def random_span(statement: Statement, rng: Random) -> tuple[int, ...]:
-    """A random span of the same length."""
+    """Mask a random span of the same length as the salient span."""
     size = len(statement.salient)
     first = randint(rng, len(statement.tokens) - size + 1)
     return tuple(range(first, first + size))
 
 
 def random_tokens(statement: Statement, rng: Random) -> tuple[int, ...]:
-    """15 % of the tokens, at least one, as in BERT."""
+    """Mask 15 % of the tokens, and at least one, as in BERT."""
     places = shuffled(rng, range(len(statement.tokens)))
     return tuple(sorted(places[:max(1, round(0.15 * len(places)))]))
 
 
 class Lesson(NamedTuple):
-    """Documents, training statements about them, and those of the statements that are ``quoted`` from them."""
+    """Documents, training statements about them, and those statements that are ``quoted`` from them."""
 
     blocks: Sequence[Block]
     statements: Sequence[Statement]
@@ -47,14 +47,14 @@ class Lesson(NamedTuple):
 
     @classmethod
     def of(cls, world: int, wanted: Callable[[Statement], bool] = lambda one: True) -> Self:
-        """A world's documents, and its statements for which ``wanted`` is true."""
+        """The documents of a world, and its statements for which ``wanted`` is true."""
         documents = corpus(world)
         return cls(documents.blocks, [*filter(wanted, documents.statements)], [*filter(wanted, documents.quoted)])
 
 
 @dataclass(frozen=True)
 class Arm:
-    """Options of a variant: which tokens are ``hidden`` (masked), whether the retriever has a ``warm`` start, whether
+    """Options of a variant: which tokens are masked (``hidden``), whether the retriever has a ``warm`` start, whether
     its index is refreshed (``fresh``), whether there is a ``null`` document, whether a statement's source is
     ``excluded`` from retrieval, and which statements are sampled (``drawn``)."""
 
@@ -71,9 +71,9 @@ QUOTED: Callable[[Lesson], Sequence[Statement]] = attrgetter("quoted")
 
 
 class RetrievalBatches:
-    """Step → statements of one world, each with the documents that the retriever currently finds for it. After every
-    ``every`` steps the next world is used and its documents are embedded again; if the variant's index is stale, with
-    the embedder as it was initialized."""
+    """Function from a step to statements of one world, each with the documents that the retriever currently finds for
+    it. After every ``every`` steps the next world is used and its documents are embedded; if the variant's index is not
+    refreshed, they are embedded with the initial embedder."""
 
     def __init__(self, model: REALM, lessons: Callable[[int], Lesson], arm: Arm, *, seed: int, batch: int, every: int,
                  most: int = TOP_K) -> None:
@@ -106,6 +106,6 @@ def among(model: REALM, world: int) -> RetrieveAndRead:
 
 
 def recall(lookup: RetrieveAndRead, statements: Sequence[Statement], most: int = TOP_K) -> float:
-    """Recall@``most``: the fraction of statements for which one of the top ``most`` documents states the fact."""
+    """Recall@``most``: the fraction of statements whose fact is stated in one of the top ``most`` documents."""
     ranked = lookup.retrieve([one.query() for one in statements], most).lists()
     return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, ranked, strict=True)) / len(ranked)

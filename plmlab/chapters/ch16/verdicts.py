@@ -1,4 +1,4 @@
-"""The decision rules that chapter 16's experiments fixed before they ran, applied to the recorded results."""
+"""The decision rules of chapter 16, fixed before the experiments ran, applied to the recorded results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,20 +14,20 @@ BY = {"retriever": "among four", "answers": "right"}
 
 
 def is_worth(arms: Mapping[str, Any], without: str, judged: str, whole: str = FULL) -> str:
-    """Whether a variant, by default REALM, beats the one that lacks a component, by its ``retriever`` or its
-    ``answers``."""
+    """Verdict on whether a variant, by default REALM, is better than the variant ``without`` a component, judged by its
+    ``retriever`` or its ``answers``."""
     return _beats(*(arms[name]["outcomes"][BY[judged]] for name in (whole, without)))
 
 
 def worth_of_pretraining(tuned: Mapping[str, Any], without: str) -> str:
-    """Whether REALM's pretraining, compared with one of the `open_domain.BEGINNINGS`, gives more correct answers in
-    open-domain question answering."""
+    """Verdict on whether REALM's pretraining gives more correct answers in open-domain question answering than one of
+    the `open_domain.BEGINNINGS`."""
     return _beats(*(tuned[name]["right"] for name in (FULL, without)))
 
 
 def finds_more(one: list[list[int]], other: list[list[int]]) -> str:
-    """Whether one ranking finds the answer among four blocks for at least three more questions than another; each
-    ranking is given as rows of (k, found, asked)."""
+    """Verdict on whether one ranking finds the answer among four blocks for at least three more questions than another
+    ranking does; each ranking is given as rows of (k, found, asked)."""
     first, second = ({most: count for most, count, _ in rows}[4] for rows in (one, other))
     if first >= second + 3:
         return HOLDS
@@ -35,7 +35,8 @@ def finds_more(one: list[list[int]], other: list[list[int]]) -> str:
 
 
 def outweighs(edited: Mapping[str, float]) -> str:
-    """Whether the weights override an edited document: by the fraction of correct answers that stay the old ones."""
+    """Verdict on whether weights override edited documents, by the fraction of correct answers that stay the old
+    ones."""
     old = edited.get("old answer", 0.0)
     if old > 1 / 4:
         return HOLDS

@@ -1,8 +1,8 @@
 """Initialization of REALM in chapter 16, without labels: a retriever trained on the inverse cloze task, and a reader
-trained to fill salient spans given BM25's top document.
+trained to predict masked salient spans given BM25's top document.
 
-In the paper the reader is initialized from BERT. Ours would need the first thousand updates to learn that an answer can
-be copied from a document; with BM25's top document this takes a fifth of the time: one document instead of five.
+In the paper the reader is initialized from BERT. Ours would then need the first thousand updates to learn that an
+answer can be copied from a document. With BM25's top document, one instead of five, this takes a fifth of the time.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,18 +36,18 @@ def warm_started() -> REALM:
 
 
 def bert() -> BERTPretraining:
-    """The bundled BERT, which was pretrained on text about another world."""
+    """The bundled BERT, which is pretrained on text about another world."""
     model, _ = load(PRETRAINED, expect="bert-pretraining")
     return model
 
 
 def untrained_embedder() -> DualEncoder:
-    """A retriever with BERT's weights, not trained to retrieve."""
+    """A retriever initialized with BERT's weights and not trained to retrieve."""
     return DualEncoder.from_pretrained(bert().encoder, WIDTH)
 
 
 def ict_batches(seed: int) -> Callable[[int], MatchingBatch]:
-    """Step → blocks of one training world, each with one of its sentences as the pseudo-query."""
+    """Return a function from a step to blocks of one training world, each with one of its sentences as a query."""
     vocab = world_tokenizer().vocab
 
     def batch(step: int) -> MatchingBatch:
@@ -87,7 +87,7 @@ def _first(seed: int) -> list[int]:
 
 
 def reader_batches(seed: int) -> Callable[[int], Batch]:
-    """Step → statements of one training world, each with BM25's best document."""
+    """Return a function from a step to statements of one training world, each with BM25's top document."""
     vocab = world_tokenizer().vocab
 
     def batch(step: int) -> Batch:
@@ -102,12 +102,12 @@ def reader_batches(seed: int) -> Callable[[int], Batch]:
 
 
 def train_inverse_cloze(embedder: DualEncoder, seed: int, updates: int = ICT_UPDATES, **options: object) -> History:
-    """Warm up a retriever with the inverse cloze task; ``options`` are passed to `fit`."""
+    """Warm-start a retriever with the inverse cloze task; ``options`` are passed to `fit`."""
     return fit(embedder, ict_batches(seed), steps=updates, lr=ICT_RATE, warmup=updates // 10, compile=False,
                **options)  # type: ignore[arg-type]
 
 
 def learn_to_read(reader: BERTPretraining, seed: int, updates: int = READER_UPDATES, **options: object) -> History:
-    """Warm up a reader, given BM25's documents as context."""
+    """Warm-start a reader, with BM25's documents as context; ``options`` are passed to `fit`."""
     return fit(reader, reader_batches(seed), steps=updates, lr=READER_RATE, warmup=updates // 20, compile=False,
                **options)  # type: ignore[arg-type]
