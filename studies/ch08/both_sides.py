@@ -1,7 +1,8 @@
-"""What bidirectional context and the other parts of the pretraining contribute (Devlin et al. 2019, table 5; C.1, C.2).
+"""The contributions of bidirectional context and of the other parts of pretraining (Devlin et al. 2019, table 5; C.1,
+C.2).
 
 The `smaller` models are fine-tuned on the four tasks. A left-to-right model stays left-to-right in fine-tuning; its
-baselines add a BiLSTM, which is bidirectional, or lift the causal mask from the first update of the fine-tuning on.
+baselines add a BiLSTM, which is bidirectional, or remove the causal mask from the first update of fine-tuning on.
 """
 
 from functools import partial
@@ -32,7 +33,8 @@ LIKE = {"always [MASK]": "BERT", "always [MASK], frozen": "BERT, frozen"}
 
 
 class Arm(NamedTuple):
-    """A variant: how it was pretrained, the encoder put on its weights, whether these are frozen, and its tasks."""
+    """A variant: how it was pretrained (``way``), the ``encoder`` that is given its weights, whether these are frozen
+    (``features``), and its ``tasks``."""
 
     way: str
     encoder: type[Encoder] | None = None
@@ -41,7 +43,7 @@ class Arm(NamedTuple):
 
 
 class Lifted(Encoder):
-    """Another encoder's weights in a plain BERT: every position attends to every position."""
+    """A plain BERT with the weights of another encoder: every position attends to every position."""
 
 
 NOT_AT_ALL = "not at all"
@@ -58,8 +60,8 @@ ARMS = {
 
 def run_result(folder: str, arm: str, task: str, lr: float, seed: int, budget: tuple[int, int] = BUDGET,
             ) -> dict[str, float]:
-    """A run with all labels: its test ``score``, its score on the ``development`` rows, and the number of ``updates``
-    at its best."""
+    """The result of a run with all labels: its test ``score``, its score on the ``development`` rows, and the number of
+    ``updates`` at the best weights."""
     steps, patience = budget
     way, encoder, features, _ = ARMS[arm]
     bert: BERT = (smaller.build("BERT", seed).encoder if way == NOT_AT_ALL
@@ -78,8 +80,8 @@ def lr_score(folder: str, arm: str, task: str, lr: float, seed: int) -> float:
 
 
 def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
-    """Pretrain and save all models; way → ``lr``, the ``rates`` tried, and ``loss``, ``words in sight`` (accuracy on
-    visible words) and ``million`` words of training text, with spread."""
+    """Pretrain and save all models; return way → ``lr``, the ``rates`` tried, and the ``loss``, the accuracy on visible
+    words (``words in sight``) and the ``million`` words of training text, with spread."""
     found = tune_learning_rates(parts, smaller.lr_score, tuple(PILOTS),
                                 {(like,): smaller.RATES for like in smaller.LIKE.values()})
     best = {way: found[like,] for way, like in smaller.LIKE.items()}
@@ -91,7 +93,7 @@ def pretrainings(parts: Parts, folder: str) -> dict[str, Any]:
 
 @torch.no_grad()
 def follows(folder: str, seed: int) -> float:
-    """Accuracy of next-sentence prediction of the pretrained BERT on 512 new pairs, half of them positive."""
+    """Accuracy of the pretrained BERT in next-sentence prediction, on 512 new pairs, half of them positive."""
     model = with_kept(smaller.build("BERT", seed), smaller.kept(folder, "BERT", seed))
     pairs = pair_batches(world.full(), "train", world_tokenizer(), 64, 77,
                          draw_pairs=partial(segment_pairs, longest=smaller.TIME - 3))

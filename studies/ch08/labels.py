@@ -1,4 +1,5 @@
-"""What pretraining is worth, by the number of labels and of updates (§5.3, §4), with a learning rate for each variant.
+"""The benefit of pretraining, by number of labels and number of updates (§5.3, §4), with a separate learning rate for
+each variant.
 
 The learning rate of a variant and task is chosen with all labels; the runs on fewer labels use the same rate.
 """
@@ -30,8 +31,8 @@ def lr_score(arm: str, task: str, lr: float, seed: int) -> float:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Task → variant → ``lr``, the ``rates`` tried, and labels → ``score`` and ``updates`` with spread, and ``curves``
-    for every seed, with a point every ``every`` updates."""
+    """Task → variant → ``lr``, the ``rates`` tried, and number of labels → ``score`` and ``updates`` with spread, and
+    the ``curves`` of every seed, with one point every ``every`` updates."""
     arms = [(arm, task) for task in TASKS for arm in RATES if task in TASKS_OF.get(arm, TASKS)]
     best = tune_learning_rates(parts, lr_score, PILOTS, {one: RATES[one[0]] for one in arms})
     asked = {one: LABELS if one[0] in CURVES else LABELS[-1:] for one in arms}

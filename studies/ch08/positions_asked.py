@@ -1,6 +1,6 @@
-"""BERT's loss above its floor, by masking rate and number of updates (small world).
+"""Excess of BERT's loss over its floor, by masking rate and number of updates (small world).
 
-Is BERT farther from its floor because only one position in seven is a target?
+Is BERT further from its floor because only one position in seven is a target?
 """
 
 from functools import partial
@@ -34,7 +34,7 @@ def train(seed: int, share: float, times: int) -> BERTPretraining:
 
 
 def above_floor(share: float, times: int, seed: int) -> float:
-    """How far the test loss is above its floor, as a fraction of the floor."""
+    """The excess of the test loss over the floor, as a fraction of the floor."""
     model = train(seed, share, times)
     batch, floor = masked_test_set()
     with torch.no_grad():
@@ -42,7 +42,8 @@ def above_floor(share: float, times: int, seed: int) -> float:
 
 
 def measure(parts: Parts) -> list[dict[str, Any]]:
-    """For each of ``SHARES``: ``share``, ``updates``, and how far the loss is ``above`` the floor, with spread."""
+    """For each of the ``SHARES``: ``share``, ``updates``, and the excess of the loss over the floor (``above``), with
+    spread."""
     runs = parts(above_floor, [(*one, seed) for one in SHARES for seed in SEEDS])
     return [{"share": share, "updates": times * STEPS,
              "above": seed_summary({seed: runs[share, times, seed] for seed in SEEDS})} for share, times in SHARES]

@@ -1,5 +1,5 @@
-"""Chapter 08: what is BERT's pretraining worth, by labels and updates; what do its parts contribute; which masking
-rate?"""
+"""Recipe of chapter 08: the benefit of BERT's pretraining by number of labels and updates, the contributions of its
+parts, and the masking rate."""
 
 from typing import Any
 

@@ -38,24 +38,24 @@ Alter = Callable[[Batch], Batch]
 
 
 class LeftToRightPretraining(BERTPretraining):
-    """A left-to-right BERT with BERT's output layers."""
+    """A left-to-right BERT with BERT's pretraining heads."""
 
     encoder_class: type[BERT] = LeftToRight
 
 
 def unaltered(batch: Batch) -> Batch:
-    """The batch unchanged: masked tokens and next-sentence prediction, as in the paper."""
+    """The unchanged batch: masked tokens and next-sentence prediction, as in the paper."""
     return batch
 
 
 def unasked(batch: Batch) -> Batch:
-    """The batch without labels: the same texts, but no next-sentence prediction."""
+    """The batch without pair labels: the same texts, but no next-sentence prediction."""
     return replace(batch, labels={})
 
 
 def next_words(batch: Batch) -> Batch:
-    """The batch as a causal language-modelling batch: no masked tokens, no pair labels, and each position predicts the
-    next token."""
+    """The batch as a causal language-modelling batch: without masked tokens and pair labels, and with the next token as
+    the target at each position."""
     whole = torch.where(batch.targets == IGNORE, batch.tokens, batch.targets)
     targets = torch.full_like(whole, IGNORE)
     targets[:, :-1] = whole[:, 1:].masked_fill(whole[:, 1:] == world_tokenizer().vocab.need("pad"), IGNORE)
@@ -80,7 +80,7 @@ def build(way: str, seed: int) -> BERTPretraining:
 
 
 def texts(way: str, seed: int) -> Callable[[int], Batch]:
-    """What is read: the texts depend on the seed, and the way says what is asked of them."""
+    """Training batches: the seed determines the texts, and the way of pretraining the targets."""
     whole, (_, alter, corrupt) = world.full(), WAYS[way]
     mixed = bucketed(mixed_batches(
         pair_batches(whole, "train", world_tokenizer(), PAIRS, seed, rate=SHARE, corrupt=corrupt,
@@ -91,24 +91,24 @@ def texts(way: str, seed: int) -> Callable[[int], Batch]:
 
 
 def train(way: str, lr: float, seed: int, steps: int, **options: Any) -> tuple[BERTPretraining, History]:
-    """A model after ``steps`` updates, and its training history."""
+    """Train a model for ``steps`` updates; return it with its training history."""
     model = build(way, seed)
     return model, fit(model, texts(way, seed), steps=steps, lr=lr, warmup=steps // 10, accumulate=BUCKETS, **options)
 
 
 @none_if_diverged
 def lr_score(way: str, lr: float, seed: int) -> float:
-    """Score of a learning rate: minus the mean of the last 100 losses of ``PILOT_STEPS`` updates, in nats."""
+    """Score of a learning rate: the negative mean of the last 100 losses in ``PILOT_STEPS`` updates, in nats."""
     return -train(way, lr, seed, PILOT_STEPS, show=False)[1].smoothed(100)[-1]
 
 
 def kept(folder: str, way: str, seed: int) -> Path:
-    """Path of a saved pretrained model."""
+    """The path of a saved pretrained model."""
     return Path(folder) / f"{way.replace(' ', '_')}.{seed}.safetensors"
 
 
 def pretrain(folder: str, way: str, lr: float, seed: int) -> dict[str, float]:
-    """Pretrain a model and save it; returns its final ``loss`` in nats, its accuracy on visible words (``words in
+    """Pretrain a model and save it; return its final ``loss`` in nats, its accuracy on visible words (``words in
     sight``), and the amount of training text in ``million`` words."""
     model, history = train(way, lr, seed, STEPS, show=False)
     keep(model, kept(folder, way, seed))
@@ -125,7 +125,8 @@ def pretrained(folder: str, way: str, seed: int) -> BERT:
 
 @cache
 def whole_sentences() -> Batch:
-    """A batch of 500 sentences of the plain test split without masking, each word being the target at its own position.
+    """A batch of 500 sentences of the plain test split without masking, in which each word is the target at its own
+    position.
     """
     vocab = world_tokenizer().vocab
 

@@ -1,9 +1,9 @@
-"""Training of the variants: for 1,200 updates, for three times as many, and as in the notebook.
+"""Training of the variants: for 1,200 updates, for 3,600 updates, and as in the notebook.
 
-Fixed before the runs, after pilot runs with other seeds: learning rates are chosen by the loss on answers in other
-texts, with two seeds and after 1,200 updates, and variants in `LIKE` use the rate of the variant that is most similar.
-A model with a memory learns to answer abruptly, within 400 to 800 updates; all variants have 1,200, and their loss on
-answers is tracked to show which have converged.
+The following was fixed before the runs, after pilot runs with other seeds. Learning rates are chosen by the loss on
+answers in other texts, with two seeds and after 1,200 updates; variants in `LIKE` use the rate of the most similar
+variant. A model with a memory learns to answer abruptly, within 400 to 800 updates; all variants are trained for 1,200,
+and their loss on answers is tracked to show which have converged.
 """
 
 from math import log
@@ -33,19 +33,20 @@ Rates = dict[str, tuple[float, Scores]]
 
 
 def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train a variant; returns the history, whose ``scores`` are minus the loss on answers in nats, every `EVERY`
+    """Train a variant and return the history, whose ``scores`` are the negative loss on answers in nats, every `EVERY`
     updates."""
     return arms.train(model, updates, lr, seed, evaluate_every=EVERY,
                       score=lambda model: -evaluate(model, "development", WATCHED).answers, **options)
 
 
 def development(run: Run) -> float:
-    """Minus the loss on answers in the development texts."""
+    """Negative loss on answers in the development texts."""
     return -evaluate(run.model, "development").answers
 
 
 def test(run: Run) -> dict[str, Any]:
-    """A variant's test results, its ``history`` (number of updates, loss on answers) and the ``seconds`` per update."""
+    """A variant's test results, its ``history`` as (number of updates, loss on answers), and the ``seconds`` per
+    update."""
     history = run.history
     return evaluate(run.model, "test_set")._asdict() | {
         "history": [[step, -score] for step, score in history.scores],
@@ -59,6 +60,6 @@ STUDY = Study(name="arms", arms={(name,): (3e-3, 5e-3, 1e-2) for name in ARMS}, 
 
 
 def tuned(parts: Parts, study: Study = STUDY) -> Rates:
-    """The learning rate of every variant, its own or that of the variant that it is `LIKE`."""
+    """The learning rate of every variant: its own, or that of the variant given in `LIKE`."""
     found = study.best(parts, [(name, UPDATES) for name, in study.arms if name not in LIKE])
     return {name: found[LIKE.get(name, name), UPDATES] for name, in study.arms}

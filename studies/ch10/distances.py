@@ -1,4 +1,4 @@
-"""From how far back does a model recall an answer? By memory length, positional encoding and training."""
+"""The distance over which a model recalls an answer, by memory length, positional encoding and training."""
 
 from statistics import fmean
 from typing import Any
@@ -21,9 +21,10 @@ Told = dict[str, Any]
 
 
 def otherwise(folder: str, name: str, seed: int) -> Told:
-    """Accuracy by distance in modes other than that of training: with sliding ``windows``, each word with all the
-    context that a window holds; with other memory lengths (``memory 144``), and with distances beyond those of training
-    clamped to the largest (``clamped``); and on texts of `TWICE` the length, by the half in which the question is."""
+    """Accuracy by distance in modes that differ from training: with sliding ``windows``, so that each word has all the
+    context that a window holds; with other memory lengths (``memory 144``); with distances beyond those of training
+    clamped to the largest one (``clamped``); and on texts of `TWICE` the length, by the half that contains the
+    question."""
     model, test_set = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recalling.texts("test_set")
     rows, told = recalling.ids(test_set), {}
     if not ARMS[name].memory and ARMS[name].segment == WINDOW:
@@ -38,15 +39,15 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
 
 
 def said_with(model: TransformerXL, **changes: int) -> Told:
-    """A model's test results with other memory lengths."""
+    """Test results of a model with other memory lengths."""
     test_set = recalling.texts("test_set")
     return recalling.evaluate(recalling.segment_logits(model.remembering(**changes), recalling.ids(test_set)),
                               test_set)._asdict()
 
 
 def halves(model: TransformerXL) -> Told:
-    """Results on texts of twice the length, in the ``first`` half and the ``second``: accuracy on questions whose
-    answer is within the memory, and the loss per word."""
+    """Results on texts of twice the length, in the ``first`` and in the ``second`` half: the accuracy on questions
+    whose answer is within the memory, and the loss per word."""
     some = recalling.texts("test_set", TWICE)[:100]
     prices, hits = recalling.outcomes(recalling.segment_logits(model, recalling.ids(some)), some)
     near = [question for question in recalling.questions(some) if question.back <= MEMORY]
@@ -59,8 +60,8 @@ def halves(model: TransformerXL) -> Told:
 
 
 def told(name: str, updates: int, found: Measured) -> Told:
-    """How a variant's learning rate was chosen, its ``parameters``, its test results with spread, and its ``history``
-    by seed."""
+    """A variant's learning rate and the rates tried, its number of ``parameters``, its test results with spread, and
+    its ``history`` by seed."""
     return {"lr": found.lr, "rates": rates_tried(found.scores), "like": LIKE.get(name, name), "updates": updates,
             "parameters": sum(weight.numel() for weight in new(name, 0).parameters()),
             **seed_statistics({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
@@ -69,8 +70,9 @@ def told(name: str, updates: int, found: Measured) -> Told:
 
 
 def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
-    """``arms``: all variants with their spreads; ``otherwise``: those evaluated in other modes; ``rule``: variant → the
-    accuracy of a rule without a network that has the same context. ``tuned``: the variants' learning rates."""
+    """``arms``: all variants with their spreads; ``otherwise``: the variants evaluated in other modes; ``rule``:
+    variant → the accuracy of a rule that uses no network and has the same context. The argument ``tuned`` holds the
+    learning rates of the variants."""
     found = study.at(parts, {(name, UPDATES): rate for name, rate in tuned.items()}
                      | {("memory", LIVE): tuned["memory"]})
     folder = str(parts.folder)

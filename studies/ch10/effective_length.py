@@ -1,8 +1,9 @@
-"""Relative effective context length (Dai et al. 2019, appendix C): how much context a group of models makes use of.
+"""Relative effective context length (Dai et al. 2019, appendix C): how much context each of a group of models uses.
 
-Every model of the group predicts each target from the same number of preceding words. A model's length is the context
-at which another step lowers the perplexity by less than 1 % of the best perplexity that the group reached with the
-shorter context. Only targets that are hard there count: the fraction r with the highest loss.
+Every model of the group predicts each target from the same number of preceding words. The effective length of a model
+is the context length at which another step lowers the perplexity by less than 1 % of the best perplexity that the group
+reaches with the shorter context. Only the targets that are hard with this shorter context are used: the fraction r with
+the highest loss.
 """
 
 from collections.abc import Mapping
@@ -36,8 +37,8 @@ GROUP: dict[str, tuple[str, dict[str, int]]] = {
 
 @torch.no_grad()
 def prices(model: TransformerXL, rows: Int[Tensor, "text word"], context: int) -> Float[Tensor, "time"]:
-    """Loss of each target, the words from `LONGEST` on, given exactly ``context`` words before it. A model without a
-    memory only gets the last segment of them."""
+    """The loss on each target, which are the words from `LONGEST` on, given exactly ``context`` preceding words. A
+    model without a memory only receives the last segment of this context."""
     most = context if model.config.memory else min(context, model.config.segment)
     found = []
     for end in range(LONGEST, rows.shape[1]):
@@ -47,8 +48,9 @@ def prices(model: TransformerXL, rows: Int[Tensor, "text word"], context: int) -
 
 
 def effective_lengths(told: Mapping[str, Mapping[int, Float[Tensor, "time"]]], share: float) -> dict[str, int]:
-    """Model → its relative effective context length. ``told``: model → context, in equal steps → the loss of each
-    target. If even the last step gains, the longest context is returned."""
+    """Map each model to its relative effective context length. ``told`` maps each model and context length, in equal
+    steps, to the loss on each target. If even the last step lowers the perplexity enough, the longest context is
+    returned."""
     contexts = sorted(next(iter(told.values())))
     found = {}
     for name in told:
@@ -61,7 +63,8 @@ def effective_lengths(told: Mapping[str, Mapping[int, Float[Tensor, "time"]]], s
 
 
 def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
-    """Fraction r → model → its length, among the models of one seed; with random weights if they have not ``learned``.
+    """Fraction r → model → relative effective context length, among the models of one seed; with random weights if
+    ``learned`` is False.
     """
     rows = recalling.ids(recalling.texts("test_set")[:TEXTS])
     told = {}
@@ -73,14 +76,15 @@ def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
 
 
 def direct(name: str) -> int:
-    """Number of positions that the last position of a segment attends to directly, itself included."""
+    """The number of positions that the last position of a segment attends to directly, including itself."""
     arm, changes = GROUP[name]
     return min(LONGEST, ARMS[arm].segment + changes.get("memory", ARMS[arm].memory))
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``step``, ``longest``; how many positions each model attends to ``direct``ly; and fraction r → model → its
-    length, with spread, both of the ``trained`` models and of ``untrained`` ones, which make use of no context."""
+    """``step``, ``longest``; the number of positions that each model attends to ``direct``ly; and fraction r → model →
+    relative effective context length, with spread, both for the ``trained`` models and for ``untrained`` models, which
+    use no context."""
     folder = str(parts.folder)
     runs = parts(lengths, [(folder, learned, seed) for learned in (True, False) for seed in SEEDS])
 

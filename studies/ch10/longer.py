@@ -1,4 +1,4 @@
-"""Three times the number of updates of the shorter runs, so that slow variants converge, with the same learning rates.
+"""Longer runs, so that slow variants converge: three times the number of updates, with the same learning rates.
 """
 
 from typing import Any
@@ -16,8 +16,8 @@ LEFT_OUT = ("taught",)
 
 
 def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
-    """Test results of a window variant with sliding ``windows``; the ``halves`` of texts of twice the length, if the
-    variant's positions continue across segments."""
+    """Test results of a variant without a memory with sliding ``windows``; and the ``halves`` of texts of twice the
+    length, if the positions of the variant continue across segments."""
     model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recalling.texts("test_set")
     told: dict[str, Any] = {}
     if ARMS[name].segment == WINDOW:

@@ -1,4 +1,4 @@
-"""The results of chapter 10: recall by distance of a Transformer-XL, its baselines, real text, and stories as a test
+"""Recipe of chapter 10: recall by distance of a Transformer-XL and its baselines, real text, and stories as a test
 set."""
 
 from typing import Any

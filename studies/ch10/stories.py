@@ -1,13 +1,12 @@
-"""Stories of the world as a test set: one question, asked once, several hundred words after the fact, with three
-threads.
+"""Stories of the world as a test set: a single question, several hundred words after the fact, with three threads.
 
-Half of the training texts are the chapter's; in the other half, three threads of story plots are told and asked about
-again. (Training on the stories themselves teaches nothing of this: one word in 500 is an answer.) In the test set an
-answer counts as correct if its words are more probable than those of the two other threads, which have the same number
-of words; stories whose answers differ in length are left out. A model that can't tell the threads apart is correct in a
-third of the stories, and one that only compares words in half of them (`by_words`). The learning rate is that of the
-chapter's memory variant, without a further search: after 600 updates pilot runs with five rates, from 0.003 to 0.1,
-were all at chance.
+Half of the training texts are the chapter's; in the other half, three threads of story plots are told, with questions
+about them. (Training on the stories themselves does not teach this, because only one word in 500 is an answer.) In the
+test set, an answer is correct if its words are more probable than those of the answers from the two other threads;
+stories whose answers differ in their number of words are left out. A model that cannot distinguish the threads is
+correct in a third of the stories, and one that only compares words in half of them (`by_words`). The learning rate is
+that of the chapter's memory variant, without a further search, because pilot runs with five rates from 0.003 to 0.1
+were all at chance level after 600 updates.
 """
 
 from collections import Counter
@@ -48,7 +47,7 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
-    """Texts in which three threads of a story plot are told and asked about again; the plots alternate."""
+    """Texts in which three threads of a story plot are told, with questions about them; the plots alternate."""
     small = world.small()
     writers = [RecallTexts(small, recalling.WORDS, (1, farthest), [plot.name], THREADS).texts(seed)
                for plot in small.storyteller.plots]
@@ -57,14 +56,14 @@ def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
 
 @cache
 def read() -> Int[Tensor, "text word"]:
-    """All training texts: deeds, and the same number of texts with threads."""
+    """All training texts: texts about deeds, and the same number of texts with threads."""
     each = recalling.READ // len(recalling.WITHIN)
     some = chain(recalling.texts("train"), *(threads(0, each, farthest) for farthest in recalling.WITHIN))
     return torch.tensor(tokenizer().encode_all([" ".join(text.words) for text in some], plain=True))
 
 
 def learned(updates: int, lr: float, seed: int) -> TransformerXL:
-    """A Transformer-XL after the given number of updates."""
+    """Train a Transformer-XL for the given number of updates and return it."""
     torch.manual_seed(seed)
     model = TransformerXL(TransformerXLConfig(len(tokenizer()), SEGMENT, MEMORY, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                               dropout=0.0))
@@ -75,7 +74,7 @@ def learned(updates: int, lr: float, seed: int) -> TransformerXL:
 
 @torch.no_grad()
 def price(model: TransformerXL, words: tuple[str, ...], answer: tuple[str, ...]) -> float:
-    """Loss of an answer after some words, in nats."""
+    """The loss on an answer that follows some words, in nats."""
     ids = torch.tensor([tokenizer().encode(" ".join((*words, *answer)), plain=True)])
     logits: Float[Tensor, "time vocab"] = model(Batch.continuing(ids[:, :-1], 0))[0, -len(answer):]
     return float(-logits.log_softmax(-1).gather(-1, ids[0, -len(answer):, None]).sum())
@@ -83,12 +82,12 @@ def price(model: TransformerXL, words: tuple[str, ...], answer: tuple[str, ...])
 
 def right(model: TransformerXL, words: tuple[str, ...], options: tuple[tuple[str, ...], ...],
           answer: tuple[str, ...]) -> float:
-    """1 if the correct answer is the most probable of the options, otherwise 0."""
+    """Return 1 if the correct answer is the most probable of the options, otherwise 0."""
     return float(min(options, key=lambda option: price(model, words, option)) == answer)
 
 
 def on_threads(model: TransformerXL, some: tuple[RecallText, ...]) -> float:
-    """Accuracy in texts with threads, on questions whose fact is within the memory."""
+    """Accuracy on texts with threads, for the questions whose fact is within the memory."""
     return fmean(right(model, text.words[:recall.start], recall.options, recall.answer)
                  for text in some for recall in text.recalls if recall.distance < MEMORY)
 
@@ -100,13 +99,13 @@ def test_set() -> tuple[Story, ...]:
 
 
 def mentions(story: Story, option: tuple[str, ...]) -> list[int]:
-    """Positions of a story at which an answer's last word occurs."""
+    """The positions in a story at which the last word of an answer occurs."""
     return [position for position, word in enumerate(story.words) if word == option[-1]]
 
 
 def by_words(story: Story) -> tuple[str, ...]:
-    """Baseline without a network: the option with a mention that has most words of the question near it; a word's
-    weight is the inverse of its frequency in the story."""
+    """Baseline without a network: the option that has a mention with the most words of the question near it, each
+    weighted by the inverse of its frequency in the story."""
     often, asked = Counter(story.words), set(story.question)
 
     def match(option: tuple[str, ...]) -> float:
@@ -116,8 +115,8 @@ def by_words(story: Story) -> tuple[str, ...]:
 
 
 def asked(lr: float, seed: int) -> dict[str, float]:
-    """Accuracy: in new texts with ``threads``, in ``stories`` with the memory length of training, with a ``long
-    memory``, and with ``no story`` at all."""
+    """Accuracy on new texts with ``threads``, on ``stories`` with the memory length of training, on stories with a
+    ``long memory``, and with ``no story`` at all."""
     model = learned(UPDATES, lr, seed)
     told, some = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}, test_set()
     for name, memory in (("stories", MEMORY), ("long memory", LONG)):
@@ -128,8 +127,8 @@ def asked(lr: float, seed: int) -> dict[str, float]:
 
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
-    """The number of stories ``asked``; the fraction whose answer is within the memory of training (``in sight``); the
-    accuracy ``by words``; and the spread of each accuracy of `asked`."""
+    """The number of stories (``asked``); the fraction of stories whose answer is within the memory length of training
+    (``in sight``); the accuracy of the baseline ``by words``; and the spread of each accuracy of `asked`."""
     runs = parts(asked, [(lr, seed) for seed in SEEDS])
     names, some = runs[lr, SEEDS[0]], test_set()
     in_sight = [mentions(story, story.answer)[-1] >= len(story.words) + len(story.question) - MEMORY for story in some]

@@ -1,4 +1,4 @@
-"""Other ways to process the chapter's texts: with a sliding window, and without a network."""
+"""Other ways to process the texts of the chapter: with a sliding window, and without a network."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from plmlab.world.datasets.recalls import RecallText
 
 @torch.no_grad()
 def by_windows(model: nn.Module, window: int, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
-    """Logits of every position except the last, given the ``window`` − 1 words before it: all positions of the first
-    window in one pass, and each later one in a window of its own."""
+    """Logits at every position except the last, given the preceding ``window`` − 1 words: all positions of the first
+    window in one pass, and each later position in a separate window."""
     last = rows.shape[1] - 1
     return torch.cat([recalling.segment_logits(model, rows[:, :window + 1]), *(
         recalling.segment_logits(model, rows[:, end - window:end + 1])[:, -1:] for end in range(window + 1, last + 1))],
@@ -22,8 +22,8 @@ def by_windows(model: nn.Module, window: int, rows: Int[Tensor, "text word"]) ->
 
 
 def rule(looks: Bool[Tensor, "query key"], some: Sequence[RecallText]) -> dict[str, float]:
-    """Accuracy of a rule without a network that is restricted to the attention mask ``looks``: of the things that the
-    verb allows, it predicts the last visible one, or the most frequent one in training if none is visible."""
+    """Accuracy of a rule that uses no network and is restricted to the attention mask ``looks``. Of the objects that
+    the verb allows, it predicts the last visible one or, if none is visible, the most frequent one in training."""
     often = Counter(word for text in recalling.texts("train") for word in text.words)
     asked, hits = list(recalling.questions(some)), []
     for question in asked:

@@ -1,8 +1,8 @@
-"""Real text: the Wikipedia sample, with a memory, without one, and with a window as long as segment and memory
+"""Real text: the Wikipedia sample with a memory, without a memory, and with a window as long as segment and memory
 together.
 
-Every variant is trained on the same tokens in the same order. The floor of this text is unknown; for comparison there
-is an n-gram model (Kneser–Ney), which two layers do not overtake in the number of updates that time allows.
+Every variant is trained on the same tokens in the same order. The floor of this text is unknown. The results are
+compared with a Kneser–Ney n-gram model, which two layers do not surpass in the affordable number of updates.
 """
 
 from functools import cache, partial
@@ -47,8 +47,8 @@ ORDERS = (1, 2, 3)
 
 @cache
 def parted() -> dict[str, list[str]]:
-    """The paragraphs of the sample: of every ten articles eight are for training ("read"), one is for "development",
-    one is in the test set ("exam")."""
+    """The paragraphs of the sample: of every ten articles, eight are for training ("read"), one is for "development",
+    and one for the test set ("test_set")."""
     found: dict[str, list[str]] = {"read": [], "development": [], "test_set": []}
     for number, article in enumerate(articles()):
         found[{8: "development", 9: "test_set"}.get(number % 10, "read")] += article.paragraphs
@@ -63,15 +63,15 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def rows(part: str) -> Int[Tensor, "text piece"]:
-    """A part as one stream, cut into texts of `TIME` + 1 subwords; only the first `ASKED` texts of a part that is not
-    for training."""
+    """A part as one stream, cut into texts of `TIME` + 1 subwords; for parts other than training, only the first
+    `ASKED` texts."""
     stream = list(chain.from_iterable(tokenizer().encode_all(parted()[part], plain=True)))
     whole = torch.tensor(stream[:len(stream) // (TIME + 1) * (TIME + 1)]).view(-1, TIME + 1)
     return whole if part == "read" else whole[:ASKED]
 
 
 def build(name: str, seed: int) -> TransformerXL:
-    """A variant's model with random weights drawn with this seed."""
+    """The model of a variant, with random weights initialized with this seed."""
     arm = ARMS[name]
     torch.manual_seed(seed)
     return arm.model(TransformerXLConfig(len(tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS, 4 * WIDTH,
@@ -79,7 +79,7 @@ def build(name: str, seed: int) -> TransformerXL:
 
 
 def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train a variant; every variant gets the same tokens. Returns the history."""
+    """Train a variant and return the history; every variant gets the same tokens."""
     return fit(model, partial(recalling.training_batch, rows("read"), seed, count=TEXTS), steps=updates, lr=lr,
                warmup=50,
                **options)
@@ -92,7 +92,7 @@ def price(logits: Tensor, part: str) -> float:
 
 
 def by_counting(order: int) -> float:
-    """Mean loss per subword of the test set of an n-gram model counted on the training text."""
+    """Mean loss of an n-gram model per subword of the test set; the model is estimated on the training text."""
     counted = ModifiedKneserNey(rows("read").tolist(), order, tokenizer().vocab)
     prices = [-log(counted.probs(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
               for row in rows("test_set").tolist() for end in range(WINDOW + 1, len(row))]
@@ -100,14 +100,14 @@ def by_counting(order: int) -> float:
 
 
 def development(run: Run) -> float:
-    """Minus the loss per subword on the development articles."""
+    """Negative loss per subword on the development articles."""
     return -price(recalling.segment_logits(run.model, rows("development")), "development")
 
 
 def test(run: Run) -> dict[str, float]:
-    """A variant's loss per subword "in order", as in training, and with sliding "windows" of `WINDOW` subwords, each
-    predicted from all those before it; with the memory "emptied" before each segment, and with twice its length
-    ("longer"); and the ``seconds`` per update."""
+    """A variant's loss per subword: "in order", as in training; with sliding "windows" of `WINDOW` subwords, in which
+    each subword is predicted from all preceding ones; with the memory "emptied" before each segment; and with twice the
+    memory length ("longer"). Also the ``seconds`` per update."""
     model, [name] = run.model, run.arm
     told = {"in order": price(recalling.segment_logits(model, rows("test_set")), "test_set"),
             "seconds": run.history.seconds / run.updates}
@@ -125,8 +125,9 @@ STUDY = Study(name="wikipedia", arms={(name,): (1e-3, 3e-3, 1e-2) for name in AR
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """The number of subwords for training (``read``) and in the test set (``asked``), ``lr`` and ``rates``; n → the
-    loss per subword ``by counting``; and variant → the spread of each loss, in nats per subword."""
+    """The number of subwords in the training text (``read``) and in the test set (``asked``), ``lr`` and ``rates``;
+    ``by counting``: n → the loss per subword of an n-gram model; and variant → the spread of each loss, in nats per
+    subword."""
     [updates] = study.updates
     (rate,) = study.best(parts, [(LIKED, updates)]).values()
     found = study.at(parts, {(name, updates): rate for name, in study.arms})

@@ -1,13 +1,13 @@
-"""The three encoders of chapter 11: XLNet, MPNet and a BERT, of one size, after the same number of updates on the same
-amount of text.
+"""The three encoders of chapter 11: XLNet, MPNet and a BERT, of equal size, after the same number of updates on the
+same amount of text.
 
-XLNet and MPNet are bundled checkpoints. Their baseline, a BERT, is pretrained in the recipe's folder; the bundled BERT
-was trained on five times the amount of text. The number of updates is equal, and so are the texts of each update, one
-in eight a pair of segments, and therefore the number of real tokens, not counting padding and MPNet's masks (`tokens`).
-BERT and MPNet are trained on exactly the same sentences; XLNet on the same pairs, but otherwise on other sentences of
-the same world, because its objective draws differently from the same random stream. A third of the words, or 30 % of
-all positions, are targets. Only BERT has next-sentence prediction. The losses belong to different objectives: each is
-meaningful only in comparison with its own floor.
+XLNet and MPNet are bundled checkpoints. Their baseline, a BERT, is pretrained in the recipe's folder, because the
+bundled BERT was trained on five times the amount of text. The number of updates is equal, and so is the amount of text
+per update, with a pair of segments in one text of eight; therefore the number of real tokens is equal too, not counting
+padding and MPNet's masks (`tokens`). BERT and MPNet are trained on exactly the same sentences; XLNet is trained on the
+same pairs, but otherwise on other sentences of the same world, because its objective samples differently from the same
+random stream. A third of the words, or 30 % of all positions, are targets. Only BERT has next-sentence prediction. The
+losses belong to different objectives, so each is meaningful only in comparison with its own floor.
 """
 
 import re
@@ -43,13 +43,13 @@ EVERY = 28
 
 
 def place(folder: str, model: str) -> Path:
-    """Path of a model's checkpoint; ``folder`` is the recipe's."""
+    """The path of a model's checkpoint; ``folder`` is the folder of the recipe."""
     return home() / BUNDLED[model] if model in BUNDLED else Path(folder) / model
 
 
 def figures(checkpoint: Path) -> dict[str, float]:
-    """Figures in a checkpoint's README: the held-out ``loss`` in nats per token, its ``floor``, and the ``seconds`` of
-    the training."""
+    """Figures from a checkpoint's README: the held-out ``loss`` in nats per token, its ``floor``, and the training time
+    in ``seconds``."""
     text = (checkpoint / README).read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| (.*?) \| ([\d.,]+)", text, re.MULTILINE))
     return {name: float(rows[title].replace(",", "")) for name, title in {
@@ -57,7 +57,7 @@ def figures(checkpoint: Path) -> dict[str, float]:
 
 
 def rival(folder: str) -> dict[str, float]:
-    """Pretrain the baseline BERT, unless its checkpoint exists; returns its `figures`."""
+    """Pretrain the baseline BERT, unless its checkpoint exists; return its `figures`."""
     if not place(folder, "BERT").exists():
         pretrain(Plan(**PLANS["BERT"], out=str(place(folder, "BERT"))))
     return figures(place(folder, "BERT"))
@@ -70,12 +70,12 @@ def pretrained(folder: str, model: str) -> BERTPretraining | TwoStreamPretrainin
 
 
 def encoder(whole: BERTPretraining | TwoStreamPretraining) -> BERT:
-    """The part of a pretrained model that is fine-tuned: everything except its output layer."""
+    """The part of a pretrained model that is fine-tuned: everything except the output layer."""
     return whole.encoder
 
 
 def tokens(model: str) -> float:
-    """The number of real tokens in a model's training text, [CLS] and [SEP] included, in millions, estimated from one
+    """The number of real tokens in a model's training text, including [CLS] and [SEP], in millions, estimated from one
     update in `EVERY`. Each position counts once, even if one of MPNet's masks has the same position."""
     plan = Plan(**PLANS[model], out="nowhere")
     batches, pad, read = world_batches(plan, world_tokenizer()), world_tokenizer().vocab.need("pad"), 0
@@ -90,7 +90,7 @@ def tokens(model: str) -> float:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Model → its `figures`, the ``million`` tokens of its training text, the number of ``parameters`` of its encoder,
-    and its ``lr``. Leaves the baseline in the folder of the parts."""
+    and its ``lr``. The baseline is stored in the folder of the parts."""
     folder = str(parts.folder)
     found = {"BERT": parts(rival, [(folder,)])[folder,]}
     found |= {model: figures(place(folder, model)) for model in BUNDLED}

@@ -1,9 +1,9 @@
-"""The cost of a factorization order: how far above its floor each variant is after how many words, and what its floor
-is.
+"""The cost of a factorization order: the excess of each variant's loss over its floor, by amount of training text, and
+the floor itself.
 
-There are two floors for each objective, on the same Examples on which a variant's loss is measured: that of the
-Bayes-optimal predictor given the length of the sentence, which no model can beat; and given only the positions of
-visible tokens.
+Each objective has two floors, on the same Examples on which the loss of the variant is measured: that of the
+Bayes-optimal predictor given the length of the sentence, which no model can beat; and that of the Bayes-optimal
+predictor given only the positions of visible tokens.
 """
 
 from itertools import islice
@@ -23,7 +23,7 @@ COUNTED = 100
 
 
 def floors(name: str) -> dict[str, float]:
-    """Predictor → the floor of a variant's objective, in nats per word, on the Examples of `arms.loss`."""
+    """Map each predictor to the floor of a variant's objective, in nats per word, on the Examples of `arms.loss`."""
     small, counts = world.small(), [count for _, count in evaluation_batches(name, "test")]
     found = {}
     for title, reader in READERS.items():
@@ -37,8 +37,8 @@ def floors(name: str) -> dict[str, float]:
 
 
 def words_read(name: str) -> dict[str, float]:
-    """Over `COUNTED` updates: the real tokens in a variant's input, in thousands, and the fraction of them that are
-    targets."""
+    """The number of real tokens in a variant's input over `COUNTED` updates, in thousands, and the fraction of them
+    that are targets."""
     source = sentence_batches(world.small(), "train", small_world_tokenizer(), ARMS[name].objective, BATCH, 0)
     tokens = asked = 0
     for step in range(COUNTED):
@@ -49,6 +49,6 @@ def words_read(name: str) -> dict[str, float]:
 
 
 def told() -> dict[str, Any]:
-    """Variant → its floors and the amount of its training text."""
+    """Map each variant to its floors and the amount of its training text."""
     return {name: {"floors": floors(name), **words_read(name)} for name in ARMS}
 

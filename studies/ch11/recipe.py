@@ -1,21 +1,23 @@
-"""Chapter 11: what masks, a factorization order, relative positions and MPNet's combination contribute, and what they
-cost.
+"""Recipe of chapter 11: the contributions of masks, a factorization order, relative positions and MPNet's combination,
+and their costs.
 
-Rules for the variants on the small world, fixed before any test result was seen; each is judged after 3,600 updates,
-and for every seed. *XLNet keeps the dependence among the words that it predicts* (Yang et al. 2019, §2.6) holds if its
-loss on both words of a name, and on a noun and its verb, is lower than that of the best product of independent
-predictions, and fewer of its sampled pairs occur in no sentence. (For neighbours this cannot be seen, because the best
-product is only 0.04 nats above the exact posterior.) *An order is worth more than masks* (their table 6: XLNet against
-a denoising auto-encoder on the same network) holds if on XLNet's network and on MPNet's an order has a loss at least
-0.02 nats lower on a single masked word. *Both together are worth more than either* (the ablation of Song et al. 2020)
-holds if MPNet's loss on a single word is at least 0.02 nats lower than that of masks, and than that of an order, on its
-own network. The cost of an order is given as the number of updates after which a variant is within 0.1 nats of the
-floor of its objective. The rules for memory, fine-tuning and unseen sentences are in the modules of these experiments.
+The rules for the variants on the small world were fixed before any test result was seen; each rule applies after 3,600
+updates, and to every seed. *XLNet keeps the dependence among the words that it predicts* (Yang et al. 2019, §2.6) holds
+if its loss on both words of a name, and on a noun and its verb, is lower than that of the best product of independent
+predictions, and fewer of its sampled pairs occur in no sentence. (For adjacent words the test is not possible, because
+the best product is only 0.04 nats above the exact posterior.) *An order is worth more than masks* (their table 6, XLNet
+compared with a denoising auto-encoder on the same network) holds if an order has a loss on a single masked word that is
+at least 0.02 nats lower, on XLNet's network and on MPNet's. *Both together are worth more than either* (the ablation of
+Song et al. 2020) holds if MPNet's loss on a single word is at least 0.02 nats lower than that of masks alone, and than
+that of an order alone, on MPNet's network. The cost of an order is given as the number of updates after which a variant
+is within 0.1 nats of the floor of its objective. The rules for memory, fine-tuning and unseen sentences are in the
+modules of these experiments.
 
-Noticed after the runs: the first rule does not consider a BERT that predicts one word after the other, which `hidden`
-measures too; and after 3,600 updates the second can hardly be met, because masks are within 0.02 nats of the optimum.
-The variants "always [MASK]" were added after the other results, at a reader's request: an order sees no random words,
-so that masks without BERT's 80/10/10 noise are its fair baseline.
+Two points were noticed after the runs: the first rule does not consider a BERT that predicts one word after the other,
+which `hidden` measures too; and after 3,600 updates the second rule can hardly be met, because masks are within 0.02
+nats of the optimum.
+The variants "always [MASK]" were added later, at a reader's request: an order sees no random words, so that masks
+without BERT's 80/10/10 corruption are its fair baseline.
 """
 
 from typing import Any

@@ -1,23 +1,23 @@
-"""What XLNet's memory is worth (Yang et al. 2019, §2.4; table 6, "− memory"): the same sentence occurs twice.
+"""The benefit of XLNet's memory (Yang et al. 2019, §2.4; table 6, "− memory") if the same sentence occurs twice.
 
-A sentence of the small world is one segment, and the same sentence is the next. A model that remembers the first can
-predict every word of the second. A model without memory can only know the distribution of the text, and its best
-possible loss is known exactly: on the masked words of `plmlab.chapters.ch11.hidden`, each predicted alone, the exact
-posterior has a loss of `hidden.best`. All variants are one network, trained on the texts in one order. As in
-Transformer-XL, no gradient flows into the memory. One difference from the authors' code: there a segment in the memory
-has no [SEP] or [CLS].
+A sentence of the small world is one segment, and the same sentence is the next segment. A model that remembers the
+first segment can predict every word of the second. A model without memory can only know the distribution of the text,
+and its best possible loss is known exactly: on the masked words of `plmlab.chapters.ch11.hidden`, each predicted alone,
+the exact posterior has a loss of `hidden.best`. All variants use the same network and are trained on the same texts in
+the same order. As in Transformer-XL, no gradient flows into the memory. In the authors' code, unlike here, a segment in
+the memory has no [SEP] or [CLS].
 
-Fixed before the runs: *the memory is worth something* holds if, for every seed, after 1,200 updates, the variant with a
-memory has a lower loss on a masked word than the exact posterior without one. (One of the three seeds failed, and all
-variants were still improving: so all were also given three times the updates, and both results are reported.) The
-variant without a memory cannot do so by construction; what can fail is that the network learns to use the memory,
-because no gradient teaches the first segment what to store. Also reported: how close the variant comes to one that
-processes both sentences in one pass, as sentences A and B; and the effect of a memory that holds another sentence of
-the same length.
+The rule was fixed before the runs: *the memory is worth something* holds if, for every seed, after 1,200 updates, the
+variant with a memory has a lower loss on a masked word than the exact posterior without a memory. (One of the three
+seeds failed, and all variants were still improving, so all were also trained for three times as many updates, and both
+results are reported.) By construction, the variant without a memory cannot have such a low loss. The network may fail
+to learn to use the memory, because no gradient teaches the first segment what to store. Also reported are the
+comparison with a variant that processes both sentences in one pass, as sentences A and B; and the effect of a memory
+that holds another sentence of the same length.
 
-Two harder designs were given up after pilot runs of at most 1,800 updates, in which the memory was not used: questions
-about what four people had done (as in chapter 10), and one of three or four sentences that occurs again. In both, few
-of the target words can be known only from the memory, and their position in it varies.
+Two harder designs were abandoned after pilot runs of at most 1,800 updates, in which the memory was not used: questions
+about the actions of four people (as in chapter 10), and the repetition of one of three or four sentences. In both
+designs, only few target words depend on the memory, and their position in the memory varies.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ PILOT, BUDGETS = 600, (400, 1200, 3600)
 
 class Arm(NamedTuple):
     """A variant: the length of its memory, and how two segments become Examples. In ``trained(first, second, rng)`` one
-    word in `K` is a target, in ``asked(first, second, hidden)`` one word of the second segment."""
+    word in `K` is a target; in ``asked(first, second, hidden)`` one word of the second segment is a target."""
 
     memory: int
     trained: Callable[[Sequence[int], Sequence[int], Random], list[Example]]
@@ -68,18 +68,18 @@ def trained_in_turn(first: Sequence[int], second: Sequence[int], rng: Random) ->
 
 
 def asked_in_turn(first: Sequence[int], second: Sequence[int], hidden: int) -> list[Example]:
-    """One Example per segment; the target is in the second."""
+    """One Example per segment; the target is in the second segment."""
     vocab = small_world_tokenizer().vocab
     return [cloze_in_permutation(first, [], vocab=vocab), cloze_in_permutation(second, [hidden], vocab=vocab)]
 
 
 def trained_as_pair(first: Sequence[int], second: Sequence[int], rng: Random) -> list[Example]:
-    """One Example of both segments."""
+    """One Example for both segments."""
     return [permuted_targets(first, pair=second, vocab=small_world_tokenizer().vocab, rng=rng, k=K)]
 
 
 def asked_as_pair(first: Sequence[int], second: Sequence[int], hidden: int) -> list[Example]:
-    """One Example of both segments; the target is in the second."""
+    """One Example for both segments; the target is in the second segment."""
     return [cloze_in_permutation(first, [len(first) + 1 + hidden], pair=second, vocab=small_world_tokenizer().vocab)]
 
 
@@ -103,7 +103,8 @@ def ids(words: Sequence[str]) -> list[int]:
 
 
 def drawn(name: str, seed: int, step: int) -> Segments:
-    """The batch of an update: `BATCH` sentences of equal length, each twice, with a variant's targets."""
+    """The batch of one update: `BATCH` sentences of equal length, each occurring twice, with the targets of a
+    variant."""
     rng = Random(f"{seed}:{step}")
     text = iter(world.small().text("train", seed=int(rng.random() * 2**53)))
     first = next(text)
@@ -112,14 +113,14 @@ def drawn(name: str, seed: int, step: int) -> Segments:
 
 
 def new(name: str, seed: int) -> SegmentReader:
-    """A variant with random weights drawn with this seed; they are the same in all variants."""
+    """A variant with random weights initialized with this seed; the weights are the same for all variants."""
     torch.manual_seed(seed)
     return SegmentReader(XLNetConfig(len(small_world_tokenizer()), LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                      memory=ARMS[name].memory))
 
 
 def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[SegmentReader, History]:
-    """A variant after the given number of updates, and its training history."""
+    """Train a variant for the given number of updates; return it with its training history."""
     model = new(name, seed)
     return model, fit(model, partial(drawn, name, seed), steps=updates, lr=lr, warmup=min(100, updates // 10),
                       **options)
@@ -127,7 +128,7 @@ def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tupl
 
 @torch.no_grad()
 def loss(name: str, model: SegmentReader) -> float:
-    """A variant's own loss on other texts, in nats per target word."""
+    """The loss of a variant under its own objective on other texts, in nats per target word."""
     model.eval()
     told = []
     for step in range(JUDGED):
@@ -138,8 +139,8 @@ def loss(name: str, model: SegmentReader) -> float:
 
 @torch.no_grad()
 def answered(name: str, model: SegmentReader) -> dict[str, float]:
-    """On the masked words of the test set: accuracy (``right``), mean loss in ``nats``, and mean loss when the memory
-    holds ``another`` sentence of the same length."""
+    """Results on the masked words of the test set: the accuracy (``right``), the mean loss in ``nats``, and the mean
+    loss if the memory holds ``another`` sentence of the same length."""
     model.eval()
     by_length: dict[int, list[MaskedWords]] = {}
     for gap in test_set(KIND):
@@ -159,12 +160,13 @@ def answered(name: str, model: SegmentReader) -> dict[str, float]:
 
 @none_if_diverged
 def lr_score(name: str, lr: float, seed: int) -> float:
-    """Score of a learning rate: minus the loss after `PILOT` updates, on other texts of the training distribution."""
+    """Score of a learning rate: the negative loss after `PILOT` updates, on other texts from the training
+    distribution."""
     return -loss(name, learn(name, PILOT, lr, seed, show=False)[0])
 
 
 def train(name: str, updates: int, lr: float, seed: int) -> dict[str, float]:
-    """Train a variant; returns its test results and its own ``loss``."""
+    """Train a variant; return its test results and the ``loss`` under its own objective."""
     model, _ = learn(name, updates, lr, seed, show=False)
     return answered(name, model) | {"loss": loss(name, model)}
 

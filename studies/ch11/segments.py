@@ -1,4 +1,5 @@
-"""A text in segments, and an XLNet that processes each with a memory of the previous ones (Yang et al. 2019, §2.4)."""
+"""Texts cut into segments, and an XLNet that processes each segment with a memory of the previous ones (Yang et al.
+2019, §2.4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +16,14 @@ from plmlab.models.xlnet import XLNet, XLNetPretraining
 
 @dataclass(frozen=True)
 class Segments:
-    """A batch of texts, cut into segments that are processed one after the other."""
+    """A batch of texts cut into segments, which are processed one after the other."""
 
     batches: tuple[Batch, ...]
 
     @classmethod
     def of(cls, cut: Sequence[Sequence[Example]], *, pad: int) -> Self:
-        """Collate texts, each given as the Examples of its segments; ``pad`` is the padding id for the last ones. All
-        other segments must have the same length in every text, because the whole memory is visible."""
+        """Collate texts, each given as the Examples of its segments. The last segments are padded with the id ``pad``;
+        all other segments must have the same length in every text, because the whole memory is visible."""
         return cls(tuple(Batch.of(segment, pad=pad) for segment in zip(*cut, strict=True)))
 
     @property
@@ -31,12 +32,13 @@ class Segments:
         return torch.cat([batch.targets for batch in self.batches], 1)
 
     def to(self, device: torch.device | str) -> Self:
-        """The same on another device."""
+        """A copy of the batch on another device."""
         return replace(self, batches=tuple(batch.to(device) for batch in self.batches))
 
 
 class SegmentReader(XLNetPretraining):
-    """An XLNet for `Segments`, each with a memory of the previous ones; its config sets the length of the memory."""
+    """An XLNet for `Segments`, with a memory of the previous segments; its configuration sets the length of the
+    memory."""
 
     encoder: XLNet
 

@@ -1,15 +1,16 @@
-"""What pretraining with a factorization order is worth for fine-tuning: XLNet, MPNet and BERT on the four tasks of
+"""The benefit of pretraining with a factorization order for fine-tuning: XLNet, MPNet and BERT on the four tasks of
 chapter 08.
 
-All labels, three seeds. A model's learning rate for a task is the better of two by the first seed's score on the
-development rows, which are disjoint from the test set: chapter 08's best for its BERT and a neighbouring one.
+All runs use all labels and three seeds. The learning rate of a model for a task is the better of two, by the first
+seed's score on the development rows, which are disjoint from the test set. The two are chapter 08's best rate for its
+BERT and an adjacent one.
 
 Fixed before the runs. *One model is worth more for fine-tuning than another* if in all four tasks its mean over the
-seeds is higher, and in at least two of them its lowest seed is above the other's highest. If only three tasks agree, or
-if seeds overlap, no conclusion is drawn: with 300 rows the standard error is up to three points. The papers' claims are
-those of XLNet against BERT at equal size (Yang et al. 2019, table 1), and of MPNet against both (Song et al. 2020,
-table 2). Whichever wins, the comparison is of whole models: it does not separate relative positions, the order, and
-BERT's next-sentence prediction; the variants on the small world do.
+seeds is higher, and in at least two of them its lowest seed is above the other model's highest. If only three tasks
+agree, or if seeds overlap, no conclusion is drawn, because with 300 rows the standard error is up to three percentage
+points. The papers compare XLNet with BERT at equal size (Yang et al. 2019, table 1), and MPNet with both (Song et al.
+2020, table 2). The comparison is of whole models: it does not separate the effects of relative positions, of the order,
+and of BERT's next-sentence prediction; the variants on the small world do.
 """
 
 from itertools import permutations
@@ -32,8 +33,8 @@ def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, f
 
 
 def beaten(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
-    """In how many tasks the mean of one model is ``higher`` than the other's, and in how many its lowest seed is above
-    the other's highest (``separated``)."""
+    """The number of tasks in which the mean of one model is ``higher`` than that of the other, and in which its lowest
+    seed is above the other's highest (``separated``)."""
     scores = [(told[one]["score"], told[other]["score"]) for told in tasks.values()]
     return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
             "apart": sum(separated(a, b) for a, b in scores)}

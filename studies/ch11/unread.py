@@ -1,15 +1,15 @@
-"""Masked words in unseen sentences: models pretrained on the full world's training text, evaluated on its test
+"""Masked words in unseen sentences: models pretrained on the training text of the full world, evaluated on its test
 sentences.
 
 In the full world's plain test split, only the sentences of *open* patterns occur in no training text
-(`plmlab.world.grammar.splits.is_test`): those are the test set. They state no fact, so the names in them are random.
-All these names occur in the training text; unseen names and facts make up other splits, which are not used here. The
-exact posterior knows the grammar, but not which of its sentences were held out.
+(`plmlab.world.grammar.splits.is_test`); these sentences are the test set. They state no facts, so the names in them are
+random. All these names occur in the training text; unseen names and facts make up other splits, which are not used
+here. The exact posterior knows the grammar, but not which of its sentences were held out.
 
 Fixed before the runs: *the dependence holds in unseen sentences* if the loss of XLNet, and likewise that of MPNet, on
 both words of a name, and on a noun and its verb, is lower than that of the best product, and fewer sampled pairs occur
-in no sentence. For a single word, a difference of less than 0.05 nats is not interpreted, because there is one run of
-each.
+in no sentence. For a single word, a difference of less than 0.05 nats is not interpreted, because each model was
+pretrained only once.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ from studies.ch11.pretrained import PLANS, pretrained
 
 
 def held_back(of: World) -> list[Sentence]:
-    """Sentences of the plain test split that occur in no training text."""
+    """The sentences of the plain test split that occur in no training text."""
     return [one for one in different(of) if one.pattern in of.open_patterns]
 
 
@@ -33,13 +33,13 @@ FULL = Source(world.full, world_tokenizer, held_back)
 
 
 def examined(folder: str, model: str) -> dict[str, dict[str, float]]:
-    """Losses of a pretrained model by kind (`plmlab.chapters.ch11.hidden.masked_word_losses`), queried as the variant
-    of its name."""
+    """Losses of a pretrained model by kind (`plmlab.chapters.ch11.hidden.masked_word_losses`), queried in the same way
+    as the variant with its name."""
     return masked_word_losses(ARMS[model], pretrained(folder, model), FULL)
 
 
 def exact(kind: str) -> dict[str, float | int]:
-    """The test set of a kind (`plmlab.chapters.ch11.hidden.described`)."""
+    """The test set for a kind (`plmlab.chapters.ch11.hidden.described`)."""
     return described(kind, FULL)
 
 
