@@ -16,21 +16,21 @@ The rule was written after pilots (seeds 0 and 1, not recorded) and before the r
 and 1500 updates. The original choice of 600 updates was changed because a pilot of "clean" still preferred the empty
 text for 3 of 30 sources after 600 updates, and for none after 1500.
 
-- **Holds** for a configuration: the exact best is empty for at least 10 % of the sources (mean over the seeds) and
-  more often than for one sentence; greedy search never generates it; a beam of 5 generates it for at most a third of
-  those sources; and without noise and smoothing ("clean") the exact best is empty for at most 1 %.
+- **Holds** for a configuration: exact search returns the empty text for at least 10 % of the sources (mean over the
+  seeds) and more often than for one sentence; greedy search never generates it; a beam of 5 generates it for at most a
+  third of those sources; and without noise and smoothing ("clean") exact search returns it for at most 1 %.
 - **Holds in part**: as above, but a beam of 5 already generates it for more than a third of those sources. The model
   then has the curse, but no lucky search error hides it, because the search problem is too easy.
-- **Fails**: less than 10 %, or more than 1 % for "clean", or as much for one sentence as for four.
-- "No words lost" should show no effect (at most 1 %) after 600 updates, with either source of p(empty). What it shows
-  after 200 updates is an effect of too little training.
+- **Fails**: less than 10 %, or more than 1 % for "clean", or the same fraction for one sentence as for four.
+- "No words lost" should show no effect (at most 1 %) after 600 updates, with either cause of p(empty). Any effect after
+  200 updates is due to too little training.
 - **Model or objective?** The optimum of the training objective knows the world and the word loss, and fits the
   configuration's targets exactly. If it prefers the empty text for at least half as many sources as the model, the
-  curse is due to the training objective and to searching for the most likely text (Eikema and Aziz 2020), not to the
-  model. (At first this optimum ignored smoothing, so that its share there was 0 by construction. This was corrected
-  after the run, when a reader noticed it.)
-- **Training reduces it**: from 600 to 1500 updates the share of empty exact bests falls by more than half. (4500
-  updates with smoothing were added after the run.)
+  curse is due to the training objective and to searching for the most probable text (Eikema and Aziz 2020), not to the
+  model. (At first this optimum ignored smoothing, so that it never preferred the empty text with smoothing, by
+  construction. This was corrected after the run, when a reader noticed it.)
+- **Training reduces the effect**: from 600 to 1500 updates, the fraction of sources for which exact search returns the
+  empty text falls by more than half. (4500 updates with smoothing were added after the run.)
 
 All configurations use the learning rate of "clean" after 600 updates, so that they differ only in the objective.
 """

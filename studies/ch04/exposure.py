@@ -65,8 +65,8 @@ class Mistake:
 
 
 def first_mistakes(written: Sequence[Words], some: Sequence[Passage]) -> list[Mistake]:
-    """The first wrong sentence of each translation, provided that as many sentences precede it as in the reference, it
-    is complete, and another sentence follows."""
+    """The first wrong sentence of each translation, provided that the wrong sentences there replace the same number of
+    correct ones, that it is complete, and that the reference continues after it."""
     mistakes = []
     for text, passage in zip(written, some, strict=True):
         ours, theirs = split_sentences(text), split_sentences(passage.chinese)

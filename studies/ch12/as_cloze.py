@@ -1,35 +1,35 @@
-"""Classification as a cloze, by number of labels: does GLM gain from predicting a class as a word that it knows?
+"""Classification in cloze format, by number of labels: does GLM gain from predicting a class as a word that it knows?
 
 Du et al. (2022, §2.3) verbalize a class as a word at a blank, after Schick and Schütze (2021, PET), so that fine-tuning
-adds no parameters; on SuperGLUE (table 1) their GLM is above BERT, which has a new layer. Here the two changes are
-separated. Variants: GLM with a verbalizer for each class; with the same words *exchanged*; with a new linear *head* on
-the same hidden state, for the same input; BERT with a verbalizer for each class at its [MASK]; and BERT with a head, on
-[CLS] of the plain text, or on [MASK] where the task has one in the text. Tasks, words and patterns are those of
-`plmlab.chapters.ch12.cloze_tasks`.
+adds no parameters; on SuperGLUE (table 1) their GLM scores higher than BERT, which has a new layer. Here the two
+changes are separated. The variants are GLM with a verbalizer for each class; with the same words *exchanged*; with a
+new linear *head* on the same hidden state, for the same input; BERT with a verbalizer for each class at its [MASK]; and
+BERT with a head, on [CLS] of the plain text, or on [MASK] if the text of the task has one. Tasks, words and patterns
+are those of `plmlab.chapters.ch12.cloze_tasks`.
 
 The training set is the first 32, 128 or 1,024 rows. Each variant has its own learning rate for each number of rows, the
 best of a growing grid by the mean development score over all seeds. Each run uses early stopping on 200 development
 rows and keeps the best weights, possibly the initial ones. (The first runs of "number" showed that those must be
 included: 50 updates on 32 labels make the cloze worse than no training.) The 200 rows are more than some runs are
-trained on: the results show how well one *can* do with so few labels, equally for all variants, and not what one would
-reach without other labels.
+trained on: the results show what is possible with so few training labels, equally for all variants, not what can be
+reached without any other labels.
 
-Fixed before the runs. A variant is *above* another if its lowest seed has a test score above the other's highest by
-more than `MARGIN`; otherwise they are *not apart*. For each task, and for BERT as well as GLM:
+The rules were fixed before the runs. A variant is *above* another if its lowest seed has a test score above the other's
+highest by more than `MARGIN`; otherwise they are *not apart*. For each task, for BERT as well as GLM:
 
-- *A cloze beats a head where labels are few*: holds if the cloze is above the head with 32 labels, fails if the head is
+- *A cloze beats a head if labels are few*: holds if the cloze is above the head with 32 labels, fails if the head is
   above, otherwise does not show.
-- *The advantage goes as labels grow*: holds if they are not apart with 1,024, fails if the cloze is still above, and
-  ``turns round`` if the head is; not applicable if the cloze was not above with 32.
-- *It is the words' meaning*, not only their format: holds if GLM's cloze is above the one with exchanged words, with
-  32; fails if it is below, otherwise does not show. Exchanged words do not only lack the meaning, they mislead: the
-  head gives a better estimate of the gain.
-- GLM *against BERT* is reported separately for cloze and for head, without a claim: a head on BERT against a cloze on
-  GLM mixes two changes.
+- *The advantage vanishes as labels grow*: holds if they are not apart with 1,024 labels, fails if the cloze is still
+  above, and ``turns round`` if the head is above; not applicable if the cloze was not above with 32 labels.
+- *The meaning of the words matters*, not only the format: holds if GLM's cloze is above the one with exchanged words,
+  with 32 labels; fails if it is below, otherwise does not show. Exchanged words do not merely lack the meaning but
+  mislead, so the head gives a better estimate of the gain.
+- GLM *against BERT* is reported separately for cloze and head, without a claim, because comparing a head on BERT with a
+  cloze on GLM mixes two changes.
 
-Added at a reader's request, and therefore not judged by these rules: a *frozen* model, whose hidden states are the
-features of a ridge regression, its regularization chosen on the same 200 rows. With 32 labels it makes more of BERT's
-hidden states than fine-tuning does.
+A *frozen* model was added at a reader's request, so these rules do not apply to it: its hidden states are the features
+of a ridge regression, with regularization chosen on the same 200 rows. With 32 labels it has a higher accuracy on
+BERT's hidden states than fine-tuning.
 
 For comparison: the zero-shot score of the variants that have a verbalizer for each class, and that of the majority
 class. All seeds are evaluated on the same 300 test rows, so the results hold for these rows: an accuracy on 300 rows
@@ -77,12 +77,12 @@ class Arm(NamedTuple):
 
 
 def by_words(model: Any, task: ClozeTask) -> nn.Module:
-    """The class by its verbalizer."""
+    """Predict the class by its verbalizer."""
     return ClozeClassifier(model, ids(task.verbalizers))
 
 
 def by_exchanged_words(model: Any, task: ClozeTask) -> nn.Module:
-    """The class by the verbalizer of the other class."""
+    """Predict the class by the verbalizer of the other class."""
     return ClozeClassifier(model, ids(task.verbalizers[::-1]))
 
 
@@ -112,7 +112,7 @@ ARMS = {
 
 
 def made(folder: str, arm: str, name: str) -> tuple[Any, Callable[[Any], Example], ClozeTask]:
-    """A variant for a task: its classifier, in evaluation mode, the function from a row to its input, and the task."""
+    """A variant for a task: the classifier, in evaluation mode; the function from a row to its input; and the task."""
     how, task = ARMS[arm], TASKS[name]
     return how.classifier(pretrained(folder, how.pretrained), task).eval(), partial(how.example, task), task
 
@@ -161,7 +161,7 @@ def frozen(folder: str, arm: str, name: str, labels: int, seed: int) -> dict[str
 
 
 def arms_for(labels: int) -> list[str]:
-    """The variants trained with this number of labels: exchanged words only with the fewest."""
+    """The variants trained with this number of labels; exchanged words are used only with the fewest labels."""
     return [arm for arm in ARMS if arm != EXCHANGED or labels == LABELS[0]]
 
 
@@ -177,8 +177,7 @@ def compared(runs: Mapping[str, Any], one: str, other: str) -> str:
 
 
 def verdicts(of: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The verdicts by the rules fixed before the runs, for one task: labels → variant → the results of `run`, with
-    spread."""
+    """The verdicts by the rules above for one task, given labels → variant → the results of `run`, with spread."""
     few, many = of[str(LABELS[0])], of[str(LABELS[-1])]
     claimed = {"above": "holds", "below": "fails", "not apart": "does not show"}
     gone = {"above": "fails", "below": "turns round", "not apart": "holds"}

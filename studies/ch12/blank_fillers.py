@@ -21,7 +21,7 @@ COUNTED = 10_000
 
 @cache
 def counted() -> tuple[Row, ...]:
-    """Rows of training text in which lengths and spans are counted."""
+    """Rows of training text in which the lengths and spans are counted."""
     return tuple(islice(blank_test_set.drawn_rows(world.small().text("train", 80), 80), COUNTED))
 
 
@@ -38,7 +38,7 @@ def greedy_fillings(reader: Blanks) -> Fillings:
 
 
 def told_fillings(row: Row) -> tuple[Fillings, float]:
-    """The most probable way to fill the blanks given their lengths, and its probability."""
+    """The most probable way to fill the blanks given their lengths, and the probability of this filling."""
     positions = [place for begin, stop in row.spans for place in range(begin, stop)]
     beliefs = world.small().joint(row.words, positions, "test")
     said = max(beliefs, key=beliefs.__getitem__)
@@ -47,9 +47,9 @@ def told_fillings(row: Row) -> tuple[Fillings, float]:
 
 
 def exact(name: str) -> dict[str, dict[str, float]]:
-    """Exact predictor → its scores (`scores_of`) on these rows. "takes nothing from the drawing" knows only the
-    grammar; "told the length" is given as many [MASK]s as words, and so its expected accuracy, ``expects``, is above
-    its ``chance``."""
+    """Map each exact predictor to its scores (`scores_of`) on these rows. "takes nothing from the drawing" knows only
+    the grammar; "told the length" is given one [MASK] per word, so its expected accuracy (``expects``) is above its
+    ``chance``."""
     automaton, asked = world.small().automaton("test"), blank_test_set.rows(name)
     counts = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row)) for row in asked]
     plain = [Blanks(automaton, row.text) for row in asked]
@@ -70,13 +70,13 @@ def exact(name: str) -> dict[str, dict[str, float]]:
 
 @cache
 def table(sentences: int, seed: int = 0) -> dict[tuple[str, ...], int]:
-    """This many training sentences → their counts, the most frequent first."""
+    """The counts of this many training sentences, the most frequent sentence first."""
     return dict(Counter(map(tuple, islice(world.small().text("train", seed), sentences))).most_common())
 
 
 def looked_up(asked: Sequence[Row], sentences: int) -> list[Fillings]:
     """Lookup baseline: the most frequent of this many training sentences that matches the visible words; empty fillings
-    if none does."""
+    if none matches."""
     return [next((way for words in table(sentences) for way in ways(words, row.text)), ((),) * len(row.spans))
             for row in asked]
 
@@ -88,8 +88,8 @@ def neighbours(row: Row) -> list[tuple[str, str]]:
 
 
 def between_neighbours(asked: Sequence[Row]) -> list[Fillings]:
-    """Each blank filled with the most frequent masked span of the training text between the same two tokens, or
-    otherwise the most frequent one anywhere."""
+    """Fill each blank with the most frequent masked span of the training text between the same two tokens, or otherwise
+    with the most frequent span anywhere."""
     anywhere, between = Counter[Filling](), defaultdict[tuple[str, str], Counter[Filling]](Counter)
     for row in counted():
         anywhere.update(row.fillings)
@@ -100,8 +100,8 @@ def between_neighbours(asked: Sequence[Row]) -> list[Fillings]:
 
 
 def lengths_in_sight() -> dict[int, list[int]]:
-    """Number of visible tokens, each blank counted as one → the lengths of the blanks of training rows with this
-    number."""
+    """Map each number of visible tokens, in which each blank counts as one, to the lengths of the blanks of training
+    rows with this number."""
     found = defaultdict[int, list[int]](list)
     for row in counted():
         found[len(row.text)] += map(len, row.fillings)
@@ -116,8 +116,8 @@ def first_length_in_sight(asked: Sequence[Row]) -> float:
 
 
 def baselines(name: str, sentences: int) -> dict[str, Any]:
-    """Baseline without a network → its scores (`scores_of`); and the fraction of rows whose sentence was ``read`` in
-    this much text."""
+    """Map each baseline without a network to its scores (`scores_of`); and ``read`` to the fraction of rows whose
+    sentence occurs in this much text."""
     asked = blank_test_set.rows(name)
     fillers: dict[str, Callable[[], list[Fillings]]] = {
         "table": lambda: looked_up(asked, sentences), "between neighbours": lambda: between_neighbours(asked)}

@@ -1,5 +1,5 @@
-"""Training of the variants of `plmlab.chapters.ch12.blank_arms`: on the same number of tokens, each with its own
-learning rate, the paper's variant with one for each of its two budgets. `steps` gives the number of updates of a
+"""Training of the variants of `plmlab.chapters.ch12.blank_arms` on the same number of tokens. Each variant has its own
+learning rate, and the paper's variant one for each of its two budgets. `steps` gives the number of updates for a
 budget."""
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def texts(name: str, seed: int) -> ExampleBatches:
 
 @cache
 def tokens(name: str) -> float:
-    """Tokens per update of a variant, special tokens included, padding not: the mean over a few updates."""
+    """Mean number of tokens per update of a variant over a few updates, including special tokens but not padding."""
     batches = texts(name, OTHERS)
     read = [len(example.tokens) for step in range(JUDGED) for example in batches.examples(step)
             if isinstance(example, Example)]
@@ -57,31 +57,32 @@ def budgets(name: str) -> tuple[int, ...]:
 
 
 def steps(name: str, budget: int) -> int:
-    """The number of updates in which a variant is trained on as many tokens as the paper's in ``budget`` updates."""
+    """The number of updates in which a variant is trained on as many tokens as the paper's variant in ``budget``
+    updates."""
     return round(budget * tokens(PAPER) / tokens(name))
 
 
 def build(name: str, seed: int) -> nn.Module:
-    """A variant's network with random weights drawn with this seed."""
+    """The network of a variant, with random weights initialized with this seed."""
     torch.manual_seed(seed)
     return ARMS[name].network()
 
 
 def train(model: nn.Module, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train a variant for a budget, given in updates of the paper's variant; returns the history."""
+    """Train a variant for a budget, given in updates of the paper's variant, and return the history."""
     own = steps(name, updates)
     return fit(model, texts(name, seed), steps=own, lr=lr, warmup=min(100, own // 10), **options)
 
 
 @torch.no_grad()
 def loss(name: str, model: nn.Module) -> float:
-    """A variant's own loss on other training text, averaged over batches."""
+    """The loss of a variant under its own objective on other training text, averaged over batches."""
     batches = texts(name, OTHERS)
     return fmean([float(model.eval().loss(batches(step))) for step in range(JUDGED)])  # type: ignore[operator]
 
 
 def development(run: Run) -> float:
-    """Minus a variant's own loss on other training text."""
+    """Negative loss of a variant under its own objective on other training text."""
     return -loss(run.arm[0], run.model)
 
 
@@ -97,13 +98,13 @@ STUDY = Study(name="blanks", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}
 
 
 def trained(folder: str, name: str, budget: int, seed: int) -> nn.Module:
-    """A variant whose weights were saved, in evaluation mode."""
+    """Load a variant from its saved weights, in evaluation mode."""
     return STUDY.trained(folder, name, updates=budget, seed=seed)
 
 
 def prepared(parts: Parts, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Train and save variants: variant → budget → ``lr``, the ``rates`` tried with their losses, the ``updates``, and
-    the variant's own ``loss`` with spread. Finished runs are not repeated."""
+    """Train and save variants; return variant → budget → ``lr``, the ``rates`` tried with their losses, the
+    ``updates``, and the ``loss`` under the variant's own objective with spread. Finished runs are not repeated."""
     found = STUDY.at(parts, STUDY.best(parts, [(name, budget) for name in names for budget in STUDY.budgets((name,))]))
     told: dict[str, dict[str, Any]] = {name: {} for name in names}
     for (name, budget), one in found.items():

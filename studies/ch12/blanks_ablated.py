@@ -1,50 +1,52 @@
 """Ablation of GLM's objective, and the cost of further objectives: the variants of `blank_arms`.
 
 Du et al. (2022) ablate the random order of the blanks, and replace the single [MASK] by sentinels; they say that two
-axes of positions keep a blank's length unknown (with one, their code keeps a flag of Part B). Their measure is
-SuperGLUE; here it is the loss on blanks, compared with the entropy lower bound for what a variant can see.
+axes of positions keep the length of a blank unknown (with one axis, their code keeps a flag for Part B). They evaluate
+on SuperGLUE; here the measure is the loss on blanks, compared with the entropy lower bound given what a variant can
+see.
 
 All variants get the same spans of the same sentences, those of the test set and those of rows with several blanks. The
 loss is the sum of −log p over all predicted tokens, ends included, per word or end. *Lengths* is −log p of the lengths
 of a row's blanks, summed over all fillings that make a sentence of the world. *Ends* is the loss per blank of
-predicting, at each word, whether the blank ends. (In this world the words around and before determine that almost
-completely, 0.0001 nats are left: the uncertainty about a length is part of the loss on words. So variants are judged by
-`lengths`.) The *floors* are exact:
+predicting, at each word, whether the blank ends. (In this world the surrounding and preceding words determine this
+almost completely, up to 0.0001 nats: the uncertainty about a length is part of the loss on words. So variants are
+judged by `lengths`.) The *floors* are exact:
 
-- filling in another order costs the Bayes-optimal predictor nothing: by the chain rule the sum is the same for all
-  orders (shown, not tested). So the variants that are not given positions in the whole text have one floor for the
-  total loss and for lengths; that of the ends depends on the order, and is given for both;
-- *places of the whole text* reveal more, and have floors of their own: the lengths are known, except for a blank at the
-  end of the text.
+- the loss of the Bayes-optimal predictor does not depend on the order: by the chain rule the sum is the same for all
+  orders (shown, not tested). So the variants without positions in the whole text share one floor for the total loss and
+  for lengths; the floor for the ends depends on the order, and is given for both orders;
+- *places of the whole text* reveal more, and have separate floors: the lengths are known, except for a blank at the end
+  of the text.
 
-*Above* is the loss above a variant's own floor. Then the variants fill the blanks of the test set, greedily, from left
-to right; generate sentences from nothing, by sampling; and continue the first half of the test sentences, greedily.
+*Above* is the excess of a variant's loss over its own floor. In addition, the variants fill the blanks of the test set
+greedily from left to right, sample sentences from an empty context, and continue the first halves of the test sentences
+greedily.
 
-Fixed before the runs, for the larger budget. A variant is *worse* than another in its loss if every seed of it is at
-least `MARGIN` further above its floor than every seed of the other, *better* in the opposite case; otherwise no
-difference *shows*. All are compared with the paper's variant, except *counting on* (with *left to right*) and
-*sentinels without places* (with *a sentinel a span*).
+The rules were fixed before the runs, for the larger budget. A variant has a *worse* loss than another if each of its
+seeds is at least `MARGIN` further above its floor than every seed of the other, *better* in the opposite case;
+otherwise no difference *shows*. All are compared with the paper's variant, except *counting on* (with *left to right*)
+and *sentinels without places* (with *a sentinel a span*).
 
 - "A random order is worth something" *holds* if *left to right* is worse, *fails* if it is better, in rows with several
-  blanks: elsewhere there is only one order. (Under a random order, on which it was never trained, its loss is certainly
-  higher: ``other order`` shows by how much.)
+  blanks, because other rows have only one order. (Under a random order, on which it was never trained, its loss is
+  certainly higher; ``other order`` shows by how much.)
 - "One [MASK] is better than sentinels" *holds* if *a sentinel a span* is worse in rows with several blanks, *fails* if
-  it is better. The paper says that sentinels are learned in vain where a task has one blank; no task follows here.
+  it is better. The paper says that sentinels are learned in vain if a task has one blank; no task follows here.
 - "It is worth something that Part B says where a blank stands" *holds* if *sentinels without places* is worse in rows
-  with several blanks, *fails* if it is better. (The variant without positions was run first, and alone; compared with
-  the paper's, from which it differs in two respects, its loss was higher. The variant with both was added then, and
-  these two claims were separated.)
+  with several blanks, *fails* if it is better. (Originally only the variant without positions was run; its loss was
+  higher than that of the paper's variant, from which it differs in two respects. The variant with sentinels and
+  positions was then added, and the two claims were separated.)
 - "A second axis is worth something" *holds* if *one axis* is worse on the test set, *fails* if it is better.
-- "With the places of the whole text the length can be read off" *holds* if every seed saves at least half of what its
-  floor saves in lengths, and has a lower loss on them than every seed of the paper's. A higher accuracy is then no
-  merit, because that of the exact posterior is higher too.
+- "With the places of the whole text the length can be read off" *holds* if the loss on lengths of every seed is lower
+  by at least half of the difference between the floors, and lower than that of every seed of the paper's variant. A
+  higher accuracy is then not a merit, because that of the exact posterior is higher too.
 - A second objective *costs* something on the paper's blanks if its variant is worse on the test set after the same
-  number of tokens. That is *for want of reading* (too little training on these blanks) if it is not worse, after the
-  larger budget, than the paper's after the smaller, where both have been trained on the same number of blanks. It
-  *gives* something if, from half a sentence, a larger fraction of its outputs are sentences, for every seed, by more
-  than `SHARE`. (Generation from nothing is reported, not judged: only these variants were trained on such blanks. A
-  lookup of training sentences would generate nothing but sentences; ``read`` gives the fraction that occurs in the
-  training text.)
+  number of tokens. The cost is *for want of reading* (too little training on these blanks) if the variant after the
+  larger budget is not worse than the paper's after the smaller budget, when both have been trained on the same number
+  of blanks. A second objective *gives* something if a larger fraction of the outputs from half a sentence are
+  sentences, for every seed, by more than `SHARE`. (Generation from an empty context is reported but not judged, because
+  only these variants were trained on such blanks. A lookup of training sentences would generate only sentences;
+  ``read`` gives the fraction that occurs in the training text.)
 """
 
 from collections.abc import Callable, Sequence
@@ -116,28 +118,29 @@ def lengths_paid(model: nn.Module, arm: Arm, asked: Sequence[Row]) -> float:
 
 
 def drawing(generator: torch.Generator) -> Callable[[Tensor], Tensor]:
-    """A function that samples a token from each row of logits."""
+    """Return a function that samples a token from each row of logits."""
     return lambda logits: torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
 
 
 def continued(model: nn.Module, arm: Arm, begun: Sequence[Sequence[str]], choose: Callable[[Tensor], Tensor],
               ) -> list[tuple[str, ...]]:
-    """Continuations of the beginnings of sentences, possibly empty, each followed by a blank."""
+    """Continuations of the beginnings of sentences, generated in a blank that follows each beginning; they may be
+    empty."""
     texts = [encoded([*words, BLANK]) for words in begun]
     said = filled(model, arm.long, texts, [range(1, len(text) + 1) for text in texts], choose)
     return [(*words, *small_world_tokenizer().tokens(blank)) for words, [blank] in zip(begun, said, strict=True)]
 
 
 def sentences(written: Sequence[Sequence[str]], read: dict[tuple[str, ...], int]) -> dict[str, float]:
-    """Among generated texts: the fraction that are ``sentences`` of the world, the fraction that occurs in the training
-    text (``read``), and the number of ``different`` ones per text."""
+    """For generated texts: the fraction that are ``sentences`` of the world, the fraction that occur in the training
+    text (``read``), and the number of distinct texts divided by the number of texts (``different``)."""
     return {"sentences": fmean(world.small().logprob(words, "test") > float("-inf") for words in written),
             "read": fmean(tuple(words) in read for words in written),
             "different": len(set(map(tuple, written))) / len(written)}
 
 
 def beginnings() -> list[tuple[str, ...]]:
-    """The different first halves of the test sentences."""
+    """The distinct first halves of the test sentences."""
     return list(dict.fromkeys(row.words[:len(row.words) // 2] for row in blank_test_set.rows("test_set")))
 
 
@@ -156,19 +159,19 @@ def told(folder: str, name: str, budget: int, seed: int) -> dict[str, Any]:
 
 
 def own_floor(arm: Arm) -> str:
-    """The key of a variant's own floor in `floors`."""
+    """The key of a variant's floor in `floors`."""
     return TOLD if arm.told else IN_ORDER if arm.ordered else "a random order"
 
 
 def above(spread: dict[str, Any], least: float) -> dict[str, Any]:
-    """The loss above the floor, with its spread."""
+    """The excess of the loss over the floor, with its spread."""
     return {**spread, **{key: spread[key] - least for key in ("mean", "low", "high")},
             "values": [value - least for value in spread["values"]]}
 
 
 def compared(one: dict[str, Any], other: dict[str, Any]) -> str:
-    """Whether one variant, by its loss above its floor, is "worse" than the other, or "better"; otherwise "does not
-    show"."""
+    """Return "worse" or "better" for one variant compared with the other, by the excess of the loss over the floor;
+    otherwise "does not show"."""
     return "worse" if separated(one, other, MARGIN) else "better" if separated(other, one, MARGIN) else "does not show"
 
 

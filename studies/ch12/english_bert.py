@@ -1,11 +1,11 @@
-"""The bundled GLM, and a BERT for comparison: of one size, pretrained on the same number of real tokens of the full
-world's English.
+"""The bundled GLM, and a BERT for comparison, of equal size and pretrained on the same number of real tokens of the
+full world's English.
 
-GLM is the checkpoint, whose learning rate, 0.002, was chosen by single shorter runs (its README). BERT masks the same
-number of words, independently, and has next-sentence prediction; its learning rate is the best of a grid by the loss of
-short runs on other texts, as for those of `pretrained`. It is not a `Study`, because its updates are determined by
-counting tokens, and because the classifiers on it initialize their new layer after its network, with the seed of their
-own run, which a study's own seed would override.
+GLM is the bundled checkpoint, whose learning rate, 0.002, was chosen by single shorter runs (see its README). BERT
+masks the same number of words, independently, and has next-sentence prediction; its learning rate is the best of a grid
+by the loss of short runs on other texts, as in `pretrained`. This is not a `Study`, because the number of updates is
+determined by counting tokens, and because classifiers built on the BERT initialize their new layer after its network,
+with the seed of their own run, which the seed of a study would override.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def texts(name: str, seed: int) -> Any:
 
 
 def tokens_an_update(name: str) -> float:
-    """Real tokens per update, special tokens included: the mean over one update in `EVERY`."""
+    """Mean number of real tokens per update, including special tokens, over one update in `EVERY`."""
     batches, pad = texts(name, SEED), world_tokenizer().vocab.need("pad")
     return fmean(sum(int((batches(update * ACCUMULATE + step).tokens != pad).sum()) for step in range(ACCUMULATE))
                  for update in range(0, UPDATES, EVERY))
@@ -56,7 +56,7 @@ def glm_tokens() -> float:
 
 
 def learn(lr: float, updates: int, seed: int) -> BERTPretraining:
-    """BERT after the given number of updates."""
+    """Pretrain BERT for the given number of updates and return it."""
     torch.manual_seed(seed)
     model = bert(len(world_tokenizer()))
     fit(model, texts("BERT", seed), steps=updates, lr=lr, warmup=WARMUP, accumulate=ACCUMULATE, show=False)
@@ -65,7 +65,7 @@ def learn(lr: float, updates: int, seed: int) -> BERTPretraining:
 
 @torch.no_grad()
 def loss(model: BERTPretraining) -> float:
-    """BERT's loss on held-out texts, averaged over batches."""
+    """The loss of BERT on held-out texts, averaged over batches."""
     model.eval()
     batches = texts("BERT", OTHERS)
     return fmean(float(model.loss(batches(step))) for step in range(JUDGED * ACCUMULATE))
@@ -73,17 +73,17 @@ def loss(model: BERTPretraining) -> float:
 
 @none_if_diverged
 def lr_score(lr: float, seed: int) -> float:
-    """Score of a learning rate: minus the loss after `PILOT` updates."""
+    """Score of a learning rate: the negative loss after `PILOT` updates."""
     return -loss(learn(lr, PILOT, seed))
 
 
 def kept(folder: str) -> Path:
-    """Path of BERT's weights."""
+    """The path of BERT's weights."""
     return Path(folder) / "English BERT.safetensors"
 
 
 def train(folder: str, lr: float, updates: int) -> float:
-    """Pretrain BERT and save it; returns its loss on other texts."""
+    """Pretrain BERT and save it; return its loss on other texts."""
     model = learn(lr, updates, SEED)
     keep(model, kept(folder))
     return loss(model)
@@ -99,8 +99,8 @@ def pretrained(folder: str, name: str) -> GLMPretraining | BERTPretraining:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """BERT's ``lr``, the ``rates`` tried with their losses, its ``updates``, its ``loss`` on other texts, and the
-    ``million`` tokens that it and GLM were trained on. Leaves BERT in the folder of the parts."""
+    """BERT's ``lr``, the ``rates`` tried with their losses, the number of ``updates``, the ``loss`` on other texts, and
+    the ``million`` tokens that BERT and GLM were trained on. BERT is stored in the folder of the parts."""
     read = parts(glm_tokens, [()])[()]
     updates = round(read / parts(tokens_an_update, [("BERT",)])["BERT",])
     lr, scores = tune_learning_rates(parts, lr_score, PILOTS, {(): RATES})[()]

@@ -1,12 +1,12 @@
-"""How BERT can fill blanks: given the number of words of each, or searching over the lengths.
+"""Ways in which BERT can fill blanks: given the number of words of each blank, or searching over the lengths.
 
-BERT needs one [MASK] for each word it predicts. Given the lengths, it fills all masks at once; or one at a time, the
+BERT needs one [MASK] for each word it predicts. Given the lengths, it fills all masks at once, or one at a time, the
 most certain first, with a new forward pass each time. Otherwise it fills every combination of lengths that keeps the
-text within the maximum sentence length, and takes the combination whose words it finds most probable: by the
+text within the maximum sentence length, and selects the combination with the most probable words: by the
 log-probabilities at the time of filling, or by the pseudo-log-likelihood (Salazar et al. 2020), which masks each word
-in turn given all others. A sum of these favours short fillings, a mean long ones. The frequency of masked spans of each
-length, given the number of visible tokens, can be added as a prior, with a weight. (Du et al. 2022 say in §2.4 that
-BERT must go through all lengths; these are the ways that we know to do it.)
+in turn given all others. A sum of these values favours short fillings, a mean long ones. The frequency of masked spans
+of each length, given the number of visible tokens, can be added as a weighted prior. (Du et al. 2022 say in §2.4 that
+BERT must enumerate all lengths; these are the ways to do so that we know of.)
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ Says = Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch time vocab"]]
 
 
 class Guess(NamedTuple):
-    """A combination of lengths, the words of each blank, and their score by each of `MEASURES`."""
+    """A combination of lengths, the words of each blank, and the score of the filling by each of the `MEASURES`."""
 
     lengths: tuple[int, ...]
     fillings: tuple[tuple[int, ...], ...]
@@ -46,7 +46,7 @@ class Guess(NamedTuple):
 
 
 def bert_says(model: nn.Module, vocab: Vocabulary) -> Says:
-    """A BERT's log-probabilities for [CLS] text [SEP]."""
+    """Return a function that computes a BERT's log-probabilities for [CLS] text [SEP]."""
     never = torch.tensor(sorted(vocab.special))
 
     @torch.no_grad()
@@ -60,7 +60,7 @@ def bert_says(model: nn.Module, vocab: Vocabulary) -> Says:
 
 
 def said_of(says: Says, texts: Sequence[Sequence[int]]) -> Iterator[tuple[int, Tensor]]:
-    """The index of each text and its log-probabilities; texts of one length are batched."""
+    """The index of each text with its log-probabilities; texts of the same length are batched."""
     same = defaultdict(list)
     for number, text in enumerate(texts):
         same[len(text)].append(number)
@@ -71,8 +71,8 @@ def said_of(says: Says, texts: Sequence[Sequence[int]]) -> Iterator[tuple[int, T
 
 
 def lengths_tried(text: Sequence[int], mask: int, longest: int) -> list[tuple[int, ...]]:
-    """Every combination of lengths for the blanks of a text, at least one word each, with at most ``longest`` words in
-    the text."""
+    """Every combination of lengths for the blanks of a text, with at least one word per blank and at most ``longest``
+    words in the text."""
     blanks = list(text).count(mask)
     found: list[tuple[int, ...]] = [()]
     for left in reversed(range(blanks)):
@@ -82,14 +82,14 @@ def lengths_tried(text: Sequence[int], mask: int, longest: int) -> list[tuple[in
 
 
 def with_masks(text: Sequence[int], lengths: Sequence[int], mask: int) -> list[int]:
-    """A text with as many [MASK]s for each blank as it has words."""
+    """The text with one [MASK] for each word of each blank."""
     left = iter(lengths)
     return [token for word in text for token in ([mask] * next(left) if word == mask else [word])]
 
 
 def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> list[tuple[list[int], float]]:
-    """Each text with all its [MASK]s filled by one of `FILLS`, and the sum of the log-probabilities at the time of
-    filling."""
+    """Each text with all its [MASK]s filled in one of the ways of `FILLS`, and the sum of the log-probabilities at the
+    time of filling."""
     whole, sums = [list(text) for text in texts], [0.0] * len(texts)
     open = [number for number, text in enumerate(whole) if mask in text]
     while open:
@@ -105,7 +105,7 @@ def filled(says: Says, texts: Sequence[Sequence[int]], mask: int, way: str) -> l
 
 
 def pseudo_logprobs(says: Says, texts: Sequence[Sequence[int]], mask: int) -> list[list[float]]:
-    """For each text, log p of each word when it alone is masked."""
+    """For each text, log p of each word if only that word is masked."""
     hidden = [(number, position) for number, text in enumerate(texts) for position in range(len(text))]
     asked = [[*texts[number][:position], mask, *texts[number][position + 1:]] for number, position in hidden]
     found = [[0.0] * len(text) for text in texts]
@@ -116,7 +116,7 @@ def pseudo_logprobs(says: Says, texts: Sequence[Sequence[int]], mask: int) -> li
 
 
 def cut(text: Sequence[int], words: Sequence[int], lengths: Sequence[int], mask: int) -> tuple[tuple[int, ...], ...]:
-    """The words in the blanks of ``text`` when the filled text is ``words``."""
+    """The words in the blanks of ``text`` if the filled text is ``words``."""
     found, place, left = [], 0, iter(lengths)
     for token in text:
         length = next(left) if token == mask else 1
@@ -128,14 +128,14 @@ def cut(text: Sequence[int], words: Sequence[int], lengths: Sequence[int], mask:
 
 def told(says: Says, texts: Sequence[Sequence[int]], lengths: Sequence[Sequence[int]], mask: int, way: str,
          ) -> list[tuple[tuple[int, ...], ...]]:
-    """The words in the blanks of texts, with one [MASK] per blank, given the lengths."""
+    """The words in the blanks of texts, given the lengths of the blanks; each text has one [MASK] per blank."""
     asked = [with_masks(text, of, mask) for text, of in zip(texts, lengths, strict=True)]
     return [cut(text, words, of, mask) for text, of, (words, _) in
             zip(texts, lengths, filled(says, asked, mask, way), strict=True)]
 
 
 def guesses(says: Says, texts: Sequence[Sequence[int]], mask: int, longest: int, way: str) -> list[list[Guess]]:
-    """For each text, every combination of lengths with its filling and its scores."""
+    """For each text, all combinations of lengths, each with its filling and scores."""
     found = []
     for text in texts:
         tried = lengths_tried(text, mask, longest)
@@ -156,14 +156,14 @@ def _scores(text: Sequence[int], lengths: Sequence[int], mask: int, total: float
 
 
 def length_prior(lengths: Sequence[int], longest: int, weight: float = 1.0) -> dict[int, float]:
-    """Number of words → log frequency of blanks of this length, with add-one smoothing, times a weight; from the
-    lengths of blanks of training texts."""
+    """Map each number of words to the weighted log frequency of blanks with this length, with add-one smoothing, given
+    the lengths of blanks of training texts."""
     counts = Counter(lengths)
     total = len(lengths) + longest
     return {length: weight * log((counts[length] + 1) / total) for length in range(1, longest + 1)}
 
 
 def best(tried: Sequence[Guess], measure: str, prior: Mapping[int, float] | None = None) -> Guess:
-    """The guess with the highest score by a measure, plus the log ``prior`` of the length of each blank."""
+    """The guess with the highest score by a measure, plus the log ``prior`` of the length of each blank if given."""
     return max(tried, key=lambda guess: guess.scores[measure] + sum(prior[length] for length in guess.lengths)
                if prior else guess.scores[measure])

@@ -1,9 +1,9 @@
-"""Fine-tuning and generation of each pretrained model, as in its own paper.
+"""Fine-tuning and generation for each pretrained model, as in its own paper.
 
-UniLM masks words of the target and predicts them in place; BERT, whose paper has no generation, uses UniLM's method:
-its weights, under the same attention mask, with the same words masked. GPT gets the source, [SEP] and the target, and
-predicts every next token of the target; the encoder-decoder predicts every next token of its decoder. All generate
-greedily.
+UniLM masks words of the target and predicts them in place. BERT, whose paper has no generation, uses UniLM's method:
+BERT's weights under the same attention mask, with the same words masked. GPT gets the source, [SEP] and the target, and
+predicts every next token of the target; the encoder–decoder predicts every next token of the decoder. All models
+generate greedily.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,12 +31,12 @@ Sources = Sequence[Sequence[int]]
 
 
 def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
-    """UniLM's pair: 70 % of the target's words masked."""
+    """UniLM's input pair, with 70 % of the target's words masked."""
     return masked_seq2seq_target(source, target, vocab=bilingual_tokenizer().vocab, rng=rng)
 
 
 def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
-    """GPT's text: [START] source [SEP] target [END], with the target as targets."""
+    """GPT's input: [START] source [SEP] target [END], in which the target tokens are the targets."""
     vocab = bilingual_tokenizer().vocab
     example = causal([*source, vocab.need("sep"), *target], vocab=vocab, rng=rng)
     example.targets[:len(source) + 1] = IGNORE
@@ -44,17 +44,17 @@ def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Ex
 
 
 def two_sided(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
-    """The encoder-decoder's pair: every next token of the target is a target."""
+    """The encoder–decoder's input pair, in which every next token of the target is a target."""
     return sequence_to_sequence(source, target, vocab=bilingual_tokenizer().vocab)
 
 
 def starts(sources: Sources) -> Tensor:
-    """[START] for each source."""
+    """One [START] token per source."""
     return torch.full((len(sources), 1), bilingual_tokenizer().vocab.need("start"))
 
 
 def in_place(model: UniLMPretraining, sources: Sources) -> list[Hypothesis]:
-    """Generation with UniLM: predict the token at a [MASK] appended to the text, and replace the mask with it."""
+    """Generation with UniLM: predict the token at a [MASK] appended to the text, and replace the mask by the token."""
     vocab = bilingual_tokenizer().vocab
     return greedy(UniLMDecoder(model, source_batch(sources, vocab), vocab), starts(sources), vocab, length=LONGEST)
 
@@ -67,7 +67,7 @@ def behind(model: GPT, sources: Sources) -> list[Hypothesis]:
 
 
 def looking_across(model: Transformer, sources: Sources) -> list[Hypothesis]:
-    """Generation with an encoder-decoder, which cross-attends to the sources."""
+    """Generation with an encoder–decoder, which cross-attends to the sources."""
     vocab = bilingual_tokenizer().vocab
     read = PairBatch.of([sequence_to_sequence(source, sources[0], vocab=vocab) for source in sources],
                         pad=vocab.need("pad")).source
@@ -75,8 +75,8 @@ def looking_across(model: Transformer, sources: Sources) -> list[Hypothesis]:
 
 
 def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
-    """A BERT as a UniLM: the segment embeddings that it lacks are initialized with its own two, as in the authors'
-    code."""
+    """A BERT converted to a UniLM: the segment embeddings that BERT lacks are initialized with its own two, as in the
+    authors' code."""
     size = asdict(bert.config) | {"segments": UniLMConfig.segments}
     made = UniLMPretraining(UniLMConfig(**size))
     tensors, name = dict(weights(bert)), "encoder.embeddings.segment.weight"
@@ -90,8 +90,8 @@ def as_it_is(model: nn.Module) -> nn.Module:
 
 
 class Manner(NamedTuple):
-    """How a model is fine-tuned: ``example(source, target, rng=rng)``; how it then generates: ``write(model,
-    sources)``; and ``begin``, which turns the pretrained model into the one that is fine-tuned."""
+    """How a model is fine-tuned and used: ``example(source, target, rng=rng)`` returns a training Example;
+    ``write(model, sources)`` generates; and ``begin`` converts the pretrained model to the one that is fine-tuned."""
 
     example: Callable[..., Example | PairExample]
     write: Callable[[Any, Sources], list[Hypothesis]]
@@ -106,7 +106,7 @@ MANNERS: Mapping[str, Manner] = {
 
 @torch.no_grad()
 def written(name: str, model: nn.Module, sources: Sources) -> list[tuple[int, ...]]:
-    """Greedy generations of a variant after each source, without [END]."""
+    """The texts that a variant generates greedily after each source, without [END]."""
     model.eval()
     end, found = bilingual_tokenizer().vocab.end, []
     for begin in range(0, len(sources), 64):

@@ -1,14 +1,15 @@
-"""The models of chapter 12: UniLM and the models it is meant to replace, of one size, pretrained on the same amount of
-text.
+"""The models of chapter 12: UniLM and the models that it is meant to replace, of equal size, pretrained on the same
+amount of text.
 
 All are trained on sentences of the full world in English or in Chinese, and on pairs of article segments, one text in
 eight; a translation never occurs next to its original. BERT masks words, with full attention; "sequence to sequence" is
-UniLM's network under one of its four masks only; GPT predicts every next word; the encoder-decoder of chapter 06
-encodes the first part of a text and decodes the second. The number of real tokens is equal, padding not counted:
-updates are set accordingly (`tokens` counts). The encoder-decoder has two layers per side and is narrower, so that it
-has the same number of parameters. Learning rates are the best of a grid by the loss of short runs on other texts.
+UniLM's network under one of its four masks only; GPT predicts every next word; the encoder–decoder of chapter 06
+encodes the first part of a text and decodes the second. The number of real tokens, without padding, is equal; the
+numbers of updates are set accordingly (see `tokens`). The encoder–decoder has two layers per side and is narrower, so
+that it has the same number of parameters. Learning rates are the best of a grid by the loss of short runs on other
+texts.
 
-All are pretrained in the recipe's folder. The bundled UniLM was trained on more text than these.
+All models are pretrained in the recipe's folder. The bundled UniLM was trained on more text than these models.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,18 +56,19 @@ EVERY = 28
 
 
 def continued(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random) -> Any:
-    """GPT's pair: one text if B follows A; otherwise A alone."""
+    """GPT's input for a pair: one text if B follows A, otherwise A alone."""
     return causal([*first, *(second if follows else ())], vocab=vocab, rng=rng)
 
 
 def halved(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> Any:
-    """The encoder-decoder's text: cut anywhere, as `mask_mixture` cuts; the second part has at least one word."""
+    """The encoder–decoder's input for a text, which is cut at a random point, as in `mask_mixture`; the second part has
+    at least one word."""
     cut = min(round(rng.random() * len(tokens)), len(tokens) - 1)
     return sequence_to_sequence(tokens[:cut], tokens[cut:], vocab=vocab)
 
 
 def answered_by(first: Sequence[int], second: Sequence[int], follows: bool, *, vocab: Vocabulary, rng: Random) -> Any:
-    """The encoder-decoder's pair: B is the target for A; if B does not follow, A is halved."""
+    """The encoder–decoder's input for a pair: B is the target for A; if B does not follow A, A is halved."""
     return sequence_to_sequence(first, second, vocab=vocab) if follows else halved(first, vocab=vocab, rng=rng)
 
 
@@ -88,7 +90,7 @@ def gpt(vocab: int) -> GPT2:
 
 
 def encoder_decoder(vocab: int) -> Transformer:
-    """The encoder-decoder of chapter 06 with a vocabulary of this size."""
+    """The encoder–decoder of chapter 06 with a vocabulary of this size."""
     return Transformer(TransformerConfig(vocab, 2, NARROW, HEADS, 4 * NARROW, dropout=0.0, smoothing=0.0))
 
 
@@ -96,7 +98,8 @@ ONE_MASK = {"sequence to sequence": 1.0}
 
 
 class Arm(NamedTuple):
-    """A network, its objectives for a text and for a pair, and its updates: six million tokens."""
+    """A network, its objectives for texts and for pairs, and the number of updates that amount to six million
+    tokens."""
 
     network: Callable[[int], nn.Module]
     objective: Callable[..., Any]
@@ -134,13 +137,13 @@ def tokens(name: str) -> float:
 
 
 def build(name: str, seed: int) -> nn.Module:
-    """A variant's network with random weights drawn with this seed."""
+    """The network of a variant, with random weights initialized with this seed."""
     torch.manual_seed(seed)
     return ARMS[name].network(len(bilingual_tokenizer()))
 
 
 def train(model: nn.Module, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Pretrain a variant for the given number of updates; returns the history."""
+    """Pretrain a variant for the given number of updates and return the history."""
     return fit(model, texts(name, seed), steps=updates, lr=lr, warmup=WARMUP, accumulate=ACCUMULATE, **options)
 
 
@@ -154,7 +157,7 @@ def loss(name: str, model: nn.Module) -> float:
 
 
 def development(run: Run) -> float:
-    """Minus the loss on other texts."""
+    """Negative loss on other texts."""
     return -loss(run.arm[0], run.model)
 
 
@@ -170,7 +173,7 @@ STUDY = Study(name="pretrained", arms={(name,): RATES for name in ARMS}, build=b
 
 
 def pretrained(folder: str | Path, name: str) -> nn.Module:
-    """A variant whose weights were saved, or `RANDOM_INIT`, in evaluation mode."""
+    """Load a variant's saved weights, or return `RANDOM_INIT`, in evaluation mode."""
     if name == RANDOM_INIT:
         return build("UniLM", SEED).eval()
     return STUDY.trained(folder, name, updates=ARMS[name].updates, seed=SEED)
@@ -178,7 +181,7 @@ def pretrained(folder: str | Path, name: str) -> nn.Module:
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """Model → ``lr``, the ``rates`` tried with their losses, ``million`` tokens of training text, ``updates``,
-    ``parameters``, and the ``loss`` on other texts. Leaves the models in the folder of the parts."""
+    ``parameters``, and the ``loss`` on other texts. The models are stored in the folder of the parts."""
     found = study.measure(parts)
     read = parts(tokens, [(name,) for name, _ in found])
     return {name: {

@@ -1,5 +1,5 @@
-"""Chapter 12: one network for understanding and generation, the mask mixture, the efficiency of target masking, blanks
-of unknown length, the ablation of GLM, and classification as a cloze.
+"""Recipe of chapter 12: one network for understanding and generation, the mask mixture, the efficiency of target
+masking, blanks of unknown length, the ablation of GLM, and classification in cloze format.
 
 The criteria are stated in the modules of the experiments; each was fixed before its runs.
 """
@@ -22,9 +22,9 @@ from studies.ch12 import (
 
 def main(parts: Parts) -> dict[str, Any]:
     """For the full world, the ``pretrained`` models, fine-tuned for classification (``reading``) and generation
-    (``writing``); for the small one, the effect of the mask mixture (``shares``), how much of the ``targets`` should be
-    masked, how blanks of ``unknown length`` are filled, and GLM's loss ``without`` a part of its objective; and for the
-    full one again, the gain of classification ``as cloze``."""
+    (``writing``); for the small world, the effect of the mask mixture (``shares``), the masking rate of ``targets``,
+    the filling of blanks of ``unknown length``, and GLM's loss ``without`` a part of its objective; and for the full
+    world again, the gain of classification ``as cloze``."""
     paid = shares.measure(parts)
     return {"pretrained": pretrained.measure(parts), "writing": writing.measure(parts),
             "reading": tuned.measure(parts), "shares": paid | translating.measure(parts, paid["updates"]),

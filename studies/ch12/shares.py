@@ -1,14 +1,14 @@
-"""What the mask mixture gains and costs: the loss of each variant of `shares` under each mask.
+"""The gains and costs of the mask mixture: the loss of each variant of `shares` under each mask.
 
-Fixed before the runs. The mixture *costs* something under a mask if the loss of every seed is at least 0.02 nats per
-word above that of the variant trained under that mask only; it *helps* there if it is at least 0.02 lower; otherwise it
-is *free*. The paper's own argument for the mixture is that the masks share what they learn (Dong et al. 2019, §1); it
-has no ablation of the proportions.
+The rule was fixed before the runs. The mixture *costs* something under a mask if the loss of every seed is at least
+0.02 nats per word above that of the variant trained under that mask only; it *helps* under that mask if its loss is at
+least 0.02 nats lower; otherwise it is *free*. The paper's own argument for the mixture is that the masks share what
+they learn (Dong et al. 2019, §1); it has no ablation of the proportions.
 
-Added after these runs, because the mixture had a cost under every mask: the mixture once more for `LONGER` times as
-many updates; and, for comparison with both, each mask alone after as many texts as the mixture had *under that mask*,
-with the learning rates chosen before. A remaining cost is then not for want of training on the mask, and a gain is what
-the masks share.
+Further runs were added afterwards, because the mixture had a cost under every mask: the mixture with `LONGER` times as
+many updates; and, for comparison with both mixtures, each mask alone after as many texts as the mixture had *under that
+mask*, with the learning rates chosen before. Any remaining cost is then not due to too little training on the mask, and
+any gain is due to what the masks share.
 """
 
 from math import log
@@ -27,12 +27,12 @@ LONGER = 3
 
 
 def build(name: str, seed: int) -> UniLMPretraining:
-    """The network, the same for each variant, with random weights drawn with this seed."""
+    """The network, which is the same for all variants, with random weights initialized with this seed."""
     return new(seed)
 
 
 def development(run: Run) -> float:
-    """Minus the loss on training text under a variant's own masks, weighted by their proportions."""
+    """Negative loss on training text under a variant's own masks, weighted by their proportions."""
     [name], told = run.arm, losses_by_mask(run.model, "train")
     return -sum(share * told[mask] for mask, share in ARMS[name].items())
 

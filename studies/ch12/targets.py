@@ -1,19 +1,19 @@
-"""How much of a target should be masked, and is masking wasteful? The training methods of
+"""How much of a target should be masked, and is masking wasteful? A comparison of the training methods of
 `plmlab.chapters.ch12.targets`.
 
 Learning rates are chosen for each budget up to `PILOT` updates; the larger budget uses those of `PILOT`. (An earlier
-version had one rate for all budgets, chosen after 800 updates. It made next-word prediction slow in short runs: its
-conclusion about these was wrong.) Some methods have an accuracy of 0 after few updates, at any rate. A `Study` would
-refuse to choose a rate among such runs; here it is the middle one, and the accuracy of 0 is reported.
+version had one rate for all budgets, chosen after 800 updates. This rate made next-word prediction slow in short runs,
+so the conclusion about them was wrong.) After few updates, some methods have an accuracy of 0 at any learning rate. A
+`Study` would refuse to choose a rate among such runs; here the middle rate is used, and the accuracy of 0 is reported.
 
-Fixed before the runs. A method *writes* (has learned to translate) after the smallest budget at which its mean accuracy
-over the seeds is 90 %. "Masking wastes most of a target" is correct if every masking rate needs a larger budget than
-predicting the next word at every position. But only the small *fraction* of targets is the waste if predicting an
-equally small fraction of next words is equally slow; if that is faster too, the number of targets is not the reason.
-*Masks behind* (appended masks) predict every word in place given the correct preceding words: if they are slow too, the
-prediction in place is hard; if not, the masked context is. With the whole target masked, nothing is learned about how a
-word depends on those before it, so the model must generate badly. (It does not: in this world the source determines
-almost everything.)
+The rules were fixed before the runs. A method *writes* (has learned to translate) after the smallest budget at which
+its mean accuracy over the seeds is 90 %. "Masking wastes most of a target" is correct if every masking rate needs a
+larger budget than predicting the next word at every position. The waste is due to the small *fraction* of targets if
+predicting an equally small fraction of next words is equally slow; if the latter is faster, the number of targets is
+not the reason. *Masks behind* (appended masks) predict every word in place given the correct preceding words: if this
+is slow too, prediction in place is hard; if not, the masked context is hard. With the whole target masked, nothing is
+learned about how a word depends on the preceding words, so the model must generate badly. (It does not: in this world
+the source determines almost everything.)
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ ENOUGH = 0.9
 
 
 def tuned(way: str, updates: int, lr: float, seed: int, split: str = "test") -> float:
-    """The fraction of passages translated without a mistake after the given number of updates."""
+    """The fraction of passages translated without an error after the given number of updates."""
     make, write = WAYS[way]
     model = shares.new(seed)
     small_writing.tune(model, make, updates, lr, seed, show=False)

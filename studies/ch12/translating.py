@@ -1,8 +1,9 @@
-"""Translations of the variants of `shares` after short fine-tuning, and a sentence lookup baseline.
+"""Translations by the variants of `shares` after short fine-tuning, and a sentence lookup baseline.
 
-Fixed before the runs. The mixture helps generation if the accuracy of every seed is above that of every seed of every
-other variant. The learning rates for fine-tuning are a variant's own, the best after the longer fine-tuning from the
-weights of the first seed, which is also measured: so this is not a `Study`, whose pilot runs have other seeds.
+The rule was fixed before the runs. The mixture helps generation if the accuracy of each of its seeds is above that of
+every seed of every other variant. Each variant has its own learning rate for fine-tuning, the best after the longer
+fine-tuning from the weights of the first seed. This seed is also evaluated, so this is not a `Study`, whose pilot runs
+have other seeds.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ def trained(folder: str, name: str, updates: int, seed: int) -> UniLMPretraining
 
 
 def tuned(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> UniLMPretraining:
-    """A variant after ``count`` fine-tuning updates."""
+    """Fine-tune a variant for ``count`` updates and return it."""
     model = trained(folder, name, updates, seed)
     small_writing.tune(model, small_writing.masked(0.7), count, lr, seed, show=False)
     return model
@@ -44,13 +45,13 @@ def lr_score(folder: str, name: str, updates: int, count: int, lr: float, seed: 
 
 
 def translation_accuracy(folder: str, name: str, updates: int, count: int, lr: float, seed: int) -> float:
-    """The fraction of passages that a variant translates without a mistake."""
+    """The fraction of passages that a variant translates without an error."""
     return small_writing.translation_accuracy(tuned(folder, name, updates, count, lr, seed), "test")
 
 
 def looked_up(updates: int, seed: int) -> float:
-    """Accuracy of a baseline without a network: a lookup table of sentences and their translations, from as many
-    passages as there are in this number of updates."""
+    """Accuracy of a baseline without a network: a lookup table of sentences and their translations, built from the
+    passages of this number of updates."""
     table: dict[tuple[int, ...], tuple[int, ...]] = {}
     for english, chinese in rows("train", Random(f"table {seed}"), updates * small_writing.BATCH):
         table.update(zip(sentences(english), sentences(chinese), strict=True))
@@ -59,7 +60,7 @@ def looked_up(updates: int, seed: int) -> float:
 
 
 def sentences(passage: Sequence[int]) -> list[tuple[int, ...]]:
-    """A passage split after each sentence-final punctuation mark."""
+    """Split a passage after each sentence-final punctuation mark."""
     marks = {ids()[mark] for mark in (".", "?", "。", "？") if mark in ids()}
     ends = [place + 1 for place, token in enumerate(passage) if token in marks]
     return [tuple(passage[begin:end]) for begin, end in pairwise([0, *ends])]

@@ -1,16 +1,17 @@
-"""The four tasks of chapter 08 for UniLM, BERT and GPT: does a model that can also generate lose accuracy in
+"""The four tasks of chapter 08 for UniLM, BERT and GPT: does a model that can also generate lose accuracy on
 classification?
 
-UniLM takes its input as BERT does, with full attention, with segments A and B. GPT has an input format for classes
-only: one sentence or two, and the class predicted at [END] (Radford et al. 2018, §3.2).
+UniLM's input has the same format as BERT's, with full attention and segments A and B. GPT has an input format only for
+classification: one or two sentences, with the class predicted at [END] (Radford et al. 2018, §3.2).
 
-Fixed before the runs. UniLM *reads as well as BERT* (Dong et al. 2019, table 11: 80.8 against 80.5 on GLUE) if there is
-no task in which BERT's lowest seed is above UniLM's highest; *worse* if there are two or more; *better* if there are
-two or more the other way round, and none this way. With 300 rows the standard error is up to three points.
+The rule was fixed before the runs. UniLM *reads as well as BERT* (Dong et al. 2019, table 11: 80.8, compared with 80.5,
+on GLUE) if there is no task in which BERT's lowest seed is above UniLM's highest; *worse* if there are two or more such
+tasks; *better* if there are none, and two or more tasks in which UniLM's lowest seed is above BERT's highest. With 300
+rows the standard error is up to three percentage points.
 
-Learning rates are the best of a growing grid by the mean development score over all seeds. (By that of the first seed
-alone, "a pair" gave UniLM a rate at which the other two seeds learned next to nothing.) UniLM's network with random
-weights was added after the others had been run.
+Learning rates are the best of a growing grid by the mean development score over all seeds. (By the score of the first
+seed alone, UniLM got a rate for "a pair" at which the other two seeds learned almost nothing.) UniLM's network with
+random weights was added after the other runs.
 """
 
 from collections.abc import Sequence
@@ -47,12 +48,12 @@ def read_by_gpt(task: str, row: Any) -> Example:
 
 
 def gpt_score(model: GPTClassifier, task: str, rows: Sequence[Any]) -> float:
-    """Accuracy of a GPT on these rows."""
+    """Accuracy of a fine-tuned GPT on these rows."""
     return accuracy(model, partial(read_by_gpt, task), rows)
 
 
 def gpt_reached(gpt: GPT2, task: str, lr: float, seed: int) -> dict[str, float | int]:
-    """The result of a GPT run, with the same numbers as `plmlab.transfer.run_result`."""
+    """The result of a GPT run, with the same values as `plmlab.transfer.run_result`."""
     torch.manual_seed(seed)
     model = GPTClassifier.from_pretrained(gpt, TASKS[task].labels)
     try:
