@@ -37,9 +37,9 @@ and *sentinels without places* (with *a sentinel a span*).
   higher than that of the paper's variant, from which it differs in two respects. The variant with sentinels and
   positions was then added, and the two claims were separated.)
 - "A second axis is worth something" *holds* if *one axis* is worse on the test set, *fails* if it is better.
-- "With the places of the whole text the length can be read off" *holds* if the loss on lengths of every seed is lower
-  by at least half of the difference between the floors, and lower than that of every seed of the paper's variant. A
-  higher accuracy is then not a merit, because that of the exact posterior is higher too.
+- "With the places of the whole text the length can be read off" *holds* if the loss on lengths of every seed is below
+  the floor without these positions by at least half of the difference between both floors, and lower than that of every
+  seed of the paper's variant. A higher accuracy is then not a merit, because that of the exact posterior is higher too.
 - A second objective *costs* something on the paper's blanks if its variant is worse on the test set after the same
   number of tokens. The cost is *for want of reading* (too little training on these blanks) if the variant after the
   larger budget is not worse than the paper's after the smaller budget, when both have been trained on the same number
@@ -176,9 +176,9 @@ def compared(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def read_off(lengths: dict[str, Any], papers: dict[str, Any], untold: float, told: float) -> dict[str, Any]:
-    """The fraction that each seed saves of what positions in the whole text can save in the loss on lengths, and
-    whether the length "can be read off". ``papers``: the loss of the paper's variant on lengths; ``untold``, ``told``:
-    its floors without the positions, and with them."""
+    """For each seed, the reduction of the loss on lengths as a fraction of the reduction that positions in the whole
+    text allow, and whether the length "can be read off". ``papers`` is the loss of the paper's variant on lengths;
+    ``untold`` and ``told`` are the floors without and with these positions."""
     shares = [(untold - value) / (untold - told) for value in lengths["values"]]
     return {"shares": shares, "holds": min(shares) >= 0.5 and separated(papers, lengths)}
 

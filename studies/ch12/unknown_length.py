@@ -1,31 +1,31 @@
-"""Blanks of unknown length: GLM fills them; BERT is given their lengths, or searches over them.
+"""Blanks of unknown length: GLM fills them directly; BERT is given their lengths or searches over the lengths.
 
-Du et al. (2022) say that BERT cannot fill a blank of several words properly: it predicts them independently, and must
-go through all lengths. Here both fill the blanks of `blank_test_set`, after the same number of tokens, with learning
-rates of their own; GLM also after half of them. GLM fills greedily, from left to right. BERT is two networks, one
-trained with masked words and one with masked spans. With given lengths or by search, it fills in the ways of
-`guessing`; network and way are those that are best on development rows: with given lengths by accuracy, and with search
-by the mean `chance`. The search is also run with the lengths of training spans as a prior, which depends on the number
-of visible tokens; its weight is chosen too.
+Du et al. (2022) say that BERT cannot fill a blank of several words properly, because it predicts the words
+independently and must enumerate all lengths. Here both models fill the blanks of `blank_test_set`, after the same
+number of tokens and with their own learning rates; GLM also after half the number of tokens. GLM fills greedily from
+left to right. There are two BERTs, one trained with masked words and one with masked spans. They fill in the ways of
+`guessing`, with given lengths or with search; network and way are selected on development rows, by accuracy with given
+lengths, and by the mean `chance` with search. The search is also run with the lengths of training spans as a prior,
+which depends on the number of visible tokens; the weight of the prior is selected as well.
 
-Fixed before the runs, for the larger budget. A model fills *better* than another if the mean `chance` on the test set
-of its lowest seed is above that of the other's highest by more than `MARGIN`: like `right`, but without the luck of
-which of several probable fillings is the correct one.
+The rules were fixed before the runs, for the larger budget. A model fills *better* than another if its lowest seed has
+a mean `chance` on the test set that is above that of the other's highest seed by more than `MARGIN`. This score is like
+`right`, but does not depend on which of several probable fillings happens to be correct.
 
 - The claim *holds* if GLM fills better than BERT with search, and better than BERT with search and the length prior. It
-  *fails* if either fills better than GLM, and otherwise *does not show at this size*.
-- *Knowing the length* is worth what the exact posterior gains by it (no network needed). BERT *uses it* if its accuracy
-  with given lengths is, for every seed, higher than with search for every seed, by more than `MARGIN`. If BERT with
-  given lengths has a higher accuracy than GLM, that is not a failure of GLM's: BERT knows more.
-- A model is *at its best* if its mean `chance` is no more than 0.03 below that of the exact posterior: then there is
-  nothing left to be learned here.
-- By construction, and therefore not a finding: GLM needs one forward pass per word, and BERT one filling per
-  combination of lengths; `readings` gives the number of forward passes of each per row.
-- A lookup table of training sentences needs no network and comes within 0.02 of the exact posterior's mean `chance`: so
-  small a world can be memorized completely. So no model can fill much better than the table here, and the experiment
-  only shows which *way to fill* loses least. On the unseen rows the table is never correct; but even the exact
-  posterior is correct on only about one in ten, so they decide nothing: accuracy and the fraction of sentences on them
-  are only reported.
+  *fails* if either of these fills better than GLM, and otherwise *does not show at this size*.
+- *Knowing the length* is worth what the exact posterior gains from it (no network needed). BERT *uses it* if every seed
+  has a higher accuracy with given lengths than all seeds have with search, by more than `MARGIN`. If BERT with given
+  lengths has a higher accuracy than GLM, this is not a failure of GLM, because BERT is given more information.
+- A model is *at its best* if its mean `chance` is no more than 0.03 below that of the exact posterior; there is then
+  nothing left to learn here.
+- By construction, and therefore not as a finding, GLM needs one forward pass per word, and BERT one filling per
+  combination of lengths; `readings` gives the number of forward passes per row for each.
+- A lookup table of training sentences needs no network and comes within 0.02 of the exact posterior's mean `chance`,
+  because such a small world can be memorized completely. So no model can fill much better than the table here, and the
+  experiment only shows which *way to fill* loses least. On the unseen rows the table is never correct; but even the
+  exact posterior is correct on only about one row in ten, so these rows decide nothing: accuracy and the fraction of
+  sentences on them are only reported.
 """
 
 from collections.abc import Sequence
@@ -50,8 +50,8 @@ then the edge of the grid, was best.)"""
 
 
 def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]:
-    """Rows → GLM's scores (`scores_of`), and its ``readings``: forward passes per row, one per generated word or
-    end."""
+    """Map each set of rows to GLM's scores (`scores_of`), and its forward passes per row (``readings``): one per
+    generated word or end."""
     found = {}
     for name in ASKED:
         asked = blank_test_set.rows(name)
@@ -62,9 +62,9 @@ def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]
 
 
 def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Rows → way to fill → the scores (`scores_of`) of a BERT after the larger budget. Ways are "told: " (given
-    lengths) and one of `guessing.FILLS`; "guessed: " (search), that, and the score that ranks lengths; and "with
-    lengths of training: ", both, and the weight of the prior."""
+    """Rows → way to fill → the scores (`scores_of`) of a BERT after the larger budget. The name of a way is "told: "
+    (given lengths) and one of `guessing.FILLS`; "guessed: " (search), one of these, and the score that ranks lengths;
+    or "with lengths of training: ", the same two, and the weight of the prior."""
     vocab, found = small_world_tokenizer().vocab, {}
     mask = vocab.need("mask")
     says = guessing.bert_says(trained(folder, name, BUDGETS[-1], seed), vocab)
@@ -88,8 +88,8 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
 
 
 def readings(rows: str = "test_set") -> dict[str, float]:
-    """Kind of BERT → its mean number of forward passes per row, filling the most certain word first and ranking by the
-    words in the blanks."""
+    """Map each kind of BERT to its mean number of forward passes per row, if it fills the most certain word first and
+    ranks lengths by the words in the blanks."""
     told, guessed = [], []
     for row in blank_test_set.rows(rows):
         tried = guessing.lengths_tried(encoded(row.text), small_world_tokenizer().vocab.need("mask"), LONGEST)
@@ -99,9 +99,9 @@ def readings(rows: str = "test_set") -> dict[str, float]:
 
 
 def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """Kind ("told", "guessed", "with lengths of training") → the BERT and the way that are best on development rows, on
-    average over the seeds: with given lengths by accuracy (``right``), because then the model knows more than
-    ``chance`` assumes; with search by ``chance``. ``runs``: (BERT, seed) → `bert_told`."""
+    """Kind ("told", "guessed", "with lengths of training") → the BERT and the way that are best on development rows,
+    averaged over the seeds: with given lengths by accuracy (``right``), because the model then has more information
+    than ``chance`` assumes; with search by ``chance``. ``runs`` maps (BERT, seed) to the output of `bert_told`."""
     scores = {(name, way): fmean(runs[name, seed]["development"][way]["right" if way.startswith("told") else "chance"]
                                  for seed in SEEDS)
               for name, first in runs if first == SEEDS[0] for way in runs[name, first]["development"]}
@@ -111,7 +111,7 @@ def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[st
 
 
 def verdict(glm: dict[str, Any], guessers: Sequence[dict[str, Any]]) -> str:
-    """The verdict by the rule fixed before the runs, from mean chances with their spread."""
+    """The verdict by the rule above, given the mean chances with their spread."""
     return "holds" if all(separated(glm, told, MARGIN) for told in guessers) else \
         "fails" if any(separated(told, glm, MARGIN) for told in guessers) else "does not show at this size"
 

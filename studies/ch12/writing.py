@@ -1,16 +1,16 @@
 """Two generation tasks for every model of `pretrained`: translation into Chinese, and summarization of an article.
 
-Each model is fine-tuned as in its own paper (`manners`), and generates greedily; UniLM's network with random weights is
-trained in the same way for comparison. No pretraining text shows which sentences are translations of each other. The
-rows are described in `plmlab.chapters.ch12.writing`.
+Each model is fine-tuned as in its own paper (`manners`), and generates greedily; for comparison, UniLM's network with
+random weights is trained in the same way. The pretraining text does not reveal which sentences are translations of each
+other. The rows are described in `plmlab.chapters.ch12.writing`.
 
 Fixed before the runs: a model *writes better* than another in a task if the exact match of its lowest seed is above
-that of the other's highest. UniLM's mask mixture *helps to write* if it writes better than the network that was
-pretrained under one mask only, and *costs* something if that one writes better; in at least one of the two tasks, and
-in none the other way round. It *is worth pretraining for* if UniLM writes better than BERT. (Random weights were added
-after the others had been run, and so was the nearest training pair: nothing had shown what pretraining is worth.) It is
-not a `Study`, because the weights that are fine-tuned come from another study, and early stopping on development rows
-sets the number of updates.
+that of the other's highest. UniLM's mask mixture *helps to write* if UniLM writes better than the network pretrained
+under one mask only, in at least one of the two tasks, and worse in none; it *costs* something in the opposite case. The
+mixture *is worth pretraining for* if UniLM writes better than BERT. (Random weights and the nearest training pair were
+added after the other runs, because nothing had shown the benefit of pretraining.) This is not a `Study`, because the
+weights that are fine-tuned come from another study, and because the number of updates is set by early stopping on
+development rows.
 """
 
 from random import Random
@@ -39,8 +39,8 @@ def initialized(folder: str, name: str) -> nn.Module:
 
 
 def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
-    """Fine-tune a variant's model for generation, in place; returns the history. The final weights are those with the
-    best development score."""
+    """Fine-tune the model of a variant for generation, in place, and return the history. The final weights are those
+    with the best development score."""
     make, vocab = MANNERS[name].example, bilingual_tokenizer().vocab
 
     def draw(rng: Random) -> list[Any]:
@@ -57,8 +57,8 @@ def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **option
 
 
 def run_result(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float | int]:
-    """The result of a run: the test scores (`scores_of`); ``unread``: exact match on the rows that did not occur in
-    pretraining; the BLEU on ``development`` rows, and the number of ``updates`` at the best weights."""
+    """The result of a run: the test scores (`scores_of`); the exact match on the rows that do not occur in pretraining
+    (``unread``); the BLEU on ``development`` rows; and the number of ``updates`` at the best weights."""
     task, model = TASKS[kind](), initialized(folder, name)
     history = tune(name, model, task, lr, seed)
     said = written(name, model, [source for source, _ in task.test_set])
@@ -70,7 +70,7 @@ def run_result(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[
 
 @none_if_diverged
 def lr_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float:
-    """Score of a learning rate: the development BLEU, from 0 to 1, after a task's pilot updates."""
+    """Score of a learning rate: the development BLEU, scaled to 0 … 1, after the pilot updates of a task."""
     task = TASKS[kind]()
     history = tune(name, initialized(folder, name), task._replace(updates=task.pilot), lr, seed)
     assert history.best is not None

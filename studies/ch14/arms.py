@@ -1,5 +1,5 @@
 """The variants of chapter 14, trained on the same questions in the same order: three CogQAs and two single-pass
-baselines, all initialized from the bundled BERT."""
+baselines, all initialized with the bundled BERT."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ SEEDS = (0, 1, 2)
 
 
 class Arm(NamedTuple):
-    """A CogQA of a ``kind``, trained and evaluated with ``clues`` or without."""
+    """A CogQA of the class ``kind``, trained and evaluated with or without ``clues``."""
 
     kind: type[CogQA]
     clues: bool = True
@@ -47,7 +47,7 @@ def initialized(name: str) -> CogQA | SinglePassReader:
 
 
 def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | SinglePassReader, History]:
-    """A trained variant and its history; ``options`` are passed to `fit`."""
+    """Train a variant; return it with its history. ``options`` are passed to `fit`."""
     torch.manual_seed(seed)
     model = initialized(name)
     options = {"precision": "float32", "show": False, **options}
@@ -58,7 +58,7 @@ def train(name: str, lr: float, seed: int, **options: Any) -> tuple[CogQA | Sing
 
 
 def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
-    """Train a variant and save its weights in the recipe's folder. Returns its accuracy on the ``development``
+    """Train a variant and save its weights in the recipe's folder. Returns the accuracy on the ``development``
     questions, and the ``device``."""
     model, _ = train(name, lr, seed)
     keep(model, file(folder, name, lr, seed))
@@ -66,15 +66,15 @@ def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
 
 
 def chosen_by(name: str, model: CogQA | SinglePassReader) -> float:
-    """A variant's accuracy on the development questions, the same number of each kind."""
+    """Accuracy of a variant on the development questions, with the same number of each kind."""
     asked = [question for kind in sorted(set(KINDS)) for question in development(kind)]
     return fmean(answer(name, model)(question, "train").answer.exact for question in asked)
 
 
 def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] = CogQASearch, **choices: Any,
            ) -> Callable[[Question, str], Outcome]:
-    """(question, split) → its outcome with a variant; a CogQA answers with a ``kind`` of graph expansion and its
-    ``choices``."""
+    """Return a function from (question, split) to the outcome of a variant; a CogQA answers with a graph expansion of
+    the class ``kind`` and its ``choices``."""
     if isinstance(model, CogQA):
         clues = COGQA[name].clues
         return lambda question, split: answer_question(model, pages(split), question, kind, clues=clues, **choices)
@@ -84,10 +84,10 @@ def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] =
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:
-    """Path of a variant's weights in a recipe's folder."""
+    """The path of a variant's weights in a recipe's folder."""
     return Path(folder) / f"{name.replace(' ', '-')}-{lr:g}-{seed}.safetensors"
 
 
 def stored_model(folder: str, name: str, lr: float, seed: int) -> CogQA | SinglePassReader:
-    """A variant whose weights `learned` has saved."""
+    """A variant whose weights `train_arm` has saved."""
     return with_kept(initialized(name), file(folder, name, lr, seed))

@@ -16,7 +16,7 @@ NAME, SEED = "cogqa-world", 1
 
 
 def main() -> None:
-    """Train the model and enter it into the index."""
+    """Train the model and add it to the index of checkpoints."""
     model, history = train(BOTH, RATE, SEED, save_to=Path("runs") / NAME, save_every=100, resume=True, show=True)
     assert isinstance(model, CogQA)
     bundle(model, history.device, history.seconds)

@@ -1,29 +1,29 @@
 """CogQA compared with its baselines and ablations, by number of hops.
 
 Ding et al. (2019) report a joint F1 of 34.9 on HotpotQA, compared with 23.6 for the best previous model, and (fig. 4)
-that the gain grows with the number of hops. All variants here are initialized from one BERT and trained on the same
-questions in the same order; the baselines' learning rate is chosen on development questions, for the one with gold
-pages, from a grid that grows; CogQA's was tried beforehand (half of it learns comparisons more slowly, twice is no
-better). The training loop is not a `Study`: the learning rates of all CogQAs, and of the baseline on top pages, are
-inherited, and the baselines' is chosen with the first seed, which is also measured.
+that the gain grows with the number of hops. All variants here are initialized with the same BERT and trained on the
+same questions in the same order. The learning rate of the baselines is chosen on development questions, for the
+baseline on gold pages, from a growing grid; CogQA's rate was tried beforehand (with half of it comparisons are learned
+more slowly, with twice of it no better). This is not a `Study`, because the learning rates of all CogQAs and of the
+baseline on top pages are inherited, and that of the baselines is chosen with the first seed, which is also evaluated.
 
-Fixed before the runs. All scores are over the test set's three splits together.
+The rules were fixed before the runs. All scores are computed over the three splits of the test set together.
 
 - *Graphs help as hops grow*: holds if CogQA's joint F1 at 3 hops is above that of the baseline on top pages for every
-  seed, and its mean lead grows by more than `MARGIN` from one hop to 2 and from 2 to 3. Fails if the baseline is ahead
+  seed, and its mean lead grows by more than `MARGIN` from 1 hop to 2 and from 2 to 3. Fails if the baseline is ahead
   for every seed at 3 hops; otherwise it does not show, or holds in part.
 - *System 2 adds to System 1*: holds for a group if the accuracy of both systems together is above that of System 1's
   most confident answer by more than `MARGIN` for every seed (the graphs are the same). Fails if it is below for every
   seed.
-- *Clues*, and the authors' *adjacency*, are worth something if every seed with them has a higher accuracy than every
-  seed without, by more than `MARGIN`.
-- The model on gold pages is not a baseline to beat: it is given what CogQA has to find.
+- *Clues*, and the authors' *adjacency*, are worth something if every seed with the component has a higher accuracy than
+  every seed without it, by more than `MARGIN`.
+- The model on gold pages is not a baseline to beat, because it is given the pages that CogQA has to find.
 
-New compositions and *no message passing* were added at a reader's request, after the results.
+The new compositions and *no message passing* were added at a reader's request, after the results were known.
 
-A confidence threshold for hops was added after the first runs, which followed too many edges (`confidence_threshold`):
-hops below a threshold are dropped. The threshold is the one of `LEAST` with the best joint F1 on development bridge
-questions, on average over all seeds.
+A confidence threshold, below which hops are dropped, was added after the first runs, which followed too many edges
+(`confidence_threshold`). It is the value of `LEAST` with the best joint F1 on development bridge questions, averaged
+over all seeds.
 """
 
 from collections import defaultdict
@@ -61,24 +61,25 @@ Numbers = dict[str, dict[str, float]]
 
 
 def arm(folder: str, name: str, lr: float, seed: int) -> Numbers:
-    """Group → a variant's results (`told`)."""
+    """Map each group to a variant's results (`told`)."""
     return by_group(answer(name, stored_model(folder, name, lr, seed)))
 
 
 def led(folder: str, lr: float, seed: int, hops: int) -> Numbers:
-    """Group → the results of both systems on special questions whose first hops are given."""
+    """Map each group to the results of both systems on special questions whose first hops are given."""
     model = stored_model(folder, BOTH, lr, seed)
     assert isinstance(model, CogQA)
     return by_group(lambda question, split: led_outcome(model, question, split, hops), HOPPING)
 
 
 def no_message_passing(folder: str, lr: float, seed: int) -> Numbers:
-    """Group → the results of both systems on special questions without message passing in System 2."""
+    """Map each group to the results of both systems on special questions without message passing in System 2."""
     return by_group(answer(BOTH, stored_model(folder, BOTH, lr, seed), NoMessagePassing), HOPPING)
 
 
 def on_new_compositions(folder: str, name: str, lr: float, seed: int) -> Numbers:
-    """2 and 3 hops → a variant's results on questions whose combination of relations never occurs in training."""
+    """Map 2 and 3 hops to a variant's results on questions with a combination of relations that does not occur in
+    training."""
     asked = answer(name, stored_model(folder, name, lr, seed))
     return {group: told([asked(one, "combinations") for one in some]) for group, some in new_compositions().items()}
 
@@ -90,18 +91,20 @@ def led_outcome(model: CogQA, question: Question, split: str, hops: int) -> Grow
 
 
 def confidence_threshold(folder: str, lr: float, seed: int, least: float) -> Numbers:
-    """Group → the results of both systems on special questions if they follow only hops above the threshold."""
+    """Map each group to the results of both systems on special questions if only hops above the threshold are
+    followed."""
     return by_group(answer(BOTH, stored_model(folder, BOTH, lr, seed), ConfidenceThreshold, least=least), HOPPING)
 
 
 def threshold_on_development(folder: str, lr: float, seed: int, least: float) -> float:
-    """Their joint F1 on the development bridge questions."""
+    """Joint F1 of both systems on the development bridge questions if only hops above the threshold are followed."""
     asked = answer(BOTH, stored_model(folder, BOTH, lr, seed), ConfidenceThreshold, least=least)
     return fmean(asked(question, "train").joint.f1 for question in shown_to_choose("bridge"))
 
 
 def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
-    """What is compared (`measured_by`) → the accuracy of both systems on the comparison questions of the test set."""
+    """Map each compared attribute (`measured_by`) to the accuracy of both systems on the comparison questions of the
+    test set."""
     asked, found = answer(BOTH, stored_model(folder, BOTH, lr, seed)), defaultdict[str, list[float]](list)
     for split, question in compared_questions():
         found[measured_by(question)].append(asked(question, split).answer.exact)
@@ -109,7 +112,7 @@ def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
 
 
 def ranked() -> Numbers:
-    """Group → the results of retrieval alone."""
+    """Map each group to the results of retrieval alone."""
     return by_group(ranked_outcome)
 
 
@@ -148,6 +151,7 @@ def measure(parts: Parts) -> dict[str, Any]:
 
 
 def _tried(parts: Parts, rates: Sequence[float]) -> dict[float, float]:
-    """Rate → accuracy of the model on gold pages on the development questions, with the first seed."""
+    """Map each learning rate to the accuracy of the model on gold pages on the development questions, with the first
+    seed."""
     found = parts(train_arm, [(str(parts.folder), GOLD, lr, SEEDS[0]) for lr in rates])
     return {lr: found[str(parts.folder), GOLD, lr, SEEDS[0]]["development"] for lr in rates}

@@ -1,7 +1,7 @@
-"""CogQA that follows a hop only if System 1 is confident of it.
+"""CogQA with a confidence threshold: it follows a hop only if System 1 is confident of it.
 
-The paper's threshold compares a start position with [CLS] only. On a page with a hop, training drives the probability
-of [CLS] to nearly 0, so any word of the page may have a higher one, even one in a thousand.
+The threshold in the paper only compares a start position with [CLS]. On a page with a hop, training drives the
+probability of [CLS] to nearly 0, so any word of the page may exceed it, even with a probability of one in a thousand.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from plmlab.models.cogqa_search import CogQASearch, NodeReading, SearchState
 
 @dataclass(frozen=True)
 class ConfidenceThreshold(CogQASearch):
-    """The same graph expansion, with a minimum start probability ``least`` for a hop."""
+    """`CogQASearch` with a minimum start probability ``least`` for a hop."""
 
     least: float = 0.0
 

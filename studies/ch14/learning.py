@@ -1,10 +1,10 @@
-"""Training of CogQA on the world's questions (Ding et al. 2019, §3.4): all nodes of a question at once, both systems
-jointly.
+"""Training of CogQA on the questions of the world (Ding et al. 2019, §3.4), with all nodes of a question at once and
+both systems jointly.
 
 The authors first train System 1 on single nodes, and then both systems; here both are trained from the first update on.
-Five in eight questions are comparisons, because these take longest to learn: System 1 learns its spans in a few hundred
-updates, and then System 2 has to learn from the outcomes alone which of two years is the earlier one. For the same
-reason its loss has the same weight as the others (`alpha` is 1 instead of the authors' 0.2).
+Five of eight questions are comparisons, because these take longest to learn: System 1 learns its spans in a few hundred
+updates, and then System 2 has to learn which of two years is the earlier one, from the outcomes alone. For the same
+reason the loss of System 2 has the same weight as the others (`alpha` is 1 instead of the authors' 0.2).
 """
 
 from collections.abc import Callable
@@ -27,7 +27,8 @@ ALPHA = 1.0
 
 
 def drawn(seed: int, step: int) -> tuple[Random, list[Question]]:
-    """The questions of an update, sampled with replacement, and the random generator for the rest of it."""
+    """The questions of an update, sampled with replacement, and the random generator for the other samples of this
+    update."""
     rng = Random(f"{seed}:{step}")
     kinds = [training_rows(choice(rng, KINDS)) for _ in range(BATCH)]
     return rng, [some[randint(rng, len(some))] for some in kinds]
@@ -35,8 +36,8 @@ def drawn(seed: int, step: int) -> tuple[Random, list[Question]]:
 
 def batches(seed: int, time: int, tokenizer: Tokenizer | None = None, clues: bool = True,
             ) -> Callable[[int], CognitiveBatch]:
-    """Step → its questions with negative nodes; inputs of at most ``time`` positions, in the ids of `pages`; with
-    ``clues`` or without."""
+    """Return a function from a step to its questions with negative nodes; inputs have at most ``time`` positions, are
+    encoded as in `pages`, and are with or without ``clues``."""
     told = pages("train", tokenizer)
     vocab = told.tokenizer.vocab
 
@@ -48,13 +49,13 @@ def batches(seed: int, time: int, tokenizer: Tokenizer | None = None, clues: boo
 
 
 def on_pretrained(kind: type[CogQA] = CogQA) -> CogQA:
-    """A CogQA on the bundled BERT, not yet trained on questions."""
+    """A CogQA initialized with the bundled BERT, not yet trained on questions."""
     return kind.from_pretrained(pretrained(), alpha=ALPHA)
 
 
 def learn(model: CogQA, updates: int, lr: float, seed: int, tokenizer: Tokenizer | None = None, clues: bool = True,
           **options: Any) -> History:
-    """Train both systems on texts in the ids of a tokenizer; ``options`` are passed to `fit`. Nothing is compiled,
+    """Train both systems on texts encoded with a tokenizer; ``options`` are passed to `fit`. The model is not compiled,
     because no two batches have the same shape."""
     drawn = batches(seed, model.encoder.config.time, tokenizer, clues)
     return fit(model, drawn, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)

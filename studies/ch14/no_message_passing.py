@@ -1,4 +1,4 @@
-"""CogQA without message passing in System 2: each node is scored from its own representation only."""
+"""CogQA without message passing in System 2: each node is scored from its own representation alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from plmlab.models.cogqa_search import CogQASearch, SearchState
 
 @dataclass(frozen=True)
 class NoMessagePassing(CogQASearch):
-    """The same graph expansion, with an empty adjacency matrix for System 2."""
+    """`CogQASearch` with an empty adjacency matrix for System 2."""
 
     def _edges(self, state: SearchState, nodes: Sequence[str]) -> Bool[Tensor, "node node"]:
         return torch.zeros(len(nodes), len(nodes), dtype=torch.bool)

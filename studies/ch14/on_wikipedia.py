@@ -1,10 +1,10 @@
-"""CogQA on real text: MiniLM, a real BERT, is trained on the Small World's questions and evaluated on the Wikipedia
+"""CogQA on real text: MiniLM, a real BERT, is trained on questions of the Small World and evaluated on the Wikipedia
 sample.
 
-Fixed before the run: it *carries over* if it answers half of the one-hop questions and a third of the bridge questions;
-it *does not* if it answers less than a third of the one-hop questions and at most one bridge question. There is one run
-with one learning rate: this does not measure what MiniLM could learn, only whether multi-hop reasoning learned in one
-small world transfers.
+The rule was fixed before the run: CogQA *carries over* if it answers half of the one-hop questions and a third of the
+bridge questions; it *does not* if it answers less than a third of the one-hop questions and at most one bridge
+question. There is a single run with one learning rate, which does not show what MiniLM could learn, only whether
+multi-hop reasoning learned in one small world transfers.
 """
 
 from pathlib import Path
@@ -26,18 +26,19 @@ ASKED = 40
 
 
 def file(folder: str) -> Path:
-    """Path of the weights in the recipe's folder."""
+    """The path of the weights in the recipe's folder."""
     return Path(folder) / "minilm.safetensors"
 
 
 def tuned(folder: str) -> dict[str, Any]:
-    """Fine-tune MiniLM and save its weights; returns the ``device``."""
+    """Fine-tune MiniLM and save its weights; return the ``device``."""
     keep(learned(SEED, UPDATES, RATE, show=False), file(folder))
     return {"device": device()}
 
 
 def asked(folder: str) -> dict[str, Any]:
-    """``world``: group → `told` of its first questions; ``wikipedia``: the output of `answered_wikipedia`."""
+    """``world``: group → `told` of the first questions of the group; ``wikipedia``: the output of
+    `answered_wikipedia`."""
     model, read = with_kept(on_minilm(), file(folder)), pages("test", pieces())
     return {"world": {name: told([answer_question(model, read, one) for one in questions("test")[name][:ASKED]])
                       for name in SIZES},
@@ -45,7 +46,7 @@ def asked(folder: str) -> dict[str, Any]:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Both, with the ``device`` of the training and its number of ``updates``."""
+    """The output of `asked`, with the ``device`` and the number of ``updates`` of the training."""
     folder = str(parts.folder)
     trained = parts(tuned, [(folder,)])[folder,]
     return {**trained, "updates": UPDATES, "lr": RATE, **parts(asked, [(folder,)])[folder,]}

@@ -1,4 +1,4 @@
-"""Error analysis with oracles: the same CogQA with the correct first hops of each question."""
+"""Error analysis with oracles: the same CogQA, given the correct first hops of each question."""
 
 from dataclasses import dataclass, field, replace
 
@@ -9,8 +9,8 @@ from plmlab.models.cogqa_search import CogQASearch, NodeReading, SearchState
 
 @dataclass(frozen=True)
 class Led(CogQASearch):
-    """A question whose first ``led`` hops are those of the ``gold`` graph, whatever System 1 predicts; its answer spans
-    are still System 1's."""
+    """A `CogQASearch` whose first ``led`` hops are those of the ``gold`` graph, whatever System 1 predicts; the answer
+    spans are still predicted by System 1."""
 
     gold: GoldGraph = field(default_factory=GoldGraph)
     led: int = 0

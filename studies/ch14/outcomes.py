@@ -10,8 +10,8 @@ from plmlab.world.questions.bank import Question
 
 def by_group(answer: Callable[[Question, str], Outcome], groups: Iterable[str] = tuple(SIZES),
              ) -> dict[str, dict[str, float]]:
-    """Group → `told` of all its questions, the splits pooled, and the accuracy ``in`` each split. ``answer`` maps a
-    question and its split to its outcome."""
+    """Map each group to `told` of all its questions, with the splits pooled, and to the accuracy ``in`` each split.
+    ``answer`` maps a question and its split to the outcome."""
     found = {}
     for name in groups:
         parts = {split: [answer(question, split) for question in questions(split)[name]] for split in SPLITS}
@@ -23,7 +23,7 @@ def by_group(answer: Callable[[Question, str], Outcome], groups: Iterable[str] =
 def told(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Means over questions: exact match and F1 of the answer, of the supporting sentences, and of both jointly; the
     number of pages ``read``; and for graphs the precision and recall of nodes and edges, the accuracy of System 1
-    ``alone``, and how often the correct answer is ``among`` the candidate answer nodes."""
+    ``alone``, and the fraction of questions whose correct answer is ``among`` the candidate answer nodes."""
     found = {"exact": fmean(one.answer.exact for one in outcomes), "f1": fmean(one.answer.f1 for one in outcomes),
              "read": fmean(one.read for one in outcomes)}
     for name in ("supporting", "joint"):

@@ -1,4 +1,4 @@
-"""Retrieval baseline without training: what BM25 over sentences alone would answer."""
+"""Retrieval baseline without training: the answers given by BM25 over sentences alone."""
 
 from functools import cache, cached_property
 
@@ -17,7 +17,7 @@ LOOKED_AT = 4
 
 
 class Ranking(Search):
-    """BM25 over pages, and over single sentences, each prefixed with the title of its page."""
+    """BM25 over pages, and over single sentences that are each prefixed with the title of their page."""
 
     @cached_property
     def _clues(self) -> list[Clue]:
@@ -33,8 +33,8 @@ class Ranking(Search):
         return [self._clues[number] for number in found]
 
     def answer(self, question: Question) -> str:
-        """The answer by ranking alone: the first name, year or number of the best sentence that is not in the question;
-        of two entities, the one whose page is ranked higher; and "yes" for yes–no questions."""
+        """The answer given by ranking alone: the first name, year or number of the best sentence that is not in the
+        question; of two entities, the one whose page is ranked higher; and "yes" for yes–no questions."""
         if KINDS[question.form] == "yes-no":
             return "yes"
         if KINDS[question.form] == "either-or":
@@ -56,7 +56,7 @@ def ranking(split: str) -> Ranking:
 
 
 def ranked_outcome(question: Question, split: str) -> Outcome:
-    """The outcome of a question by ranking alone, given the number of supporting sentences."""
+    """The outcome of a question answered by ranking alone, given the number of supporting sentences."""
     found = ranking(split)
     told = found.sentences(question, len(question.evidence))
     return outcome(question, pages(split), found.answer(question), told, len({clue.title for clue in told}))

@@ -1,8 +1,8 @@
-"""Training batches of the single-pass baselines: the same questions as CogQA's in the same updates.
+"""Training batches of the single-pass baselines, with the same questions in the same updates as for CogQA.
 
-*Gold pages* are those that a question needs, in random order. If they are too long for the model's positions, the last
-sentences that the question does not need are left out, so that the evidence is always there: an upper bound for
-reading. *Top pages* are the chapter's (`plmlab.chapters.ch14.single_pass`).
+*Gold pages* are the pages that a question needs, in random order. If they exceed the model's maximum length, the last
+sentences that the question does not need are left out, so that the evidence is always in the input, which gives an
+upper bound for reading. *Top pages* are those of the chapter (`plmlab.chapters.ch14.single_pass`).
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ GIVEN: tuple[Given, ...] = get_args(Given)
 
 
 def gold_text(question: Question, split: str, time: int, rng: Random) -> Text:
-    """The sentences of the pages that a question needs, without the last unneeded ones if there are too many for
-    ``time`` positions. Each page's first sentence, which names it, is kept."""
+    """The sentences of the pages that a question needs. If there are too many for ``time`` positions, the last unneeded
+    sentences are left out, but never the first sentence of a page, which names it."""
     told = pages(split)
     text = every_sentence(told, shuffled(rng, map(told.title, question.needed)))
     needed = supporting(question, told) | {clue for clue in text if clue.sentence == 0}
@@ -37,19 +37,19 @@ def gold_text(question: Question, split: str, time: int, rng: Random) -> Text:
 
 
 def given(kind: Given, question: Question, split: str, time: int, rng: Random) -> Text:
-    """The text for a baseline of either kind."""
+    """The input text of a baseline of either kind."""
     return gold_text(question, split, time, rng) if kind == "gold pages" else top_text(question, split, time)
 
 
 def example(question: Question, told: ArticlePages, text: Text) -> Example:
-    """A question, its text and the targets."""
+    """An Example of a question and its text, with the targets."""
     needed = supporting(question, told)
     return with_support(told.ids(question.words), read_sentences(told, text), place(question, told, text),
                         [number for number, clue in enumerate(text, 1) if clue in needed], vocab=told.tokenizer.vocab)
 
 
 def batches(kind: Given, seed: int, time: int) -> Callable[[int], Batch]:
-    """Step → the questions of CogQA's update, each with its text."""
+    """Return a function from a step to the questions of CogQA's update, each with its text."""
     def batch(step: int) -> Batch:
         rng, questions = drawn(seed, step)
         return Batch.of([example(question, pages("train"), given(kind, question, "train", time, rng))

@@ -1,4 +1,5 @@
-"""CogQA on a real BERT: MiniLM is trained on the Small World's questions, in subwords, and then evaluated on real text.
+"""CogQA with a real BERT: MiniLM is trained on questions of the Small World, in subwords, and then evaluated on real
+text.
 """
 
 from typing import Any, cast
@@ -13,12 +14,12 @@ from studies.ch14.learning import ALPHA, learn
 
 
 def on_minilm(kind: type[CogQA] = SelfLoopCogQA) -> CogQA:
-    """A CogQA on MiniLM, not yet trained on questions."""
+    """A CogQA initialized with MiniLM, not yet trained on questions."""
     return kind.from_pretrained(cast(BERT, minilm()[0]), alpha=ALPHA)
 
 
 def learned(seed: int, updates: int, lr: float, **options: Any) -> CogQA:
-    """The same after training on the world's questions; ``options`` are passed to `fit`."""
+    """A CogQA initialized with MiniLM and trained on the questions of the world; ``options`` are passed to `fit`."""
     torch.manual_seed(seed)
     model = on_minilm()
     learn(model, updates, lr, seed, pieces(), **options)

@@ -1,4 +1,4 @@
-"""A test set about real text: hand-written questions about the articles of the Wikipedia sample, most of them across a
+"""A test set about real text: hand-written questions about the articles of the Wikipedia sample, most of which follow a
 link from one article to another."""
 
 from typing import Any
@@ -15,7 +15,7 @@ MEASURES = ("answer", "supporting", "joint", "nodes", "edges")
 
 
 def place(step: Step, told: TitledPages) -> int:
-    """Index of the first sentence of the page that states the step. Raises ValueError if there is none."""
+    """Index of the first sentence of the page that states the step. Raises ValueError if there is no such sentence."""
     for number, sentence in enumerate(told.texts.get(step.page, ())):
         if step.sentence in sentence and step.found in sentence:
             return number
@@ -24,7 +24,8 @@ def place(step: Step, told: TitledPages) -> int:
 
 
 def gold(question: RealQuestion, told: TitledPages) -> GoldGraph:
-    """The gold graph; what is found is named as a model names it, by a title or by the spelling of its ids."""
+    """The gold graph of a question; nodes are named as a model names them, by a title or by the spelling of their
+    ids."""
     graph = GoldGraph()
     for step in question.steps:
         graph.add(GoldNode(step.page))
@@ -34,15 +35,15 @@ def gold(question: RealQuestion, told: TitledPages) -> GoldGraph:
 
 
 def growth(model: CogQA, question: RealQuestion, **choices: Any) -> CogQASearch:
-    """A question as a graph expansion over the `pages`; ``choices`` are those of `CogQASearch`."""
+    """The graph expansion of a question over the `pages`; ``choices`` are options of `CogQASearch`."""
     return CogQASearch(model, pages(), pieces().vocab, pages().ids(question.text.split()), KINDS[question.form],
                        **choices)
 
 
 def answered_wikipedia(model: CogQA, **choices: Any) -> list[dict[str, Any]]:
-    """Answer each question with a CogQA on MiniLM. Results, as what JSON can represent: the question with its ``form``
+    """Answer each question with a CogQA on MiniLM. Returns JSON-serializable results: the question with its ``form``
     and number of ``hops``, the correct answer (``right``) and the predicted one (``given``), the edges of the
-    ``graph``, the number of pages ``read``, and ``exact`` and ``f1`` for each measure. ``choices`` are those of
+    ``graph``, the number of pages ``read``, and ``exact`` and ``f1`` for each measure. ``choices`` are options of
     `CogQASearch`."""
     found = []
     for question in questions():

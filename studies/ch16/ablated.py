@@ -1,20 +1,21 @@
-"""Ablation of REALM: what each part contributes to retrieval and to the answers.
+"""Ablation of REALM: the contribution of each component to retrieval and to the answers.
 
-Guu et al. (2020, table 2) report for what percentage of the questions of Natural Questions the answer occurs in one of
-five blocks, without fine-tuning: 38.5 for REALM, 26.1 with random spans and 24.2 with random tokens masked, 15.1 with
-an index thirty times as old, and 13.9 at initialization. `open_domain` has their other figures. Ours is recall@4, on
-statements of held-out worlds. All variants have the same number of updates, from the same weights unless it is the warm
-start that they lack; none of them has converged.
+Guu et al. (2020, table 2) report the percentage of Natural Questions for which, without fine-tuning, the answer occurs
+in one of five blocks: 38.5 for REALM, 26.1 with random spans and 24.2 with random tokens masked, 15.1 with an index
+thirty times as old, and 13.9 at initialization. Their other results are in `open_domain`. Our measure is recall@4, on
+statements of held-out worlds. All variants are trained for the same number of updates from the same weights, except the
+variant without the warm start; none of them has converged.
 
-Fixed before the runs, by recall@4 (*retriever*), and by accuracy (*answers*). A part *is worth something* if every seed
-with it is above every seed without it by more than `verdicts.MARGIN`; it *does harm* if every seed without it is above
-by as much; otherwise it does not show. Variants that mask something else have their own learning rate, the best of
-`RATES` by recall in another world, with one seed; at the lowest of these hardly anything is learned, so a variant for
-which training only hurts may choose it. The other variants use REALM's.
+The rules were fixed before the runs, for recall@4 (*retriever*) and for accuracy (*answers*). A component *is worth
+something* if every seed with it is above every seed without it by more than `verdicts.MARGIN`; it *does harm* in the
+opposite case; otherwise it does not show. Variants that mask other tokens have their own learning rate, the best of
+`RATES` by recall in another world, with one seed; at the lowest of these rates hardly anything is learned, so that it
+may be chosen for a variant for which training only hurts. The other variants use REALM's learning rate.
 
 - *Salient spans help*: compared with random spans and with random tokens.
 - *A fresh index helps*, *a warm start helps*, *a null document helps*, *excluding the source helps*.
-- *Quoted alone*: the source can be retrieved as well, compared with the same without.
+- *Quoted alone*: only quoted statements, whose source can be retrieved as well, compared with the same without the
+  source.
 """
 
 from operator import itemgetter

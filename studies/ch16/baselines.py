@@ -1,9 +1,9 @@
 """Baselines for REALM, on the same statements: BM25, a supervised retriever, and REALM's reader given the right
-document, no document, or a random one.
+document, no document, or a random document.
 
-A retrieval baseline gives its documents to REALM's own reader. This was warmed up with BM25's best document, and then
-trained with those of REALM's retriever. ``the right document`` states the fact, but in some blocks only together with
-the title, which the reader does not see.
+A retrieval baseline passes its documents to REALM's own reader, which was warm-started with BM25's top document, and
+then trained with the documents of REALM's retriever. ``the right document`` states the fact, but some blocks do so only
+together with the title, which the reader does not see.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]:
     """The reader's results with given documents: the fractions of statements whose fact is stated in the ``first``
-    document and ``among four``, and that are answered correctly (``right``)."""
+    document and in one of the top four (``among four``), and that are answered correctly (``right``)."""
     rows = []
     for world in worlds:
         lookup = among(model, world)
@@ -56,8 +56,8 @@ def none(world: int, statement: Statement) -> Retrieved:
 
 
 def matched(seed: int) -> Callable[[int], MatchingBatch]:
-    """Step → statements of one training world, each with a document that states its fact, which only labels can
-    provide."""
+    """Return a function from a step to statements of one training world, each with a document that states its fact.
+    Finding this document requires labels."""
     vocab = world_tokenizer().vocab
 
     def pair(world: int, statement: Statement, rng: Random) -> tuple[Example, Example]:
@@ -74,8 +74,8 @@ def matched(seed: int) -> Callable[[int], MatchingBatch]:
 
 
 def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
-    """A supervised retriever, trained from the same checkpoint with the same number of updates and of documents per
-    update; returns its outcomes with REALM's reader."""
+    """Train a supervised retriever from the same checkpoint, with the same number of updates and of documents per
+    update; return its outcomes with REALM's reader."""
     torch.manual_seed(seed)
     embedder = initialized(FULL).embedder
     fit_model(embedder, matched(seed), lr, precision="float32", show=False)
@@ -83,7 +83,7 @@ def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
 
 
 def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
-    """Results of REALM's reader given the documents of each baseline: baseline → its outcome; and BM25's
+    """Results of REALM's reader given the documents of each baseline, as baseline → outcome; and BM25's
     ``temperature``."""
     model = stored_model(folder, FULL, lr, seed)
     right = {one: shown(model, by_bm25(TOP_K, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
@@ -95,7 +95,7 @@ def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
 
 
 def warmed_reader() -> dict[str, dict[str, float]]:
-    """Results with BM25's documents of the reader that was warmed up with them."""
+    """Results of the warm-started reader with BM25's documents."""
     model = initialized(FULL)
     return {"BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
             "the right document": shown(model, right_one, TEST_WORLDS)}
@@ -103,8 +103,8 @@ def warmed_reader() -> dict[str, dict[str, float]]:
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
     """``reader``: baseline whose documents REALM's reader is given → the spread of `shown` (and BM25's
-    ``temperature``); ``labels``: the outcomes of a supervised retriever; ``warmed``: the results of the reader before
-    it was trained further."""
+    ``temperature``); ``labels``: the outcomes of a supervised retriever; ``warmed``: the results of the warm-started
+    reader before further training."""
     folder = str(parts.folder)
     by_seed = parts(readers, [(folder, lr, seed) for seed in SEEDS])
     training_rows = parts(with_labels, [(folder, lr, seed) for seed in SEEDS])

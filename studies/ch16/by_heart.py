@@ -1,9 +1,9 @@
-"""What happens to retrieval if the network can memorize the documents: REALM from the same checkpoint, trained on the
-statements of one world instead of all of them.
+"""Retrieval if the network can memorize the documents: REALM, from the same checkpoint, trained on the statements of a
+single world instead of all worlds.
 
-It is evaluated on statements of facts that it was trained on (*trained*), and of facts that occur only in its documents
-(*held out*). Fixed before: it has memorized the world if its closed-book accuracy on the former is above 90 %, and
-*looking up fails* if its accuracy on the latter is below 50 %.
+The model is evaluated on statements of facts that it was trained on (*trained*), and of facts that occur only in its
+documents (*held out*). The rule was fixed before the runs: the model has memorized the world if its closed-book
+accuracy on the former is above 90 %, and *looking up fails* if its accuracy on the latter is below 50 %.
 """
 
 from random import Random
@@ -27,19 +27,20 @@ HELD_OUT = "test"
 
 
 def is_trained(statement: Statement) -> bool:
-    """Whether the statement's fact is among the training facts."""
+    """Return whether the statement's fact is among the training facts."""
     return statement.cloze.split != HELD_OUT
 
 
 def statements(trained: bool) -> tuple[Statement, ...]:
-    """The world's statements of training facts, or of the others, in random order."""
+    """The world's statements of training facts, or its other statements, in random order."""
     some = [one for one in corpus(WORLD).statements if is_trained(one) == trained]
     return tuple(shuffled(Random(0), some))
 
 
 def learned_by_heart(lr: float, seed: int) -> dict[str, Any]:
-    """Train on the one world. For *trained* and *held out* statements: the variant's outcomes (`arms.outcome`), its
-    closed-book accuracy (``nothing``), and what became of edited answers (`edited.followed`), as fractions."""
+    """Train on the single world. Returns, for *trained* and *held out* statements, the variant's outcomes
+    (`arms.outcome`), its closed-book accuracy (``nothing``), and what became of edited answers (`edited.followed`), as
+    fractions."""
     torch.manual_seed(seed)
     model = initialized(FULL)
     lesson = Lesson.of(WORLD, is_trained)
@@ -49,7 +50,7 @@ def learned_by_heart(lr: float, seed: int) -> dict[str, Any]:
 
 
 def asked(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
-    """A model's results on statements of the world."""
+    """The results of a model on statements of the world."""
     lookup = among(model, WORLD)
     alone = [lookup.read_with(one.query(), Retrieved.of([[NULL]])).answers[0] == one.answer for one in some]
     return {**means(each(lookup, some, True)), "nothing": fmean(alone),

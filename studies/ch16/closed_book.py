@@ -1,8 +1,8 @@
-"""The closed-book baseline: a BERT that is trained on the documents of a world and then evaluated without any document.
-One has the reader's size, and one twice its layers.
+"""The closed-book baseline: a BERT that is trained on the documents of a world and then evaluated without documents.
+One model has the size of the reader, and one twice as many layers.
 
-It has what REALM has not: training on the very world it is evaluated on. Its learning rate is the best of a grid on the
-development world. The larger one is initialized by stacking the bundled BERT's layers (as in Gong et al. 2019).
+Unlike REALM, it is trained on the world on which it is evaluated. Its learning rate is the best of a grid on the
+development world. The larger model is initialized by stacking the layers of the bundled BERT (as in Gong et al. 2019).
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ STACKS = (1, 2)
 
 
 def stacked(times: int) -> BERTPretraining:
-    """The bundled BERT with its layers stacked this many times, all with the pretrained weights."""
+    """The bundled BERT with its pretrained layers stacked this many times."""
     pretrained = bert()
     made = BERTPretraining(replace(pretrained.config, layers=times * pretrained.config.layers))
     weights = pretrained.state_dict()
@@ -45,8 +45,8 @@ def stacked(times: int) -> BERTPretraining:
 
 
 def passage(told: Corpus, rng: Random) -> Example:
-    """The title of a block with consecutive sentences of it, half of the time only one; 15 % of the tokens are masked,
-    as in BERT."""
+    """The title of a block with some of its consecutive sentences, in half of the cases only one; 15 % of the tokens
+    are masked, as in BERT."""
     block = choice(rng, told.blocks)
     first = randint(rng, len(block.sentences))
     last = first + 1 if rng.random() < 0.5 else len(block.sentences)
@@ -72,7 +72,7 @@ def right(model: BERTPretraining, world: int) -> float:
 
 
 def after_reading(times: int, lr: float, world: int) -> float:
-    """Accuracy on a world of a BERT with stacked layers, after training on the world's documents."""
+    """Accuracy of a BERT with stacked layers on a world, after training on the documents of this world."""
     torch.manual_seed(0)
     model = stacked(times)
     read(model, world, lr, 0)
@@ -85,8 +85,8 @@ def before_reading(world: int) -> float:
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``before`` any training on the world, and number of stacks → its ``lr``, the ``rates`` tried on the development
-    world, and the accuracy, with its spread over the test worlds."""
+    """The accuracy ``before`` any training on the world; and number of stacks → ``lr``, the ``rates`` tried on the
+    development world, and the accuracy, with its spread over the test worlds."""
     found: dict[str, Any] = {"before": seed_statistics({world: parts(before_reading, [(world,)])[world,]
                                                         for world in TEST_WORLDS})}
     for times in STACKS:

@@ -1,13 +1,14 @@
-"""A document is edited, and the answer follows, or does not.
+"""Does the answer follow when a document is edited?
 
-By construction, because no weight was trained on the test worlds, what is answered there was read: a document that
-states something else gives another answer. What is measured is how often, and why not.
+No weight was trained on the test worlds, so by construction correct answers come from the documents, and a document
+that states a different fact leads to a different answer. The study measures how often this happens, and the reasons if
+it does not.
 
-- *everywhere*: each block that states the fact is edited; only the retriever and the reader can fail.
-- *in one of several*: where more than one block states the fact, one is edited, and the documents disagree.
+- *everywhere*: each block that states the fact is edited, so that only the retriever and the reader can fail.
+- *in one of several*: if more than one block states the fact, one of them is edited, and the documents disagree.
 - *by heart*: the same as *everywhere*, with a model that has memorized this world (`by_heart`), on facts that it was
-  trained on. Fixed before: weights override documents if the old answer stays for more than 25 % of those that were
-  correct; they do not if it stays for less than 5 %.
+  trained on. The rule was fixed before the runs: the weights override the documents if the old answer stays for more
+  than 25 % of the statements that were answered correctly; they do not if it stays for less than 5 %.
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ from plmlab.recipes import Parts, seed_statistics
 
 
 def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> list[tuple[Statement, Edit]]:
-    """The statements of a world whose fact can be edited, each with the edit."""
+    """The statements of a world whose facts can be edited, each with its edit."""
     told, found = corpus(world), []
     for number, statement in enumerate(statements):
         rng = Random(f"{world}:{number}")
@@ -38,8 +39,9 @@ def edits(world: int, statements: tuple[Statement, ...], everywhere: bool) -> li
 
 
 def followed(model: REALM, world: int, statements: tuple[Statement, ...], everywhere: bool) -> Counter[str]:
-    """Counts of what became of the answers that were correct, by `KINDS`; for how many an edited block is retrieved
-    (``found``); ``asked``, how many could be edited; ``right``, how many of these were correct before."""
+    """Counts of what became of the correct answers, by `KINDS`; of those for which an edited block is retrieved
+    (``found``); of the statements that could be edited (``asked``); and of those that were answered correctly before
+    the edit (``right``)."""
     told, lookup = Counter[str](), among(model, world)
     for statement, made in edits(world, statements, everywhere):
         told["asked"] += 1
@@ -59,14 +61,14 @@ def _kind(answer: tuple[int, ...], statement: Statement, made: Edit) -> str:
 
 
 def shares(counted: Counter[str]) -> dict[str, float]:
-    """The counts of `KINDS` and ``found`` as fractions of the answers that were correct; and the numbers ``asked`` and
+    """The counts of `KINDS` and ``found`` as fractions of the originally correct answers; and the counts ``asked`` and
     ``right``."""
     return {**{kind: counted[kind] / counted["right"] for kind in (*KINDS, "found")}, "asked": counted["asked"],
             "right": counted["right"]}
 
 
 def of_all_worlds(folder: str, lr: float, seed: int, everywhere: bool) -> dict[str, float]:
-    """What became of the answers to the test statements."""
+    """What became of the answers to the test statements, over all test worlds."""
     model, told = stored_model(folder, FULL, lr, seed), Counter[str]()
     for world in TEST_WORLDS:
         told += followed(model, world, questions(world), everywhere)

@@ -1,12 +1,12 @@
 """Retrieval from real text: the Wikipedia sample, cut into blocks, and the course's questions about it.
 
 MiniLM was trained on over a billion pairs of related sentences; it is used without fine-tuning, with mean pooling over
-a text. BM25 matches words. A block counts as relevant if it has the sentence that a step of the question needs. The
-second step of a bridge question is about a page that the question does not name: single-step retrieval does not find
-it, as chapter 14 explains, and nothing is claimed about it.
+a text. BM25 matches words. A block counts as relevant if it contains the sentence that a step of the question needs.
+The second step of a bridge question is about a page that the question does not name: single-step retrieval does not
+find this page, as chapter 14 explains, so no claim is made about it.
 
-Fixed before the run: MiniLM *beats BM25* if it finds the first step of at least three more questions among four blocks,
-and vice versa; otherwise 30 questions do not decide.
+The rule was fixed before the run: MiniLM *beats BM25* if it finds the first step among four blocks for at least three
+more questions, and vice versa; otherwise the 30 questions do not decide.
 """
 
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ MOST = (1, 4, 20)
 
 
 def tells(block: Block, step: Step) -> bool:
-    """Whether a block contains what a step needs."""
+    """Return whether a block contains what a step needs."""
     return block.page == step.page and step.sentence in block.text and step.found in block.text
 
 
 def ranked(told: Sequence[Block], asked: Sequence[RealQuestion]) -> dict[str, list[tuple[int, ...]]]:
-    """For each question the indices of the blocks that MiniLM and BM25 rank highest."""
+    """For each question, the indices of the blocks that MiniLM and BM25 rank highest."""
     index = FlatIndex(384)
     index.add([block.text for block in told], encoded([(block.title, block.text) for block in told]))
     by_vector = index.search(encoded([(one.text, "") for one in asked]), max(MOST))

@@ -1,17 +1,18 @@
-"""Open-domain question answering (开放域问答): what REALM's pretraining is worth to it, and whether the gain is in the
-retriever or the reader.
+"""Open-domain question answering (开放域问答): the benefit of REALM's pretraining, and its source, the retriever or the
+reader.
 
-Guu et al. (2020, table 2, Natural Questions, development): 38.2 % exact match after fine-tuning; 37.4 with the reader
-reset to its initialization, 35.3 with the retriever reset, 31.3 with both, which is ORQA (Lee et al. 2019). Before
-fine-tuning the answer occurs in one of five blocks for 38.5 % of the questions; for 26.1 % if random spans were masked,
-for 24.2 % if random tokens were, for 15.1 % with an index thirty times as old, and for 13.9 % at initialization.
+Guu et al. (2020, table 2, Natural Questions, development) report 38.2 % exact match after fine-tuning; 37.4 % with the
+reader reset to its initialization, 35.3 % with the retriever reset, and 31.3 % with both reset, which is ORQA (Lee et
+al. 2019). Before fine-tuning the answer occurs in one of five blocks for 38.5 % of the questions; for 26.1 % if random
+spans were masked in pretraining, for 24.2 % if random tokens were masked, for 15.1 % with an index thirty times as old,
+and for 13.9 % at initialization.
 
-Ours are the one-hop questions of the worlds, which no variant has seen in pretraining. Fine-tuning is on the training
-worlds, evaluation on the test worlds. The document embeddings are not trained. Fixed before the runs: pretraining *is
-worth something* if every seed from REALM has a higher accuracy than every seed from the warm start, by more than
-`verdicts.MARGIN`; the same rule applies with each half reset. Each has the learning rate that is best for it on the
-development world. (A first run had one rate for all four, the best by their sum: it was REALM's, and twice what the
-retriever of the warm start tolerates.)
+Our questions are the one-hop questions of the worlds, which no variant has seen in pretraining. Models are fine-tuned
+on the training worlds and evaluated on the test worlds. The document embeddings are not trained. The rule was fixed
+before the runs: pretraining *is worth something* if every seed from REALM has a higher accuracy than every seed from
+the warm start, by more than `verdicts.MARGIN`; the same rule applies with each half reset. Each initialization has the
+learning rate that is best for it on the development world. (A first run had one rate for all four, the best by the sum
+of their scores: it was REALM's best rate, and twice what the retriever of the warm start tolerates.)
 """
 
 from collections import Counter, defaultdict
@@ -47,12 +48,12 @@ RATES = (3e-4, 6e-4, 1.2e-3, 2.4e-3)
 
 @cache
 def questions(world: int) -> tuple[Question, ...]:
-    """A world's one-hop questions."""
+    """The one-hop questions of a world."""
     return tuple(corpus(world).world.questions("one-hop", "train"))
 
 
 def spelled(words: tuple[str, ...]) -> Ids:
-    """Words as ids."""
+    """Convert words to ids."""
     return tuple(ids(words))
 
 
@@ -67,13 +68,13 @@ def zero_shot(model: REALM) -> float:
 
 
 def zero_shots(folder: str, seed: int, *lrs: float) -> dict[str, float]:
-    """`zero_shot` of each variant; the learning rates are given in the order of `ARMS`."""
+    """The `zero_shot` result of each variant; the learning rates are given in the order of `ARMS`."""
     return {name: zero_shot(stored_model(folder, name, lr, seed)) for name, lr in zip(ARMS, lrs, strict=True)}
 
 
 def baselines() -> dict[str, float]:
     """``warm start``: `zero_shot` before any pretraining; ``BM25``: the same for BM25's top documents; ``most common
-    answer``: accuracy of the most frequent answer in the training worlds for each kind of question."""
+    answer``: the accuracy of the most frequent answer in the training worlds to each kind of question."""
     common: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     for world in TRAINING:
         for one in questions(world):
@@ -87,8 +88,8 @@ def baselines() -> dict[str, float]:
 
 
 class Asked:
-    """Step → questions of one training world, with the documents that the current question encoder retrieves, among
-    documents that were embedded once. The world changes every `EVERY` steps."""
+    """Function from a step to questions of one training world, with the documents that the current question encoder
+    retrieves. The documents of a world are embedded once; the world changes every `EVERY` steps."""
 
     def __init__(self, model: REALMForOpenQA, pretrained: REALM, seed: int) -> None:
         self.model, self.pretrained, self.seed = model, pretrained, seed
@@ -105,13 +106,13 @@ class Asked:
 
 
 def looked_up(model: REALMForOpenQA, documents: TextCorpus, asked: list[Question]) -> QuestionBatch:
-    """Questions with the documents that are retrieved for them, and the spans of their answers."""
+    """Questions with the documents retrieved for them, and the answer spans in these documents."""
     return model.retrieve(documents, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
 
 
 def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) -> dict[str, float]:
-    """Fractions of the questions whose answer is found ``among four`` documents, and that are answered with an exact
-    match (``right``)."""
+    """Fractions of the questions whose answer is in one of the top four documents (``among four``), and that are
+    answered with an exact match (``right``)."""
     found, right = [], []
     for world in worlds:
         documents, asked = among(pretrained, world).corpus, questions(world)
@@ -124,15 +125,15 @@ def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) 
 
 
 def beginning(folder: str, name: str, pretraining: float, seed: int) -> REALM:
-    """One of `BEGINNINGS`, given the learning rate and the seed of its pretraining."""
+    """One of the `BEGINNINGS`, given the learning rate and the seed of its pretraining."""
     before, after = initialized(FULL), stored_model(folder, FULL, pretraining, seed)
     retriever, reader = BEGINNINGS[name]
     return REALM.from_pretrained((after if retriever else before).embedder, (after if reader else before).reader).eval()
 
 
 def fine_tuned(folder: str, name: str, pretraining: float, lr: float, seed: int) -> dict[str, dict[str, float]]:
-    """Fine-tune on the training worlds' questions; returns the results of `test_set` in the ``development`` world and
-    in the test worlds (``test_set``)."""
+    """Fine-tune on the questions of the training worlds; return the results of `test_set` on the ``development`` world
+    and on the test worlds (``test_set``)."""
     torch.manual_seed(seed)
     pretrained = beginning(folder, name, pretraining, seed)
     model = REALMForOpenQA.from_pretrained(pretrained)

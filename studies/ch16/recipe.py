@@ -1,5 +1,5 @@
-"""Chapter 16: REALM and its ablations, baselines, memorization, edited documents and open-domain question answering;
-and retrieval from Wikipedia.
+"""Recipe of chapter 16: REALM and its ablations, baselines, memorization, edited documents and open-domain question
+answering; and retrieval from Wikipedia.
 
 The criteria are stated in the modules of the experiments.
 """
@@ -12,8 +12,8 @@ from studies.ch16 import ablated, baselines, by_heart, closed_book, edited, on_w
 
 def main(parts: Parts) -> dict[str, Any]:
     """``arms``: REALM and its ablations; ``baselines``: the baselines, and the ``closed book`` model; ``by heart``:
-    memorization; ``edited``: what became of answers; ``open domain``: what pretraining is worth to questions; ``on
-    Wikipedia``: retrieval from real text."""
+    memorization; ``edited``: what became of the answers; ``open domain``: the benefit of pretraining for question
+    answering; ``on Wikipedia``: retrieval from real text."""
     arms = ablated.measure(parts)
     lr = arms[ablated.FULL]["lr"]
     return {"arms": arms, "baselines": baselines.measure(parts, lr), "closed book": closed_book.measure(parts),
