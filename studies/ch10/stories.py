@@ -87,7 +87,7 @@ def right(model: TransformerXL, words: tuple[str, ...], options: tuple[tuple[str
 
 
 def on_threads(model: TransformerXL, some: tuple[RecallText, ...]) -> float:
-    """Accuracy on texts with threads, for the questions whose fact is within the memory."""
+    """Accuracy on texts with threads: only the questions whose fact is within the memory."""
     return fmean(right(model, text.words[:recall.start], recall.options, recall.answer)
                  for text in some for recall in text.recalls if recall.distance < MEMORY)
 

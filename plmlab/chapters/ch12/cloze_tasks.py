@@ -104,7 +104,7 @@ class ClozeTask(NamedTuple):
 
 
 def verb_left_out(row: Agreeing) -> tuple[list[int], list[int]]:
-    """The sentence with a blank in place of the verb."""
+    """The sentence with a blank instead of the verb."""
     return [*ids(row.before), world_tokenizer().vocab.need("mask"), *ids(row.behind)], []
 
 

@@ -34,8 +34,8 @@ def side_by_side(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 def beside_reference(written: Sequence[str], reference: Sequence[str], gold: Sequence[tuple[int, int]],
                      ) -> tuple[list[int | None], list[tuple[int, int]]]:
     """Align a translation with its reference. Returns, for each generated word, the index of the matching reference
-    word (None if the word is wrong); and the gold links, converted from (reference index, source index) to (step,
-    source index), for the steps that have a matching reference word."""
+    word (None if the word is wrong), and the gold links, converted from (reference index, source index) to (step,
+    source index) at the steps that have a matching reference word."""
     positions: list[int | None] = [None] * len(written)
     steps = {}
     for i, j in side_by_side(written, reference):

@@ -70,7 +70,7 @@ class MaskLab(Lab):
         tokenizer: encodes the sentence as ids, and decodes ids to tokens.
         text: the initial sentence.
         objective: a name in ``plmlab.objectives.OBJECTIVES``.
-        second: the second text, for an objective that takes two (such as a decoder input or a document); if "", the
+        second: the second text of an objective that takes two (such as a decoder input or a document); if "", the
             sentence itself is used.
         network: the architecture: "transformer", or an architecture without an attention mask: "recurrent",
             "bidirectional" (the two directions are concatenated below the top layer), or "attention" (recurrent encoder
