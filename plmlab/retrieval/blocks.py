@@ -72,7 +72,7 @@ def _room(tokenizer: Tokenizer, title: str, longest: int) -> int:
 
 
 def _alone(tokenizer: Tokenizer, text: str) -> int:
-    """The number of tokens of a text encoded by itself."""
+    """Number of tokens in a text encoded on its own."""
     return len(tokenizer.encode(text, plain=True))
 
 

@@ -58,7 +58,7 @@ class Retrieved:
 
     @property
     def documents(self) -> Int[Tensor, "doc"]:
-        """The numbers of the documents retrieved for any query, each once, in ascending order."""
+        """Sorted indices of all documents retrieved for at least one query, without duplicates."""
         return self.numbers[self.doc_mask].unique()
 
     def unflatten(self, pairs: Shaped[Tensor, " pair *rest"], fill: int | float) -> Shaped[Tensor, "query doc *rest"]:

@@ -34,7 +34,7 @@ class RealQuestion:
 
 @cache
 def questions() -> tuple[RealQuestion, ...]:
-    """The questions, in the order of their table. Raises TableError for an incomplete row."""
+    """The questions, in table order. Raises TableError for an incomplete row."""
     return tuple(RealQuestion(row["form"], row["question"], row["answer"], _steps(row))
                  for row in read_table(TABLE, required=COLUMNS, folder=DATA))
 

@@ -76,7 +76,7 @@ def marked_text(sentences: Sequence[Sentence], marked: Iterable[int]) -> str:
 
 
 def main() -> None:
-    """Rewrite the page at the end of data/README.md; the text before its heading is kept."""
+    """Regenerate the last section of data/README.md; everything before its heading is kept."""
     before = README.read_text(encoding="utf-8").split(START)[0].rstrip()
     README.write_text(f"{before}\n\n{page(full())}\n", encoding="utf-8")
 

@@ -151,7 +151,7 @@ class Turn(NamedTuple):
 BOTH, FIRST, SECOND = slice(0, 2), slice(0, 1), slice(1, 2)
 AT_ONCE = (Turn(BOTH, BOTH),)
 IN_ORDER = (Turn(BOTH, FIRST), Turn(BOTH, SECOND))
-"""For models in which a target attends to the targets before it in the order."""
+"""The first word, then the second, both masked: for models whose targets attend to earlier targets of the order."""
 IN_TURN = (Turn(BOTH, FIRST), Turn(SECOND, SECOND))
 """For every model."""
 

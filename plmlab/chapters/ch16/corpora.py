@@ -127,5 +127,5 @@ def _words(world: World) -> Iterator[str]:
 
 
 def stands_in(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
-    """Return whether an answer occurs verbatim in one of these documents of a world."""
+    """Return whether the answer occurs verbatim in any of the given documents of a world."""
     return any(find_words(corpus(world).blocks[number].text.split(), answer) is not None for number in numbers)

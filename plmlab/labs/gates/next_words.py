@@ -36,10 +36,10 @@ class NextWords:
                  words: Sequence[str]) -> list[Next]:
         """Compare the next-word distributions at each position.
 
-        ``rows`` lists words with their probabilities as [word, before, after, in the world]; ``groups`` the probability
-        mass of each group as [before, after, in the world]; and ``moved`` the total variation distance between before
-        and after, within the verbs and within the control words. The probability in the world is None once the text has
-        left the grammar.
+        ``rows`` lists words with their probabilities as [word, before, after, true probability]; ``groups`` the
+        probability mass of each group as [before, after, true mass]; and ``moved`` the total variation distance between
+        before and after, within the verbs and within the control words. The true probability is None once the prefix is
+        ungrammatical.
         """
         was, now = before.double().softmax(-1), after.double().softmax(-1)
         change = (now - was).abs()

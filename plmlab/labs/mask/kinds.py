@@ -30,7 +30,7 @@ class Side:
 
 
 class Drawn(ABC, Generic[Made]):
-    """A kind of example as it is drawn: its parts in a row, with one square mask over all their positions.
+    """Base class for one kind of example, drawn as a row of parts with one square mask over all positions.
 
     A subclass defines the Examples it consists of (``parts``), the blocks of the square that have a mask (``masks``,
     with names in ``called``), the blocks without connections and the reason for each (``never``), how a mask is
