@@ -12,9 +12,8 @@ def initialise(module: nn.Module) -> None:
 
 
 def initialise_residuals(model: nn.Module, layers: int) -> None:
-    """Initialize the last projection of each sublayer from N(0, 0.02/√(2 · layers)). The residual stream sums two
-    sublayer outputs per layer, so this keeps its initial scale independent of depth (GPT-2: Radford et al. 2019,
-    §2.3)."""
+    """Initialize the last projection of each sublayer from N(0, 0.02/√(2 · layers)). The residual path sums two
+    sublayer outputs per layer; this keeps its initial scale independent of depth (GPT-2: Radford et al. 2019, §2.3)."""
     for name, weight in model.named_parameters():
         if name.endswith(("out.weight", "down.weight")):
             nn.init.normal_(weight, std=0.02 / (2 * layers) ** 0.5)
