@@ -1,6 +1,6 @@
 """Every number in a verdict's paragraph stands in an output of its chapter, in its recipe's settings, or in a paper.
 
-A verdict's paragraph has "**Verdict" in it, or begins in bold with what became of a claim ("**Holds.**").
+A verdict's paragraph has "**Verdict" in it, or begins in bold with what became of a claim ("**Supported.**").
 Its numbers are looked up, as strictly as true verdicts bear:
 
 - in the printed outputs of the verdict's own section (from one heading to the next, ``##`` or ``###``; where a ``###``

@@ -331,7 +331,7 @@ def heads_with_itself(weights, special, links):
     ("08.2", lambda h, e, b, t: F.cross_entropy((h @ e.T + b).softmax(-1).mT, t), "he softmax is applied twice", 1),
     ("08.2", loss_by_a_view, "mixes positions and tokens", 1),
     ("08.2", loss_above_zero, "oken 0 is left out too", 1),
-    ("08.3", embed(lambda x: F.layer_norm(x, x.shape[-1:])), "is added to the variance", 3),
+    ("08.3", embed(lambda x: F.layer_norm(x, x.shape[-1:])), "1e-5 (PyTorch's default) is added to the variance", 3),
     ("08.3", embed(lambda x: (x - x.mean(0)) / x.std(0, correction=0)), "over the positions, not over each", 1),
     ("08.3", embed(lambda x: (x - x.mean(-1, True)) / x.std(-1, keepdim=True)), "the width minus one", 1),
     ("08.4", span_from_zero, "let a maximum start at −∞", 6),
