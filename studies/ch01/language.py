@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch01.language import BATCH, NETWORKS, best_reader, build, train
+from plmlab.chapters.ch01.language import BATCH, NETWORKS, bayes_optimal, build, train
 from plmlab.example import Batch
 from plmlab.objectives import causal
 from plmlab.recipes import Parts
@@ -34,7 +34,7 @@ def development(run: Run) -> float:
 
 def falls_short(run: Run) -> dict[str, dict[str, float]]:
     """``gaps``: word category (and "all") → loss above that of the Bayes-optimal predictor on the test set, in nats."""
-    return {"gaps": category_means(gaps(run.model.eval(), best_reader(), test_set(world.small())))}
+    return {"gaps": category_means(gaps(run.model.eval(), bayes_optimal(), test_set(world.small())))}
 
 
 STUDY = Study(name="language", arms={(network,): (3e-3, 1e-2, 3e-2) for network in NETWORKS}, build=build, train=train,

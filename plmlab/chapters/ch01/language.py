@@ -48,7 +48,7 @@ def build(network: str, seed: int) -> nn.Module:
 
 
 @cache
-def best_reader() -> BayesOptimalPredictor:
+def bayes_optimal() -> BayesOptimalPredictor:
     """Return the Bayes-optimal predictor of the small world's test split (cached)."""
     return BayesOptimalPredictor(world.small(), "test", small_world_tokenizer(), len(small_world_tokenizer()))
 

@@ -47,7 +47,7 @@ def text(size: int) -> Text:
 
 
 @cache
-def best_reader() -> BayesOptimalPredictor:
+def bayes_optimal() -> BayesOptimalPredictor:
     """Return the Bayes-optimal predictor, which knows the grammar (cached)."""
     return BayesOptimalPredictor(world.full(), "test", world_tokenizer(), len(world_tokenizer()))
 
@@ -64,7 +64,7 @@ def distances(sentences: Sequence[Sentence]) -> list[int]:
 def excess_loss(model: NGram | LSTMLanguageModel) -> dict[str, Any]:
     """``gaps``: mapping from word category to nats above the Bayes-optimal predictor; ``agreement``: mapping from the
     distance of the subject to the same excess at its verb."""
-    excess = gaps(model, best_reader(), test_sentences())  # type: ignore[arg-type]
+    excess = gaps(model, bayes_optimal(), test_sentences())  # type: ignore[arg-type]
     by_distance = defaultdict(list)
     for distance, gap in zip(distances(test_sentences()), excess["agreement"], strict=True):
         by_distance[str(min(distance, FAR))].append(gap)
