@@ -68,7 +68,7 @@ TIMED = """async ({ act, where, count }) => {""" + ANSWERED + """
     return spent;
 }"""
 ACTS = {"hover": ("hover", ".why"), "words shown": ("steps", ".links-place"),
-        "rows relabelled": ("label", ".matrix-place"), "a word masked (kernel)": ("shut", ".did"),
+        "rows relabelled": ("label", ".matrix-place"), "a word masked (kernel)": ("masked", ".did"),
         "attention moved (kernel)": ("put", ".did")}
 
 

@@ -61,7 +61,7 @@ def save(folder: Folder, model: nn.Module, tokenizer: "Tokenizer", *, command: s
         tokenizer.save(temporary)
         tokenizer_bytes = (Path(temporary) / TOKENIZER).read_bytes()
     files = {WEIGHTS: safetensors.torch.save(tensors), TOKENIZER: tokenizer_bytes}
-    config = {"model_type": kind.name, "format": FORMAT, **config_told(model.config)}
+    config = {"model_type": kind.name, "format": FORMAT, **config_dict(model.config)}
     config["sha256"] = {name: digest(data) for name, data in files.items()}
     files[CONFIG] = (json.dumps(config, indent=2) + "\n").encode()
     files[README] = readme(folder.name, kind, model, command, figures).encode()
@@ -158,13 +158,13 @@ def build(folder: Path, config: Mapping[str, Any], data: bytes) -> nn.Module:
     return model
 
 
-def config_told(config: Any) -> dict[str, Any]:
+def config_dict(config: Any) -> dict[str, Any]:
     """Convert a model's config to a dictionary for config.json, including the type and config of a submodel. Raises
     ValueError if the class of a submodel is not registered."""
     def converted(value: Any) -> Any:
         if isinstance(value, ModelSpec):
-            return {"model_type": registered(value.model).name, **config_told(value.config)}
-        return config_told(value) if is_dataclass(value) else value
+            return {"model_type": registered(value.model).name, **config_dict(value.config)}
+        return config_dict(value) if is_dataclass(value) else value
     return {field.name: converted(getattr(config, field.name)) for field in fields(config)}
 
 

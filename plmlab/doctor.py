@@ -46,19 +46,19 @@ SHIPPED = (
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check: its ``subject``, the message (``says``), and advice (``do``).
+    """The result of one check: its ``subject``, the ``message`` and ``advice``.
 
     ``state`` is "stop" if the course can't run, "note" if it can run with a limitation, and "ok" otherwise.
     """
 
     subject: str
     state: State
-    says: str
-    do: str = ""
+    message: str
+    advice: str = ""
 
     def __str__(self) -> str:
-        advice = f"  -> {self.do}" if self.do else ""
-        return f"{self.state:<5} {self.subject:<22} {self.says}{advice}"
+        advice = f"  -> {self.advice}" if self.advice else ""
+        return f"{self.state:<5} {self.subject:<22} {self.message}{advice}"
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,13 @@ def disk(free: int, writable: bool) -> Finding:
     return Finding("disk", "ok", text)
 
 
-def file(subject: str, path: Path, sha256: str, *, lost: State, do: str) -> Finding:
+def file(subject: str, path: Path, sha256: str, *, lost: State, advice: str) -> Finding:
     """Compare the SHA-256 of a file that the course uses with that of the tested version. ``lost`` is the state if the
-    file is missing, ``do`` the advice."""
+    file is missing, ``advice`` what to do."""
     if not path.is_file():
-        return Finding(subject, lost, f"{path.name} is missing", do)
+        return Finding(subject, lost, f"{path.name} is missing", advice)
     if digest(path) != sha256:
-        return Finding(subject, "note", f"{path.name} differs from the tested version", do)
+        return Finding(subject, "note", f"{path.name} differs from the tested version", advice)
     return Finding(subject, "ok", f"{path.stat().st_size / 1e6:.1f} MB, hash as tested")
 
 
@@ -158,7 +158,7 @@ def shipped(find: Callable[[str], Path | None]) -> list[Finding]:
         if folder is None:
             findings.append(Finding(subject, "stop", f"the package {name} is not installed", INSTALL))
         else:
-            findings.append(file(subject, folder / inside, sha256, lost="stop", do=INSTALL))
+            findings.append(file(subject, folder / inside, sha256, lost="stop", advice=INSTALL))
     return findings
 
 

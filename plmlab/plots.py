@@ -47,8 +47,8 @@ def lines(title: str, x: Row, series: Mapping[str, Row], *, x_title: str, y_titl
     )
 
 
-def look(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Sequence[str], *,
-         x_title: str = "key (attended to)", y_title: str = "query (attends)") -> go.Figure:
+def attention_heatmap(title: str, weights: Sequence[Row], queries: Sequence[str], keys: Sequence[str], *,
+                      x_title: str = "key (attended to)", y_title: str = "query (attends)") -> go.Figure:
     """Make a heat map of attention weights, from 0 to 1: one row per query, one column per key.
 
     Raises ValueError if ``queries`` or ``keys`` is a single string instead of a list of labels.

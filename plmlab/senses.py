@@ -75,7 +75,7 @@ def most_frequent(known: Sequence[Occurrence], asked: Sequence[Occurrence]) -> l
     return [counts[row.word].most_common(1)[0][0] for row in asked]
 
 
-def among_its_senses(classifier: Any, vectors: Vectors, asked: Sequence[Occurrence]) -> tuple[list[bool], list[float]]:
+def among_own_senses(classifier: Any, vectors: Vectors, asked: Sequence[Occurrence]) -> tuple[list[bool], list[float]]:
     """For each row, whether the probe is correct when restricted to the word's own senses, and the accuracy at
     chance."""
     ambiguous, columns = world.full().lexicon.ambiguous, {sense: i for i, sense in enumerate(classifier.classes_)}

@@ -19,7 +19,7 @@ def test_python_at_the_limit() -> None:
     assert doctor.python((3, 11, 0)).state == "ok"
     assert doctor.python((4, 0, 0)).state == "ok"
     old = doctor.python((3, 10, 14))
-    assert old.state == "stop" and "3.10.14" in old.says and "3.11" in old.says and "make lab" in old.do
+    assert old.state == "stop" and "3.10.14" in old.message and "3.11" in old.message and "make lab" in old.advice
 
 
 @pytest.mark.parametrize(("installed", "tested", "state", "said"), [
@@ -34,8 +34,8 @@ def test_python_at_the_limit() -> None:
 ])
 def test_package(installed: str | None, tested: str | None, state: str, said: str) -> None:
     found = doctor.package(Requirement("torch>=2.6,<2.14"), tested, installed)
-    assert found.state == state and said in found.says
-    assert bool(found.do) == (state == "stop" or "tested with" in found.says)
+    assert found.state == state and said in found.message
+    assert bool(found.advice) == (state == "stop" or "tested with" in found.message)
 
 
 def test_packages_leaves_out_extras_and_other_platforms() -> None:
@@ -58,11 +58,11 @@ def test_constraints_are_read_whatever_way_names_are_written(tmp_path: Path) -> 
 
 
 def test_device() -> None:
-    assert doctor.device(None).state == "ok" and "CPU" in doctor.device(None).says
+    assert doctor.device(None).state == "ok" and "CPU" in doctor.device(None).message
     good = doctor.device(Gpu("H200", 140 * GIB, True))
-    assert good.state == "ok" and "H200" in good.says and "140 GiB" in good.says and "bf16" in good.says
+    assert good.state == "ok" and "H200" in good.message and "140 GiB" in good.message and "bf16" in good.message
     old = doctor.device(Gpu("GTX 1080", 8 * GIB, False))
-    assert old.state == "note" and "float32" in old.says
+    assert old.state == "note" and "float32" in old.message
 
 
 def test_a_torch_that_does_not_load_stops_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_a_torch_that_does_not_load_stops_the_course(monkeypatch: pytest.MonkeyP
         raise OSError("libgomp.so.1: cannot open shared object file")
     monkeypatch.setattr(doctor, "find_gpu", broken)
     found = doctor.find_device()
-    assert found.state == "stop" and "libgomp" in found.says and found.do
+    assert found.state == "stop" and "libgomp" in found.message and found.advice
 
 
 def test_threads_memory_and_disk() -> None:
@@ -80,7 +80,7 @@ def test_threads_memory_and_disk() -> None:
     assert doctor.memory(GIB, GIB // 2).state == "stop"
     assert doctor.disk(10 * GIB, writable=True).state == "ok"
     assert doctor.disk(GIB // 8, writable=True).state == "note"
-    assert "read-only" in doctor.disk(10 * GIB, writable=False).says
+    assert "read-only" in doctor.disk(10 * GIB, writable=False).message
 
 
 def test_shipped_files_are_known_by_their_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_shipped_files_are_known_by_their_hash(tmp_path: Path, monkeypatch: pyte
     assert doctor.shipped(lambda name: tmp_path)[0].state == "ok"
     (tmp_path / "inside.txt").write_bytes(b"A text")
     changed = doctor.shipped(lambda name: tmp_path)[0]
-    assert changed.state == "note" and changed.do
+    assert changed.state == "note" and changed.advice
 
 
 def test_the_files_that_packages_bring_are_those_that_were_tested() -> None:
@@ -104,7 +104,7 @@ def test_checkpoints() -> None:
     assert none.state == "note"
     good, bad = doctor.checkpoints({"gpt": [], "bert": ["model.safetensors has another hash"]})
     assert (good.state, bad.state) == ("ok", "note")
-    assert "bert" in bad.subject and "another hash" in bad.says and bad.do == doctor.RESTORE
+    assert "bert" in bad.subject and "another hash" in bad.message and bad.advice == doctor.RESTORE
 
 
 def test_the_advice_for_a_changed_checkpoint_keeps_what_is_replaced(tmp_path: Path) -> None:
@@ -137,12 +137,12 @@ def test_a_changed_checkpoint_is_found(tmp_path: Path, monkeypatch: pytest.Monke
     assert [f.state for f in doctor.find_checkpoints()] == ["note"]
     index.write_text("{")
     broken, = doctor.find_checkpoints()
-    assert broken.state == "note" and "index" in broken.says
+    assert broken.state == "note" and "index" in broken.message
 
 
 def test_widgets_need_their_front_ends(tmp_path: Path) -> None:
     lost = doctor.widgets(tmp_path)
-    assert lost.state == "stop" and "anywidget" in lost.says and "manager" in lost.says
+    assert lost.state == "stop" and "anywidget" in lost.message and "manager" in lost.message
     for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager"):
         (tmp_path / "share" / "jupyter" / "labextensions" / name).mkdir(parents=True)
     assert doctor.widgets(tmp_path).state == "ok"

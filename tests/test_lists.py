@@ -8,7 +8,7 @@ import torch
 from plmlab import world
 from plmlab.metrics import accuracy, answers, bleu, entity_f1, f1, rouge, word_f1
 from plmlab.objectives import permuted, window
-from plmlab.plots import look
+from plmlab.plots import attention_heatmap
 from plmlab.retrieval import BM25
 from plmlab.tables import Table
 from plmlab.text import Tokenizer
@@ -40,7 +40,7 @@ def vectors() -> WordVectors:
     lambda: word_tokenizer("the cat"), lambda: Tokenizer.words(["the cat"], 99).encode_all("the cat"),
     lambda: vectors().only("ab"), lambda: vectors().near(torch.ones(3), without="ab"),
     lambda: world.small().logprob("the cat sleeps"), lambda: world.small().next_words("the cat"),
-    lambda: world.small().explain("the cat"), lambda: look("a", [[1.0]], "ab", ["a"]),
+    lambda: world.small().explain("the cat"), lambda: attention_heatmap("a", [[1.0]], "ab", ["a"]),
     lambda: TitledPages({}, {}, Tokenizer.words(["the cat"], 99)).ids("the cat"),
 ])
 def test_a_string_is_no_list_of_words(ask) -> None:

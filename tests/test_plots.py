@@ -2,7 +2,7 @@
 
 import pytest
 
-from plmlab.plots import lines, look
+from plmlab.plots import attention_heatmap, lines
 
 
 def test_lines_differ_in_more_than_colour() -> None:
@@ -28,6 +28,6 @@ def test_what_cannot_be_drawn_is_said(series: dict[str, list[float]], word: str)
 
 
 def test_a_word_that_comes_twice_keeps_both_columns() -> None:
-    figure = look("t", [[0.5, 0.5], [1.0, 0.0]], ["a", "a"], ["x", "x"])
+    figure = attention_heatmap("t", [[0.5, 0.5], [1.0, 0.0]], ["a", "a"], ["x", "x"])
     assert len(set(figure.data[0].x)) == 2 and list(figure.layout.xaxis.ticktext) == ["x", "x"]
     assert figure.layout.yaxis.autorange == "reversed"

@@ -45,7 +45,7 @@ def test_a_probe_of_vectors_that_tell_the_sense_is_always_right_and_of_noise_gue
     assert list(senses.probe(telling, known).predict(telling(asked).numpy())) == [row.sense for row in asked]
     counts = Counter(row.sense for row in known)
     even = [row for sense in counts for row in [row for row in known if row.sense == sense][: min(counts.values())]]
-    hits, guess = senses.among_its_senses(senses.probe(noise, even), noise, asked)
+    hits, guess = senses.among_own_senses(senses.probe(noise, even), noise, asked)
     assert sum(hits) / len(hits) == pytest.approx(sum(guess) / len(guess), abs=0.12)
 
 

@@ -32,19 +32,20 @@ class Translation:
 
 
 def translate(model: nn.Module, source: Sequence[int], vocab: Vocabulary, *, length: int,
-              held: Mapping[int, Sequence[float]] | None = None, shut: Collection[int] = ()) -> Translation:
+              fixed_weights: Mapping[int, Sequence[float]] | None = None, masked: Collection[int] = ()) -> Translation:
     """Translate greedily with an encoder–decoder, at most ``length`` tokens, and record the attention weights.
 
-    ``held`` maps a step to the attention weights to use at that step, one per source position, the last for [END].
-    ``shut`` lists source positions to mask; the other weights are renormalized (or are all zero if no position is
-    left). Raises ValueError if a step or source position does not exist, if weights have the wrong length, are negative
-    or all 0, or if the weights of a model without attention are to be changed; also in the cases listed at `greedy`.
+    ``fixed_weights`` maps a step to the attention weights to use at that step, one per source position, the last for
+    [END]. ``masked`` lists source positions to mask; the other weights are renormalized (or are all zero if no position
+    is left). Raises ValueError if a step or source position does not exist, if weights have the wrong length, are
+    negative or all 0, or if the weights of a model without attention are to be changed; also in the cases listed at
+    `greedy`.
     """
     task = DecodingRequest(torch.tensor([[vocab.need("start")]]), vocab, length)
     encoded = Batch.of([sequence_to_sequence(source, [], vocab=vocab).source], pad=vocab.need("pad"))
-    rows = _checked(held or {}, shut, encoded.size[1], length)
+    rows = _checked(fixed_weights or {}, masked, encoded.size[1], length)
     has_attention = _has_attention(model)
-    if (rows or shut) and not has_attention:
+    if (rows or masked) and not has_attention:
         raise ValueError(f"a {type(model).__name__} has no attention to change: its decoder receives only the "
                          "encoder's last state")
     generated, logprobs = [vocab.need("start")], []
@@ -53,8 +54,8 @@ def translate(model: nn.Module, source: Sequence[int], vocab: Vocabulary, *, len
         step = len(generated) - 1
         if step in rows:
             weights = rows[step].to(weights).expand_as(weights)
-        if shut:
-            weights = weights.index_fill(-1, torch.tensor(sorted(shut)), 0.0)
+        if masked:
+            weights = weights.index_fill(-1, torch.tensor(sorted(masked)), 0.0)
             weights = weights / weights.sum(-1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)
         return weights
 
@@ -92,13 +93,14 @@ def _has_attention(model: nn.Module) -> bool:
         return any(name.endswith(ACROSS[1:]) for name in points)
 
 
-def _checked(held: Mapping[int, Sequence[float]], shut: Collection[int], count: int, length: int) -> dict[int, Tensor]:
+def _checked(fixed_weights: Mapping[int, Sequence[float]], masked: Collection[int], count: int, length: int,
+             ) -> dict[int, Tensor]:
     """Validate the weights and normalize them so that they sum to 1."""
-    for index in shut:
+    for index in masked:
         if index not in range(count):
             raise ValueError(f"there is no position {index} in a source of {count} positions, [END] included")
     rows = {}
-    for step, weights in held.items():
+    for step, weights in fixed_weights.items():
         if step not in range(length):
             raise ValueError(f"there is no step {step}: at most {length} tokens are generated, counted from 0")
         if len(weights) != count or min(weights) < 0 or sum(weights) == 0:

@@ -33,11 +33,11 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class UnitScores:
-    """Scores of all units: ``chosen`` on the selection half (at least chance), ``told`` on the evaluation half with the
-    same sign. ``rises`` is True for units that increase with the label."""
+    """Scores of all units: ``chosen`` on the selection half (at least chance), ``evaluated`` on the evaluation half
+    with the same sign. ``rises`` is True for units that increase with the label."""
 
     chosen: Float[Tensor, "width"]
-    told: Float[Tensor, "width"]
+    evaluated: Float[Tensor, "width"]
     rises: Bool[Tensor, "width"]
 
     @property
@@ -48,7 +48,7 @@ class UnitScores:
     @property
     def best(self) -> float:
         """Score of the selected unit on the evaluation half."""
-        return float(self.told[self.order[0]])
+        return float(self.evaluated[self.order[0]])
 
 
 def ranks(values: Float[Tensor, "rows width"]) -> Float[Tensor, "rows width"]:

@@ -95,7 +95,7 @@ class CogQA(TaskHead):
     def losses(self, batch: CognitiveBatch) -> Losses:
         """The losses of both systems on the same batch of questions."""
         logits, semantics = self.read(batch.reading)
-        hop_starts, hop_ends, answer_starts, answer_ends = pointing(logits, label_of(batch.reading, "pointers"))
+        hop_starts, hop_ends, answer_starts, answer_ends = span_losses(logits, label_of(batch.reading, "pointers"))
         return Losses((hop_starts + hop_ends) / 2, (answer_starts + answer_ends) / 2, self.choice(semantics, batch))
 
     def choice(self, semantics: Float[Tensor, "node model"], batch: CognitiveBatch) -> Float[Tensor, ""]:
@@ -125,7 +125,7 @@ class SelfLoopCogQA(CogQA):
     reasoner_class = SelfLoopGNN
 
 
-def pointing(logits: Float[Tensor, "node time 4"], pointers: Int[Tensor, "node time 4"]) -> Float[Tensor, "4"]:
+def span_losses(logits: Float[Tensor, "node time 4"], pointers: Int[Tensor, "node time 4"]) -> Float[Tensor, "4"]:
     """Loss of each of the four span outputs: the mean of −log p over the nodes that have a target for that output. The
     k targets of a node have equal weights: Σ gt[i] · −log p[i] with gt = 1/k (§3.4.1)."""
     targets = pointers == 1

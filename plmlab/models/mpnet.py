@@ -60,10 +60,10 @@ class MPNet(TwoStreamEncoder):
         self.distance = RelativePositionBias(config.buckets, config.heads)
         initialise(self.distance)
 
-    def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
+    def queries(self, x: Float[Tensor, "batch time model"], targets_at: Int[Tensor, "batch query"],
                 ) -> Float[Tensor, "batch query model"]:
         """Initial query vectors: the input embeddings of the [MASK] tokens."""
-        return x.gather(1, asked[..., None].expand(-1, -1, x.shape[-1]))  # [batch query model]
+        return x.gather(1, targets_at[..., None].expand(-1, -1, x.shape[-1]))  # [batch query model]
 
     def added(self, batch: Batch, positions: Int[Tensor, "batch query"]) -> Float[Tensor, "batch head query key"]:
         """Relative position bias of every (query, key) pair."""

@@ -43,7 +43,7 @@ class Pretraining:
     pairs: Callable[..., Example] | None = None
     likelihood: bool = True
     prepare: Callable[[nn.Module, Tokenizer, Callable[[int], Batch]], None] | None = None
-    asks: Callable[[Any], bool] | None = None
+    has_targets: Callable[[Any], bool] | None = None
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class RetrieveAndRead:
         """Build the model with a corpus of ``documents``, embedded by the model's own embedder."""
         return cls(model, TextCorpus(TextRetriever(tokenizer, model.embedder), documents))
 
-    def among(self, corpus: TextCorpus) -> Self:
+    def with_corpus(self, corpus: TextCorpus) -> Self:
         """A copy that uses the same REALM with another corpus."""
         return replace(self, corpus=corpus)
 

@@ -167,9 +167,9 @@ class AttentionSeq2Seq(Seq2Seq):
     def decode(self, tokens: Int[Tensor, "batch time"], state: Seq2SeqState) -> Float[Tensor, "batch time model"]:
         """Attentional hidden states at the next target positions; updates ``state`` in place."""
         outputs = super().decode(tokens, state)
-        return self.combined(self.look(outputs, state), outputs)  # [batch time model]
+        return self.combined(self.attend(outputs, state), outputs)  # [batch time model]
 
-    def look(self, queries: Float[Tensor, "batch time model"], state: Seq2SeqState, position: int | None = None,
+    def attend(self, queries: Float[Tensor, "batch time model"], state: Seq2SeqState, position: int | None = None,
              ) -> Float[Tensor, "batch time model"]:
         """Context vectors: cross-attention from decoder states to the source. If ``position`` is given, the queries are
         for that target position only."""
@@ -229,7 +229,7 @@ class AdditiveSeq2Seq(AttentionSeq2Seq):
         ``state`` in place."""
         outputs = []
         for position, word in enumerate(self.embed(tokens).split(1, 1)):
-            context = self.look(state.carried[0][-1][:, None], state, position)  # [batch 1 model]
+            context = self.attend(state.carried[0][-1][:, None], state, position)  # [batch 1 model]
             hidden, state.carried = self.decoder(torch.cat([word, context], -1), None, state.carried)
             outputs.append(self.combined(context, self.dropout(hidden)))
         return torch.cat(outputs, 1)

@@ -27,9 +27,9 @@ class TwoStreamEncoder(BERT):
 
     layer_class = TwoStreamLayer
 
-    def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
+    def queries(self, x: Float[Tensor, "batch time model"], targets_at: Int[Tensor, "batch query"],
                 ) -> Float[Tensor, "batch query model"]:
-        """Initial query vectors g⁽⁰⁾ at the target positions ``asked``; ``x`` holds the initial content vectors
+        """Initial query vectors g⁽⁰⁾ at the target positions ``targets_at``; ``x`` holds the initial content vectors
         h⁽⁰⁾."""
         raise NotImplementedError
 
@@ -50,25 +50,25 @@ class TwoStreamEncoder(BERT):
     def read(self, batch: Batch, memories: Sequence[Memory | None]) -> Float[Tensor, "batch time model"]:
         """Like `forward`, but with ``memories``, one per layer, to which every position can attend."""
         time, x = batch.size[1], self.embedded(self.embeddings(batch))
-        asked = asked_positions(batch)
+        targets_at = target_positions(batch)
         remembered = 0 if memories[0] is None else memories[0].time
         index = torch.arange(time, device=x.device).expand(len(x), -1)
-        x = torch.cat([x, self.queries(x, asked)], 1)  # [batch time+query model]
-        positions = torch.cat([index, asked], 1)  # [batch time+query]: where in the text each row of x is
+        x = torch.cat([x, self.queries(x, targets_at)], 1)  # [batch time+query model]
+        positions = torch.cat([index, targets_at], 1)  # [batch time+query]: where in the text each row of x is
         bias, relative = self.added(batch, positions), self.relative(batch, positions, remembered)
-        attn_mask = both_streams(batch, asked, remembered)
+        attn_mask = both_streams(batch, targets_at, remembered)
         for layer, memory in zip(self.layers, memories, strict=True):
             x = layer(x, attn_mask, time, bias, relative, memory)
-        if not asked.shape[1]:
+        if not targets_at.shape[1]:
             return x
         content, query = x[:, :time], x[:, time:]
-        rows = asked[..., None].expand_as(query)
-        is_target = (batch.targets.gather(1, asked) != IGNORE)[..., None]  # False where `asked` was only filled up
+        rows = targets_at[..., None].expand_as(query)
+        is_target = (batch.targets.gather(1, targets_at) != IGNORE)[..., None]  # False for padding of `targets_at`
         # each query state replaces the content state at its target; non-targets get their own content state back
         return content.scatter(1, rows, torch.where(is_target, query, content.gather(1, rows)))  # [batch time model]
 
 
-def asked_positions(batch: Batch) -> Int[Tensor, "batch query"]:
+def target_positions(batch: Batch) -> Int[Tensor, "batch query"]:
     """Target positions of each row, in ascending order. Rows with fewer targets than the longest are padded with
     non-target positions. Without a query stream, the result has no columns."""
     is_target = batch.targets != IGNORE
@@ -76,18 +76,18 @@ def asked_positions(batch: Batch) -> Int[Tensor, "batch query"]:
     return (~is_target).long().argsort(dim=1, stable=True)[:, :count]  # stable sort: targets first, in order
 
 
-def both_streams(batch: Batch, asked: Int[Tensor, "batch query"], remembered: int) -> AttentionMask:
-    """Attention mask of both streams: one row per content position, then one per query in ``asked``. The columns are
-    the ``remembered`` keys, visible to all, and then the content positions."""
+def both_streams(batch: Batch, targets_at: Int[Tensor, "batch query"], remembered: int) -> AttentionMask:
+    """Attention mask of both streams: one row per content position, then one per query in ``targets_at``. The columns
+    are the ``remembered`` keys, visible to all, and then the content positions."""
     size, time = batch.size
     rows = batch.visible.dense(time, time)
     if rows is None:
-        rows = torch.ones(1, 1, time, time, dtype=torch.bool, device=asked.device)
+        rows = torch.ones(1, 1, time, time, dtype=torch.bool, device=targets_at.device)
     rows = rows[:, 0].expand(size, -1, -1)  # [batch time time]
     if batch.query_stream_mask is not None:
         query_mask = batch.query_stream_mask.dense(time, time)
         assert query_mask is not None, "a query stream without a mask would see its own target"
-        rows = torch.cat([rows, query_mask[:, 0].gather(1, asked[..., None].expand(-1, -1, time))], 1)
+        rows = torch.cat([rows, query_mask[:, 0].gather(1, targets_at[..., None].expand(-1, -1, time))], 1)
     return AttentionMask(pairs=F.pad(rows, (remembered, 0), value=True))  # [batch time+query remembered+time]
 
 

@@ -74,7 +74,7 @@ class UniLMState:
     caches: list[Cache]
     real: Bool[Tensor, "batch key"]
     place: Int[Tensor, "batch"]
-    begun: bool = False
+    started: bool = False
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
         """Keep only the given rows of the batch, in the given order."""
@@ -112,14 +112,14 @@ class UniLMDecoder:
     def step(self, tokens: Int[Tensor, "batch time"], state: UniLMState) -> Float[Tensor, "batch vocab"]:
         """Append ``tokens`` to ``state`` and return the logits of the next token. It is predicted at an appended
         [MASK], which is then removed from the caches."""
-        new = tokens if state.begun else tokens[:, 1:]  # without [START]
+        new = tokens if state.started else tokens[:, 1:]  # without [START]
         inputs = torch.cat([new, torch.full_like(tokens[:, :1], self.vocab.need("mask"))], 1)  # [batch new+1]
         offsets = torch.arange(inputs.shape[1], device=inputs.device)
         keys = torch.cat([state.real, torch.ones_like(inputs, dtype=torch.bool)], 1)  # [batch key]
         batch = Batch(inputs, (state.place[:, None] + offsets)[:, None], torch.full_like(inputs, TARGET),
                       AttentionMask(causal=True, keys=keys), torch.full_like(inputs, IGNORE))
         logits = self.model.token_logits(self.model.encoder.hidden_states(batch, state.caches)[:, -1])  # [batch vocab]
-        state.real, state.place, state.begun = keys[:, :-1], state.place + new.shape[1], True
+        state.real, state.place, state.started = keys[:, :-1], state.place + new.shape[1], True
         for cache in state.caches:
             cache.forget(1)  # the [MASK]
         ends = [self.vocab.need("sep"), self.vocab.need("end")]

@@ -66,7 +66,7 @@ class Word2Vec(nn.Module):
         return hidden @ self.output.weight.T
 
 
-def seen(batch: Batch) -> Bool[Tensor, "batch query key"]:
+def pair_mask(batch: Batch) -> Bool[Tensor, "batch query key"]:
     """Mask of the (target, context) pairs, marking the context words of each target position."""
     allowed = batch.visible.dense(batch.size[1], batch.size[1])  # [batch 1 query key]
     assert allowed is not None
@@ -75,7 +75,7 @@ def seen(batch: Batch) -> Bool[Tensor, "batch query key"]:
 
 def has_pairs(batch: Batch) -> bool:
     """Whether a batch has any (target, context) pair; texts of a single word have none."""
-    return bool(seen(batch).any())
+    return bool(pair_mask(batch).any())
 
 
 def set_noise_distribution(model: nn.Module, tokenizer: Tokenizer, batches: Callable[[int], Batch]) -> None:
@@ -89,7 +89,8 @@ def set_noise_distribution(model: nn.Module, tokenizer: Tokenizer, batches: Call
 
 def pretraining(name: str) -> Pretraining:
     """The `Pretraining` of a variant."""
-    return Pretraining(name, window, Tokenizer.words, likelihood=False, prepare=set_noise_distribution, asks=has_pairs)
+    return Pretraining(name, window, Tokenizer.words, likelihood=False, prepare=set_noise_distribution,
+                       has_targets=has_pairs)
 
 
 @model("skip-gram", Word2VecConfig, WINDOW, pretraining("skip-gram"))
@@ -103,7 +104,7 @@ class SkipGram(Word2Vec):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean loss per (target, context) pair, in nats."""
-        pairs, hidden, words = seen(batch), self.token(batch.tokens), batch.targets.clamp(min=0)
+        pairs, hidden, words = pair_mask(batch), self.token(batch.tokens), batch.targets.clamp(min=0)
         scores = (self.output(words) @ hidden.transpose(1, 2))[pairs]  # [batch target context] → [pair]
         targets = words[:, :, None].expand_as(pairs)[pairs]
         return self.word_loss(scores, targets, hidden, pairs.sum(1).float(), self.output.weight)
@@ -116,7 +117,7 @@ class CBOW(Word2Vec):
 
     def hidden_states(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """Mean of the context vectors at each target position; zeros if there is no context."""
-        return self.mean(batch, seen(batch))
+        return self.mean(batch, pair_mask(batch))
 
     def mean(self, batch: Batch, context: Bool[Tensor, "batch query key"]) -> Float[Tensor, "batch query model"]:
         """Mean of the word vectors selected by the mask ``context``, for each position; zeros if none is selected."""
@@ -129,7 +130,7 @@ class CBOW(Word2Vec):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean loss over the target positions that have context, in nats."""
-        context = seen(batch)
+        context = pair_mask(batch)
         is_target, hidden = context.any(-1), self.mean(batch, context)
         targets = batch.targets[is_target]
         scores = (hidden[is_target] * self.output(targets)).sum(-1)  # [target]

@@ -77,10 +77,10 @@ class XLNet(TwoStreamEncoder):
         super().__init__(config)
         self.query = nn.Parameter(0.02 * torch.randn(config.model))
 
-    def queries(self, x: Float[Tensor, "batch time model"], asked: Int[Tensor, "batch query"],
+    def queries(self, x: Float[Tensor, "batch time model"], targets_at: Int[Tensor, "batch query"],
                 ) -> Float[Tensor, "batch query model"]:
         """Initial query vectors, g⁽⁰⁾ = w (eq. in §2.3)."""
-        return self.embeddings.dropout(self.query.expand(*asked.shape, -1))
+        return self.embeddings.dropout(self.query.expand(*targets_at.shape, -1))
 
     def relative(self, batch: Batch, positions: Int[Tensor, "batch query"], remembered: int) -> RelativePositions:
         """Positions of the queries, and which keys are in the same segment; tokens in memory belong to segment 0."""

@@ -102,7 +102,7 @@ def from_texts(plan: Plan, pretraining: Pretraining, read_texts: Callable[[], It
     batches = examples_of(pieces, tokenizer.vocab, pretraining.objective, plan.batch, plan.seed, **plan.choices)
     last = [draw(i) for i in range(HELD_OUT_BATCHES)]
     for name, drawn in (("training", map(batches, range(HELD_OUT_BATCHES))), ("held-out", last)):
-        if pretraining.asks and not any(map(pretraining.asks, drawn)):
+        if pretraining.has_targets and not any(map(pretraining.has_targets, drawn)):
             raise ValueError(f"the {name} text gives {plan.model} nothing to predict: in {HELD_OUT_BATCHES} batches, "
                              "no paragraph has two words. Use a text with longer paragraphs")
     return Material(tokenizer, batches, last)

@@ -137,7 +137,7 @@ class Plan:
             raise ValueError(f"{run} contains neither an interrupted run of plmlab pretrain nor a checkpoint. An "
                              "interrupted run prints its folder; the command that started it also continues it, "
                              "without --resume") from None
-        return cls.told_anew(run, USUAL | stored, changes)
+        return cls.with_changes(run, USUAL | stored, changes)
 
     @classmethod
     def longer(cls, checkpoint: Path, changes: Mapping[str, Any]) -> Self:
@@ -155,10 +155,10 @@ class Plan:
         if more.get("steps", 0) <= stored["steps"]:
             raise ValueError(f"the {stored['steps']} steps of {checkpoint} are done; to train it further, give a "
                              f"larger total, such as --steps {2 * stored['steps']}")
-        return cls.told_anew(checkpoint, options, more)
+        return cls.with_changes(checkpoint, options, more)
 
     @classmethod
-    def told_anew(cls, run: Path, told: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
+    def with_changes(cls, run: Path, told: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
         """The plan of a run with ``changes`` applied.
 
         Raises ValueError for fewer steps, and for a change of an option that is not in `MAY_CHANGE`.

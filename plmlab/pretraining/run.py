@@ -129,7 +129,7 @@ def ending(plan: Plan, run: Path, model: nn.Module, data: Material, history: His
         raise ValueError(f"the checkpoint could not be written to {plan.out} ({problem.strerror or problem}); nothing "
                          f"is lost: the run is in {run}, and the same command tries again") from problem
     shutil.rmtree(run, ignore_errors=True)
-    return "; ".join([history.finding(), *beside_floor(history, data.floor), f"the checkpoint is in {plan.out}"])
+    return "; ".join([history.finding(), *gap_to_floor(history, data.floor), f"the checkpoint is in {plan.out}"])
 
 
 def build(plan: Plan, vocab: int) -> nn.Module:
@@ -145,7 +145,7 @@ def build(plan: Plan, vocab: int) -> nn.Module:
                               **{name: value for name, value in size.items() if name in known}))
 
 
-def beside_floor(history: History, floor: Floor | None) -> list[str]:
+def gap_to_floor(history: History, floor: Floor | None) -> list[str]:
     """The distance of the held-out loss from its floor, as a list of one phrase; empty if the floor is not known."""
     if floor is None:
         return []

@@ -139,7 +139,7 @@ def test_the_wrong_label_moves_the_rows_and_loses_partners(show: Show) -> None:
 
 
 def test_what_the_hand_did_is_marked_without_colour(show: Show) -> None:
-    page = show(pointing(held=[{"step": 1, "position": 2}]))
+    page = show(pointing(moved=[{"step": 1, "position": 2}]))
     expect(page.locator(".did")).to_have_text(
         "You moved the attention of “女孩” to “sing”: 1 word changed: “女孩” became “唱歌” (word 2). "
         "Correct words: 4 before, 3 now, of 5.")
@@ -150,10 +150,10 @@ def test_what_the_hand_did_is_marked_without_colour(show: Show) -> None:
     wrong = page.locator(".words.written .wrong bdi").first
     assert wrong.evaluate("e => getComputedStyle(e).textDecorationStyle") == "wavy"
     assert page.locator(".texts .missed").all_inner_texts() == ["女孩", "在"]
-    page = show(pointing(shut=[1]))
+    page = show(pointing(masked=[1]))
     assert "repeating" in chip(page, "source", 1).evaluate("e => getComputedStyle(e).backgroundImage")
     assert chip(page, "source", 1).get_attribute("aria-pressed") == "true"
-    expect(page.locator(".cell-marks .shut-column")).to_have_count(1)
+    expect(page.locator(".cell-marks .masked-column")).to_have_count(1)
 
 
 def test_a_saved_page_keeps_what_needs_no_python(show: Show) -> None:
@@ -178,14 +178,15 @@ def test_a_saved_page_keeps_what_needs_no_python(show: Show) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_is_cut_and_all_can_be_read(show: Show, theme: str) -> None:
     long = default_presets(small(), "train")[2].text
-    for lab in (turned(shut=[1]), pointing(text=long), pointing(text=" ".join([TURNED] * 7))):
+    for lab in (turned(masked=[1]), pointing(text=long), pointing(text=" ".join([TURNED] * 7))):
         page = show(lab, theme)
         assert sticks_out(page, (700, 984)) == {}
         assert cut(page, ".words .chip, .key-name, .query-name") == []
 
 
 LAB = "alignment_models.pointing()"
-TOLD = "print(repr(lab.text), [(one['step'], one['position'], one['share']) for one in lab.held], lab.shut, lab.steps)"
+TOLD = ("print(repr(lab.text), [(one['step'], one['position'], one['share']) for one in lab.moved], lab.masked, "
+        "lab.steps)")
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:

@@ -63,7 +63,8 @@ def test_it_stops_at_the_end() -> None:
 @every_look
 def test_a_held_step_is_looked_at_and_changes_only_what_comes_from_it_on(name: str) -> None:
     model, held = made(name), {2: [0.0, 3.0, 0.0, 0.0, 1.0], 4: [1.0, 1.0, 1.0, 1.0, 1.0]}
-    free, after = translate(model, SOURCE, VOCAB, length=7), translate(model, SOURCE, VOCAB, length=7, held=held)
+    free = translate(model, SOURCE, VOCAB, length=7)
+    after = translate(model, SOURCE, VOCAB, length=7, fixed_weights=held)
     assert free.weights is not None and after.weights is not None and len(free.tokens) > 4 and len(after.tokens) > 4
     assert after.tokens[:2] == free.tokens[:2]
     assert after.logprobs[:2] == pytest.approx(free.logprobs[:2], abs=1e-9)
@@ -80,7 +81,7 @@ def test_holding_what_it_does_by_itself_changes_nothing(name: str) -> None:
     free = translate(model, SOURCE, VOCAB, length=6)
     assert free.weights is not None
     held = {step: row.tolist() for step, row in enumerate(free.weights)}
-    again = translate(model, SOURCE, VOCAB, length=6, held=held)
+    again = translate(model, SOURCE, VOCAB, length=6, fixed_weights=held)
     if name == "transformer":
         assert again.logprobs[0] != pytest.approx(free.logprobs[0], abs=1e-6)
     else:
@@ -89,20 +90,20 @@ def test_holding_what_it_does_by_itself_changes_nothing(name: str) -> None:
 
 @every_look
 def test_a_position_that_is_shut_is_not_looked_at_and_the_others_take_its_share(name: str) -> None:
-    model, shut = made(name), (1, 4)
-    free, after = translate(model, SOURCE, VOCAB, length=5), translate(model, SOURCE, VOCAB, length=5, shut=shut)
+    model, masked = made(name), (1, 4)
+    free, after = translate(model, SOURCE, VOCAB, length=5), translate(model, SOURCE, VOCAB, length=5, masked=masked)
     assert free.weights is not None and after.weights is not None
-    assert not after.weights[:, list(shut)].any()
+    assert not after.weights[:, list(masked)].any()
     torch.testing.assert_close(after.weights.sum(-1), torch.ones(len(after.tokens)).double())
     assert after.logprobs[0] != pytest.approx(free.logprobs[0], abs=1e-6)
     if name != "transformer":
         left = free.weights[0].clone()
         left[[1, 4]] = 0
         torch.testing.assert_close(after.weights[0], left / left.sum())
-    nowhere = translate(model, SOURCE, VOCAB, length=3, shut=range(5))
+    nowhere = translate(model, SOURCE, VOCAB, length=3, masked=range(5))
     assert nowhere.weights is not None and not nowhere.weights.any()
     held = {0: [1.0, 1.0, 0.0, 0.0, 0.0], 1: [0.0, 1.0, 0.0, 0.0, 1.0]}
-    both = translate(model, SOURCE, VOCAB, length=3, held=held, shut=shut)
+    both = translate(model, SOURCE, VOCAB, length=3, fixed_weights=held, masked=masked)
     assert both.weights is not None
     assert both.weights[:2].tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
 
@@ -150,8 +151,8 @@ def test_what_it_wrote_is_looked_at_as_when_it_is_given(name: str) -> None:
     ({"held": {1: [0.0, 0.0, 0.0, 0.0, 0.0]}}, "none below 0 and at least one above 0"),
     ({"held": {6: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step 6: at most 6 tokens are generated, counted from 0"),
     ({"held": {-1: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step -1"),
-    ({"shut": [5]}, r"there is no position 5 in a source of 5 positions, \[END\] included"),
-    ({"shut": [-1]}, "there is no position -1"),
+    ({"masked": [5]}, r"there is no position 5 in a source of 5 positions, \[END\] included"),
+    ({"masked": [-1]}, "there is no position -1"),
     ({"length": 0}, "length=0: the maximum number of tokens must be 1 or more"),
     ({"vocab": Vocabulary(70)}, "the model has 60 tokens, but the vocabulary has 70"),
 ])
@@ -162,7 +163,7 @@ def test_errors_in_the_readers_words(asked: dict, said: str) -> None:
 
 
 def test_what_has_no_attention_cannot_be_held() -> None:
-    for asked in ({"held": {0: [1.0, 1.0, 1.0, 1.0, 1.0]}}, {"shut": [0]}):
+    for asked in ({"held": {0: [1.0, 1.0, 1.0, 1.0, 1.0]}}, {"masked": [0]}):
         with pytest.raises(ValueError, match="a Seq2Seq has no attention to change: its decoder receives only"):
             translate(made("fixed"), SOURCE, VOCAB, length=6, **asked)
     batch = PairBatch.of([sequence_to_sequence(SOURCE, [41], vocab=VOCAB)], pad=0)
@@ -174,7 +175,7 @@ def test_the_model_is_left_as_it_was() -> None:
     model = made("additive").train()
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     with pytest.raises(ValueError, match="the model has 60 tokens"):
-        translate(model, SOURCE, Vocabulary(70), length=3, held={0: [1.0, 1.0, 1.0, 1.0, 1.0]})
-    translate(model, SOURCE, VOCAB, length=3, held={0: [1.0, 1.0, 1.0, 1.0, 1.0]}, shut=[2])
+        translate(model, SOURCE, Vocabulary(70), length=3, fixed_weights={0: [1.0, 1.0, 1.0, 1.0, 1.0]})
+    translate(model, SOURCE, VOCAB, length=3, fixed_weights={0: [1.0, 1.0, 1.0, 1.0, 1.0]}, masked=[2])
     assert model.training and not model.cross_attention.weights.open
     assert all(torch.equal(before[name], weight) for name, weight in model.state_dict().items())

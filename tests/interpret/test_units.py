@@ -69,7 +69,7 @@ def test_which_way_a_unit_points_is_settled_on_the_first_half(measure: Measure) 
     found = unit_scores(*halves, measure)
     worst = 2 * measure.chance - 1
     assert found.chosen[:3].tolist() == pytest.approx([1, 1, 1])
-    assert found.told[:3].tolist() == pytest.approx([1, 1, worst])
+    assert found.evaluated[:3].tolist() == pytest.approx([1, 1, worst])
     assert found.rises[:3].tolist() == [True, False, True]
     assert sorted(found.order[:3]) == [0, 1, 2] and found.best == pytest.approx(1)
 

@@ -29,9 +29,9 @@ def cases() -> list[dict[str, Any]]:
     """States, with the partners that are hit where rows are named by the word written, and by the word read."""
     labs = {
         "plain": pointing(), "turned": pointing(0, 4, 4, 2, 0, 1, 5, 6, 7, 8, text=TURNED),
-        "held": pointing(held=[{"step": 1, "position": 2}]),
-        "in part": pointing(held=[{"step": 1, "position": 2, "share": 0.5}]),
-        "shut": pointing(shut=[1]), "nothing held changes": pointing(held=[{"step": 1, "position": 1}]),
+        "moved": pointing(moved=[{"step": 1, "position": 2}]),
+        "in part": pointing(moved=[{"step": 1, "position": 2, "share": 0.5}]),
+        "masked": pointing(masked=[1]), "nothing held changes": pointing(moved=[{"step": 1, "position": 1}]),
         "no gold": pointing(text="the girls the girls"),
     }
     return [{"name": name, "state": lab.state | {"others": []}, "written": counted(lab.state, 0),

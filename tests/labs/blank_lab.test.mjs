@@ -7,7 +7,7 @@ import { lastStep, saidAt } from "../../plmlab/labs/blank/filling.js";
 import { acted, marked, range, spanAt, unmarked } from "../../plmlab/labs/blank/spans.js";
 import { firstCell, legendOf } from "../../plmlab/labs/blank/square.js";
 import {
-  lengthRows, lengthsSaid, paidSaid, partsOf, restOf, positionSaid, stepSaid, textAt, turnOf,
+  lengthRows, lengthsSaid, nllSaid, partsOf, restOf, positionSaid, stepSaid, textAt, turnOf,
 } from "../../plmlab/labs/blank/messages.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
@@ -20,7 +20,7 @@ const state = {
   targets: [null, null, null, null, null, "x5", "x6", "[END]", "x3", "[END]"],
   steps: [["x5", []], ["[END]", ["x5"]], ["x9", []], [null, ["x9"]]].map(([said, written], i) => ({ said, written,
     blank: i < 2 ? 1 : 0, model: true, exact: i < 2, rows: [{ word: "[END]", p: 0.25, best: i < 2 ? 0 : null }] })),
-  paid: { model: 3.5, exact: 2.25 },
+  nll: { model: 3.5, exact: 2.25 },
 };
 
 test("spans are marked, replaced and taken away, and their order is kept", () => {
@@ -76,8 +76,8 @@ test("what is said of a step, of the price and of lengths", () => {
   assert.match(plain(stepSaid(state, 0)), /filled 1st: empty so far\. Probability of \[END\]: 25 % \(model\), 0 % \(exact\)\.$/);
   assert.match(plain(stepSaid(state, 3)), /filled 2nd: “x9” so far\. Probability of \[END\]: 25 % \(model\)\.$/);
   assert.equal(stepSaid(state, 4), "All blanks are filled.");
-  assert.match(paidSaid(state), /3\.50 nats \(model\), 2\.25 nats \(exact\)\.$/);
-  assert.equal(paidSaid({ paid: { model: null, exact: null }, steps: [1] }), "");
+  assert.match(nllSaid(state), /3\.50 nats \(model\), 2\.25 nats \(exact\)\.$/);
+  assert.equal(nllSaid({ nll: { model: null, exact: null }, steps: [1] }), "");
   const lengths = { model: [[1, 0.75], [3, 0.25]], exact: [[1, 1]], true: 2 };
   assert.deepEqual(lengthRows(lengths).map(({ words, p, best, own }) => [words, p, best, own]),
     [[1, 0.75, 1, false], [2, 0, 0, true], [3, 0.25, 0, false]]);
@@ -98,8 +98,8 @@ test("another word leaves what was said before it", () => {
   assert.deepEqual([lastStep(state.steps), lastStep(state.steps.slice(0, 2)), lastStep([])], [3, 2, 0]);
 });
 
-test("Part A is right, a slip with a name, or wrong at a token", () => {
-  const part = { right: "x1 [MASK] x4", slips: [{ text: "x1 [MASK] [MASK] x4", said: "BERT" }] };
+test("Part A is right, a mistake with a name, or wrong at a token", () => {
+  const part = { right: "x1 [MASK] x4", mistakes: [{ text: "x1 [MASK] [MASK] x4", said: "BERT" }] };
   assert.equal(partASaid(part, "  x1  [MASK] x4 ").right, true);
   assert.deepEqual(partASaid(part, "x1 [MASK] [MASK] x4"), { right: false, said: "BERT" });
   assert.match(partASaid(part, "x1 [MASK] x5").said, /“x5”, token 3/);
@@ -107,8 +107,8 @@ test("Part A is right, a slip with a name, or wrong at a token", () => {
   assert.match(partASaid(part, " ").said, /^Type Part A/);
 });
 
-test("a row is right, a slip with a name in either part, or wrong at a position", () => {
-  const row = { name: "position 1", right: [1, 2, 2, 2], slips: [{ part: "A", values: [0, 1], said: "zero" },
+test("a row is right, a mistake with a name in either part, or wrong at a position", () => {
+  const row = { name: "position 1", right: [1, 2, 2, 2], mistakes: [{ part: "A", values: [0, 1], said: "zero" },
     { part: "B", values: [3, 4], said: "goes on" }] };
   const inputs = ["a", "[MASK]", "[START]", "b"];
   const told = (cells) => rowSaid(row, 2, cells, inputs);

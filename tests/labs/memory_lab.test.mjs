@@ -12,7 +12,7 @@ const answer = (p, first, rank = first === "crane" ? 1 : 7) => ({ p, rank, likel
 const state = {
   tokens: ["was", "crane", ".", "she", "left", "what", "?", "crane"],
   names: ["was", "crane (position 1)", ".", "she", "left", "what", "?", "crane (position 7)"],
-  position: 6, oldest: 2, begin: 4, segment: 2, word: "crane", given: true, fact: 1, without: "",
+  position: 6, oldest: 2, segment_start: 4, segment: 2, word: "crane", given: true, fact: 1, without: "",
   zones: ["forgotten", "forgotten", "memory", "memory", "segment", "segment", "segment", "later"],
   rule_ids: [-2000, -2000, 3, 3, 2, 2, 2, -1],
   sentences: { "-2000": "{key} was read too long ago.", 3: "{key} is remembered {steps} positions later by {query}.",

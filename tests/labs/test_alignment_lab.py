@@ -36,7 +36,7 @@ from plmlab.labs.alignment import tally as tallying
 from plmlab.labs.alignment.comparison import beside_reference, on_aligned, side_by_side
 from plmlab.labs.alignment.presets import LONG, default_presets
 from plmlab.labs.alignment.reading import read, sentences_of
-from plmlab.labs.alignment.tally import Asked, asked
+from plmlab.labs.alignment.tally import Predictions, predictions
 from plmlab.world.datasets.passages import passages
 from plmlab.world.probability.posterior import NotInGrammar
 
@@ -88,7 +88,7 @@ def test_the_first_state_teaches() -> None:
         "reversed word order", "a short sentence", "a long passage", "mask a word"]
     assert repr(lab).startswith("<AlignmentLab: 'the key behind the blue chair is new .' → '")
     assert lab.state["gold"] == list(SMALL.parse(lab.text.split()).chinese)
-    assert "Mask “key”, so that" in lab.state["asked"]["question"]
+    assert "Mask “key”, so that" in lab.state["quiz"]["question"]
 
 
 def test_every_preset_is_a_text_of_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_every_preset_is_a_text_of_the_world(monkeypatch: pytest.MonkeyPatch) ->
     for preset in default_presets(SMALL, "train"):
         lab = pointing(**preset.traits())
         assert lab.state["gold"] and not lab.message, preset
-        assert [lab.state["source"][position] for position in lab.shut] == list(preset.shut)
+        assert [lab.state["source"][position] for position in lab.masked] == list(preset.masked)
     long = default_presets(SMALL, "train")[2].text
     assert len(long.split()) in LONG and long.count(" .") > 3
 
@@ -114,16 +114,16 @@ def test_what_is_drawn_is_what_the_model_does(kind: Any) -> None:
     assert weights_of(lab) == pytest.approx(free.weights.numpy(), abs=1e-7)
     other, = lab.state["others"]
     assert other["tokens"] == WORDS.tokens(plain.tokens) and other["weights"] is None and other["name"] == "fixed"
-    lab.held = [{"step": 3, "position": 2}]
-    held = translate(model, ids, VOCAB, length=SHORT,
-                     held={3: [float(position == 2) for position in range(len(ids) + 1)]})
-    assert lab.state["now"]["tokens"] == WORDS.tokens(held.tokens)
+    lab.moved = [{"step": 3, "position": 2}]
+    moved = translate(model, ids, VOCAB, length=SHORT,
+                      fixed_weights={3: [float(position == 2) for position in range(len(ids) + 1)]})
+    assert lab.state["now"]["tokens"] == WORDS.tokens(moved.tokens)
     assert weights_of(lab)[3].tolist() == [0, 0, 1, *[0] * (len(ids) - 2)]
     assert lab.state["now"]["tokens"][:3] == now["tokens"][:3] and lab.state["before"] == now
-    lab.held, lab.shut = [], [1, 4]
-    shut = translate(model, ids, VOCAB, length=SHORT, shut=[1, 4])
-    assert lab.state["now"]["tokens"] == WORDS.tokens(shut.tokens) and not weights_of(lab)[:, [1, 4]].any()
-    lab.shut = []
+    lab.moved, lab.masked = [], [1, 4]
+    masked = translate(model, ids, VOCAB, length=SHORT, masked=[1, 4])
+    assert lab.state["now"]["tokens"] == WORDS.tokens(masked.tokens) and not weights_of(lab)[:, [1, 4]].any()
+    lab.masked = []
     assert lab.state["now"] == now
 
 
@@ -131,14 +131,14 @@ def test_what_is_drawn_is_what_the_model_does(kind: Any) -> None:
 def test_a_share_leaves_the_rest_where_the_model_puts_it(kind: Any) -> None:
     """Of two steps the second is asked what it would do once the first is held."""
     model = random_model(kind)
-    lab = AlignmentLab({"drawn": model}, WORDS, TURNED, world=SMALL, held=[
+    lab = AlignmentLab({"drawn": model}, WORDS, TURNED, world=SMALL, moved=[
         {"step": 1, "position": 4, "share": 0.25}, {"step": 2, "position": 0, "share": 0.5}])
     ids = WORDS.encode(TURNED)
     own = translate(model, ids, VOCAB, length=SHORT).weights[1].double()
     one = 0.75 * own
     one[4] += 0.25
     assert weights_of(lab)[1] == pytest.approx(one.numpy(), abs=1e-6)
-    then = translate(model, ids, VOCAB, length=SHORT, held={1: one.tolist()}).weights[2].double()
+    then = translate(model, ids, VOCAB, length=SHORT, fixed_weights={1: one.tolist()}).weights[2].double()
     two = 0.5 * then
     two[0] += 0.5
     assert weights_of(lab)[2] == pytest.approx(two.numpy(), abs=1e-6)
@@ -149,19 +149,19 @@ def test_a_look_that_is_moved_changes_the_word(lab: AlignmentLab) -> None:
     said = {WORDS.tokens([one])[0]: WORDS.tokens([other])[0] for one, other in dictionary().items()}
     assert lab.state["now"]["tokens"] == [said[word] for word in (*SINGING.split(), "[END]")]
     assert lab.state["now"]["p"] == pytest.approx([SURE] * 5, abs=1e-6)
-    lab.held = [{"step": 1, "position": 2}]
+    lab.moved = [{"step": 1, "position": 2}]
     assert lab.state["now"]["tokens"] == ["那些", "唱歌", "唱歌", "。", "[END]"]
-    assert lab.held == lab.state["held"] == [{"step": 1, "position": 2, "share": 1.0}]
+    assert lab.moved == lab.state["moved"] == [{"step": 1, "position": 2, "share": 1.0}]
     assert lab.state["changes"] == [[i, i] for i in range(5)] and lab.state["before"]["tokens"][1] == "女孩"
     assert (lab.state["before"]["right"], lab.state["now"]["right"]) == (4, 3)
-    lab.held = [{"step": 1, "position": 1}]
+    lab.moved = [{"step": 1, "position": 1}]
     assert lab.state["now"]["tokens"] == lab.state["before"]["tokens"]
     assert lab.state["now"]["p"][1] == pytest.approx(1)
 
 
 def test_what_cannot_be_held_is_told(lab: AlignmentLab) -> None:
     drawn = lab.state
-    for held, shut, said in (
+    for moved, masked, said in (
             ([{"step": 0, "position": 5}], [], "a source word from 0 to 4"),
             ([{"step": 16, "position": 0}], [], "a step from 0 to 15"),
             ([{"step": 0, "position": 0, "share": 1.5}], [], "share from 0 to 1"),
@@ -169,20 +169,20 @@ def test_what_cannot_be_held_is_told(lab: AlignmentLab) -> None:
             ([], [7], "cannot mask source word 7"), ([], [0, 1, 2, 3, 4], "there is nothing to attend to"),
             ([{"step": 0, "position": 1}], [1], "source word 1 is masked, but step 0 is set to attend to it")):
         with lab.hold_trait_notifications():
-            lab.held, lab.shut = held, shut
+            lab.moved, lab.masked = moved, masked
         assert lab.stale and said in lab.message and lab.state == drawn, said
-    lab.held, lab.shut = [], []
+    lab.moved, lab.masked = [], []
     assert not lab.stale and lab.state == drawn
 
 
 def test_another_text_releases_what_was_held(lab: AlignmentLab) -> None:
     with lab.hold_trait_notifications():
-        lab.held, lab.shut = [{"step": 0, "position": 2}], [1]
+        lab.moved, lab.masked = [{"step": 0, "position": 2}], [1]
     lab.text = TURNED
-    assert (lab.held, lab.shut) == ([], []) and lab.state["now"] == lab.state["before"]
+    assert (lab.moved, lab.masked) == ([], []) and lab.state["now"] == lab.state["before"]
     with lab.hold_trait_notifications():
-        lab.text, lab.shut = SINGING, [1]
-    assert lab.shut == [1] and not weights_of(lab)[:, 1].any()
+        lab.text, lab.masked = SINGING, [1]
+    assert lab.masked == [1] and not weights_of(lab)[:, 1].any()
     lab.text = ""
     assert lab.stale and "The sentence is empty" in lab.message and lab.state["text"] == SINGING
     lab.count += 1
@@ -299,13 +299,13 @@ def test_it_works_without_a_world() -> None:
 def test_the_question_is_answered_by_what_happens() -> None:
     for text in (SINGING, TURNED, "the girls the"):
         lab = AlignmentLab({"drawn": random_model(KINDS[1])}, WORDS, text, world=SMALL)
-        asked_ = lab.state["asked"]
-        lab.shut = [asked_["position"]]
+        asked_ = lab.state["quiz"]
+        lab.masked = [asked_["position"]]
         before, now = lab.state["before"]["tokens"], lab.state["now"]["tokens"]
         changed = sum(i is None or j is None or before[i] != now[j] for i, j in lab.state["changes"])
         assert asked_["answer"].startswith({0: "No word changes", 1: "1 word changes"}.get(
             changed, f"{changed} words change"))
-        assert lab.state["asked"] == asked_
+        assert lab.state["quiz"] == asked_
 
 
 def test_several_models_with_attention_can_be_drawn() -> None:
@@ -341,10 +341,10 @@ def test_a_text_without_end_is_cut_and_told() -> None:
 
 def test_models_are_read_without_dropout_and_left_as_they_were() -> None:
     model = random_model(KINDS[2])
-    still = AlignmentLab({"drawn": model}, WORDS, TURNED, world=SMALL, shut=[1]).state
+    still = AlignmentLab({"drawn": model}, WORDS, TURNED, world=SMALL, masked=[1]).state
     weights = {name: value.clone() for name, value in model.state_dict().items()}
     model.train()
-    assert AlignmentLab({"drawn": model}, WORDS, TURNED, world=SMALL, shut=[1]).state == still
+    assert AlignmentLab({"drawn": model}, WORDS, TURNED, world=SMALL, masked=[1]).state == still
     assert model.training and all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
 
 
@@ -354,11 +354,12 @@ def test_what_is_asked_together_is_what_is_asked_alone(kind: Any) -> None:
     model = random_model(kind)
     texts = [WORDS.encode(text) for text in (SINGING, TURNED, "the cat is hungry .")]
     looks = [(2, 1), (4, 0), (0, 3)]
-    alone = [translate(model, ids, VOCAB, length=12, held={step: [float(i == position) for i in range(len(ids) + 1)]})
+    alone = [translate(model, ids, VOCAB, length=12,
+                       fixed_weights={step: [float(i == position) for i in range(len(ids) + 1)]})
              for ids, (step, position) in zip(texts, looks, strict=True)]
     pairs = [(ids, [id for id in said.tokens if id != VOCAB.end]) for ids, said in zip(texts, alone, strict=True)]
     assert all(len(target) > step for (_, target), (step, _) in zip(pairs, looks, strict=True))
-    together: Asked = asked(model, pairs, VOCAB, looks)
+    together: Predictions = predictions(model, pairs, VOCAB, looks)
     for row, ((_, target), said) in enumerate(zip(pairs, alone, strict=True)):
         for step in range(len(target)):
             assert float(together.right[row, step]) == pytest.approx(said.logprobs[step], abs=1e-4)
@@ -404,13 +405,14 @@ def test_a_tally_is_counted_when_asked_and_once() -> None:
 
 
 def test_the_page_holds_all(lab: AlignmentLab) -> None:
-    lab.held = [{"step": 1, "position": 2}]
-    assert {"held", "shut", "state", "labelled", "steps", "counted"} <= set(lab.traits_for_page())
+    lab.moved = [{"step": 1, "position": 2}]
+    assert {"moved", "masked", "state", "labelled", "steps", "counted"} <= set(lab.traits_for_page())
     assert len(lab.html()) < 200_000
 
 
 def test_a_preset_sets_traits() -> None:
-    assert AlignmentPreset("a", TURNED, ("key",)).traits() == {"text": TURNED, "held": [], "shut": [1], "steps": None}
+    assert AlignmentPreset("a", TURNED, ("key",)).traits() == {"text": TURNED, "moved": [], "masked": [1],
+                                                               "steps": None}
 
 
 @pytest.mark.timing
@@ -422,7 +424,7 @@ def test_a_look_is_moved_in_time() -> None:
     spent = []
     for turn in range(20):
         start = time.perf_counter()
-        lab.held = [{"step": 3, "position": turn % 9}]
+        lab.moved = [{"step": 3, "position": turn % 9}]
         spent.append(time.perf_counter() - start)
     print(f"{len(lab.state['now']['tokens'])} words: median {1e3 * statistics.median(spent):.0f} ms")
     assert statistics.quantiles(spent)[0] <= 0.6

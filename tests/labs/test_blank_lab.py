@@ -14,9 +14,9 @@ from small_models import bert
 from plmlab.example import Batch
 from plmlab.labs import BlankLab
 from plmlab.labs.blank.comparison import three_inputs
-from plmlab.labs.blank.filling import drawn_lengths, stand_of
+from plmlab.labs.blank.filling import drawn_lengths, progress_of
 from plmlab.labs.blank.presets import default_presets
-from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
+from plmlab.labs.blank.rows import Layout, exercise, part_a_mistakes
 from plmlab.models.glm import GLM, GLMConfig
 from plmlab.models.infilling import BlankInfiller
 from plmlab.objectives import always_mask, masked
@@ -43,7 +43,7 @@ def test_the_paper_s_figure() -> None:
 
 def slip(name: str, part: str, word: str) -> list[Any]:
     """The values of the one slip of the figure that is told with these words."""
-    found = [one["values"] for one in rows(FIGURE)[name]["slips"] if one["part"] == part and word in one["said"]]
+    found = [one["values"] for one in rows(FIGURE)[name]["mistakes"] if one["part"] == part and word in one["said"]]
     assert len(found) == 1, (name, part, word)
     return found[0]
 
@@ -61,9 +61,9 @@ def test_slips_that_people_make_bear_their_names() -> None:
     assert slip("target", "B", "[START] of the next one") == ["x5", "x6", "[START]", "x3", "[END]"]
     assert slip("target", "A", "BERT") == [None, None, "x3", None, "x5"]
     wide = Layout(["a", "b", "c", "d"], [[1, 3]], [0])
-    assert [one["values"] for one in rows(wide)["position 1"]["slips"] if "would reveal its length" in one["said"]] \
+    assert [one["values"] for one in rows(wide)["position 1"]["mistakes"] if "would reveal its length" in one["said"]] \
         == [[1, 2, 4]]
-    assert {one["text"] for one in part_a_slips(wide)} == {"a [MASK] [MASK] d", "a d", "a [X0] d", "a b c d"}
+    assert {one["text"] for one in part_a_mistakes(wide)} == {"a [MASK] [MASK] d", "a d", "a [X0] d", "a b c d"}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -83,9 +83,9 @@ def test_what_is_right_is_the_objective_s_and_no_slip_is(seed: int) -> None:
     assert len(set(made.names([named[id] for id in example.tokens.tolist()]))) == len(example.tokens)
     for row in exercise(made):
         parts = {"A": row["right"][:made.read], "B": row["right"][made.read:]}
-        for one, other in combinations(row["slips"], 2):
+        for one, other in combinations(row["mistakes"], 2):
             assert (one["part"], one["values"]) != (other["part"], other["values"])
-        for one in row["slips"]:
+        for one in row["mistakes"]:
             assert one["values"] != parts[one["part"]] and len(one["values"]) == len(parts[one["part"]])
 
 
@@ -122,8 +122,8 @@ def test_step_by_step_it_is_what_the_network_says_of_the_whole_example() -> None
         assert [row["word"] for row in step["rows"] if row["own"]] == [step["said"]]
     ids = [WORDS.id(word) if word != END else STOP for word in said]
     nats = [-math.log(float(p[id])) for p, id in zip(chances, ids, strict=True)]
-    assert made.state["paid"]["model"] == pytest.approx(sum(nats))
-    assert made.state["paid"]["exact"] == pytest.approx(
+    assert made.state["nll"]["model"] == pytest.approx(sum(nats))
+    assert made.state["nll"]["exact"] == pytest.approx(
         -sum(math.log(belief[word]) for belief, word in zip(exact, said, strict=True)))
 
 
@@ -180,7 +180,7 @@ def test_why_there_is_no_exact_column() -> None:
     made.set_state({"chosen": ["chair", "lost", END]})
     assert "continues so" in made.state["steps"][3]["why"]
     made.text = "cups cups the are the are are cups"
-    assert "has these words" in made.state["steps"][0]["why"] and made.state["paid"]["exact"] is None
+    assert "has these words" in made.state["steps"][0]["why"] and made.state["nll"]["exact"] is None
     assert made.state["lengths"][0]["exact"] == [] and not made.stale
     alone = BlankLab(text="cups cups the are the are are cups")
     assert alone.state["steps"][0]["said"] is None and alone.state["answer"].endswith("however many there are.")
@@ -262,10 +262,10 @@ def test_three_inputs() -> None:
 
 
 def test_where_one_stands() -> None:
-    assert stand_of([], [1, 0]).blank == 1
-    stand = stand_of(["a", END, "b"], [1, 0])
+    assert progress_of([], [1, 0]).blank == 1
+    stand = progress_of(["a", END, "b"], [1, 0])
     assert (stand.finished, stand.blank, stand.written) == ({1: ("a",)}, 0, ("b",))
-    assert stand_of([END, END], [1, 0]).blank is None
+    assert progress_of([END, END], [1, 0]).blank is None
 
 
 @pytest.mark.parametrize("model, words, told", [

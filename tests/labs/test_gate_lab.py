@@ -98,9 +98,9 @@ def test_the_first_state_teaches() -> None:
     assert lab.state["guess"]["hold"] == asdict(Clamp("forget", 0, SUBJECT, 0.0, lab.step))
     assert lab.state["names"][lab.step - 1] in lab.state["guess"]["question"]
     even = len(plurals()) / len(plurals() + singulars())
-    assert f"mass on verbs, and {even:.2f} when the unit forgets" in lab.state["guess"]["answer"]
+    assert f"mass on verbs, and {even:.2f} with the gate closed" in lab.state["guess"]["answer"]
     assert lab.state["guess"]["write"] == asdict(Clamp("memory", 0, SUBJECT, -3.0, len(lab.text.split())))
-    assert "set (−3) they have 0.00: this unit decides the verb." in lab.state["guess"]["answer"]
+    assert "set to the opposite number (−3), they have 0.00: this unit decides the verb." in lab.state["guess"]["answer"]
     assert repr(lab).startswith(f"<GateLab: {lab.text!r}; layer 0, unit {SUBJECT} encodes the number of the subject ")
 
 

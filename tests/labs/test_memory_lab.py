@@ -20,8 +20,8 @@ from plmlab.example import Batch
 from plmlab.interpret import watch
 from plmlab.labs import MemoryLab, MemoryPreset
 from plmlab.labs.memory.interventions import MISTAKE, TERMS, WAYS, unshifted
-from plmlab.labs.memory.presets import Asked, default_presets
-from plmlab.labs.memory.quiz import asked, asks_from, other_memory, question, read_last
+from plmlab.labs.memory.presets import AnsweredQuestion, default_presets
+from plmlab.labs.memory.quiz import default_position, other_memory, question, question_start, read_last
 from plmlab.labs.memory.reading import VisibleContext, groups
 from plmlab.labs.memory.receptive_field import receptive_field
 from plmlab.layers.memory import Memory
@@ -69,7 +69,7 @@ def test_the_first_state_asks_what_the_text_asks_last() -> None:
     made = lab()
     state = made.state
     assert (made.text, made.position, made.message) == (" ".join(RECALLS.words[:ASKED + 2]), ASKED, "")
-    assert (state["word"], state["fact"], state["begin"], state["oldest"]) == ("crane", TOLD, BEGIN, OLDEST)
+    assert (state["word"], state["fact"], state["segment_start"], state["oldest"]) == ("crane", TOLD, BEGIN, OLDEST)
     assert state["zones"] == ["forgotten"] * OLDEST + ["memory"] * (BEGIN - OLDEST) + ["segment", "later"]
     assert (made.segment, made.memory) == (SMALL.segment, SMALL.memory)
     assert repr(made).startswith("<MemoryLab: at position 24, p(“crane”) is 0.")
@@ -81,13 +81,13 @@ def test_the_first_state_asks_what_the_text_asks_last() -> None:
     ("what is it ?", 2), ("what ? crane . what ?", 1), ("the cat slept .", 2), ("cat", 0), ("谁 ？ 猫 。", 1),
 ])
 def test_the_position_that_must_say_the_answer(words: str, position: int) -> None:
-    assert asked(words.split()) == position
+    assert default_position(words.split()) == position
 
 
 def test_a_question_begins_behind_the_sentence_before() -> None:
     words = ["he", "left", ".", "what", "is", "it", "?", "in", "the", "garden", ".", "why", "?", "so"]
-    assert [asks_from(words, answer) for answer in (7, 13)] == [3, 11]
-    assert asks_from(["what", "?", "so"], 2) == 0
+    assert [question_start(words, answer) for answer in (7, 13)] == [3, 11]
+    assert question_start(["what", "?", "so"], 2) == 0
 
 
 def test_a_word_was_read_last_where_it_stood_last() -> None:
@@ -253,7 +253,7 @@ def test_the_mistake_is_made_in_every_layer_and_segment(monkeypatch: pytest.Monk
     monkeypatch.setattr(type(model.layers[0].attention), "score", score)
     expected = chances(model, model.hidden_states(Batch.continuing(torch.tensor([IDS]), 0))[0])
     for position, one in made.items():
-        of_ways = {way["name"]: way["p"] for way in one.state["ways"]}
+        of_ways = {way["name"]: way["p"] for way in one.state["interventions"]}
         assert of_ways["unshifted"] == pytest.approx(float(expected[position, IDS[position + 1]]), abs=1e-9)
         assert one.state["answers"][1]["p"] == pytest.approx(of_ways["unshifted"], abs=1e-12)
         assert one.state["answers"][0]["p"] == pytest.approx(of_ways[""], abs=1e-12) != of_ways["unshifted"]
@@ -262,7 +262,7 @@ def test_the_mistake_is_made_in_every_layer_and_segment(monkeypatch: pytest.Monk
 @torch.no_grad()
 def test_a_term_away_is_a_model_without_its_weights() -> None:
     made = lab()
-    of_ways = {way["name"]: way["p"] for way in made.state["ways"]}
+    of_ways = {way["name"]: way["p"] for way in made.state["interventions"]}
     assert tuple(of_ways) == WAYS == ("", *TERMS, MISTAKE)
     for term, bias in (("global_content", "content_bias"), ("global_position", "position_bias")):
         model = deepcopy(random_model())
@@ -284,10 +284,10 @@ def test_lengths_are_the_models_own_until_they_are_set() -> None:
     with torch.no_grad():
         expected = chances(model, model.hidden_states(Batch.continuing(torch.tensor([IDS]), 0))[0, ASKED])
     assert made.state["answers"][0]["p"] == pytest.approx(float(expected[CRANE]))
-    assert made.state["ways"][0]["p"] == pytest.approx(made.state["answers"][0]["p"], abs=1e-12)
+    assert made.state["interventions"][0]["p"] == pytest.approx(made.state["answers"][0]["p"], abs=1e-12)
     assert made.state["zones"][TOLD] == "memory" and made.model.config.memory == SMALL.memory
     made.segment = 40
-    assert made.state["begin"] == 0 and made.state["effects"]["segments"] == [] and made.state["guess"] is None
+    assert made.state["segment_start"] == 0 and made.state["effects"]["segments"] == [] and made.state["guess"] is None
 
 
 def test_the_question_is_answered_with_a_memory_that_decides() -> None:
@@ -303,9 +303,9 @@ def test_the_question_is_answered_with_a_memory_that_decides() -> None:
 
 
 @pytest.mark.parametrize(("fact", "now", "then", "said"), [
-    (15, 0.9, 0.02, "the model can only guess"), (15, 0.9, 0.8, "It still knows"), (15, 0.2, 0.02, "not know the word"),
+    (15, 0.9, 0.02, "the model can only guess"), (15, 0.9, 0.8, "still predicts the word"), (15, 0.2, 0.02, "not predict the word"),
     (25, 0.9, 0.8, "needs no memory"), (25, 0.9, 0.02, "no longer correct"), (15, 0.9, 0.3, "no longer correct"),
-    (3, 0.1, 0.9, "merely too far away"), (3, 0.1, 0.2, "A longer memory alone does not help"),
+    (3, 0.1, 0.9, "only too far back"), (3, 0.1, 0.2, "A longer memory alone does not help"),
     (3, 0.9, 0.8, "had attended to earlier"), (None, 0.9, 0.7, "does not decide"),
 ])
 def test_the_answer_says_what_the_numbers_do(fact: int | None, now: float, then: float, said: str) -> None:
@@ -334,11 +334,11 @@ def test_presets_and_the_tally_are_of_all_questions() -> None:
 
 def test_the_text_that_is_shown_first_is_one_where_the_cut_counts() -> None:
     """Of three facts in the memory one is unknown, one is known without its word too, and one is not."""
-    def one(words: str, right: bool, cut_right: bool) -> Asked:
-        return Asked(tuple(words.split()), 1, "memory", True, True, True, right, cut_right)
+    def one(words: str, right: bool, cut_right: bool) -> AnsweredQuestion:
+        return AnsweredQuestion(tuple(words.split()), 1, "memory", True, True, True, right, cut_right)
 
-    asked = [one("a b ? b", False, False), one("c d e ? d", True, True), one("f g h e ? g", True, False)]
-    assert [(preset.title, preset.text, preset.cuts) for preset in default_presets(asked)] == [
+    default_position = [one("a b ? b", False, False), one("c d e ? d", True, True), one("f g h e ? g", True, False)]
+    assert [(preset.title, preset.text, preset.cuts) for preset in default_presets(default_position)] == [
         ("fact in the memory", "f g h e ? g", ()), ("memory masked up to the fact", "f g h e ? g", ((0, 2),)),
         ("masked out, yet known", "c d e ? d", ((1, 2),))]
 

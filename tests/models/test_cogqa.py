@@ -14,7 +14,7 @@ from plmlab.checkpoints import load, save
 from plmlab.example import Batch
 from plmlab.interpret import watch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA, best_spans, pointing
+from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA, best_spans, span_losses
 from plmlab.models.registry import ModelSpec
 from plmlab.objectives.cognitive_graphs import CognitiveBatch, CognitiveExample
 from plmlab.objectives.cogqa_spans import hops_and_answers
@@ -57,7 +57,7 @@ def test_targets_are_shared_among_spans() -> None:
     """Against torch's cross-entropy with probabilities as targets, a node at a time."""
     nodes = [START, BRIDGE, WRONG, END, VALUE]
     batch = Batch.of(nodes, pad=0)
-    found = pointing(made()(batch), batch.labels["pointers"])
+    found = span_losses(made()(batch), batch.labels["pointers"])
     for column in range(4):
         losses = []
         for one in nodes:
@@ -87,7 +87,7 @@ def test_the_loss_is_that_of_each_question_alone(kind: type[CogQA]) -> None:
     batch = CognitiveBatch.of(QUESTIONS, pad=0)
     hop, answer, final = model.losses(batch)
     same(final, torch.stack(choices).mean())
-    pointers = pointing(model(batch.reading), batch.reading.labels["pointers"])
+    pointers = span_losses(model(batch.reading), batch.reading.labels["pointers"])
     same(hop, pointers[:2].mean())
     same(answer, pointers[2:].mean())
     same(model.loss(batch), hop + answer + 0.2 * final)

@@ -197,7 +197,7 @@ def test_one_at_a_time_or_many(model: REALM) -> None:
 def test_a_copy_goes_its_own_way(model: REALM) -> None:
     lookup = RetrieveAndRead.of(model, WORDS, BLOCKS)
     made = lookup.corpus.copied()
-    alike(lookup.among(made), lookup)
+    alike(lookup.with_corpus(made), lookup)
     made.remove(0)
     made.replace(1, MORE[0])
     made.add(MORE[1:])

@@ -74,25 +74,25 @@ def neighbours(told: list[tuple[list[int], list[int]]]) -> list[list[tuple[list[
 def pairs(kind: type[Word2Vec], told: list[tuple[list[int], list[int]]]) -> list[list[Pair]]:
     """What says what, by text: of skip-gram each neighbour by itself, of CBOW their mean."""
     if issubclass(kind, CBOW):
-        return [[(seen, word) for seen, word in text if seen] for text in neighbours(told)]
-    return [[([other], word) for seen, word in text for other in seen] for text in neighbours(told)]
+        return [[(pair_mask, word) for pair_mask, word in text if pair_mask] for text in neighbours(told)]
+    return [[([other], word) for pair_mask, word in text for other in pair_mask] for text in neighbours(told)]
 
 
-def hidden(model: Word2Vec, seen: list[int]) -> Tensor:
-    return torch.stack([model.token.weight[id] for id in seen]).mean(0)
+def hidden(model: Word2Vec, pair_mask: list[int]) -> Tensor:
+    return torch.stack([model.token.weight[id] for id in pair_mask]).mean(0)
 
 
 def by_softmax(model: Word2Vec, found: list[list[Pair]]) -> Tensor:
-    return torch.stack([F.cross_entropy(model.output.weight @ hidden(model, seen), torch.tensor(word))
-                        for text in found for seen, word in text]).mean()
+    return torch.stack([F.cross_entropy(model.output.weight @ hidden(model, pair_mask), torch.tensor(word))
+                        for text in found for pair_mask, word in text]).mean()
 
 
 def by_draws(model: Word2Vec, found: list[list[Pair]], draws: Tensor) -> Tensor:
     """Negative sampling with the same draws for all pairs of a text."""
     losses = []
     for text, drawn in zip(found, draws, strict=True):
-        for seen, word in text:
-            vector = hidden(model, seen)
+        for pair_mask, word in text:
+            vector = hidden(model, pair_mask)
             refused = torch.stack([F.logsigmoid(-vector @ model.output.weight[id]) for id in drawn]).mean()
             losses.append(-F.logsigmoid(vector @ model.output.weight[word]) - 3 * refused)
     return torch.stack(losses).mean()
@@ -177,8 +177,8 @@ def test_the_scores_of_each_position(kind: type[Word2Vec]) -> None:
     scores, found = model(batch_of(told)), neighbours(told)
     assert scores.shape == (4, 9, SIZE)
     for t, text in enumerate(found):
-        for i, (seen, word) in enumerate(text):
-            vector = hidden(model, [word] if kind is SkipGram else seen) if kind is SkipGram or seen \
+        for i, (pair_mask, word) in enumerate(text):
+            vector = hidden(model, [word] if kind is SkipGram else pair_mask) if kind is SkipGram or pair_mask \
                 else torch.zeros(WIDTH).double()
             assert_close(scores[t, i], model.output.weight @ vector, atol=1e-10, rtol=0)
 

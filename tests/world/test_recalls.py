@@ -42,8 +42,8 @@ def test_every_position_that_is_told_is_where_it_stands(texts: list[RecallText])
             answer = slice(recall.start, recall.start + len(recall.answer))
             assert text.words[answer] == recall.answer and text.words[recall.start - 1] == "?"
             before = last_told(text, recall)
-            assert recall.told in (before, before + 1), "the thing itself, or the full stop behind it"
-            assert recall.distance == recall.start - recall.told > 0
+            assert recall.fact_position in (before, before + 1), "the thing itself, or the full stop behind it"
+            assert recall.distance == recall.start - recall.fact_position > 0
 
 
 def last_told(text: RecallText, recall: Recall) -> int:

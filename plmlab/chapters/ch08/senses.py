@@ -17,7 +17,7 @@ from plmlab.models.gpt import GPT
 from plmlab.objectives import causal
 from plmlab.senses import (
     Vectors,
-    among_its_senses,
+    among_own_senses,
     bag_of_words,
     error_by_pattern,
     most_frequent,
@@ -77,7 +77,7 @@ def on_other_patterns(models: Mapping[str, Vectors]) -> dict[str, Accuracy]:
         guesses = most_frequent(known, probed)
         hits["most frequent sense"] += [(guess == row.sense, row) for guess, row in zip(guesses, probed, strict=True)]
         for name, vectors in models.items():
-            hits[name] += zip(among_its_senses(probe(vectors, known), vectors, probed)[0], probed, strict=True)
+            hits[name] += zip(among_own_senses(probe(vectors, known), vectors, probed)[0], probed, strict=True)
     return {name: accuracy(pairs) for name, pairs in hits.items()}
 
 

@@ -12,7 +12,7 @@ export function reading(model, lab, signal) {
   const disabled = model.get("alone");
   const input = textField(model, "your text", signal);
   const who = select({ label: "model", lead: "model ", options: looking.map((name) => [name, name]), disabled },
-    (drawn) => tell(model, { drawn, held: [], shut: [] }));
+    (drawn) => tell(model, { drawn, moved: [], masked: [] }));
   const tries = presetBar(model, presets, (preset) => {
     input.text = preset.text;
     return preset;
@@ -25,7 +25,7 @@ export function reading(model, lab, signal) {
   } };
 }
 
-/** The interventions: `node`, and `follow({ held, shut, step, partner })`, which enables what is possible at a step. */
+/** The interventions: `node`, and `follow({ moved, masked, step, partner })`, which enables what is possible at a step. */
 export function hand(model, { give, release, reset, spread }) {
   const disabled = model.get("alone");
   const button = (text, title, click) => el("button", { type: "button", class: "preset", title, on: { click } }, text);
@@ -33,11 +33,11 @@ export function hand(model, { give, release, reset, spread }) {
   const free = button("release this step", "use the model’s own attention at this step again (Delete)", release);
   const all = button("reset", "remove all interventions", reset);
   const given = slider({ title: "attention moved", low: 0.1, high: 1, step: 0.1, value: 1, disabled, said: share }, spread);
-  const follow = ({ held, shut, step, partner: position }) => {
-    const mine = held.find((one) => one.step === step);
-    partner.disabled = disabled || position === undefined || shut.includes(position) || (mine?.position === position && mine.share === 1);
+  const follow = ({ moved, masked, step, partner: position }) => {
+    const mine = moved.find((one) => one.step === step);
+    partner.disabled = disabled || position === undefined || masked.includes(position) || (mine?.position === position && mine.share === 1);
     free.disabled = disabled || !mine;
-    all.disabled = disabled || !(held.length + shut.length);
+    all.disabled = disabled || !(moved.length + masked.length);
     given.show(mine?.share ?? model.get("share"));
   };
   return { node: el("div", { class: "bar quiet hand-bar", role: "group", "aria-label": "interventions" }, partner, free, all, given.node), follow };

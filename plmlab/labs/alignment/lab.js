@@ -4,7 +4,7 @@ import { legendOf, modelsOf, tallyOf, textsOf } from "./side_panel.js";
 import { hand, labelSwitch, reading } from "./controls.js";
 import { linksOf } from "./links.js";
 import { matrixOf, scale } from "./matrix.js";
-import { arranged, changesOf, firstCell, heldWith, holdAt, looksOf, onPartner, switched } from "./numbers.js";
+import { arranged, changesOf, firstCell, movedWith, holdAt, looksOf, onPartner, switched } from "./numbers.js";
 import { cellSaid, columnSaid, finding, handSaid, labelSaid, rowSaid } from "./messages.js";
 import { clamp, eachFrame, el, keepingFocus, resized, ruler, settled } from "../shared/dom.js";
 import { guess, lab, observe, tell } from "../shared/lab.js";
@@ -33,23 +33,23 @@ export default lab({
   const step = () => view.at?.row ?? 0;
   const partner = () => drawn?.state.now.partners.find(([row]) => row === step())?.[1];
   const put = (row, position, share = get("share")) => {
-    if (disabled || get("shut").includes(position)) return;
-    tell(model, { held: heldWith(get("held"), row, position, share) });
+    if (disabled || get("masked").includes(position)) return;
+    tell(model, { moved: movedWith(get("moved"), row, position, share) });
   };
   const release = (row) => {
-    if (!disabled && holdAt(get("held"), row)) tell(model, { held: get("held").filter((one) => one.step !== row) });
+    if (!disabled && holdAt(get("moved"), row)) tell(model, { moved: get("moved").filter((one) => one.step !== row) });
   };
-  const shut = (position) => {
+  const masked = (position) => {
     if (disabled) return;
-    tell(model, { shut: switched(get("shut"), position), held: get("held").filter((one) => one.position !== position) });
+    tell(model, { masked: switched(get("masked"), position), moved: get("moved").filter((one) => one.position !== position) });
   };
   const spread = settled((share) => {
-    const mine = holdAt(get("held"), step());
-    tell(model, { share, ...(mine ? { held: [...get("held").filter((one) => one !== mine), { ...mine, share }] } : {}) });
+    const mine = holdAt(get("moved"), step());
+    tell(model, { share, ...(mine ? { moved: [...get("moved").filter((one) => one !== mine), { ...mine, share }] } : {}) });
   }, 60);
   const hands = hand(model, {
-    give: () => tell(model, { held: [...get("held").filter((one) => one.step !== step()), { step: step(), position: partner(), share: 1 }] }),
-    release: () => release(step()), reset: () => tell(model, { held: [], shut: [] }), spread,
+    give: () => tell(model, { moved: [...get("moved").filter((one) => one.step !== step()), { step: step(), position: partner(), share: 1 }] }),
+    release: () => release(step()), reset: () => tell(model, { moved: [], masked: [] }), spread,
   });
   const two = el("div", { class: "two" },
     el("div", { class: "one" }, label, el("div", { class: "scroll" }, place.matrix), scale(), names),
@@ -59,9 +59,9 @@ export default lab({
 
   const said = ({ row, column }, resting) => {
     const { state, looks } = drawn;
-    const hold = { held: state.held, shut: state.shut, asks: !disabled && !resting };
-    if (row === null) return columnSaid(state, looks, hold.shut, column, hold);
-    return column === null ? rowSaid(state, looks, hold.held, row) : cellSaid(state, looks, hold, row, column);
+    const hold = { moved: state.moved, masked: state.masked, asks: !disabled && !resting };
+    if (row === null) return columnSaid(state, looks, hold.masked, column, hold);
+    return column === null ? rowSaid(state, looks, hold.moved, row) : cellSaid(state, looks, hold, row, column);
   };
   const point = (at, resting = false) => {
     const text = said(at, resting);
@@ -70,13 +70,13 @@ export default lab({
     drawn.matrix.point(at, text);
   };
   const rest = () => point(view.at, true);
-  const offered = () => hands.follow({ held: drawn.state.held, shut: drawn.state.shut, step: step(), partner: partner() });
+  const offered = () => hands.follow({ moved: drawn.state.moved, masked: drawn.state.masked, step: step(), partner: partner() });
   const go = (at) => {
     view.at = at;
     point(at);
     offered();
   };
-  const on = { hover: (at) => point(at), leave: rest, go, put, drop: put, release, shut,
+  const on = { hover: (at) => point(at), leave: rest, go, put, drop: put, release, masked,
     pick: (row) => go({ row, column: null }) };
 
   const show = () => {
@@ -116,13 +116,13 @@ export default lab({
         tally();
       } } }, busy ? "counting …" : "Does the prediction depend on the attention? Count over many texts")] : []));
   };
-  const question = ({ question: asked, answer, position }) => guess(view, asked, [answer,
+  const question = ({ question: text, answer, position }) => guess(view, text, [answer,
     el("span", { class: "tries" }, el("button", { type: "button", class: "preset", disabled, "data-at": "try",
-      on: { click: () => tell(model, { held: [], shut: [position] }) } }, "mask it here"))]);
+      on: { click: () => tell(model, { moved: [], masked: [position] }) } }, "mask it here"))]);
   const draw = () => {
     const state = get("state");
     if (!state.source) return;
-    const { held, shut: off } = state;
+    const { moved, masked: off } = state;
     const looks = looksOf(state.now, state.source.length);
     const changes = changesOf(state);
     const wide = ruler(parts.node, "13px");
@@ -131,18 +131,18 @@ export default lab({
     if (view.about !== about) Object.assign(view, { at: firstCell(looks, state.now), tallied: false, about });
     const { row, column } = view.at;
     view.at = { row: row === null ? null : clamp(row, 0, looks.steps - 1), column };
-    drawn = { state, looks, changes, touched: held.length + off.length > 0 };
+    drawn = { state, looks, changes, touched: moved.length + off.length > 0 };
     drawn.links = linksOf({ state, looks, at, fresh: changes.fresh, on });
     keepingFocus(parts.body, () => {
       place.links.replaceChildren(drawn.links.node);
       matrix();
       place.keys.replaceChildren(legendOf(state, changes));
-      place.ask.replaceChildren(question(state.asked));
+      place.ask.replaceChildren(question(state.quiz));
       place.models.replaceChildren(modelsOf(state, state.drawn));
       tally();
     });
     title.textContent = finding(state);
-    did.textContent = handSaid(state, held, off, changes);
+    did.textContent = handSaid(state, moved, off, changes);
     show();
   };
   const relabelled = () => {

@@ -10,12 +10,12 @@ from torch import nn
 from plmlab.interpret.alignments import Translation, translate
 from plmlab.interpret.readable import as_ours
 from plmlab.labs.alignment.comparison import side_by_side
-from plmlab.labs.alignment.interventions import LONGEST, checked, written
+from plmlab.labs.alignment.interventions import LONGEST, checked, translated
 from plmlab.labs.alignment.presets import AlignmentPreset, default_presets
 from plmlab.labs.alignment.quiz import masking_question
 from plmlab.labs.alignment.reading import Source, read
 from plmlab.labs.alignment.serialization import serialized
-from plmlab.labs.alignment.state import Asked, Hand, State, Told
+from plmlab.labs.alignment.state import Interventions, Quiz, State, TranslationState
 from plmlab.labs.alignment.tally import tally as tallied
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.notes import joined
@@ -45,7 +45,7 @@ class AlignmentLab(Lab):
         presets: preset texts; by default, sentences of the world.
         tally: statistics over many texts for the tally button, as returned by `plmlab.labs.alignment.tally.tally`, or a
             function that computes them; by default, if there is a world, the statistics of the drawn model.
-        traits: what the reader can set: ``held`` (dicts of step, ``position`` and share), ``shut`` (masked source
+        traits: what the reader can set: ``moved`` (dicts of step, ``position`` and share), ``masked`` (masked source
             positions), ``drawn`` (a model's name), ``steps`` (number of words shown; None: all), ``labelled`` (the row
             labels of the matrix: "written" or "read"), ``share`` (the fraction of the attention that a click moves),
             ``max_tokens``.
@@ -58,10 +58,10 @@ class AlignmentLab(Lab):
     title = "Alignment Lab"
     module = "alignment/lab.js"
     styles = ("alignment/lab.css",)
-    inputs: ClassVar = ("text", "held", "shut", "drawn", "max_tokens", "count")
+    inputs: ClassVar = ("text", "moved", "masked", "drawn", "max_tokens", "count")
 
-    held: traitlets.List = traitlets.List().tag(sync=True)
-    shut: traitlets.List = traitlets.List().tag(sync=True)
+    moved: traitlets.List = traitlets.List().tag(sync=True)
+    masked: traitlets.List = traitlets.List().tag(sync=True)
     drawn = traitlets.Unicode().tag(sync=True)
     share = traitlets.Float(1.0).tag(sync=True)
     steps = traitlets.Int(None, allow_none=True).tag(sync=True)
@@ -87,8 +87,8 @@ class AlignmentLab(Lab):
         self.after: Translation | None = None
         self._text: tuple[Any, ...] | None = None
         self._written: dict[str, Translation] = {}
-        self._told: dict[str, Told] = {}
-        self._asked: dict[str, Asked] = {}
+        self._told: dict[str, TranslationState] = {}
+        self._asked: dict[str, Quiz] = {}
         self._counted = {name: dict(tally) for name in self.looking} if isinstance(tally, Mapping) else {}
         begin = choices[0].traits() if text is None else {"text": text}
         super().__init__(**begin | {"drawn": self.looking[0]} | traits, menu={
@@ -132,27 +132,28 @@ class AlignmentLab(Lab):
         key = (self.text, self.max_tokens)
         known = self.source if self._text == key else None
         source = known or read(self.text, self.tokenizer, self.world, self.split, self.max_tokens)
-        kept = self._text is None or known is not None or bool({"held", "shut"} & change.tried)
-        holds, shut = checked(self.held if kept else [], self.shut if kept else [], len(source.ids) + 1)
+        kept = self._text is None or known is not None or bool({"moved", "masked"} & change.tried)
+        holds, masked = checked(self.moved if kept else [], self.masked if kept else [], len(source.ids) + 1)
         texts = self._written if known else {
-            name: written(model, source.ids, self.tokenizer.vocab) for name, model in self.models.items()}
+            name: translated(model, source.ids, self.tokenizer.vocab) for name, model in self.models.items()}
         said = self._told if known else {name: serialized(text, self.tokenizer, source.gold) for name,
                                          text in texts.items()}
         before = after = texts[self.drawn]
-        if holds or shut:
-            after = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, holds, shut)
-        hand: Hand = {"held": [asdict(hold) for hold in holds], "shut": list(shut)}
-        asked = dict(self._asked) if known else {}
-        if self.drawn not in asked:
-            asked[self.drawn] = self._question(source, before, said[self.drawn])
+        if holds or masked:
+            after = translated(self.models[self.drawn], source.ids, self.tokenizer.vocab, holds, masked)
+        hand: Interventions = {"moved": [asdict(hold) for hold in holds], "masked": list(masked)}
+        quiz = dict(self._asked) if known else {}
+        if self.drawn not in quiz:
+            quiz[self.drawn] = self._question(source, before, said[self.drawn])
         now = said[self.drawn] if after is before else serialized(after, self.tokenizer, source.gold)
         return Computed(
-            {"state": self._state(source, said, now, hand, asked[self.drawn]),
+            {"state": self._state(source, said, now, hand, quiz[self.drawn]),
              "message": self._note(source, before), "counted": self._counted.get(self.drawn, {}), **hand},
             {"source": source, "before": before, "after": after, "_text": key, "_written": texts, "_told": said,
-             "_asked": asked})
+             "_asked": quiz})
 
-    def _state(self, source: Source, texts: Mapping[str, Told], now: Told, hand: Hand, asked: Asked) -> State:
+    def _state(self, source: Source, texts: Mapping[str, TranslationState], now: TranslationState,
+               hand: Interventions, quiz: Quiz) -> State:
         """The state for JavaScript: ``before`` and ``now`` are translations (see `serialized`), ``changes`` pairs their
         steps, ``others`` are the translations of the other models, and ``gold`` holds the words of the reference."""
         before = texts[self.drawn]
@@ -163,13 +164,13 @@ class AlignmentLab(Lab):
             "gold": None if source.gold is None else list(source.gold.chinese),
             "changes": [list(pair) for pair in side_by_side(before["tokens"], now["tokens"])],
             "others": [{"name": name, **other} for name, other in texts.items() if name != self.drawn],
-            **hand, "drawn": self.drawn, "asked": asked,
+            **hand, "drawn": self.drawn, "quiz": quiz,
         }
 
-    def _question(self, source: Source, before: Translation, then: Told) -> Asked:
+    def _question(self, source: Source, before: Translation, then: TranslationState) -> Quiz:
         """The question about masking a source word, with its answer."""
         def without(position: int) -> list[str]:
-            said = written(self.models[self.drawn], source.ids, self.tokenizer.vocab, shut=[position])
+            said = translated(self.models[self.drawn], source.ids, self.tokenizer.vocab, masked=[position])
             return labels(self.tokenizer, said.tokens)
 
         assert before.weights is not None

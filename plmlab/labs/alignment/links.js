@@ -20,20 +20,20 @@ export const surely = (p) => (p > 0.995 ? "≈ 1" : p < 0.005 ? "≈ 0" : p.toFi
 const curve = (x0, x1, height) => `M${x0} 0C${x0} ${height / 2} ${x1} ${height / 2} ${x1} ${height}`;
 
 /**
- * The drawing. `on` holds the callbacks: `hover(point)`, `leave()`, `go(point)`, `shut(position)`, `pick(step)`,
+ * The drawing. `on` holds the callbacks: `hover(point)`, `leave()`, `go(point)`, `masked(position)`, `pick(step)`,
  * `drop(step, position)` after dragging a link, `release(step)`. A point is { row, column }, one of them null.
  */
 export function linksOf({ state, looks, at, fresh, on }) {
-  const { source, now, unknown, held, shut } = state;
+  const { source, now, unknown, moved, masked } = state;
   const height = HEIGHT[at.turned ? "turned" : "upright"];
   const middle = ({ x, width }) => x + width / 2;
   const [above, below] = at.rows.map((places) => places.map(middle));
   const read = chipRow({
     name: "source", label: "source text; Enter masks a word", places: at.rows[0],
-    words: source.map((text, position) => ({ text, pressed: String(shut.includes(position)),
-      label: `${called(source, position)}, source word${shut.includes(position) ? ", masked" : ""}${unknown.includes(position) ? ", not in the vocabulary" : ""}`,
-      marks: `${shut.includes(position) ? "shut" : ""}${unknown.includes(position) ? " unknown" : ""}` })),
-    onGo: (position) => on.go({ row: null, column: position }), onAct: on.shut,
+    words: source.map((text, position) => ({ text, pressed: String(masked.includes(position)),
+      label: `${called(source, position)}, source word${masked.includes(position) ? ", masked" : ""}${unknown.includes(position) ? ", not in the vocabulary" : ""}`,
+      marks: `${masked.includes(position) ? "masked" : ""}${unknown.includes(position) ? " unknown" : ""}` })),
+    onGo: (position) => on.go({ row: null, column: position }), onAct: on.masked,
   });
   const wrong = (step) => now.positions && now.positions[step] === null;
   const written = chipRow({
@@ -45,11 +45,11 @@ export function linksOf({ state, looks, at, fresh, on }) {
     onGo: (step) => on.go({ row: step, column: null }), onAct: on.pick, onRemove: on.release,
   });
   const groups = now.tokens.map((_, step) => {
-    const mine = held.find((one) => one.step === step);
+    const mine = moved.find((one) => one.step === step);
     const lines = [...looks.row(step)].map((weight, position) => {
       if (weight < DRAWN) return null;
       const { width, opacity } = stroke(weight);
-      return svg("path", { class: mine?.position === position ? "link held" : "link", "data-position": position,
+      return svg("path", { class: mine?.position === position ? "link moved" : "link", "data-position": position,
         d: curve(above[position], below[step], height), "stroke-width": width.toFixed(2), "stroke-opacity": opacity.toFixed(3) });
     }).filter(Boolean);
     const gold = now.partners.filter(([row]) => row === step).map(([, position]) =>

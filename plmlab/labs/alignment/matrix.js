@@ -19,13 +19,13 @@ export function sized(columns, label, room) {
 }
 
 /** The pixels of the steps shown; masked columns and later steps are transparent. */
-export function pixelsOf(looks, shown, shut, colours) {
+export function pixelsOf(looks, shown, masked, colours) {
   const words = new Uint32Array(looks.steps * looks.columns);
   const palette = new Uint32Array(colours.buffer);
   for (let step = 0; step < shown; step++) {
     const row = looks.row(step);
     for (let position = 0; position < looks.columns; position++) {
-      if (!shut.includes(position)) words[step * looks.columns + position] = palette[shadeOf(row[position])];
+      if (!masked.includes(position)) words[step * looks.columns + position] = palette[shadeOf(row[position])];
     }
   }
   return new Uint8ClampedArray(words.buffer);
@@ -33,7 +33,7 @@ export function pixelsOf(looks, shown, shut, colours) {
 
 /** The matrix. `on` holds the callbacks: `hover(point)`, `leave()`, `go(point)`, `put(step, position)`, `release(step)`. */
 export function matrixOf({ state, looks, labelled, room, page, on }) {
-  const { source, now, held, shut } = state;
+  const { source, now, moved, masked } = state;
   const names = rowNames(now.tokens, labelled);
   const wide = ruler(page, "12.5px");
   const label = clamp(Math.ceil(Math.max(...names.map(wide))) + 18, 84, 130);
@@ -51,9 +51,9 @@ export function matrixOf({ state, looks, labelled, room, page, on }) {
   const shift = labelled === "read" ? 1 : 0;
   const gold = now.partners.map(([step, position]) => [step + shift, position]).filter(([row]) => row < looks.steps);
   const marks = [
-    ...shut.map((position) => [0, box("shut-column", 0, position, looks.steps)]),
+    ...masked.map((position) => [0, box("masked-column", 0, position, looks.steps)]),
     ...gold.map(([row, position]) => [row, box("gold-cell", row, position)]),
-    ...held.filter(({ step }) => step < looks.steps).map(({ step, position }) => [step, box("held-cell", step, position)]),
+    ...moved.filter(({ step }) => step < looks.steps).map(({ step, position }) => [step, box("moved-cell", step, position)]),
   ];
   canvas.after(el("div", { class: "cell-marks", "aria-hidden": "true" }, ...marks.map(([, mark]) => mark)));
 
@@ -83,7 +83,7 @@ export function matrixOf({ state, looks, labelled, room, page, on }) {
     event.stopPropagation();
   });
 
-  const above = source.map((word, column) => el("span", { class: `key-name${shut.includes(column) ? " shut" : ""}`,
+  const above = source.map((word, column) => el("span", { class: `key-name${masked.includes(column) ? " masked" : ""}`,
     on: { pointerover: () => on.hover({ row: null, column }) } }, el("bdi", {}, word)));
   const beneath = names.map((word, row) => el("span", { class: "query-name", style: `height:${tall}px;line-height:${tall}px`,
     on: { pointerover: () => on.hover({ row, column: null }) } }, el("bdi", {}, word)));
@@ -95,7 +95,7 @@ export function matrixOf({ state, looks, labelled, room, page, on }) {
   const show = (count) => {
     shown = count;
     canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
-    map.paint(pixelsOf(looks, count, shut, colours));
+    map.paint(pixelsOf(looks, count, masked, colours));
     beneath.forEach((name, row) => { name.style.visibility = row < count ? "" : "hidden"; });
     marks.forEach(([row, mark]) => { mark.hidden = row >= count; });
   };

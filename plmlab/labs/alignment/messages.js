@@ -15,12 +15,12 @@ const steps = (partners, position) => partners.filter((pair) => pair[1] === posi
 const positions = (partners, step) => partners.filter((pair) => pair[0] === step).map((pair) => pair[1]);
 
 /** The title of the drawing. */
-export function finding({ now, gold, held, shut }) {
+export function finding({ now, gold, moved, masked }) {
   const of = now.partners.length;
   const hit = of ? `; the largest weights recover ${now.hits} of ${plural(of, "gold link")}` : "";
   if (gold) return `${now.exact ? "The translation is correct" : `${now.right} of ${gold.length} words are correct`}${hit}`;
   const least = now.p.indexOf(Math.min(...now.p));
-  const hand = held.length + shut.length ? ", with your interventions" : "";
+  const hand = moved.length + masked.length ? ", with your interventions" : "";
   return `${plural(now.tokens.length, "word")} generated${hand}; the least certain is ${called(now.tokens, least)} (p ${chance(now.p[least])})`;
 }
 
@@ -30,14 +30,14 @@ function stepSaid({ now }, step) {
   return `${called(now.tokens, step)} (p ${chance(now.p[step])}${wrong})`;
 }
 
-const handOn = ({ source }, held, step) => {
-  const hold = holdAt(held, step);
+const handOn = ({ source }, moved, step) => {
+  const hold = holdAt(moved, step);
   if (!hold) return "";
   return ` You moved ${hold.share < 1 ? `${share(hold.share)} of ` : ""}its attention to ${called(source, hold.position)}; press Delete to release it.`;
 };
 
 /** A target word: its row of attention weights in one sentence. */
-export function rowSaid(state, looks, held, step) {
+export function rowSaid(state, looks, moved, step) {
   const row = looks.row(step);
   const partners = positions(state.now.partners, step);
   const most = [...row.keys()].filter((position) => row[position] >= SEEN).sort((a, b) => row[b] - row[a] || a - b).slice(0, 3);
@@ -47,14 +47,14 @@ export function rowSaid(state, looks, held, step) {
     : row.some((weight) => weight > 0) ? "its attention is spread out, with less than 10 % on every word" : "it attends to nothing";
   const missed = partners.filter((position) => !most.includes(position))
     .map((position) => `; the aligned word ${called(state.source, position)} gets ${share(row[position])}`).join("");
-  return `${stepSaid(state, step)}: ${attended}${missed}.${handOn(state, held, step)}`;
+  return `${stepSaid(state, step)}: ${attended}${missed}.${handOn(state, moved, step)}`;
 }
 
 /** A source word: which target words attended to it. */
-export function columnSaid(state, looks, shut, position, { asks = true } = {}) {
+export function columnSaid(state, looks, masked, position, { asks = true } = {}) {
   const { now, source } = state;
   const name = called(source, position);
-  if (shut.includes(position)) return `${name} is masked: no step can attend to it.${asks ? " Click, or press Enter, to unmask it." : ""}`;
+  if (masked.includes(position)) return `${name} is masked: no step can attend to it.${asks ? " Click, or press Enter, to unmask it." : ""}`;
   const all = Array.from({ length: looks.steps }, (_, step) => looks.at(step, position));
   const most = [...all.keys()].filter((step) => all[step] >= SEEN).sort((a, b) => all[b] - all[a] || a - b).slice(0, 3);
   const gives = most.map((step, i) => `${called(now.tokens, step)} ${i ? "" : "gives it "}${share(all[step])}${i ? "" : " of its attention"}`);
@@ -65,24 +65,24 @@ export function columnSaid(state, looks, shut, position, { asks = true } = {}) {
 }
 
 /** One cell: the attention weight of a step on a source word. */
-export function cellSaid(state, looks, { held, shut, asks = true }, step, position) {
+export function cellSaid(state, looks, { moved, masked, asks = true }, step, position) {
   const row = looks.row(step);
   const most = heaviest(row);
   const partner = positions(state.now.partners, step).includes(position) ? ", the aligned word" : "";
   const here = `${stepSaid(state, step)} puts ${share(row[position])} of its attention on ${called(state.source, position)}${partner}`;
   const rank = most === position ? ": its largest weight." : `; its largest weight is on ${called(state.source, most)} (${share(row[most])}).`;
-  const mine = handOn(state, held, step);
-  const does = !asks || mine ? "" : shut.includes(position) ? " It is masked." : " Click, or press Enter, to move all of it there.";
+  const mine = handOn(state, moved, step);
+  const does = !asks || mine ? "" : masked.includes(position) ? " It is masked." : " Click, or press Enter, to move all of it there.";
   return `${here}${rank}${mine}${does}`;
 }
 
 /** The interventions: "you moved the attention of “钥匙” to “table”". */
-function handlesSaid({ before, source }, held, shut) {
-  const put = held.slice(0, 2).map((one) => `you moved ${one.share < 1 ? `${share(one.share)} of ` : ""}the attention of ` +
+function handlesSaid({ before, source }, moved, masked) {
+  const put = moved.slice(0, 2).map((one) => `you moved ${one.share < 1 ? `${share(one.share)} of ` : ""}the attention of ` +
     `${before.tokens[one.step] === undefined ? `step ${one.step + 1}` : called(before.tokens, one.step)} to ${called(source, one.position)}`);
-  const more = held.length > 2 ? [`changed ${plural(held.length - 2, "more step")}`] : [];
-  const off = shut.length ? [`masked ${listed(shut.slice(0, 3).map((position) => called(source, position)))}` +
-    `${shut.length > 3 ? ` and ${shut.length - 3} more` : ""}`] : [];
+  const more = moved.length > 2 ? [`changed ${plural(moved.length - 2, "more step")}`] : [];
+  const off = masked.length ? [`masked ${listed(masked.slice(0, 3).map((position) => called(source, position)))}` +
+    `${masked.length > 3 ? ` and ${masked.length - 3} more` : ""}`] : [];
   const done = [...put, ...more, ...off];
   return capital(done.length === off.length ? `you ${listed(done)}` : listed(done));
 }
@@ -103,8 +103,8 @@ function effectSaid({ before, now, gold }, { count, first }) {
 }
 
 /** The interventions and their effect in a sentence or two; "" if there are none. */
-export const handSaid = (state, held, shut, changes) =>
-  (held.length + shut.length ? `${handlesSaid(state, held, shut)}: ${effectSaid(state, changes)}` : "");
+export const handSaid = (state, moved, masked, changes) =>
+  (moved.length + masked.length ? `${handlesSaid(state, moved, masked)}: ${effectSaid(state, changes)}` : "");
 
 /** The row labels of the matrix, and how they change the number of gold links recovered. */
 export function labelSaid(labelled, tokens, { written, read, of }) {

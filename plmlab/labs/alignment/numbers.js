@@ -58,18 +58,18 @@ export function arranged(rows, room) {
 }
 
 /** The hold of a step, or undefined. */
-export const holdAt = (held, step) => held.find((one) => one.step === step);
+export const holdAt = (moved, step) => moved.find((one) => one.step === step);
 
 /** The interventions after moving the attention of a step to a position; if it is there already, it is released. */
-export function heldWith(held, step, position, share) {
-  const known = holdAt(held, step);
-  const others = held.filter((one) => one !== known);
+export function movedWith(moved, step, position, share) {
+  const known = holdAt(moved, step);
+  const others = moved.filter((one) => one !== known);
   return known?.position === position ? others : [...others, { step, position, share }];
 }
 
 /** The masked positions after one was toggled. */
-export const switched = (shut, position) =>
-  (shut.includes(position) ? shut.filter((one) => one !== position) : [...shut, position].sort((a, b) => a - b));
+export const switched = (masked, position) =>
+  (masked.includes(position) ? masked.filter((one) => one !== position) : [...masked, position].sort((a, b) => a - b));
 
 /** The initial cell: the gold link of a correct word with the largest distance; without any, the first step's largest
     weight. */

@@ -20,17 +20,17 @@ class AlignmentPreset:
 
     title: str
     text: str
-    shut: Sequence[str] = ()
+    masked: Sequence[str] = ()
 
     def traits(self) -> dict[str, Any]:
         """The trait values that clicking this preset sets; all interventions on the attention are removed."""
         words = self.text.split()
-        return {"text": self.text, "held": [], "shut": [words.index(word) for word in self.shut], "steps": None}
+        return {"text": self.text, "moved": [], "masked": [words.index(word) for word in self.masked], "steps": None}
 
 
 TURNED = AlignmentPreset("reversed word order", "the key behind the blue chair is new .")
 SHORT = AlignmentPreset("a short sentence", "the cat is hungry .")
-SHUT = AlignmentPreset("mask a word", "the keys near the table are lost .", ("keys",))
+MASKED = AlignmentPreset("mask a word", "the keys near the table are lost .", ("keys",))
 
 
 def default_presets(world: World, split: str) -> list[AlignmentPreset]:
@@ -38,5 +38,5 @@ def default_presets(world: World, split: str) -> list[AlignmentPreset]:
     sampled = islice(passages(world, "test", Random(SEED), LONG), 20)
     whole = max(sampled, key=lambda passage: min(len(passage.english), LONG[-1]))
     long = AlignmentPreset("a long passage", " ".join(whole.english))
-    known = [preset for preset in (TURNED, SHORT, SHUT) if isfinite(world.logprob(preset.text.split(), split))]
+    known = [preset for preset in (TURNED, SHORT, MASKED) if isfinite(world.logprob(preset.text.split(), split))]
     return [*known[:2], long, *known[2:]]

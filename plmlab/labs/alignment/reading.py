@@ -48,7 +48,7 @@ def read(text: str, tokenizer: Tokenizer, world: World | None, split: str, room:
     ids = [_id(word, tokenizer) for word in words]
     gold, why = gold_of(words, world, split)
     unknown = tuple(position for position, id in enumerate(ids) if id == tokenizer.vocab.unk)
-    note = joined(left_out(typed.left, room, "word"), added, unknown_said([words[i] for i in unknown], world), why)
+    note = joined(left_out(typed.left, room, "word"), added, unknown_note([words[i] for i in unknown], world), why)
     return Source(tuple(words), tuple(ids), end, unknown, gold, note)
 
 
@@ -113,7 +113,7 @@ def sentences_of(words: Sequence[str], world: World, split: str) -> list[Sentenc
     return found
 
 
-def unknown_said(words: Sequence[str], world: World) -> str:
+def unknown_note(words: Sequence[str], world: World) -> str:
     """Note on out-of-vocabulary words, which suggests words of the world with similar spelling."""
     told = []
     for word in list(dict.fromkeys(words))[:NAMED]:
@@ -121,8 +121,8 @@ def unknown_said(words: Sequence[str], world: World) -> str:
         alike = f"; similar words: {', '.join(f'“{one}”' for one in near)}" if near else ""
         told.append(f"“{word[:24]}” is not a word of this world{alike}.")
     more = len(set(words)) - len(told)
-    told += [f"{more} more {'is' if more == 1 else 'are'} not either."] if more > 0 else []
-    told += ["Its input there is [UNK], which never occurred in training."] if words else []
+    told += [f"{more} more {'word is' if more == 1 else 'words are'} not in its vocabulary."] if more > 0 else []
+    told += ["The model's input there is [UNK], which never occurred in training."] if words else []
     return " ".join(told)
 
 

@@ -4,14 +4,14 @@ from math import exp
 
 from plmlab.interpret.alignments import Translation
 from plmlab.labs.alignment.comparison import beside_reference, on_aligned
-from plmlab.labs.alignment.state import Known, Told
+from plmlab.labs.alignment.state import Known, TranslationState
 from plmlab.labs.shared.tokens import labels
 from plmlab.text.spacing import readable
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.passages import Passage
 
 
-def serialized(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> Told:
+def serialized(said: Translation, tokenizer: Tokenizer, gold: Passage | None) -> TranslationState:
     """Convert a translation to a dict for JavaScript.
 
     The dict holds the ``tokens``, their probabilities ``p``, and the attention ``weights`` (32-bit floats in row-major

@@ -64,7 +64,7 @@ export function tallyOf(counted) {
 }
 
 /** The legend, for the marks that occur. */
-export function legendOf({ now, gold, held, shut }, changes) {
+export function legendOf({ now, gold, moved, masked }, changes) {
   const entry = (mark, text) => el("li", {}, mark, text);
   const line = (kind) => el("span", { class: `mark-line ${kind}` });
   const cell = (kind) => el("span", { class: `mark-cell ${kind}` });
@@ -72,6 +72,6 @@ export function legendOf({ now, gold, held, shut }, changes) {
     ...(now.partners.length ? [entry(line("gold-mark"), "gold alignment"), entry(cell("gold-cell"), "cell of a gold link")] : []),
     ...(gold && !now.exact ? [entry(el("span", { class: "wrong" }, "词"), "a wrong word")] : []),
     ...(changes.count ? [entry(el("span", { class: "chip changed" }, ""), "changed by the intervention")] : []),
-    ...(held.length ? [entry(cell("held-cell"), "attention moved here")] : []),
-    ...(shut.length ? [entry(cell("shut-column"), "masked")] : []));
+    ...(moved.length ? [entry(cell("moved-cell"), "attention moved here")] : []),
+    ...(masked.length ? [entry(cell("masked-column"), "masked")] : []));
 }

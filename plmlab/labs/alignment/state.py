@@ -14,7 +14,7 @@ class Known(TypedDict):
     hits: int | None
 
 
-class Told(Known):
+class TranslationState(Known):
     """A translation (see `serialized`)."""
 
     tokens: list[str]
@@ -23,13 +23,13 @@ class Told(Known):
     weights: bytes | None
 
 
-class Other(Told):
+class Other(TranslationState):
     """The translation of another model, with the model's name."""
 
     name: str
 
 
-class Asked(TypedDict):
+class Quiz(TypedDict):
     """The question, its answer, and the source position masked in it."""
 
     position: int
@@ -37,24 +37,25 @@ class Asked(TypedDict):
     answer: str
 
 
-class Hand(TypedDict):
-    """The reader's interventions: steps whose attention is moved (``held``), and masked source positions (``shut``)."""
+class Interventions(TypedDict):
+    """The reader's interventions: steps whose attention is moved (``moved``), and masked source positions
+    (``masked``)."""
 
-    held: list[dict[str, int]]
-    shut: list[int]
+    moved: list[dict[str, int]]
+    masked: list[int]
 
 
-class State(Hand):
+class State(Interventions):
     """The data drawn: ``changes`` pairs the steps of ``before`` and ``now``; ``gold`` holds the words of the
     reference."""
 
     text: str
     source: list[str]
     unknown: list[int]
-    before: Told
-    now: Told
+    before: TranslationState
+    now: TranslationState
     gold: list[str] | None
     changes: list[list[int | None]]
     others: list[Other]
     drawn: str
-    asked: Asked
+    quiz: Quiz

@@ -38,14 +38,14 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Predictions:
     """A model's predictions under teacher forcing, ``[batch time]`` each: the most probable word (``best``), the
     log-probability of the correct word in nats (``right``), and the source position with the largest weight
-    (``looked``)."""
+    (``attended``)."""
 
     best: Tensor
     right: Tensor
-    looked: Tensor
+    attended: Tensor
 
 
 def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "test", *, texts: int = TEXTS,
@@ -64,14 +64,14 @@ def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "te
     pairs = [(tokenizer.encode(" ".join(one.english), plain=True), tokenizer.encode(" ".join(one.chinese), plain=True))
              for one in sampled]
     cases = [Case(text, step, partner) for text, one in enumerate(sampled) for step, partner in one.partners]
-    free = asked(model, pairs, tokenizer.vocab)
+    free = predictions(model, pairs, tokenizer.vocab)
     right = [case for case in cases if free.best[case.text, case.step] == pairs[case.text][1][case.step]]
     wrong = [case for case in cases if case not in set(right)]
-    missed = _some([case for case in wrong if free.looked[case.text, case.step] != case.partner], rng)
+    missed = _some([case for case in wrong if free.attended[case.text, case.step] != case.partner], rng)
     some = _some(right, rng)
-    moved = _held(model, pairs, tokenizer.vocab, missed, [case.partner for case in missed])
-    astray = _held(model, pairs, tokenizer.vocab, missed, [_another(case, sampled, rng) for case in missed])
-    shaken = _held(model, pairs, tokenizer.vocab, some, [_another(case, sampled, rng) for case in some])
+    moved = _outcomes(model, pairs, tokenizer.vocab, missed, [case.partner for case in missed])
+    astray = _outcomes(model, pairs, tokenizer.vocab, missed, [_another(case, sampled, rng) for case in missed])
+    shaken = _outcomes(model, pairs, tokenizer.vocab, some, [_another(case, sampled, rng) for case in some])
     before = [float(free.right[case.text, case.step]) for case in missed]
     closer = [now > then for (said, now), then in zip(moved, before, strict=True) if not said]
     return {
@@ -82,18 +82,18 @@ def tally(model: nn.Module, tokenizer: Tokenizer, world: World, split: str = "te
     }
 
 
-def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary,
-          looks: Sequence[tuple[int, int]] | None = None) -> Asked:
-    """A model's predictions under teacher forcing for (source, target) ``pairs``. ``looks`` gives one (step, position)
+def predictions(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary,
+                moves: Sequence[tuple[int, int]] | None = None) -> Predictions:
+    """A model's predictions under teacher forcing for (source, target) ``pairs``. ``moves`` gives one (step, position)
     per pair: at that step, all attention moves to that source position."""
     source = Batch.of([sequence_to_sequence(one, [], vocab=vocab).source for one, _ in pairs], pad=vocab.need("pad"))
     length = max(len(target) for _, target in pairs)
     targets = torch.tensor([[*target, *[vocab.need("end")] * (length - len(target))] for _, target in pairs])
-    steps = torch.tensor([step for step, _ in looks] if looks else [-1] * len(pairs))
-    positions = torch.tensor([position for _, position in looks] if looks else [0] * len(pairs))
+    steps = torch.tensor([step for step, _ in moves] if moves else [-1] * len(pairs))
+    positions = torch.tensor([position for _, position in moves] if moves else [0] * len(pairs))
     step = 0
 
-    def take_hold(weights: Tensor) -> Tensor:
+    def move(weights: Tensor) -> Tensor:
         rows = (steps == step).nonzero()[:, 0]
         if not len(rows):
             return weights
@@ -103,7 +103,7 @@ def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab:
         return changed
 
     best, right = [], []
-    with inference(model), watch(model, ACROSS) as seen, intervene(model, {ACROSS: take_hold}):
+    with inference(model), watch(model, ACROSS) as seen, intervene(model, {ACROSS: move}):
         given = ConditionedDecoder(model, source)
         state = given.start()
         read = torch.full((len(pairs), 1), vocab.need("start"))
@@ -112,19 +112,19 @@ def asked(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab:
             read = targets[:, step:step + 1]
             best.append(ahead.argmax(-1))
             right.append(ahead.gather(1, read)[:, 0])
-    return Asked(torch.stack(best, 1), torch.stack(right, 1), mean_attention(seen).argmax(-1))
+    return Predictions(torch.stack(best, 1), torch.stack(right, 1), mean_attention(seen).argmax(-1))
 
 
-def _held(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary, cases: Sequence[Case],
-          positions: Sequence[int]) -> list[tuple[bool, float]]:
+def _outcomes(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]], vocab: Vocabulary, cases: Sequence[Case],
+              positions: Sequence[int]) -> list[tuple[bool, float]]:
     """For each case, with its attention moved to the given position: whether the prediction is correct, and the
     log-probability of the correct word."""
     outcomes = []
     for first in range(0, len(cases), ROWS):
         some, to = cases[first:first + ROWS], positions[first:first + ROWS]
         chosen = [(pairs[case.text][0], pairs[case.text][1][:case.step + 1]) for case in some]
-        predicted = asked(model, chosen, vocab,
-                          [(case.step, position) for case, position in zip(some, to, strict=True)])
+        predicted = predictions(model, chosen, vocab,
+                                [(case.step, position) for case, position in zip(some, to, strict=True)])
         outcomes += [(int(predicted.best[row, case.step]) == pairs[case.text][1][case.step],
                       float(predicted.right[row, case.step])) for row, case in enumerate(some)]
     return outcomes

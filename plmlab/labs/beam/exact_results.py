@@ -64,7 +64,7 @@ def pinned(search: Search, beam: Hypothesis | None, exact: Likeliest, each: Sequ
     in the world than the model's most likely text. A value is None if it is unknown.
     """
     best = exact.text
-    world = search.begun.best() if search.begun else None
+    world = search.started.best() if search.started else None
     same = best is not None and beam is not None and best.tokens == beam.tokens
     better = best is not None and beam is not None and search.score(best) > search.score(beam) + NEAR
     model = None if best is None else told(search, best)

@@ -14,12 +14,12 @@ from plmlab.labs.beam.state import Branch, Grown, Lane, Whole
 
 @dataclass(frozen=True)
 class Search:
-    """The parameters of a beam search: the model (``writer``), the prompt's ids and the prompt in the world (``begun``,
-    None without a world), the maximum length, the beam width and the exponent of the length penalty."""
+    """The parameters of a beam search: the model (``writer``), the prompt's ids and the prompt in the world
+    (``started``, None without a world), the maximum length, the beam width and the exponent of the length penalty."""
 
     writer: Adapter
     ids: tuple[int, ...]
-    begun: PrefixProbabilities | None
+    started: PrefixProbabilities | None
     length: int
     width: int
     alpha: float
@@ -102,7 +102,7 @@ def fate_of(search: Search, step: Step, rank: int, text: Hypothesis) -> tuple[st
 
 def chance(search: Search, text: Hypothesis) -> float | None:
     """The exact probability, under the world, of the last token given the preceding tokens; None if it is undefined."""
-    return search.begun.chance(text.tokens) if search.begun else None
+    return search.started.chance(text.tokens) if search.started else None
 
 
 def told(search: Search, text: Hypothesis) -> Whole:
@@ -112,7 +112,7 @@ def told(search: Search, text: Hypothesis) -> Whole:
     return {
         "text": writer.written(text.tokens), "count": len(text.tokens), "total": text.logprob,
         "score": search.score(text), "cut": text.tokens[-1] != writer.vocab.end,
-        "world": search.begun.total(text.tokens) if search.begun else None,
+        "world": search.started.total(text.tokens) if search.started else None,
     }
 
 

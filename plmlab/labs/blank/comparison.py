@@ -2,7 +2,7 @@
 
 
 from plmlab.labs.blank.rows import Layout, with_masks
-from plmlab.labs.blank.state import Beside
+from plmlab.labs.blank.state import OtherFormat
 
 TOLD = (
     "Known: the number of [MASK]s. All masked words are predicted in parallel and independently of each other.",
@@ -13,7 +13,7 @@ TOLD = (
 )
 
 
-def three_inputs(made: Layout) -> list[Beside]:
+def three_inputs(made: Layout) -> list[OtherFormat]:
     """For each model: its ``name``, its input (``reads``), its targets (``says``), and what it knows about the length
     (``told``)."""
     bert = with_masks(made.words, made.spans, lambda number, length: ["[MASK]"] * length)

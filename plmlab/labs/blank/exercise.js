@@ -7,12 +7,12 @@ const same = (one, other) => one.length === other.length && one.every((value, i)
 const tidy = (text) => text.trim().split(/\s+/).join(" ");
 
 /** The feedback on a reader's Part A: { right, said }. */
-export function partASaid({ right, slips }, text) {
+export function partASaid({ right, mistakes }, text) {
   const typed = tidy(text);
   if (!typed) return { right: false, said: "Type Part A: the visible words, and the token that stands for each blank." };
   if (typed === tidy(right)) return { right: true, said: "Part A is correct." };
-  const slip = slips.find((one) => tidy(one.text) === typed);
-  if (slip) return { right: false, said: slip.said };
+  const mistake = mistakes.find((one) => tidy(one.text) === typed);
+  if (mistake) return { right: false, said: mistake.said };
   const [mine, wanted] = [typed.split(" "), tidy(right).split(" ")];
   const first = mine.findIndex((word, i) => word !== wanted[i]);
   const where = first < 0 ? "its end" : `“${mine[first]}”, token ${first + 1}`;
@@ -36,9 +36,9 @@ export function rowSaid(row, read, cells, inputs) {
   const said = [["A", 0, read], ["B", read, cells.length]].flatMap(([part, first, end]) => {
     const mine = cells.slice(first, end);
     if (same(mine, row.right.slice(first, end))) return end > first ? [`Part ${part} is correct.`] : [];
-    const slip = row.slips.find((one) => one.part === part && same(mine, one.values));
+    const mistake = row.mistakes.find((one) => one.part === part && same(mine, one.values));
     const at = first + mine.findIndex((cell, i) => cell !== row.right[first + i]);
-    return [slip ? slip.said : `Part ${part} is not correct yet. Check “${inputs[at]}”, token ${at + 1} from the left.`];
+    return [mistake ? mistake.said : `Part ${part} is not correct yet. Check “${inputs[at]}”, token ${at + 1} from the left.`];
   });
   return { right: false, said, wrong };
 }

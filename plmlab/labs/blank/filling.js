@@ -1,6 +1,6 @@
 // The blanks filled word by word: the next-token distributions of the model and of the exact posterior, and the reader's choice.
 
-import { lengthRows, lengthsSaid, paidSaid, restOf, stepSaid, textAt } from "./messages.js";
+import { lengthRows, lengthsSaid, nllSaid, restOf, stepSaid, textAt } from "./messages.js";
 import { amount, bar } from "../shared/beliefs.js";
 import { clamp, el, walked } from "../shared/dom.js";
 import { guess } from "../shared/lab.js";
@@ -94,7 +94,7 @@ export function fillingPanel({ state, step, view, disabled, draws, world, go, sa
   });
   const turn = here ? lengths.findIndex(({ blank }) => blank === here.blank) : -1;
   const legend = el("p", { class: "legend-line" },
-    ...(state.paid.model === null ? [] : [el("span", {}, el("i", { class: "model" }), "the model")]),
+    ...(state.nll.model === null ? [] : [el("span", {}, el("i", { class: "model" }), "the model")]),
     ...(world ? [el("span", {}, el("i", { class: "best" }), "exact posterior: from the grammar, given the visible words")] : []));
   const node = el("section", { class: "filling", "aria-label": "fill the blanks" },
     el("h4", {}, "Fill the blanks, word by word"), legend,
@@ -109,8 +109,8 @@ export function fillingPanel({ state, step, view, disabled, draws, world, go, sa
         ...(here && here.said === null && !here.why ? [el("p", { class: "why-not" }, "This blank has reached the maximum number of words. Choose [END].")] : [])),
       el("div", {}, ...(turn < 0 ? [] : [guess(view, LENGTH, [lengthTable(lengths[turn]), lengthsSaid(lengths[turn], draws, world)],
         JSON.stringify([state.tokens, state.spans, here.blank]))]),
-      el("p", { class: "paid" }, paidSaid(state)),
-      el("p", { class: "paid note" }, ...(state.paid.model !== null && state.paid.exact !== null
+      el("p", { class: "nll" }, nllSaid(state)),
+      el("p", { class: "nll note" }, ...(state.nll.model !== null && state.nll.exact !== null
         ? ["A trained model also knows the distribution of span lengths; this exact posterior ignores it."] : [])))));
   return node;
 }

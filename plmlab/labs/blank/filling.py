@@ -28,7 +28,7 @@ Words: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Stand:
+class InfillingProgress:
     """The state of the infilling: the ``finished`` blanks, as number → words; the number of the current ``blank`` (None
     if all are filled); and the words ``written`` in it so far."""
 
@@ -37,17 +37,17 @@ class Stand:
     written: Words
 
 
-def stand_of(path: Sequence[str], order: Sequence[int]) -> Stand:
+def progress_of(path: Sequence[str], order: Sequence[int]) -> InfillingProgress:
     """The state after generating the tokens of ``path``, in which END closes each blank; the blanks are filled in
     ``order``."""
     finished, left = dict[int, Words](), list(path)
     for blank in order:
         words = tuple(takewhile(lambda word: word != END, left))
         if len(words) == len(left):
-            return Stand(finished, blank, words)
+            return InfillingProgress(finished, blank, words)
         finished[blank] = words
         left = left[len(words) + 1:]
-    return Stand(finished, None, ())
+    return InfillingProgress(finished, None, ())
 
 
 @dataclass(frozen=True)
@@ -58,26 +58,27 @@ class ExactFilling:
     automaton: Automaton
     text: Sequence[str]
 
-    def belief(self, stand: Stand) -> tuple[Belief, str]:
+    def belief(self, progress: InfillingProgress) -> tuple[Belief, str]:
         """Map each word or END to its probability, in descending order, and return it with ""; if there is no
         distribution, return {} and the reason."""
-        assert stand.blank is not None
-        if not all(stand.finished.values()):
+        assert progress.blank is not None
+        if not all(progress.finished.values()):
             return {}, "A blank was left empty; in the Small World every blank has at least one word."
         try:
-            blanks = Blanks(self.automaton, self.text, dict(stand.finished))
+            blanks = Blanks(self.automaton, self.text, dict(progress.finished))
         except NotInGrammar:
-            return {}, f"No sentence of the Small World {'continues so' if stand.finished else 'has these words'}."
+            return {}, f"No sentence of the Small World {'continues so' if progress.finished else 'has these words'}."
         try:
-            return blanks.next_words(stand.blank, stand.written), ""
+            return blanks.next_words(progress.blank, progress.written), ""
         except NotInGrammar:
-            return {}, f"No sentence of the Small World has a blank here that begins with “{' '.join(stand.written)}”."
+            written = " ".join(progress.written)
+            return {}, f"No sentence of the Small World has a blank here that begins with “{written}”."
 
-    def lengths(self, stand: Stand) -> dict[int, float]:
+    def lengths(self, progress: InfillingProgress) -> dict[int, float]:
         """Map each number of words in the current blank to its probability; {} if no sentence fits."""
         try:
-            assert stand.blank is not None
-            return Blanks(self.automaton, self.text, dict(stand.finished)).lengths(stand.blank)
+            assert progress.blank is not None
+            return Blanks(self.automaton, self.text, dict(progress.finished)).lengths(progress.blank)
         except ValueError:
             return {}
 
@@ -104,7 +105,7 @@ class ModelFilling:
         with inference(self.infiller.model):
             return named(self.infiller.step(self.read, self.state), self.vocab)[0].cpu()
 
-    def say(self, id: int) -> None:
+    def append_token(self, id: int) -> None:
         """Append a token; after [END], the next blank starts."""
         token = self.vocab.need("start") if id == self.vocab.need("end") else id
         self.read = torch.full_like(self.infiller.prompt, token)
@@ -168,11 +169,11 @@ def check_fills(model: nn.Module, tokenizer: Tokenizer) -> int:
     return checked_vocabulary(tokenizer, reads.vocab)
 
 
-def positions_read(stand: Stand, order: Sequence[int]) -> Iterator[str | None]:
+def part_b_tokens(progress: InfillingProgress, order: Sequence[int]) -> Iterator[str | None]:
     """The tokens of Part B in this state, first of the finished blanks, then of the current one; None stands for each
     [START]."""
     for blank in order:
-        if blank in stand.finished:
-            yield from (None, *stand.finished[blank])
-    if stand.blank is not None:
-        yield from (None, *stand.written)
+        if blank in progress.finished:
+            yield from (None, *progress.finished[blank])
+    if progress.blank is not None:
+        yield from (None, *progress.written)

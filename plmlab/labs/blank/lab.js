@@ -86,7 +86,7 @@ export default lab({
     order.draw(state);
     drawExample();
     drawFilling();
-    beside.replaceChildren(three(state.beside));
+    beside.replaceChildren(three(state.other_formats));
   };
   observe(model, ["state"], eachFrame(draw), signal);
   observe(model, ["fill_in"], draw, signal);

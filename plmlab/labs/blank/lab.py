@@ -15,7 +15,7 @@ from plmlab.labs.blank.comparison import three_inputs
 from plmlab.labs.blank.filling import ExactFilling, check_fills, drawn_lengths
 from plmlab.labs.blank.presets import default_presets, some_spans
 from plmlab.labs.blank.quiz import QUESTION, answer
-from plmlab.labs.blank.rows import Layout, exercise, part_a_slips
+from plmlab.labs.blank.rows import Layout, exercise, part_a_mistakes
 from plmlab.labs.blank.state import State
 from plmlab.labs.blank.steps import Names, Walk
 from plmlab.labs.shared.masks import mask_state
@@ -166,10 +166,10 @@ class BlankLab(SentenceLab):
             "sizes": [len(blank) + 1 for blank in made.blanks], "position_ids": example.position_ids.tolist(),
             "targets": [None if id == IGNORE else names[id] for id in example.targets.tolist()],
             "mask": mask_state("GLM", example.visible), "steps": steps, "lengths": walk.lengths(steps),
-            "paid": walk.paid(),
-            "rows": exercise(made), "part_a": {"right": " ".join(made.part_a), "slips": part_a_slips(made)},
-            "beside": three_inputs(made), "question": QUESTION if spans else "",
-            "answer": answer(made, walk.told_by_the_text) if spans else "",
+            "nll": walk.nll(),
+            "rows": exercise(made), "part_a": {"right": " ".join(made.part_a), "mistakes": part_a_mistakes(made)},
+            "other_formats": three_inputs(made), "question": QUESTION if spans else "",
+            "answer": answer(made, walk.exact_lengths) if spans else "",
         }
 
     def _walk(self, read: tuple[int, ...], made: Layout) -> Walk:

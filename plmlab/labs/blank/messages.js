@@ -74,9 +74,9 @@ export function restOf({ rows, model, exact }) {
 }
 
 /** The loss on the original words of the blanks; "" if unknown. */
-export function paidSaid({ paid, steps }) {
-  const parts = [...(paid.model === null ? [] : [`${decimal(paid.model)} nats (model)`]),
-    ...(paid.exact === null ? [] : [`${decimal(Math.max(0, paid.exact))} nats (exact)`])];
+export function nllSaid({ nll, steps }) {
+  const parts = [...(nll.model === null ? [] : [`${decimal(nll.model)} nats (model)`]),
+    ...(nll.exact === null ? [] : [`${decimal(Math.max(0, nll.exact))} nats (exact)`])];
   return parts.length && steps.length ? `Loss on the original words of the blanks, [END]s included: ${parts.join(", ")}.` : "";
 }
 

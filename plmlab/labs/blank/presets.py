@@ -39,7 +39,7 @@ def default_presets(world: World, split: str) -> list[BlankPreset]:
     order; the same words as adjacent blanks; all but the first and last word blanked; and the whole sentence blanked.
     The sentence has at most `LONGEST` words and an attractor between subject and verb; [] if the world has no such
     sentence."""
-    candidates = (one for one in islice(world.sentences(split, seed=3), LOOKED_AT) if apart(one))
+    candidates = (one for one in islice(world.sentences(split, seed=3), LOOKED_AT) if separate(one))
     sentence = next(candidates, None)
     if sentence is None:
         return []
@@ -55,7 +55,7 @@ def default_presets(world: World, split: str) -> list[BlankPreset]:
     ]
 
 
-def apart(sentence: Sentence) -> bool:
+def separate(sentence: Sentence) -> bool:
     """Return whether there is an attractor, preceded by a word, between the subject and the verb."""
     return len(sentence.words) <= LONGEST and any(
         link.attractors and link.subject > 0 and link.verb > link.subject + 2 for link in sentence.agreement[:1])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from plmlab.labs.blank.state import Exercise, PartASlip, Slip
+from plmlab.labs.blank.state import Exercise, Mistake, PartAMistake
 
 Cell: TypeAlias = int | str | None
 Span: TypeAlias = Sequence[int]
@@ -69,27 +69,27 @@ def ordinal(number: int) -> str:
 
 
 def with_masks(words: Sequence[str], spans: Sequence[Span],
-               stands: Callable[[int, int], list[str]]) -> list[str]:
-    """Replace each span of the words by ``stands(number, length)``."""
+               replacement: Callable[[int, int], list[str]]) -> list[str]:
+    """Replace each span of the words by ``replacement(number, length)``."""
     tokens, behind = list[str](), 0
     for number, (begin, stop) in enumerate(spans):
-        tokens += [*words[behind:begin], *stands(number, stop - begin)]
+        tokens += [*words[behind:begin], *replacement(number, stop - begin)]
         behind = stop
     return [*tokens, *words[behind:]]
 
 
 def exercise(made: Layout) -> list[Exercise]:
-    """The rows to fill in, for JavaScript: ``name``, the correct values (``right``), and ``slips``, mistakes in one
+    """The rows to fill in, for JavaScript: ``name``, the correct values (``right``), and ``mistakes``, mistakes in one
     ``part`` ("A" or "B") with feedback (``said``). A mistake that coincides with the solution or with an earlier
     mistake is left out."""
     rows = (("position 1", position_one(made)), ("position 2", position_two(made)), ("target", targets(made)))
     return [{"name": name, "right": [*right_a, *right_b],
-             "slips": [*_distinct("A", right_a, slips_a), *_distinct("B", right_b, slips_b)]}
-            for name, (right_a, slips_a, right_b, slips_b) in rows]
+             "mistakes": [*_distinct("A", right_a, mistakes_a), *_distinct("B", right_b, mistakes_b)]}
+            for name, (right_a, mistakes_a, right_b, mistakes_b) in rows]
 
 
-Slips: TypeAlias = list[tuple[str, list[Any]]]
-Row: TypeAlias = tuple[list[Any], Slips, list[Any], Slips]
+Mistakes: TypeAlias = list[tuple[str, list[Any]]]
+Row: TypeAlias = tuple[list[Any], Mistakes, list[Any], Mistakes]
 """The solution for Part A and its mistakes; the same for Part B."""
 
 
@@ -98,8 +98,8 @@ def position_one(made: Layout) -> Row:
     masks, count, slots = [made.masks[number] for number in made.order], made.read, len(made.in_b(lambda *_: None))
     right = list(range(1, count + 1))
     begins = [made.spans[number][0] + 1 for number in made.order]
-    stands_for = {place: stop - begin for place, (begin, stop) in zip(made.masks, made.spans, strict=True)}
-    wide = list(accumulate((stands_for.get(place, 1) for place in right[:-1]), initial=1))
+    lengths = {place: stop - begin for place, (begin, stop) in zip(made.masks, made.spans, strict=True)}
+    wide = list(accumulate((lengths.get(place, 1) for place in right[:-1]), initial=1))
     return (
         right,
         [("Part A counts from 0 here. GLM counts from 1.", [place - 1 for place in right]),
@@ -170,7 +170,7 @@ def targets(made: Layout) -> Row:
     )
 
 
-def part_a_slips(made: Layout) -> list[PartASlip]:
+def part_a_mistakes(made: Layout) -> list[PartAMistake]:
     """Common mistakes in Part A, with feedback; the solution is excluded."""
     joined = {"One [MASK] per word is BERT, and reveals the length of each blank. GLM has one [MASK] per span.":
               with_masks(made.words, made.spans, lambda number, length: ["[MASK]"] * length),
@@ -183,9 +183,9 @@ def part_a_slips(made: Layout) -> list[PartASlip]:
             for slip in _distinct("A", made.part_a, list(joined.items()))]
 
 
-def _distinct(part: str, right: list[Any], slips: Slips) -> Iterator[Slip]:
+def _distinct(part: str, right: list[Any], mistakes: Mistakes) -> Iterator[Mistake]:
     seen = [right]
-    for said, values in slips:
+    for said, values in mistakes:
         if values not in seen:
             seen.append(values)
             yield {"part": part, "said": said, "values": values}

@@ -30,14 +30,14 @@ class Length(TypedDict):
     model: list[tuple[int, float]]
 
 
-class Paid(TypedDict):
+class NLL(TypedDict):
     """−log p of the original words of the blanks, in nats."""
 
     model: float | None
     exact: float | None
 
 
-class Slip(TypedDict):
+class Mistake(TypedDict):
     """A common mistake in one part of a row, with feedback."""
 
     part: str
@@ -50,10 +50,10 @@ class Exercise(TypedDict):
 
     name: str
     right: list[Any]
-    slips: list[Slip]
+    mistakes: list[Mistake]
 
 
-class PartASlip(TypedDict):
+class PartAMistake(TypedDict):
     """A common mistake in Part A, with feedback."""
 
     text: str
@@ -64,10 +64,10 @@ class PartA(TypedDict):
     """Part A to fill in."""
 
     right: str
-    slips: list[PartASlip]
+    mistakes: list[PartAMistake]
 
 
-class Beside(TypedDict):
+class OtherFormat(TypedDict):
     """The same spans in the input format of another model."""
 
     name: str
@@ -92,9 +92,9 @@ class State(TypedDict):
     mask: MaskState
     steps: Sequence[Step]
     lengths: list[Length]
-    paid: Paid
+    nll: NLL
     rows: list[Exercise]
     part_a: PartA
-    beside: list[Beside]
+    other_formats: list[OtherFormat]
     question: str
     answer: str

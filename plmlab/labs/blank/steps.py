@@ -10,15 +10,15 @@ from plmlab.interpret.readable import inference
 from plmlab.labs.blank.filling import (
     MOST,
     ExactFilling,
+    InfillingProgress,
     ModelFilling,
-    Stand,
     Words,
     likeliest_word,
     longest,
-    positions_read,
-    stand_of,
+    part_b_tokens,
+    progress_of,
 )
-from plmlab.labs.blank.state import Length, Paid, Step
+from plmlab.labs.blank.state import NLL, Length, Step
 from plmlab.labs.shared.beliefs import Row
 from plmlab.labs.shared.tokens import labels
 from plmlab.models.architectures import InfillingDecoder
@@ -82,19 +82,19 @@ class Walk:
         ``said`` is None if the path cannot be continued."""
         model = None if self.infiller is None else ModelFilling(self.infiller)
         path, steps = list[str](), list[Step]()
-        while (stand := stand_of(path, self.order)).blank is not None:
+        while (progress := progress_of(path, self.order)).blank is not None:
             distribution = None if model is None else model.belief()
-            belief, why = ({}, NOBODY) if self.exact is None else self.exact.belief(stand)
-            token, by = self._said(stand, distribution, belief, chosen[len(path):])
+            belief, why = ({}, NOBODY) if self.exact is None else self.exact.belief(progress)
+            token, by = self._next_token(progress, distribution, belief, chosen[len(path):])
             steps.append({
-                "blank": stand.blank, "written": stand.written, "said": token, "by": by, "why": why,
-                "rows": self._rows(distribution, belief, self._true(stand)),
+                "blank": progress.blank, "written": progress.written, "said": token, "by": by, "why": why,
+                "rows": self._rows(distribution, belief, self._original(progress)),
                 "model": model is not None, "exact": bool(belief)})
             if token is None:
                 break
             path.append(token)
             if model is not None:
-                model.say(self.names.ids[token])
+                model.append_token(self.names.ids[token])
         return steps
 
     def lengths(self, steps: Sequence[Step]) -> list[Length]:
@@ -103,22 +103,22 @@ class Walk:
         path = [step["said"] for step in steps if step["said"] is not None]
         lengths = list[Length]()
         for turn, blank in enumerate(dict.fromkeys(step["blank"] for step in steps)):
-            stand = Stand(stand_of(path, self.order[:turn]).finished, blank, ())
-            exact = {} if self.exact is None else self.exact.lengths(stand)
-            drawn = {} if self.drawn is None else self.drawn(self._before(stand))
+            progress = InfillingProgress(progress_of(path, self.order[:turn]).finished, blank, ())
+            exact = {} if self.exact is None else self.exact.lengths(progress)
+            drawn = {} if self.drawn is None else self.drawn(self._before(progress))
             lengths.append({"blank": blank, "true": len(self.hidden[blank]), "exact": list(exact.items()),
                             "model": list(drawn.items())})
         return lengths
 
     @property
-    def told_by_the_text(self) -> dict[int, float]:
+    def exact_lengths(self) -> dict[int, float]:
         """The exact posterior of the length of the blank that is filled last, given the original words of the other
         blanks, as number of words → probability; {} if there is none."""
         *before, last = self.order
-        stand = Stand({blank: self.hidden[blank] for blank in before}, last, ())
-        return {} if self.exact is None else self.exact.lengths(stand)
+        progress = InfillingProgress({blank: self.hidden[blank] for blank in before}, last, ())
+        return {} if self.exact is None else self.exact.lengths(progress)
 
-    def paid(self) -> Paid:
+    def nll(self) -> NLL:
         """−log p of the original words in nats, under the model and under the exact posterior; None if a value is
         missing or infinite."""
         model = None
@@ -130,27 +130,27 @@ class Walk:
                                                         for blank in sorted(self.hidden)]])[0])
         return {"model": model, "exact": None if self.exact is None else self.exact.surprisal(dict(self.hidden))}
 
-    def _before(self, stand: Stand) -> tuple[int, ...]:
+    def _before(self, progress: InfillingProgress) -> tuple[int, ...]:
         """The filler's input in this state."""
         start = self.names.tokenizer.vocab.need("start")
-        return tuple(start if word is None else self.names.ids[word] for word in positions_read(stand, self.order))
+        return tuple(start if word is None else self.names.ids[word] for word in part_b_tokens(progress, self.order))
 
-    def _said(self, stand: Stand, distribution: Distribution | None, belief: Belief, chosen: Sequence[str],
-              ) -> tuple[str | None, str]:
+    def _next_token(self, progress: InfillingProgress, distribution: Distribution | None, belief: Belief,
+                    chosen: Sequence[str]) -> tuple[str | None, str]:
         """The next token, and whether the model or the reader chose it. The token is None if there is no continuation,
         or if the blank is too long."""
-        full = len(stand.written) >= (MOST if self.infiller is None else longest(self.infiller))
+        full = len(progress.written) >= (MOST if self.infiller is None else longest(self.infiller))
         if chosen and not (full and chosen[0] != END):
             return chosen[0], READER
         if not full and distribution is not None:
             return self.names.all[likeliest_word(distribution, self.names.tokenizer.vocab)], MODEL
         return (next(iter(belief)), EXACT) if belief and not full else (None, "")
 
-    def _true(self, stand: Stand) -> str | None:
+    def _original(self, progress: InfillingProgress) -> str | None:
         """The original next word, if all words so far are the original ones; otherwise None."""
-        assert stand.blank is not None
-        words = (*self.hidden[stand.blank], END)
-        return words[len(stand.written)] if words[:len(stand.written)] == stand.written else None
+        assert progress.blank is not None
+        words = (*self.hidden[progress.blank], END)
+        return words[len(progress.written)] if words[:len(progress.written)] == progress.written else None
 
     def _rows(self, distribution: Distribution | None, belief: Belief, true: str | None) -> list[Row]:
         """END, the most likely words of both distributions, and the original word, sorted by probability."""

@@ -49,14 +49,15 @@ def question(forget: Clamp, write: Clamp, known: Gold, names: Sequence[str], sha
     was, forgot, wrote = shares
     answer = f"{number.capitalize()} verbs have {was:.2f} of the probability mass on verbs"
     if was < SURE:
-        answer += ". The model does not know the number, and has little to forget. "
+        answer += ". The model does not encode the number, so closing the gate can change little. "
     elif forgot < 0.5:
-        answer += f", and {forgot:.2f} when the unit forgets. The model then predicts the opposite number. "
+        answer += f", and {forgot:.2f} with the gate closed. The model then predicts the opposite number. "
     elif was - forgot > HARDLY:
-        answer += f", and {forgot:.2f} when the unit forgets. The cell state then carries less information. "
+        answer += f", and {forgot:.2f} with the gate closed. The cell state then carries less information. "
     else:
-        answer += f", and {forgot:.2f} when the unit forgets. This alone hardly matters. "
-    answer += f"With the opposite number set ({write.value:+.0f}) they have {wrote:.2f}: ".replace("-", "−")
+        answer += f", and {forgot:.2f} with the gate closed. Closing it hardly changes the prediction. "
+    answer += f"With the cell state set to the opposite number ({write.value:+.0f}), they have {wrote:.2f}: ".replace(
+        "-", "−")
     answer += ("this unit decides the verb." if wrote < 0.5 <= was else "this unit contributes, as do others."
                if was - wrote > HARDLY else "a unit can encode a label without being needed for it.")
     return {"question": prompt, "answer": answer, "hold": asdict(forget), "write": asdict(write)}

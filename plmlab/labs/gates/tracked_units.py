@@ -57,7 +57,7 @@ class TrackedUnits:
     def of(self, layer: int, unit: int) -> tuple[float, bool]:
         """A unit's score on the held-out sentences, and whether its value rises with the label."""
         index = layer * self.width + unit
-        return float(self.units.told[index]), bool(self.units.rises[index])
+        return float(self.units.evaluated[index]), bool(self.units.rises[index])
 
 
 def tracking(model: LanguageModel, tokenizer: Tokenizer, world: World, split: str = "test", *,

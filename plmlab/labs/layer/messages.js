@@ -6,9 +6,9 @@ import { capital, decimal, listed, plural, quoted, share } from "../shared/words
 export const SIDES = { left: "forward LSTM", right: "backward LSTM", both: "both directions" };
 export const WHAT = {
   sense: "The nearest occurrence of the word form has the same sense",
-  "sense elsewhere": "the same, among other sentence patterns",
+  "sense elsewhere": "the same, counting only other sentence patterns",
   form: "The nearest occurrence of any word has the same word form",
-  "form elsewhere": "the same, among other sentence patterns",
+  "form elsewhere": "the same, counting only other sentence patterns",
 };
 export const NAMED = {
   ...WHAT,
@@ -49,7 +49,7 @@ export function cosineSaid(one, other, layer, side, value, strangers) {
   const why = one === other && same(value)
     ? (layer ? "this direction has seen the same words in both sentences" : "the context plays no part")
     : value >= 1 - 0.005 ? "they are nearly identical"
-      : `they are ${share(far)} of the way from identical vectors (1) to different words`;
+      : `their distance is ${share(far)} of that between two different words`;
   return `At ${where}, ${pairNamed(one, other)} have cosine ${decimal(value)}; two different words have ` +
     `${decimal(strangers)} there on average: ${why}.`;
 }
@@ -111,7 +111,7 @@ export function mixRest(scores, chance) {
   const below = scores && scores["sense elsewhere"] < chance["sense elsewhere"]
     ? " Below chance is worse than always predicting the most frequent sense: the nearest sentences are similar " +
       "sentences, whatever the word means in them." : "";
-  return "A mix is s₀ h₀ + s₁ h₁ + s₂ h₂. First, each layer is divided by the mean norm of its vectors, so that " +
+  return "The scalar mix is s₀ h₀ + s₁ h₁ + s₂ h₂. First, each layer is divided by the mean norm of its vectors, so that " +
     `no layer dominates through larger norms.${below}`;
 }
 
@@ -121,7 +121,7 @@ export const chanceSaid = (name) => CHANCE[name];
 export const pointSaid = (point, score) => `With ${mixSaid(point.shares)}: ${share(point[score])}. ${NAMED[score]}.`;
 
 export const MIX_QUESTION = "Give layer 0 a weight of 98 %, and layer 1 the rest. Layer 0 alone does not encode the " +
-  "sense. Is the sense lost in this mix?";
+  "sense. Does this scalar mix lose the sense?";
 
 /** The answer to `MIX_QUESTION`. */
 export const mixAnswer = (alone, little, chance) =>
@@ -136,14 +136,14 @@ export function neighbourSaid({ word, sense, score, rank, more, strangers }, ask
     ? `the same sense (${senseName(sense)})` : `another sense (${senseName(sense)})`;
   const others = more
     ? ` ${plural(more, "more stored sentence")} of this pattern ${more === 1 ? "is" : "are"} farther.` : "";
-  return `Neighbour ${rank}, cosine ${decimal(score)} under this mix (two different words: ${decimal(strangers)}): ` +
+  return `Neighbour ${rank}, cosine ${decimal(score)} in this scalar mix (two different words: ${decimal(strangers)}): ` +
     `${form}, ${meaning}.${others}`;
 }
 
 /** The title of the characters. */
 export function spellingFinding({ word, known, near }) {
   const [[first]] = near;
-  return known ? `By its characters alone, ${quoted(word)} is nearest to ${quoted(first)}`
+  return known ? `Judged by characters alone, ${quoted(word)} is nearest to ${quoted(first)}`
     : `${quoted(word)} is not in the vocabulary, yet it has a vector: the nearest word is ${quoted(first)}`;
 }
 

@@ -67,6 +67,6 @@ export function spellingOf(analysis, say) {
       el("div", { class: "filter heads" }, el("span", { class: "codes" }, ...signs), note("width"),
         note("max (mean)"), note("highest activations in the vocabulary")),
       list),
-    el("div", {}, el("h5", {}, "Nearest words, by layer 0"), near,
+    el("div", {}, el("h5", {}, "Nearest words in layer 0"), near,
       el("p", { class: "note" }, `Hatched: mean cosine of two words of the vocabulary, ${decimal(analysis.chance)}.`)));
 }

@@ -26,10 +26,10 @@ def unshifted(segment: int | None = None, memory: int = 0) -> Change:
     def change(term: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
         query, key = term.shape[-2:]
         i = torch.arange(key - query, key, device=term.device)[:, None]
-        begin = i - i % segment if segment else i[:1]
-        oldest = (begin - memory).clamp(min=0) if segment else 0
+        segment_start = i - i % segment if segment else i[:1]
+        oldest = (segment_start - memory).clamp(min=0) if segment else 0
         j = torch.arange(key, device=term.device) - oldest
-        key_at_wrong_distance = i - (i - begin - j).clamp(min=0)
+        key_at_wrong_distance = i - (i - segment_start - j).clamp(min=0)
         return term.gather(-1, key_at_wrong_distance.clamp(min=0).expand_as(term))
     return change
 
@@ -41,11 +41,11 @@ WAYS = ("", *WITHOUT)
 """The unchanged model (""), and each of the interventions in `WITHOUT`."""
 
 
-def by_row(ways: Sequence[str], mistaken: Change) -> dict[str, Change]:
+def by_row(interventions: Sequence[str], mistaken: Change) -> dict[str, Change]:
     """Interventions by hook point for a batch in which each row has its own intervention, an entry of `WAYS`;
     ``mistaken`` is the `unshifted` intervention for this batch."""
     changes: dict[str, dict[int, Change]] = {}
-    for row, way in enumerate(ways):
+    for row, way in enumerate(interventions):
         terms = POSITIONS if way == MISTAKE else (way,) if way else ()
         for term in terms:
             changes.setdefault(f"layers.*.attention.{term}", {})[row] = mistaken if way == MISTAKE else torch.zeros_like

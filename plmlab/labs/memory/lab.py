@@ -12,21 +12,21 @@ from torch import Tensor, nn
 
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.memory.interventions import WAYS, WITHOUT, blinded
-from plmlab.labs.memory.presets import MemoryPreset, ask_all, default_presets, tally
-from plmlab.labs.memory.quiz import asked, other_memory, question, read_last
+from plmlab.labs.memory.presets import MemoryPreset, answer_all, default_presets, tally
+from plmlab.labs.memory.quiz import default_position, other_memory, question, read_last
 from plmlab.labs.memory.reading import (
     QueryAttention,
     Reading,
     RememberingModel,
     VisibleContext,
     groups,
-    look,
+    query_attention,
     read,
     recompute,
     remembering_model,
 )
 from plmlab.labs.memory.receptive_field import receptive_field
-from plmlab.labs.memory.state import Effects, Guess, Said, Sent, State
+from plmlab.labs.memory.state import Effects, Guess, Prediction, Sent, State
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.labs.shared.tokens import labels, names_of
 from plmlab.visibility import Visibility
@@ -88,7 +88,7 @@ class MemoryLab(Lab):
     def __init__(self, model: nn.Module, tokenizer: Any, text: str | None = None, *, texts: Sequence[RecallText] = (),
                  presets: Sequence[MemoryPreset] | None = None, **traits: Any) -> None:
         self.model, self.tokenizer = remembering_model(model, tokenizer)
-        answered = list(ask_all(self.model, self.tokenizer, texts))
+        answered = list(answer_all(self.model, self.tokenizer, texts))
         choices = default_presets(answered) if presets is None else list(presets)
         self._remembering = lru_cache(16)(self._with_lengths)
         self._read = lru_cache(8)(self._reading)
@@ -123,7 +123,7 @@ class MemoryLab(Lab):
         new_text = bool({"text", "max_tokens"} & change.drawn)
         tokens = labels(self.tokenizer, ids)
         position = self.position if not new_text or "position" in change.drawn else None
-        position = asked(tokens) if position is None else position
+        position = default_position(tokens) if position is None else position
         if not 0 <= position < len(ids):
             raise ValueError(f"there is no position {position}: this text has positions 0 … {len(ids) - 1}")
         cuts = self.cuts if not new_text or "cuts" in change.drawn else []
@@ -149,8 +149,8 @@ class MemoryLab(Lab):
     def _with_lengths(self, segment: int, memory: int) -> RememberingModel:
         return self.model.remembering(segment=segment, memory=memory)
 
-    def _reading(self, ids: tuple[int, ...], segment: int, memory: int, ways: tuple[str, ...]) -> Reading:
-        return read(self._remembering(segment, memory), ids, ways)
+    def _reading(self, ids: tuple[int, ...], segment: int, memory: int, interventions: tuple[str, ...]) -> Reading:
+        return read(self._remembering(segment, memory), ids, interventions)
 
     def _visibility(self, ids: tuple[int, ...], segment: int, memory: int) -> tuple[Visibility, Tensor, Tensor]:
         visible = self._remembering(segment, memory).visibility(len(ids))
@@ -162,20 +162,23 @@ class MemoryLab(Lab):
         whole = self._read(ids, segment, memory, WAYS)
         visible, looks, rule_ids = self._rules(ids, segment, memory)
         mask = at.mask(cuts)
-        ways = ("", self.without)
-        rows = [WAYS.index(way) for way in ways]
-        looked = look(model, ids, at, whole.inputs[:, rows], torch.stack([torch.zeros_like(mask), mask]), ways)
+        interventions = ("", self.without)
+        rows = [WAYS.index(way) for way in interventions]
+        looked = query_attention(model, ids, at, whole.inputs[:, rows], torch.stack([torch.zeros_like(mask), mask]),
+                                 interventions)
         logits = model.token_logits(looked.hidden)
         word = ids[position + 1] if position + 1 < len(ids) else int(logits[0].argmax())
         of_ways = model.token_logits(whole.hidden[:, position])
         fact = read_last(ids, position, word)
         changed = looks.clone()
-        changed[at.begin:position + 1, at.oldest:position + 1] &= ~blinded(mask, position + 1 - at.begin)
+        start = at.segment_start
+        changed[start:position + 1, at.oldest:position + 1] &= ~blinded(mask, position + 1 - start)
         name = labels(self.tokenizer, [word])[0]
         now, then = (receptive_field(mask_of, position, len(model.layers)) for mask_of in (looks, changed))
         row_causes = rule_ids[position].tolist()
         return {
-            "tokens": tokens, "names": names_of(tokens), "position": position, "begin": at.begin, "oldest": at.oldest,
+            "tokens": tokens, "names": names_of(tokens), "position": position, "segment_start": start,
+            "oldest": at.oldest,
             "segment": segment, "memory": memory, "word": name, "given": position + 1 < len(ids), "fact": fact,
             "zones": [_zone(key, bool(looks[position, key]), at) for key in range(len(ids))],
             "rule_ids": row_causes,
@@ -183,13 +186,14 @@ class MemoryLab(Lab):
             "cut": mask.tolist(), "without": self.without,
             "reach": {"level": now.level, "via": now.via, "cut": then.level},
             "answers": [self._said(row, word) for row in logits],
-            "ways": [{"name": way, **self._said(scores, word)} for way, scores in zip(WAYS, of_ways, strict=True)],
+            "interventions": [{"name": way, **self._said(scores, word)}
+                              for way, scores in zip(WAYS, of_ways, strict=True)],
             "effects": self._effects(model, ids, at, whole.inputs[:, :1], word),
             "guess": self._guess(ids, at, segment, memory, word, name, fact, float(logits[0].softmax(-1)[word])),
             **_sent(looked),
         }
 
-    def _said(self, logits: Float[Tensor, "vocab"], word: int) -> Said:
+    def _said(self, logits: Float[Tensor, "vocab"], word: int) -> Prediction:
         """The word's probability and rank (from 1), and the most probable words with their probabilities."""
         probs = logits.double().softmax(-1)
         top = probs.topk(min(LIKELIEST, len(probs)))
@@ -202,12 +206,12 @@ class MemoryLab(Lab):
         """The word's probability with ranges masked out, as [first, end, probability]: for ``positions``, single
         positions or groups of adjacent positions; for ``segments``, the segments before the segment of the query
         position."""
-        length = at.position + 1 - at.begin
+        length = at.position + 1 - at.segment_start
         most = max(1, ROOM // ((at.keys + 3 * length) * inputs.shape[0] * inputs.shape[-1]))
         positions = [(at.oldest + first, at.oldest + end) for first, end in groups(at.keys - 1, most)]
         segment = model.config.segment
         whole = [(max(first, at.oldest), first + segment)
-                 for first in range(at.oldest // segment * segment, at.begin, segment)]
+                 for first in range(at.oldest // segment * segment, at.segment_start, segment)]
         cuts = [*positions, *whole]
         if not cuts:
             return {"positions": [], "segments": []}
@@ -220,7 +224,7 @@ class MemoryLab(Lab):
     def _guess(self, ids: tuple[int, ...], at: VisibleContext, segment: int, memory: int, word: int, name: str,
                fact: int | None, now: float) -> Guess | None:
         other = other_memory(fact, at)
-        if other == memory or at.begin == 0 or getattr(self.model.config, "same_length", False):
+        if other == memory or at.segment_start == 0 or getattr(self.model.config, "same_length", False):
             return None
         logits = self.model.token_logits(self._read(ids, segment, other, ("",)).hidden[0, at.position])
         likeliest = labels(self.tokenizer, [int(logits.argmax())])[0]
@@ -242,7 +246,7 @@ def _zone(key: int, seen: bool, at: VisibleContext) -> str:
     """The status of position ``key`` for the query at ``at.position``."""
     if key > at.position:
         return "later"
-    return "forgotten" if not seen else "segment" if key >= at.begin else "memory"
+    return "forgotten" if not seen else "segment" if key >= at.segment_start else "memory"
 
 
 def _sent(looked: QueryAttention) -> Sent:

@@ -92,9 +92,9 @@ function lines({ state, at, width }, height) {
   for (let position = state.segment; position < state.tokens.length; position += state.segment) {
     starts.push(`M${at(position)} ${HEAD - 3}V${height}`);
   }
-  const stop = at(state.begin);
+  const stop = at(state.segment_start);
   const right = stop > width / 2;
-  const gradient = state.begin ? [svg("path", { class: "gradient-stop", d: `M${stop} 2V${height}` }),
+  const gradient = state.segment_start ? [svg("path", { class: "gradient-stop", d: `M${stop} 2V${height}` }),
     svg("text", { class: "gradient-name", x: stop + (right ? -6 : 6), y: 10, "text-anchor": right ? "end" : "start" },
     right ? `${STOP} ▸` : `◂ ${STOP}`)] : [];
   const fact = state.fact === null ? [] : [svg("path", { class: "fact-mark",

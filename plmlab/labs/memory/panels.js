@@ -31,7 +31,7 @@ export function answerPanel({ state, changeSaid, idle, disabled, undo }) {
     el("h4", {}, `What comes after “${state.names[state.position]}”?`),
     el("div", { class: "pair" }, answer("unchanged", now, state.word, "before"),
       changed ? answer(changeSaid, then, state.word, "after")
-        : el("p", { class: "nothing" }, idle ? "What you masked out is forgotten already, or comes later: no effect."
+        : el("p", { class: "nothing" }, idle ? "What you masked out is no longer in the memory, or comes later, so masking it has no effect."
           : "Nothing is masked out. Choose what a click does and click a word, or remove a term of the scores.")),
     ...(changed || idle ? [el("button", { type: "button", class: "preset", disabled, "data-at": "undo",
       on: { click: undo } }, "restore everything")] : []));
@@ -44,7 +44,7 @@ export function waysPanel({ state, disabled, choose }) {
     el("span", { class: "amount" }, chance(way.p)), el("bdi", { class: "first" }, way.likeliest[0][0])];
   const { node } = radioGroup({ label: "how scores are computed", kind: "ways", value: state.without, disabled,
     lead: el("h4", {}, "Remove a term from all scores, or reproduce a known bug"),
-    options: state.ways.map((way) => [way.name, row(way), { "data-at": `way-${way.name}` }, { class: "way" }]),
+    options: state.interventions.map((way) => [way.name, row(way), { "data-at": `way-${way.name}` }, { class: "way" }]),
   }, choose);
   node.append(
     el("p", { class: "note" }, `Bars: the probability of “${state.word}”, and the top prediction, when the ` +

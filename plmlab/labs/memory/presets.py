@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plmlab.labs.memory.quiz import asks_from, where
+from plmlab.labs.memory.quiz import question_start, where
 from plmlab.labs.memory.reading import RememberingModel, VisibleContext, read, recompute
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.datasets.recalls import RecallText
@@ -33,7 +33,7 @@ class MemoryPreset:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredQuestion:
     """One question of a text, and whether the model answers it.
 
     Attributes:
@@ -58,7 +58,8 @@ class Asked:
     cut_right: bool | None
 
 
-def ask_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[RecallText]) -> Iterator[Asked]:
+def answer_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[RecallText],
+               ) -> Iterator[AnsweredQuestion]:
     """Answer all questions of ``texts``. Raises ValueError if a word is not exactly one token."""
     cuts = 0
     for text in texts:
@@ -70,17 +71,19 @@ def ask_all(model: RememberingModel, tokenizer: Tokenizer, texts: Sequence[Recal
         for recall in text.recalls:
             end = recall.start + len(recall.answer)
             at = VisibleContext.before(end - 2, model.config.segment, model.config.memory)
-            place, right = where(recall.told, at), _first(model, whole_text.hidden[:, at.position]) == ids[end - 1]
+            place = where(recall.fact_position, at)
+            right = _first(model, whole_text.hidden[:, at.position]) == ids[end - 1]
             once, cut_right = ids[:end - 1].count(ids[end - 1]) == 1, None
-            whole = asks_from(text.words, recall.start) >= at.begin
+            whole = question_start(text.words, recall.start) >= at.segment_start
             if place == "memory" and whole and cuts < CUTS:
                 cuts += 1
                 cut = at.mask([(position, position + 1) for position, id in enumerate(ids) if id == ids[end - 1]])[None]
                 cut_right = _first(model, recompute(model, ids, at, whole_text.inputs, cut)) == ids[end - 1]
-            yield Asked(text.words[:end], recall.told, place, at.oldest > 0, once, whole, right, cut_right)
+            yield AnsweredQuestion(text.words[:end], recall.fact_position, place, at.oldest > 0, once, whole, right,
+                                   cut_right)
 
 
-def default_presets(asked: Sequence[Asked]) -> list[MemoryPreset]:
+def default_presets(questions: Sequence[AnsweredQuestion]) -> list[MemoryPreset]:
     """One preset per location of the fact; a second preset for the fact in the memory, with the fact and everything
     before it masked out; and, if there is one, a text for which the model predicts the answer although the word is
     masked out.
@@ -89,33 +92,34 @@ def default_presets(asked: Sequence[Asked]) -> list[MemoryPreset]:
     answer word is masked out; the question lies in one segment, the answer word occurs only once before it, and part of
     the text is no longer in the memory.
     """
-    def preference(item: Asked) -> tuple[bool | int, ...]:
+    def preference(item: AnsweredQuestion) -> tuple[bool | int, ...]:
         wrong = not item.right and item.place != "beyond"
         return wrong, item.cut_right is not False, not item.whole, not item.once, not item.forgets, len(item.words)
 
-    best = {place: min((item for item in asked if item.place == place), default=None, key=preference)
+    best = {place: min((item for item in questions if item.place == place), default=None, key=preference)
             for place in TITLES}
     presets = [MemoryPreset(TITLES[place], " ".join(item.words)) for place, item in best.items() if item is not None]
     remembered = best["memory"]
     if remembered is not None:
         presets.append(MemoryPreset("memory masked up to the fact", " ".join(remembered.words),
                                     cuts=((0, remembered.fact + 1),)))
-    known = min((item for item in asked if item.right and item.cut_right and item.once), default=None, key=preference)
+    known = min((item for item in questions if item.right and item.cut_right and item.once), default=None,
+                key=preference)
     if known is not None:
         position = known.words.index(known.words[-1])
         presets.append(MemoryPreset("masked out, yet known", " ".join(known.words), cuts=((position, position + 1),)))
     return presets
 
 
-def tally(asked: Sequence[Asked]) -> dict[str, Any]:
+def tally(questions: Sequence[AnsweredQuestion]) -> dict[str, Any]:
     """Number of correct answers by location of the fact, as [correct, total]. ``cut`` covers the questions that lie in
     one segment and whose answer word was masked out, as [correct before, correct after, total]. Returns {} if there are
     no questions."""
-    if not asked:
+    if not questions:
         return {}
-    cut = [item for item in asked if item.cut_right is not None]
-    return {"places": {place: [sum(item.right for item in asked if item.place == place),
-                               sum(item.place == place for item in asked)] for place in PLACES},
+    cut = [item for item in questions if item.cut_right is not None]
+    return {"places": {place: [sum(item.right for item in questions if item.place == place),
+                               sum(item.place == place for item in questions)] for place in PLACES},
             "cut": [sum(item.right for item in cut), sum(bool(item.cut_right) for item in cut), len(cut)]}
 
 

@@ -13,7 +13,7 @@ SURE, LOST = 0.5, 0.1
 """Probability thresholds: at least the first, the model knows the word; below the second, it does not."""
 
 
-def asked(words: Sequence[str]) -> int:
+def default_position(words: Sequence[str]) -> int:
     """The position that predicts the last word of the answer to the last question of the text; without an answered
     question, the last position that has a next word."""
     last = max(0, len(words) - 2)
@@ -24,7 +24,7 @@ def asked(words: Sequence[str]) -> int:
     return last
 
 
-def asks_from(words: Sequence[str], answer: int) -> int:
+def question_start(words: Sequence[str], answer: int) -> int:
     """The first position of the question whose answer starts at ``answer``."""
     return next((i + 1 for i in range(answer - 2, -1, -1) if words[i] in ENDS), 0)
 
@@ -38,7 +38,7 @@ def where(fact: int | None, at: VisibleContext) -> str:
     """The location of a fact relative to the query position: "segment", "memory" or "beyond"; "" without a fact."""
     if fact is None:
         return ""
-    return "segment" if fact >= at.begin else "memory" if fact >= at.oldest else "beyond"
+    return "segment" if fact >= at.segment_start else "memory" if fact >= at.oldest else "beyond"
 
 
 def other_memory(fact: int | None, at: VisibleContext) -> int:
@@ -48,7 +48,7 @@ def other_memory(fact: int | None, at: VisibleContext) -> int:
     place = where(fact, at)
     if fact is None or place == "segment":
         return 0
-    return at.begin - fact - 1 if place == "memory" else at.begin - max(0, fact - SENTENCE)
+    return at.segment_start - fact - 1 if place == "memory" else at.segment_start - max(0, fact - SENTENCE)
 
 
 def question(word: str, fact: int | None, at: VisibleContext, memory: int, other: int, now: float, then: float,
@@ -76,21 +76,23 @@ def question(word: str, fact: int | None, at: VisibleContext, memory: int, other
     answer = f"p(“{word}”) is {now:.2f} with a memory of {steps(memory)} and {then:.2f} with one of {steps(other)}"
     answer += ". " if likeliest == word else f", where the model predicts “{likeliest}”. "
     if place == "memory" and then >= SURE:
-        answer += "It still knows: other remembered positions had attended to the word, or the question is enough."
+        answer += ("The model still predicts the word: other positions in the memory had attended to it, or the question "
+                   "is enough.")
     elif place == "memory" and now >= SURE and then < LOST:
-        answer += "Without it the model can only guess."
+        answer += "Without the fact in its memory, the model can only guess."
     elif now >= SURE and likeliest != word:
-        answer += "Without it the prediction is no longer correct."
+        answer += "Without the fact in the memory, the prediction is no longer correct."
     elif place == "segment" and then >= SURE:
         answer += "A fact in the current segment needs no memory."
     elif place == "beyond" and now >= SURE:
-        answer += "It knew the word anyway: the remembered hidden states had attended to earlier positions."
+        answer += ("The model predicted the word anyway: the hidden states in the memory had attended to earlier "
+                   "positions.")
     elif place == "beyond" and then >= SURE:
-        answer += "The fact was merely too far away: the same weights find it with a longer memory."
+        answer += "The fact was only too far back: with a longer memory, the same weights predict the word."
     elif place == "beyond" and then < SURE:
         answer += "A longer memory alone does not help: the model may not have learned to attend so far back."
     elif now < SURE:
-        answer += "It did not know the word before either."
+        answer += "The model did not predict the word with its usual memory either."
     else:
-        answer += "The memory contributes, but does not decide."
+        answer += "The memory contributes to the prediction, but does not determine it."
     return {"question": f"{setting}. {prompt}", "answer": answer, "memory": other}

@@ -68,28 +68,29 @@ class Reading:
     hidden: Float[Tensor, "row time model"]
 
 
-def read(model: RememberingModel, ids: Sequence[int], ways: Sequence[str] = ("",)) -> Reading:
-    """Run the model on a text once for each of ``ways`` ("" for the unchanged model, or an intervention of `WITHOUT`).
+def read(model: RememberingModel, ids: Sequence[int], interventions: Sequence[str] = ("",)) -> Reading:
+    """Run the model on a text once for each of ``interventions`` ("" for the unchanged model, or an intervention of
+    `WITHOUT`).
 
     The whole text is processed in one pass, with the attention mask that segments and memory define, which gives the
     same result as processing it segment by segment, but faster. Rows without an intervention are batched separately,
     because without hooks the model computes the terms in pairs.
     """
     mask = AttentionMask(pairs=model.visibility(len(ids)).dense()[None])
-    parts = [_passed(model, ids, group, mask) for group in ([way for way in ways if not way],
-                                                            [way for way in ways if way]) if group]
+    parts = [_passed(model, ids, group, mask) for group in ([way for way in interventions if not way],
+                                                            [way for way in interventions if way]) if group]
     inputs, hidden = (torch.cat(tensors, -3) for tensors in zip(*parts, strict=True))
-    rows = torch.tensor(sorted(range(len(ways)), key=lambda row: bool(ways[row]))).argsort()
+    rows = torch.tensor(sorted(range(len(interventions)), key=lambda row: bool(interventions[row]))).argsort()
     return Reading(inputs[:, rows], hidden[rows])
 
 
-def _passed(model: RememberingModel, ids: Sequence[int], ways: Sequence[str], mask: AttentionMask,
+def _passed(model: RememberingModel, ids: Sequence[int], interventions: Sequence[str], mask: AttentionMask,
             ) -> tuple[Float[Tensor, "layer row time model"], Float[Tensor, "row time model"]]:
     """The inputs of all layers, and the final hidden states."""
     module = cast(nn.Module, model)
-    tokens = torch.tensor([ids] * len(ways), device=next(module.parameters()).device)
+    tokens = torch.tensor([ids] * len(interventions), device=next(module.parameters()).device)
     batch = replace(Batch.continuing(tokens, 0), visible=mask)
-    changes = by_row(ways, unshifted(model.config.segment, model.config.memory))
+    changes = by_row(interventions, unshifted(model.config.segment, model.config.memory))
     with inference(module), intervene(module, changes), watch(module, "embedded", "layers.*.hidden") as seen:
         hidden = model.hidden_states(batch)
     return torch.stack([seen[name] for name in seen][:len(model.layers)]), hidden
@@ -100,19 +101,19 @@ class VisibleContext:
     """The keys available to a query position: those of its segment up to and including its own, and the memory before
     the segment.
 
-    All indices count from the start of the text: the memory is ``oldest`` … ``begin`` − 1, the segment ``begin`` …
-    ``position``.
+    All indices count from the start of the text: the memory is ``oldest`` … ``segment_start`` − 1, the segment
+    ``segment_start`` … ``position``.
     """
 
     oldest: int
-    begin: int
+    segment_start: int
     position: int
 
     @classmethod
     def before(cls, position: int, segment: int, memory: int) -> "VisibleContext":
         """The keys available to ``position`` with the given segment and memory lengths."""
-        begin = position // segment * segment
-        return cls(max(0, begin - memory), begin, position)
+        segment_start = position // segment * segment
+        return cls(max(0, segment_start - memory), segment_start, position)
 
     @property
     def keys(self) -> int:
@@ -135,12 +136,12 @@ def recompute(model: RememberingModel, ids: Sequence[int], at: VisibleContext,
     the segment attends to the keys that are ``cut``. The hidden states of earlier segments are unchanged."""
     module = cast(nn.Module, model)
     memories = model.start().memories
-    for memory, states in zip(memories, inputs[:, :, at.oldest:at.begin], strict=True):
+    for memory, states in zip(memories, inputs[:, :, at.oldest:at.segment_start], strict=True):
         memory.states = states.expand(len(cut), -1, -1)
-    tokens = torch.tensor([ids[at.begin:at.position + 1]], device=inputs.device).expand(len(cut), -1)
+    tokens = torch.tensor([ids[at.segment_start:at.position + 1]], device=inputs.device).expand(len(cut), -1)
     points = {"layers.*.attention.scores": blind(cut.to(inputs.device)), **(changes or {})}
     with inference(module), intervene(module, points):
-        return model.hidden_states(Batch.continuing(tokens, at.begin - at.oldest), memories)[:, -1]
+        return model.hidden_states(Batch.continuing(tokens, at.segment_start - at.oldest), memories)[:, -1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +159,14 @@ class QueryAttention:
     terms: Float[Tensor, "term layer row head key"]
 
 
-def look(model: RememberingModel, ids: Sequence[int], at: VisibleContext, inputs: Float[Tensor, "layer row time model"],
-         cut: Bool[Tensor, "row key"], ways: Sequence[str]) -> QueryAttention:
-    """Rerun the segment of the query position under several ``ways``, one row each, and record the attention."""
+def query_attention(model: RememberingModel, ids: Sequence[int], at: VisibleContext,
+                    inputs: Float[Tensor, "layer row time model"], cut: Bool[Tensor, "row key"],
+                    interventions: Sequence[str]) -> QueryAttention:
+    """Rerun the segment of the query position under several ``interventions``, one row each, and record the
+    attention."""
     with watch(cast(nn.Module, model), "layers.*.attention.weights",
                *(f"layers.*.attention.{term}" for term in TERMS)) as seen:
-        hidden = recompute(model, ids, at, inputs, cut, by_row(ways, unshifted()))
+        hidden = recompute(model, ids, at, inputs, cut, by_row(interventions, unshifted()))
 
     def last(point: str) -> Tensor:
         return torch.stack([tensor[:, :, -1] for tensor in seen.matching(f"layers.*.attention.{point}")])

@@ -25,7 +25,7 @@ export function ribbon({ state, narrow, onPoint, onLeave, onAct }) {
   for (let first = 0; first < chips.length; first += state.segment) {
     const end = Math.min(first + state.segment, chips.length);
     const effect = state.effects.segments.find(([from, to]) => from < end && to > first);
-    if (first === state.begin && first > 0) {
+    if (first === state.segment_start && first > 0) {
       bands.push(el("div", { class: "stop", role: "separator" },
         el("span", {}, "stop-gradient: the segments above are available only through the memory")));
     }

@@ -12,7 +12,7 @@ class ReceptiveField(TypedDict):
     cut: list[int]
 
 
-class Said(TypedDict):
+class Prediction(TypedDict):
     """The probability and rank of the target, and the most probable words with their probabilities."""
 
     p: float
@@ -20,7 +20,7 @@ class Said(TypedDict):
     likeliest: list[list[Any]]
 
 
-class Way(Said):
+class InterventionResult(Prediction):
     """The prediction under the intervention ``name``."""
 
     name: str
@@ -49,13 +49,13 @@ class Sent(TypedDict):
 
 
 class State(Sent):
-    """The data drawn for the query position ``position``, whose segment starts at ``begin`` and whose memory starts at
-    ``oldest``."""
+    """The data drawn for the query position ``position``, whose segment starts at ``segment_start`` and whose memory
+    starts at ``oldest``."""
 
     tokens: list[str]
     names: list[str]
     position: int
-    begin: int
+    segment_start: int
     oldest: int
     segment: int
     memory: int
@@ -68,7 +68,7 @@ class State(Sent):
     cut: list[bool]
     without: str
     reach: ReceptiveField
-    answers: list[Said]
-    ways: list[Way]
+    answers: list[Prediction]
+    interventions: list[InterventionResult]
     effects: Effects
     guess: Guess | None

@@ -39,7 +39,7 @@ class Edits:
             corpus.replace(number, block)
         for number in self.removed:
             corpus.remove(number)
-        return lookup.among(corpus)
+        return lookup.with_corpus(corpus)
 
 
 def document(fields: Sequence[str]) -> Block:

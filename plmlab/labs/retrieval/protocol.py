@@ -25,7 +25,7 @@ class Retriever(Protocol):
     def tokenizer(self) -> Tokenizer:
         """The tokenizer of queries and documents."""
 
-    def among(self, corpus: Any) -> Self:
+    def with_corpus(self, corpus: Any) -> Self:
         """The same model with a different corpus."""
 
     def read(self, queries: Sequence[Query], top_k: int = ..., *, null: bool = ..., temperature: float = ...,

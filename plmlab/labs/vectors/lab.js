@@ -52,11 +52,11 @@ export default lab({
     const word = wordBox({ ...shared, label: "a word", placeholder: "a word",
       choose: (row) => choose({ word: space.words[row] }) });
     const light = keepLines(el("input", { type: "text", class: "spotlight", dir: "auto", spellcheck: "false", autocomplete: "off",
-      "aria-label": "words to put in the spotlight",
+      "aria-label": "words to highlight",
       placeholder: "several words, separated by commas or spaces" }));
     light.text = get("spotlight");
     light.addEventListener("input", settled(() => choose({ spotlight: light.text }), 200));
-    boxes.replaceChildren(el("label", {}, "word", word.node), el("label", { class: "wide" }, "spotlight", light));
+    boxes.replaceChildren(el("label", {}, "word", word.node), el("label", { class: "wide" }, "highlight", light));
     const set = axesControl({ ...shared, axes: () => get("axes"), analogy: () => get("analogy"),
       choose: (pairs) => choose({ axes: pairs }),
       suggest: () => firstAxes(get("analogy"), get("word"), now.near.map(({ row }) => space.words[row])) });

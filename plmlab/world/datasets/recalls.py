@@ -25,8 +25,8 @@ class Recall:
 
     Attributes:
         plot: a row of recall_plots.tsv or story_plots.tsv.
-        told: the position of the last mention: the full stop of the first sentence that the answer needs or, if it was
-            queried before, the last word of the previous answer.
+        fact_position: the position of the last mention: the full stop of the first sentence that the answer needs or,
+            if it was queried before, the last word of the previous answer.
         start: the position of the answer's first word.
         answer: the words of the answer.
         options: the candidates for a model without memory. With one thread per plot these are all answers of that kind;
@@ -34,15 +34,15 @@ class Recall:
     """
 
     plot: str
-    told: int
+    fact_position: int
     start: int
     answer: Words
     options: tuple[Words, ...]
 
     @property
     def distance(self) -> int:
-        """The number of positions from ``told`` to ``start``."""
-        return self.start - self.told
+        """The number of positions from ``fact_position`` to ``start``."""
+        return self.start - self.fact_position
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from plmlab.chapters.ch14 import exercises_growth as growth
 from plmlab.chapters.ch14.scores import answer_match, set_match
 from plmlab.exercises import check
 from plmlab.models.cognitive_gnn import CognitiveGNN, GraphLayer
-from plmlab.models.cogqa import best_spans, pointing
+from plmlab.models.cogqa import best_spans, span_losses
 
 RNG = torch.Generator()
 
@@ -45,7 +45,7 @@ def test_the_loss_is_what_cogqa_learns_by() -> None:
     for column, positions in enumerate(targets):
         pointers[positions or [0], column] = 1
     mine = [right.pointing_loss(row, positions) for row, positions in zip(logits, targets, strict=True)]
-    torch.testing.assert_close(torch.stack(mine), pointing(logits.T[None], pointers[None]))
+    torch.testing.assert_close(torch.stack(mine), span_losses(logits.T[None], pointers[None]))
 
 
 @pytest.mark.parametrize("seed", range(6))
