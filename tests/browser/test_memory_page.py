@@ -129,7 +129,7 @@ def test_where_not_all_bands_fit_the_asked_one_is_in_sight(show: Show) -> None:
     page = show(made)
     band, box = (page.locator(one).bounding_box() for one in (".chip.asked", ".ribbon"))
     assert box["height"] < 700 and box["y"] <= band["y"] <= box["y"] + box["height"]
-    expect(page.locator(".pair .nothing")).to_contain_text("What you masked out is no longer in the memory, or comes later")
+    expect(page.locator(".pair .nothing")).to_contain_text("What you masked out is no longer in the memory")
     expect(page.get_by_role("button", name="restore everything")).to_have_count(1)
 
 

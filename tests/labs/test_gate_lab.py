@@ -100,7 +100,7 @@ def test_the_first_state_teaches() -> None:
     even = len(plurals()) / len(plurals() + singulars())
     assert f"mass on verbs, and {even:.2f} with the gate closed" in lab.state["guess"]["answer"]
     assert lab.state["guess"]["write"] == asdict(Clamp("memory", 0, SUBJECT, -3.0, len(lab.text.split())))
-    assert "set to the opposite number (−3), they have 0.00: this unit decides the verb." in lab.state["guess"]["answer"]
+    assert "opposite number (−3), they have 0.00: this unit decides the verb." in lab.state["guess"]["answer"]
     assert repr(lab).startswith(f"<GateLab: {lab.text!r}; layer 0, unit {SUBJECT} encodes the number of the subject ")
 
 

@@ -303,10 +303,11 @@ def test_the_question_is_answered_with_a_memory_that_decides() -> None:
 
 
 @pytest.mark.parametrize(("fact", "now", "then", "said"), [
-    (15, 0.9, 0.02, "the model can only guess"), (15, 0.9, 0.8, "still predicts the word"), (15, 0.2, 0.02, "not predict the word"),
+    (15, 0.9, 0.02, "the model can only guess"), (15, 0.9, 0.8, "still predicts the word"),
+    (15, 0.2, 0.02, "not predict the word"),
     (25, 0.9, 0.8, "needs no memory"), (25, 0.9, 0.02, "no longer correct"), (15, 0.9, 0.3, "no longer correct"),
     (3, 0.1, 0.9, "only too far back"), (3, 0.1, 0.2, "A longer memory alone does not help"),
-    (3, 0.9, 0.8, "had attended to earlier"), (None, 0.9, 0.7, "does not decide"),
+    (3, 0.9, 0.8, "had attended to earlier"), (None, 0.9, 0.7, "does not determine it"),
 ])
 def test_the_answer_says_what_the_numbers_do(fact: int | None, now: float, then: float, said: str) -> None:
     at, first = VisibleContext(12, 24, 26), "crane" if then >= 0.5 else "boat"

@@ -76,8 +76,8 @@ def question(word: str, fact: int | None, at: VisibleContext, memory: int, other
     answer = f"p(“{word}”) is {now:.2f} with a memory of {steps(memory)} and {then:.2f} with one of {steps(other)}"
     answer += ". " if likeliest == word else f", where the model predicts “{likeliest}”. "
     if place == "memory" and then >= SURE:
-        answer += ("The model still predicts the word: other positions in the memory had attended to it, or the question "
-                   "is enough.")
+        answer += ("The model still predicts the word: other positions in the memory had attended to it, or the "
+                   "question is enough.")
     elif place == "memory" and now >= SURE and then < LOST:
         answer += "Without the fact in its memory, the model can only guess."
     elif now >= SURE and likeliest != word:
