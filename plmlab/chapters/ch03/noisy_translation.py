@@ -145,18 +145,18 @@ def evaluate_translations(lost: float, telegrams: Sequence[Telegram],
 
 def verdict(arms: dict[str, Any], name: str) -> str:
     """Apply the study's rule to a configuration ("noise" or "smoothing") after `VERDICT_UPDATES` updates, for texts of
-    four sentences: "holds", "holds in part" or "fails". ``arms`` is the stored record.
+    four sentences: "supported", "partly supported" or "not supported". ``arms`` is the stored record.
 
-    It "fails" if the most probable text is empty for less than 10 % of the sources, or for no more sources than with
-    one sentence, or if greedy search also finds an empty text, or if "clean" prefers it for more than 1 %. It "holds"
-    if a beam of 5 finds the empty text for at most a third of those sources, and otherwise "holds in part"."""
+    It "not supported" if the most probable text is empty for less than 10 % of the sources, or for no more sources than with
+    one sentence, or if greedy search also finds an empty text, or if "clean" prefers it for more than 1 %. It "supported"
+    if a beam of 5 finds the empty text for at most a third of those sources, and otherwise "partly supported"."""
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
         return arms[arm]["updates"][str(VERDICT_UPDATES)][str(count)][way]["empty"]["mean"]
 
     exact = empty(name, "exact")
     if exact < 0.1 or exact <= empty(name, "exact", 1) or empty(name, "beam 1") or empty("clean", "exact") > 0.01:
-        return "fails"
-    return "holds" if empty(name, "beam 5") <= exact / 3 else "holds in part"
+        return "not supported"
+    return "supported" if empty(name, "beam 5") <= exact / 3 else "partly supported"
 
 
 def is_model_error(arms: dict[str, Any], name: str) -> bool:
