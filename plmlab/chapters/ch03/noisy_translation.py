@@ -147,9 +147,9 @@ def verdict(arms: dict[str, Any], name: str) -> str:
     """Apply the study's rule to a configuration ("noise" or "smoothing") after `VERDICT_UPDATES` updates, for texts of
     four sentences: "supported", "partly supported" or "not supported". ``arms`` is the stored record.
 
-    It "not supported" if the most probable text is empty for less than 10 % of the sources, or for no more sources than with
-    one sentence, or if greedy search also finds an empty text, or if "clean" prefers it for more than 1 %. It "supported"
-    if a beam of 5 finds the empty text for at most a third of those sources, and otherwise "partly supported"."""
+    The claim is not supported if the most probable text is empty for less than 10 % of the sources, or for no more than
+    with one sentence, or if greedy search finds an empty text, or if "clean" prefers it for more than 1 %. It is
+    supported if a beam of 5 finds the empty text for at most a third of those sources, otherwise partly supported."""
     def empty(arm: str, way: str, count: int = LONGEST) -> float:
         return arms[arm]["updates"][str(VERDICT_UPDATES)][str(count)][way]["empty"]["mean"]
 

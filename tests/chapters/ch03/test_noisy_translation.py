@@ -263,8 +263,9 @@ def test_the_rule_tells_apart_what_it_says() -> None:
         four = {"exact": point(exact), "beam 5": point(five), "beam 1": point(greedy)}
         return {"updates": {"1500": {"4": four, "1": {"exact": point(one)}}}, "ideal": {"4": point(ideal)}}
     clean = arm(0.01)
-    for told, expected in ((arm(0.1, five=0.03), "supported"), (arm(0.3, five=0.11), "partly supported"), (arm(0.09), "not supported"),
-                           (arm(0.2, one=0.2), "not supported"), (arm(0.2, greedy=0.01), "not supported")):
+    for told, expected in ((arm(0.1, five=0.03), "supported"), (arm(0.3, five=0.11), "partly supported"),
+                           (arm(0.09), "not supported"), (arm(0.2, one=0.2), "not supported"),
+                           (arm(0.2, greedy=0.01), "not supported")):
         assert verdict({"clean": clean, "noise": told}, "noise") == expected
     assert verdict({"clean": arm(0.02), "noise": arm(0.2)}, "noise") == "not supported"
     assert not is_model_error({"noise": arm(0.2, ideal=0.1)}, "noise")
