@@ -5,7 +5,7 @@ A Transformer and LSTMs of the same size, deep and shallow, are trained on the s
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
 from random import Random
@@ -155,3 +155,11 @@ def curves(kind: str, lr: float, seed: int) -> dict[str, Any]:
     """Train once; return the test accuracies at "near" and "far" distances, measured after every ``EVERY`` steps."""
     accuracies, _ = learn(kind, seed, lr, show=False)
     return {name: [within(scores, reach) for scores in accuracies] for name, reach in (("near", NEAR), ("far", FAR))}
+
+
+def learned_at(points: Sequence[Mapping[str, Any]], steps: Sequence[int], level: float = 0.95) -> str:
+    """For each seed, the first recorded update from which the accuracy stays above ``level``; "–" if there is none."""
+    def first(seed: int) -> str:
+        above = [point["values"][seed] > level for point in points]
+        return next((str(step) for i, step in enumerate(steps) if all(above[i:])), "–")
+    return ", ".join(first(seed) for seed in range(len(points[0]["values"])))

@@ -1,10 +1,12 @@
 """String reversal, and the number of attention heads that it needs at a fixed total width."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import lgamma
 from random import Random
 
 import torch
 
+from plmlab.decode import ConditionedDecoder, greedy
 from plmlab.draws import randint
 from plmlab.example import PairBatch
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -28,6 +30,33 @@ def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], 
                  for _ in range(batch)]
         return PairBatch.of([sequence_to_sequence(text, text[::-1], vocab=vocab) for text in texts], pad=0)
     return draw
+
+
+def generated(model: Transformer, batch: PairBatch, vocab: Vocabulary, length: int) -> list[list[int]]:
+    """Decode greedily, at most ``length`` tokens for each source; [END] is removed."""
+    prompt = torch.full((batch.size[0], 1), vocab.need("start"))
+    texts = greedy(ConditionedDecoder(model, batch.source), prompt, vocab, length=length)
+    return [[id for id in text.tokens if id != vocab.end] for text in texts]
+
+
+def exact_match(model: Transformer, batch: PairBatch, vocab: Vocabulary, length: int = 14) -> float:
+    """Fraction of the sources whose greedy output equals the target."""
+    references = [[id for id in row.tolist() if id >= 0 and id != vocab.end] for row in batch.targets]
+    outputs = generated(model, batch, vocab, length)
+    return sum(output == reference for output, reference in zip(outputs, references, strict=True)) / len(references)
+
+
+def bag_floor(batches: Sequence[PairBatch], end: int) -> float:
+    """The lowest possible loss, in nats per target, of a model that knows the letters of a word but not their order:
+    log(n! / Πᵢ mᵢ!) for a word of n letters in which letter i occurs mᵢ times."""
+    total, targets = 0.0, 0
+    for batch in batches:
+        for row in batch.targets:
+            word = row[(row >= 0) & (row != end)]
+            repeated = word.unique(return_counts=True)[1].tolist()
+            total += lgamma(len(word) + 1) - sum(lgamma(count + 1) for count in repeated)
+            targets += len(word) + 1
+    return total / targets
 
 
 def backwards(heads: int, lr: float, seed: int, steps: int = STEPS) -> list[float]:

@@ -80,22 +80,6 @@ def draw_texts(rng: Generator) -> Probes:
     }
 
 
-def position_table(time: int, model: int) -> Float[Tensor, "time model"]:
-    """Sinusoidal positional encoding of the positions 0 … time − 1, with an even width d = ``model``.
-
-    For each i from 0 to d/2 − 1, dimension 2i is sin(p / 10000^(2i/d)) and dimension 2i + 1 is the cosine of
-    the same angle, where p is the position.
-    """
-    even = torch.arange(0, model, 2)
-    angles = torch.arange(time)[:, None] / 10_000 ** (even / model)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-def draw_sizes(_: Generator) -> Probes:
-    """Inputs for 06.4: name → (number of positions, width)."""
-    return {"three positions, width 4": (3, 4), "one position": (1, 2), "twenty positions, width 6": (20, 6)}
-
-
 def shift_right(
     sentences: list[list[int]], start: int, end: int, pad: int,
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
@@ -114,7 +98,7 @@ def shift_right(
 
 
 def draw_sentences(_: Generator) -> Probes:
-    """Inputs for 06.5: name → (sentences as lists of ids, start, end, pad)."""
+    """Inputs for 06.4: name → (sentences as lists of ids, start, end, pad)."""
     return {
         "one sentence": ([[11, 12, 13]], 5, 6, 0),
         "two lengths": ([[11, 12, 13], [14]], 5, 6, 0),
@@ -137,7 +121,7 @@ def previous_token_head(weights: Float[Tensor, "head query key"], tokens: list[s
 
 
 def draw_heads(rng: Generator) -> Probes:
-    """Inputs for 06.6: name → (weights `[head query key]`, tokens), with special tokens."""
+    """Inputs for 06.5: name → (weights `[head query key]`, tokens), with special tokens."""
     def looks(heads: int, time: int) -> Tensor:
         return (2 * randn(heads, time, time, generator=rng)).softmax(-1)
 
@@ -251,40 +235,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "06.4", "positions", position_table, draw_sizes,
-        mistakes={
-            "all sines come before all cosines; they must alternate: sine, cosine, sine, cosine":
-                edit("torch.stack", "torch.cat", ".flatten(1)", ""),
-            "the cosine comes first; position 0 is 0, 1, 0, 1 …":
-                edit("angles.sin(), angles.cos()", "angles.cos(), angles.sin()"),
-            "the exponent is i/d, not 2i/d: the longest wavelengths are too short":
-                edit("torch.arange(0, model, 2)", "torch.arange(model // 2)"),
-            "2i is doubled: torch.arange(0, d, 2) has step 2, so its entries are already 2i":
-                edit("even / model", "2 * even / model"),
-            "each cosine has its own exponent, (2i + 1)/d; use that of its sine, 2i/d":
-                edit("angles.cos()", "(torch.arange(time)[:, None] / 10_000 ** ((even + 1) / model)).cos()"),
-            "the exponent 2i/d needs parentheses: ** binds tighter than /": edit("(even / model)", "even / model"),
-            "10000 is multiplied by 2i/d; 2i/d is an exponent, ** and not *": edit("10_000 ** ", "10_000 * "),
-            "2i // d is 0, so that all wavelengths are equal: // rounds down to an integer, / divides":
-                edit("even / model", "even // model"),
-            "the position is multiplied by 10000^(2i/d); divide by it": edit("[:, None] / ", "[:, None] * "),
-            "positions count from 1, not from 0": edit("torch.arange(time)", "torch.arange(1, time + 1)"),
-        },
-        properties={
-            "an entry is outside −1 … 1, the range of sine and cosine":
-                lambda out, *_: bool((out.abs() <= 1.0001).all()),
-        },
-        hints=(
-            "Start with a table of angles, one row per position, one column per i. A sine and a cosine share each "
-            "angle.",
-            "The even numbers 0, 2, 4 … below d are the 2i of the formula: torch.arange(0, d, 2). The positions as a "
-            "column, [time 1], divided by a row give the table.",
-            "Sines and cosines must alternate: torch.stack([sines, cosines], dim=-1) pairs them, .flatten(1) puts the "
-            "pairs into one row.",
-        ),
-    ),
-    Exercise(
-        "06.5", "the decoder's shift", shift_right, draw_sentences,
+        "06.4", "the decoder's shift", shift_right, draw_sentences,
         mistakes={
             "the padded row is shifted: a short row then reads its end too. Shift each sentence first, then pad it":
                 edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
@@ -320,7 +271,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "06.6", "reading a head", previous_token_head, draw_heads,
+        "06.5", "reading a head", previous_token_head, draw_heads,
         mistakes={
             "these are the weights to the next token, not to the previous one: weights[head, query, key] has the "
             "queries first": edit("offset=-1", "offset=1"),

@@ -4,6 +4,7 @@ In "the kite beside the red boxes under the dolls … is", two hundred words abo
 or plural with probability ½. Only the verb is a target, and its form depends only on the first noun.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from random import Random
@@ -61,6 +62,16 @@ def sample_sentence(between: int, rng: Random) -> tuple[list[str], str]:
         sentence += [sorted(PREPOSITIONS)[randint(rng, len(PREPOSITIONS))], "the", *adjective, noun(rng.random() < 0.5)]
         left -= size
     return sentence, VERBS[plural]
+
+
+def rule_accuracy(rule: Callable[[list[int]], int], between: int = 50, sentences: int = 2000) -> float:
+    """Accuracy of a rule that maps the numbers of a sentence's nouns (1 for plural) to the number of the verb."""
+    number = {form: plural for noun in words()[0] for plural, form in enumerate(noun)}
+    rng, correct = Random(0), 0
+    for _ in range(sentences):
+        sentence, verb = sample_sentence(between, rng)
+        correct += rule([number[word] for word in sentence if word in number]) == VERBS.index(verb)
+    return correct / sentences
 
 
 def batch_of(between: int, seed: str, count: int = BATCH) -> Batch:

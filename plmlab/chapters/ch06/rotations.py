@@ -1,0 +1,22 @@
+"""Sinusoidal positions under a shift: one rotation matrix moves every position by the same number of steps."""
+
+from math import cos, sin
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def shift_matrix(steps: int, model: int) -> Float[Tensor, "model model"]:
+    """The matrix that maps the encoding of each position to that of the position ``steps`` before it: one rotation,
+    a block of two rows and two columns, per frequency."""
+    matrix = torch.zeros(model, model)
+    for i in range(0, model, 2):
+        angle = steps / 10000 ** (i / model)
+        matrix[i:i + 2, i:i + 2] = torch.tensor([[cos(angle), -sin(angle)], [sin(angle), cos(angle)]])
+    return matrix
+
+
+def shift_error(table: Float[Tensor, "time model"], matrix: Float[Tensor, "model model"], steps: int) -> float:
+    """The largest absolute error, over all positions, with which a matrix predicts the encoding ``steps`` before."""
+    return (table[steps:] @ matrix.T - table[:-steps]).abs().max().item()
