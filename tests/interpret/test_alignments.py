@@ -145,12 +145,13 @@ def test_what_it_wrote_is_looked_at_as_when_it_is_given(name: str) -> None:
 
 
 @pytest.mark.parametrize(("asked", "said"), [
-    ({"held": {0: [1.0, 0.0]}}, "step 0 has 2 weights; give 5, one per source position"),
-    ({"held": {0: []}}, "step 0 has 0 weights"),
-    ({"held": {1: [1.0, 1.0, 1.0, 1.0, -1.0]}}, "none below 0 and at least one above 0"),
-    ({"held": {1: [0.0, 0.0, 0.0, 0.0, 0.0]}}, "none below 0 and at least one above 0"),
-    ({"held": {6: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step 6: at most 6 tokens are generated, counted from 0"),
-    ({"held": {-1: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step -1"),
+    ({"fixed_weights": {0: [1.0, 0.0]}}, "step 0 has 2 weights; give 5, one per source position"),
+    ({"fixed_weights": {0: []}}, "step 0 has 0 weights"),
+    ({"fixed_weights": {1: [1.0, 1.0, 1.0, 1.0, -1.0]}}, "none below 0 and at least one above 0"),
+    ({"fixed_weights": {1: [0.0, 0.0, 0.0, 0.0, 0.0]}}, "none below 0 and at least one above 0"),
+    ({"fixed_weights": {6: [1.0, 1.0, 1.0, 1.0, 1.0]}},
+     "there is no step 6: at most 6 tokens are generated, counted from 0"),
+    ({"fixed_weights": {-1: [1.0, 1.0, 1.0, 1.0, 1.0]}}, "there is no step -1"),
     ({"masked": [5]}, r"there is no position 5 in a source of 5 positions, \[END\] included"),
     ({"masked": [-1]}, "there is no position -1"),
     ({"length": 0}, "length=0: the maximum number of tokens must be 1 or more"),
@@ -163,7 +164,7 @@ def test_errors_in_the_readers_words(asked: dict, said: str) -> None:
 
 
 def test_what_has_no_attention_cannot_be_held() -> None:
-    for asked in ({"held": {0: [1.0, 1.0, 1.0, 1.0, 1.0]}}, {"masked": [0]}):
+    for asked in ({"fixed_weights": {0: [1.0, 1.0, 1.0, 1.0, 1.0]}}, {"masked": [0]}):
         with pytest.raises(ValueError, match="a Seq2Seq has no attention to change: its decoder receives only"):
             translate(made("fixed"), SOURCE, VOCAB, length=6, **asked)
     batch = PairBatch.of([sequence_to_sequence(SOURCE, [41], vocab=VOCAB)], pad=0)

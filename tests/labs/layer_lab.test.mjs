@@ -151,7 +151,7 @@ test("where the pair is farthest apart is held against strangers", () => {
   assert.match(told.restSaid("bank", "bank", flat(1, 1, 1), strangers), /^The two “bank” do not differ\.$/);
   assert.match(told.cosineSaid("bank", "bank", 1, 0, 1, 0.4), /this direction has seen the same words in both sentences\.$/);
   assert.match(told.cosineSaid("bank", "bank", 2, 2, -0.2, 0.4), 
-    /cosine −0\.20; two different words have 0\.40 there on average: they are 200 % of the way /);
+    /cosine −0\.20; two different words have 0\.40 there on average: their distance is 200 % of that between two different words\.$/);
 });
 
 test("the answer says which stand nearer, as the numbers have it", () => {

@@ -363,7 +363,7 @@ def test_what_is_asked_together_is_what_is_asked_alone(kind: Any) -> None:
     for row, ((_, target), said) in enumerate(zip(pairs, alone, strict=True)):
         for step in range(len(target)):
             assert float(together.right[row, step]) == pytest.approx(said.logprobs[step], abs=1e-4)
-            most = said.weights[step][together.looked[row, step]]
+            most = said.weights[step][together.attended[row, step]]
             assert float(most) == pytest.approx(float(said.weights[step].max()), abs=1e-4)
 
 
