@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import traitlets
 
 from plmlab.decode import Hypothesis, TableLM
-from plmlab.decode.growth import Step
+from plmlab.decode.trace import Step
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.beam.adapters import Adapter, ModelAdapter, TableAdapter
 from plmlab.labs.beam.exact import ExactProbabilities, PrefixProbabilities

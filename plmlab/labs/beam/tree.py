@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import exp
 
 from plmlab.decode import Hypothesis, length_penalty
-from plmlab.decode.growth import Step, growth
+from plmlab.decode.trace import Step, beam_search_trace
 from plmlab.labs.beam.adapters import Adapter, prompt_of
 from plmlab.labs.beam.exact import PrefixProbabilities
 from plmlab.labs.beam.state import Branch, Grown, Lane, Whole
@@ -27,8 +27,8 @@ class Search:
     def steps(self) -> list[Step]:
         """The beam search, step by step."""
         with self.writer.at_rest():
-            return list(growth(self.writer.model, prompt_of(self.ids), self.writer.vocab, length=self.length,
-                               beam=self.width, alpha=self.alpha))
+            return list(beam_search_trace(self.writer.model, prompt_of(self.ids), self.writer.vocab,
+                                          length=self.length, beam=self.width, alpha=self.alpha))
 
     def best(self) -> Hypothesis | None:
         """The best hypothesis of the beam; None if no hypothesis finished."""

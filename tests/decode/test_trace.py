@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from plmlab.decode import TableLM, UncachedLM, beam_search
-from plmlab.decode.growth import growth
+from plmlab.decode.trace import beam_search_trace
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(6, None, None, None, None, None, None, end=0, sentinels=())
@@ -21,7 +21,7 @@ def loud(seed: int) -> UncachedLM:
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 2.0])
 def test_the_last_step_holds_what_beam_search_gives(seed: int, beam: int, alpha: float) -> None:
     prompt = torch.tensor([[1, 2 + seed % 4]])
-    steps = list(growth(loud(seed), prompt, VOCAB, length=6, beam=beam, alpha=alpha))
+    steps = list(beam_search_trace(loud(seed), prompt, VOCAB, length=6, beam=beam, alpha=alpha))
     assert steps[-1].finished == beam_search(loud(seed), prompt, VOCAB, length=6, beam=beam, alpha=alpha)[0]
     assert not steps[-1].open and all(step.open for step in steps[:-1])
     for before, after in zip([[]] + [step.open for step in steps[:-1]], steps, strict=True):
@@ -34,7 +34,7 @@ def test_the_last_step_holds_what_beam_search_gives(seed: int, beam: int, alpha:
 
 def test_a_table_worked_by_hand() -> None:
     table = TableLM({"ab": 0.3, "ac": 0.3, "b": 0.4})
-    first, second, *_ = growth(table, table.prompt("a"), table.vocab, length=5, beam=1)
+    first, second, *_ = beam_search_trace(table, table.prompt("a"), table.vocab, length=5, beam=1)
     assert [table.words[text.tokens[-1]] for _, text in first.weighed] == ["b", "c"]
     assert [table.read(text.tokens) for text in first.open] == [("b",)]
     assert [table.read(text.tokens) for text in second.finished] == [("b",)] and not second.open
@@ -42,4 +42,4 @@ def test_a_table_worked_by_hand() -> None:
 
 def test_a_tree_grows_from_one_prompt() -> None:
     with pytest.raises(ValueError, match="got 2 prompts"):
-        list(growth(loud(0), torch.tensor([[1], [2]]), VOCAB, length=3))
+        list(beam_search_trace(loud(0), torch.tensor([[1], [2]]), VOCAB, length=3))

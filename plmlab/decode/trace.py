@@ -29,8 +29,9 @@ class Step:
 
 
 @torch.no_grad()
-def growth(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
-           beam: int = 4, alpha: float = 0.0, banned: Collection[int] | None = None) -> Iterator[Step]:
+def beam_search_trace(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *,
+                      length: int, beam: int = 4, alpha: float = 0.0, banned: Collection[int] | None = None,
+                      ) -> Iterator[Step]:
     """Yield the steps of `beam_search` from one prompt; ``finished`` of the last step is its result. The arguments and
     errors are those of `beam_search`; also raises ValueError for more than one prompt."""
     task = DecodingRequest(prompt, vocab, length, banned)
