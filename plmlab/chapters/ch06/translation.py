@@ -36,7 +36,7 @@ class Translations:
     @cached_property
     def vocab(self) -> Vocabulary:
         """The vocabulary: the special tokens, then the words."""
-        return Vocabulary(Vocabulary(0).size + len(self.words))
+        return Vocabulary(len(Vocabulary(0).special) + len(self.words))
 
     @cached_property
     def ids(self) -> dict[str, int]:
