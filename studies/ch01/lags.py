@@ -8,15 +8,15 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch01.lags import BATCH, EVERY, UPDATES, build, learn
-from plmlab.chapters.ch01.long_memories import LastStateModel
-from plmlab.chapters.ch01.pushes import perturbation_size, steps_until_below
+from plmlab.chapters.ch01.last_state_model import LastStateModel
+from plmlab.chapters.ch01.perturbations import perturbation_size, steps_until_below
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts, rates_tried, seed_summary, tune_learning_rates
 
 SEEDS, PILOTS = (0, 1, 2), (9, 10)
-LENGTHS = {"adding": (50, 200), "first sign": (10, 100, 1000)}
+LENGTHS = {"adding": (50, 200), "first symbol": (10, 100, 1000)}
 CELLS = {"adding": ("RNN", "IRNN", "LSTM", "LSTM, chrono", "GRU"),
-         "first sign": ("RNN", "LSTM, chrono", "LSTM, forget bias 8")}
+         "first symbol": ("RNN", "LSTM, chrono", "LSTM, forget bias 8")}
 RATES = (1e-3, 3e-3, 1e-2)
 
 

@@ -19,7 +19,7 @@ from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 
 @cache
-def to_choose() -> Batch:
+def development_batch() -> Batch:
     """Development set of 500 sentences for choosing learning rates; the test set uses another seed."""
     batch = sentence_batches(world.small(), "test", small_world_tokenizer(), causal, batch=500, seed=4)(0)
     assert isinstance(batch, Batch)
@@ -29,21 +29,22 @@ def to_choose() -> Batch:
 @torch.no_grad()
 def development(run: Run) -> float:
     """Negative loss on the development set, in nats per token."""
-    return -float(run.model.loss(to_choose()))
+    return -float(run.model.loss(development_batch()))
 
 
-def falls_short(run: Run) -> dict[str, dict[str, float]]:
-    """``gaps``: word category (and "all") → loss above that of the Bayes-optimal predictor on the test set, in nats."""
-    return {"gaps": category_means(gaps(run.model.eval(), bayes_optimal(), test_set(world.small())))}
+def excess_loss(run: Run) -> dict[str, dict[str, float]]:
+    """``excess loss``: word category (and "all") → loss on the test set above that of the Bayes-optimal predictor, in
+    nats."""
+    return {"excess loss": category_means(gaps(run.model.eval(), bayes_optimal(), test_set(world.small())))}
 
 
 STUDY = Study(name="language", arms={(network,): (3e-3, 1e-2, 3e-2) for network in NETWORKS}, build=build, train=train,
-              development=development, test=falls_short, updates=(150, 600), nothing=-log(len(small_world_tokenizer())))
+              development=development, test=excess_loss, updates=(150, 600), nothing=-log(len(small_world_tokenizer())))
 
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """``floor``, ``batch``; and ``models``: network → ``parameters`` and ``updates``: number of updates → ``lr``, the
-    ``rates`` tried, and ``gaps``: word category → nats above the Bayes-optimal predictor, with spread."""
+    ``rates`` tried, and ``excess loss``: word category → nats above the Bayes-optimal predictor, with spread."""
     results: dict[str, Any] = {
         network: {"parameters": sum(weights.numel() for weights in build(network, 0).parameters()), "updates": {}}
         for network in NETWORKS}

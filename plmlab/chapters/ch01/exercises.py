@@ -72,7 +72,7 @@ def draw_grus(rng: Generator) -> Probes:
     }
 
 
-def through_time(
+def bptt_jacobian(
     states: Float[Tensor, "time hidden"], U: Float[Tensor, "hidden hidden"],
 ) -> Float[Tensor, "hidden hidden"]:
     """The gradient through time of an RNN: the Jacobian ∂h_last / ∂h_first.
@@ -101,19 +101,19 @@ def draw_states(rng: Generator) -> Probes:
     }
 
 
-def clip(gradients: tuple[Tensor, ...], most: float) -> tuple[Tensor, ...]:
+def clip_gradients(gradients: tuple[Tensor, ...], max_norm: float) -> tuple[Tensor, ...]:
     """Clip gradients by their global norm (Pascanu et al. 2013, algorithm 1).
 
     ``gradients`` has one tensor per parameter of a model, as returned by torch.autograd.grad. Their global
     norm is that of all their entries concatenated into one vector: the square root of the sum of all squares.
-    If it is above ``most``, all tensors are multiplied by the same factor, so that the norm becomes ``most``;
+    If it is above ``max_norm``, all tensors are multiplied by the same factor, so that the norm becomes ``max_norm``;
     otherwise they are unchanged.
     """
     norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
-    return tuple(gradient * (most / norm).clamp(max=1) for gradient in gradients)
+    return tuple(gradient * (max_norm / norm).clamp(max=1) for gradient in gradients)
 
 
-def joined(gradients: tuple[Tensor, ...]) -> Tensor:
+def flattened(gradients: tuple[Tensor, ...]) -> Tensor:
     """Concatenate all gradients into one flat vector."""
     return torch.cat([gradient.flatten() for gradient in gradients])
 
@@ -129,19 +129,19 @@ def draw_gradients(rng: Generator) -> Probes:
         "a norm below the limit": (tuple(part / 10 for part in drawn((2, 2), (2,))), 5.0),
         "all entries negative, one large norm and one small":
             ((-10 * drawn((4,))[0].abs(), -drawn((2, 3))[0].abs() / 10), 2.0),
-        "all zeros": ((torch.zeros(2), torch.zeros(1, 2)), 1.0),
+        "all gradients zero": ((torch.zeros(2), torch.zeros(1, 2)), 1.0),
     }
 
 
 def last_states(
-    shown: Float[Tensor, "batch time hidden"], lengths: Int[Tensor, "batch"],
+    states: Float[Tensor, "batch time hidden"], lengths: Int[Tensor, "batch"],
 ) -> Float[Tensor, "batch hidden"]:
     """Hidden state after each text's last word, from the states at all steps of a padded batch.
 
     Text i has ``lengths[i]`` words, at least one, and begins at step 0. It is followed by padding, whose
     states must be ignored.
     """
-    return shown[torch.arange(len(shown)), lengths - 1]
+    return states[torch.arange(len(states)), lengths - 1]
 
 
 def draw_padded(rng: Generator) -> Probes:
@@ -163,13 +163,13 @@ def draw_padded(rng: Generator) -> Probes:
     }
 
 
-def forget_bias(steps: int, left: float) -> float:
-    """The forget-gate bias that keeps the fraction ``left`` of the cell state after ``steps`` steps.
+def forget_bias(steps: int, fraction: float) -> float:
+    """The forget-gate bias with which ``fraction`` of the cell state is left after ``steps`` steps.
 
     Nothing is added to the cell state, and the gate depends only on its bias b: each step multiplies the cell
-    state by σ(b) = 1 / (1 + e^−b). ``left`` is between 0 and 1. Return b.
+    state by σ(b) = 1 / (1 + e^−b). ``fraction`` is between 0 and 1. Return b.
     """
-    gate = torch.tensor(left, dtype=torch.float64) ** (1 / steps)
+    gate = torch.tensor(fraction, dtype=torch.float64) ** (1 / steps)
     return float(gate.logit())
 
 
@@ -256,7 +256,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "01.3", "the gradient through time", through_time, draw_states,
+        "01.3", "the gradient through time", bptt_jacobian, draw_states,
         mistakes={
             "the factors are in the wrong order: the latest step is the leftmost factor":
                 edit("torch.diag(1 - h ** 2) @ U @ product", "product @ torch.diag(1 - h ** 2) @ U"),
@@ -288,24 +288,24 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "01.4", "clipping the gradient", clip, draw_gradients,
+        "01.4", "clipping the gradient", clip_gradients, draw_gradients,
         mistakes={
             "each tensor is clipped separately, which changes the direction; use one global norm":
-                edit("most / norm", "most / gradient.norm().clamp(min=1e-6)"),
+                edit("max_norm / norm", "max_norm / gradient.norm().clamp(min=1e-6)"),
             "each entry is clipped at the limit, which changes the direction; clip the norm instead":
-                edit("gradient * (most / norm).clamp(max=1)", "gradient.clamp(-most, most)"),
+                edit("gradient * (max_norm / norm).clamp(max=1)", "gradient.clamp(-max_norm, max_norm)"),
             "gradients below the limit are scaled up; leave them unchanged":
-                edit("(most / norm).clamp(max=1)", "(most / norm.clamp(min=1e-6))"),
+                edit("(max_norm / norm).clamp(max=1)", "(max_norm / norm.clamp(min=1e-6))"),
             "the factor is inverted: it is the limit divided by the norm":
-                edit("(most / norm).clamp(max=1)", "(norm / most if norm > most else 1)"),
+                edit("(max_norm / norm).clamp(max=1)", "(norm / max_norm if norm > max_norm else 1)"),
             "the gradients are divided by the norm, so that their norm is 1, whatever the limit":
-                edit("(most / norm).clamp(max=1)", "(1 / norm if norm > most else 1)"),
+                edit("(max_norm / norm).clamp(max=1)", "(1 / norm if norm > max_norm else 1)"),
             "nothing is clipped. Is it clip_grad_norm_? It clips the .grad of parameters in place; these tensors are "
-            "gradients themselves and have none": edit(" * (most / norm).clamp(max=1)", ""),
+            "gradients themselves and have none": edit(" * (max_norm / norm).clamp(max=1)", ""),
             "this is what clip_grad_norm_ returns: a norm, here 0. It clips the .grad of parameters in place; these "
             "tensors are gradients themselves and have none":
-                edit("tuple(gradient * (most / norm).clamp(max=1) for gradient in gradients)",
-                     "torch.nn.utils.clip_grad_norm_(gradients, most)"),
+                edit("tuple(gradient * (max_norm / norm).clamp(max=1) for gradient in gradients)",
+                     "torch.nn.utils.clip_grad_norm_(gradients, max_norm)"),
             "the square root is missing: this is the squared norm": edit(".norm()", ".square().sum()"),
             "the squares are averaged; sum them": edit(".norm()", ".square().mean().sqrt()"),
             "the norms of the tensors are summed; sum their squares, then take the square root":
@@ -314,9 +314,10 @@ EXERCISES = (
         },
         properties={
             "the norm of the gradients is still above the limit":
-                lambda out, gradients, most: bool(joined(out).norm() <= most * (1 + 1e-3)),
-            "the direction has changed: multiply all entries by the same factor": lambda out, gradients, most:
-                bool(joined(out) @ joined(gradients) >= (1 - 1e-4) * joined(out).norm() * joined(gradients).norm()),
+                lambda out, gradients, max_norm: bool(flattened(out).norm() <= max_norm * (1 + 1e-3)),
+            "the direction has changed: multiply all entries by the same factor": lambda out, gradients, max_norm:
+                bool(torch.cosine_similarity(flattened(out), flattened(gradients), dim=0) >= 1 - 1e-4
+                     or not flattened(out).norm() * flattened(gradients).norm()),
         },
         hints=(
             "Two weights have the gradients 3 and 4, and the limit is 1. What is the norm of the vector (3, 4), and "
@@ -331,31 +332,31 @@ EXERCISES = (
         "01.5", "the state after the last word", last_states, draw_padded,
         mistakes={
             "the last time step is used, which is padding for a short text":
-                edit("torch.arange(len(shown)), lengths - 1", ":, -1"),
+                edit("torch.arange(len(states)), lengths - 1", ":, -1"),
             "every text is read at the last step of the longest; each text has its own length":
-                edit("torch.arange(len(shown)), lengths", ":, lengths.max()"),
+                edit("torch.arange(len(states)), lengths", ":, lengths.max()"),
             "off by one: steps count from 0, so the last word of a three-word text is at step 2": edit(" - 1", ""),
             "off by one where there is padding, and correct only where there is none: the last word is at step "
-            "lengths − 1": edit("lengths - 1", "lengths.clamp(max=shown.shape[1] - 1)"),
+            "lengths − 1": edit("lengths - 1", "lengths.clamp(max=states.shape[1] - 1)"),
             "the last non-zero state is taken; padding need not be zero, and a state may be: use `lengths`":
-                edit("lengths - 1", "(shown != 0).any(-1).cumsum(1).argmax(1)"),
-            "every text is read at the last step of every text: shown[:, lengths − 1] is [batch batch hidden]; take "
-            "one step per text": edit("torch.arange(len(shown))", ":"),
+                edit("lengths - 1", "(states != 0).any(-1).cumsum(1).argmax(1)"),
+            "every text is read at the last step of every text: states[:, lengths − 1] is [batch batch hidden]; take "
+            "one step per text": edit("torch.arange(len(states))", ":"),
             "lengths − 1 indexes the texts; the first axis is the batch, and lengths − 1 indexes the second":
-                edit("torch.arange(len(shown)), ", ""),
+                edit("torch.arange(len(states)), ", ""),
             "text and step are swapped: the first axis is the batch":
-                edit("torch.arange(len(shown)), lengths - 1", "lengths - 1, torch.arange(len(shown))"),
+                edit("torch.arange(len(states)), lengths - 1", "lengths - 1, torch.arange(len(states))"),
             "only the first unit is gathered: the output of .gather has the shape of its index, so expand the index "
             "to all units":
-                edit("[torch.arange(len(shown)), lengths - 1]", ".gather(1, (lengths - 1)[:, None, None])[:, 0]"),
+                edit("[torch.arange(len(states)), lengths - 1]", ".gather(1, (lengths - 1)[:, None, None])[:, 0]"),
             "this is the mean over the words; return the state after the last one":
-                edit("shown[torch.arange(len(shown)), lengths - 1]",
-                     "torch.stack([text[:n].mean(0) for text, n in zip(shown, lengths, strict=True)])"),
+                edit("states[torch.arange(len(states)), lengths - 1]",
+                     "torch.stack([text[:n].mean(0) for text, n in zip(states, lengths, strict=True)])"),
         },
         properties={
-            "the result for a text is not a state of any of its words": lambda out, shown, lengths: bool(
-                (((shown - out[:, None]).abs().amax(-1) < 1e-4)
-                 & (torch.arange(shown.shape[1]) < lengths[:, None])).any(1).all()),
+            "the result for a text is not a state of any of its words": lambda out, states, lengths: bool(
+                (((states - out[:, None]).abs().amax(-1) < 1e-4)
+                 & (torch.arange(states.shape[1]) < lengths[:, None])).any(1).all()),
         },
         hints=(
             "A text has three words. At which step is its last word, if steps count from 0?",
@@ -375,22 +376,22 @@ EXERCISES = (
                 edit("logit", "log"),
             "1 − gate needs parentheses: gate / 1 − gate is 0, and its logarithm is −∞":
                 edit("gate.logit()", "(gate / 1 - gate).log()"),
-            "the root is missing: with this bias `left` remains after a single step": edit(" ** (1 / steps)", ""),
-            "** binds tighter than /: left ** 1 / steps is left divided by steps; write left ** (1 / steps)":
+            "the root is missing: with this bias, `fraction` is left after a single step": edit(" ** (1 / steps)", ""),
+            "** binds tighter than /: fraction ** 1 / steps is fraction / steps; write fraction ** (1 / steps)":
                 edit("(1 / steps)", "1 / steps"),
-            "this is a power of `left`; the gate is a root of it, because `steps` factors give `left`":
+            "this is a power of `fraction`; the gate is a root of it, because `steps` factors give `fraction`":
                 edit("(1 / steps)", "steps"),
             "every step subtracts the same amount; a gate removes the same fraction of what remains":
-                edit("torch.tensor(left", "1 - (1 - torch.tensor(left", " ** (1 / steps)", ") / steps"),
-            "`left` is used as the fraction that is lost; it is the fraction that remains":
-                edit("(left,", "(1 - left,"),
+                edit("torch.tensor(fraction", "1 - (1 - torch.tensor(fraction", " ** (1 / steps)", ") / steps"),
+            "`fraction` is used as the part that is lost; it is the part that is left":
+                edit("(fraction,", "(1 - fraction,"),
         },
         hints=(
             "A gate of 0.9 multiplies the cell state at every step. How much is left after two steps, and after "
             'three? ("math domain error" means the logarithm of a number ≤ 0: print its argument. a / 1 - b divides '
             "first, so 0.9 / 1 - 0.9 is 0.)",
-            "First find the gate: its power to the number of steps is `left`. Then find the number whose sigmoid is "
-            "that gate.",
+            "First find the gate: its power to the number of steps is `fraction`. Then find the number whose sigmoid "
+            "is that gate.",
             "a ** (1 / n) is the n-th root. The inverse of the sigmoid is the logit, the logarithm of gate / (1 − "
             "gate); torch.logit computes it for a tensor. A gate close to 1 needs float64.",
         ),

@@ -10,11 +10,11 @@ from math import isfinite
 import torch
 from torch import nn
 
-from plmlab.chapters.ch01.long_memories import LastStateModel
+from plmlab.chapters.ch01.last_state_model import LastStateModel
 from plmlab.chapters.ch01.tasks import TASKS
 
-HIDDEN = {"adding": 100, "first sign": 32}
-UPDATES = {"adding": 2000, "first sign": 600}
+HIDDEN = {"adding": 100, "first symbol": 32}
+UPDATES = {"adding": 2000, "first symbol": 600}
 EVERY, BATCH, TEST_SIZE = 50, 32, 500
 LIMIT = 1.0
 """Maximum gradient norm (gradient clipping)."""

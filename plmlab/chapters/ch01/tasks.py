@@ -39,7 +39,7 @@ class Task:
     constant: float
 
 
-def two_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
+def adding_problem(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
     """Adding problem: sequences of (number, mark) pairs; the target is the sum of the two marked numbers, `[count
     1]`."""
     values, marks = torch.rand(count, steps, generator=generator), torch.zeros(count, steps)
@@ -49,19 +49,19 @@ def two_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, T
     return torch.stack([values, marks], -1), (values * marks).sum(1, keepdim=True)
 
 
-def first_of_many(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
+def first_symbol_recall(count: int, steps: int, generator: Generator) -> tuple[Tensor, Tensor]:
     """First-symbol recall: one of two symbols, followed by ``steps`` noise symbols, all one-hot; targets `[count]`."""
     first = torch.randint(2, (count, 1), generator=generator)
     noise = torch.randint(2, 2 + NOISE, (count, steps), generator=generator)
     return F.one_hot(torch.cat([first, noise], 1), 2 + NOISE).float(), first[:, 0]
 
 
-def share_wrong(logits: Tensor, right: Tensor) -> Tensor:
+def error_rate(logits: Tensor, right: Tensor) -> Tensor:
     """Error rate: the fraction of sequences whose most probable answer is wrong."""
     return (logits.argmax(-1) != right).float().mean()
 
 
 TASKS = {
-    "adding": Task(2, 1, two_of_many, F.mse_loss, F.mse_loss, solved=0.01, constant=1 / 6),
-    "first sign": Task(2 + NOISE, 2, first_of_many, F.cross_entropy, share_wrong, solved=0.01, constant=0.5),
+    "adding": Task(2, 1, adding_problem, F.mse_loss, F.mse_loss, solved=0.01, constant=1 / 6),
+    "first symbol": Task(2 + NOISE, 2, first_symbol_recall, F.cross_entropy, error_rate, solved=0.01, constant=0.5),
 }

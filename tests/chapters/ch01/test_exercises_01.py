@@ -56,21 +56,21 @@ def test_the_gradient_through_time_is_autograds(steps: int) -> None:
 
     first = draw(4).tanh()
     told = torch.autograd.functional.jacobian(lambda h: states(h)[-1], first)
-    torch.testing.assert_close(right.through_time(states(first), U), told)
+    torch.testing.assert_close(right.bptt_jacobian(states(first), U), told)
 
 
-@pytest.mark.parametrize("most", [0.1, 1.0, 3.0, 50.0])
-def test_clipping_is_pytorchs(most: float) -> None:
+@pytest.mark.parametrize("max_norm", [0.1, 1.0, 3.0, 50.0])
+def test_clipping_is_pytorchs(max_norm: float) -> None:
     """PyTorch adds 1e-6 to the norm before it divides."""
     gradients = (draw(4, 3), draw(4), -draw(2, 2, 2).abs())
     weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
         weight.grad = gradient.clone()
-    norm = nn.utils.clip_grad_norm_(weights, most)
-    clipped = right.clip(gradients, most)
+    norm = nn.utils.clip_grad_norm_(weights, max_norm)
+    clipped = right.clip_gradients(gradients, max_norm)
     for part, weight in zip(clipped, weights, strict=True):
         torch.testing.assert_close(part, weight.grad, rtol=3e-6, atol=1e-9)
-    assert float(torch.cat([part.flatten() for part in clipped]).norm()) == pytest.approx(min(most, float(norm)))
+    assert float(torch.cat([part.flatten() for part in clipped]).norm()) == pytest.approx(min(max_norm, float(norm)))
 
 
 @torch.no_grad()
@@ -79,21 +79,21 @@ def test_the_last_states_are_those_of_a_packed_batch(kind: type) -> None:
     lengths = torch.tensor([3, 6, 1, 4])
     network = kind(2, 5, batch_first=True).double()
     packed, last = network(pack_padded_sequence(draw(4, 6, 2), lengths, batch_first=True, enforce_sorted=False))
-    shown, _ = pad_packed_sequence(packed, batch_first=True, padding_value=9.0, total_length=8)
+    states, _ = pad_packed_sequence(packed, batch_first=True, padding_value=9.0, total_length=8)
     state = last[0] if isinstance(last, tuple) else last
-    torch.testing.assert_close(right.last_states(shown, lengths), state[0])
+    torch.testing.assert_close(right.last_states(states, lengths), state[0])
 
 
 @torch.no_grad()
-@pytest.mark.parametrize(("steps", "left"), [(1, 0.2), (3, 0.5), (40, 0.5), (7, 0.05), (200, 0.9)])
-def test_a_cell_with_that_bias_forgets_as_fast(steps: int, left: float) -> None:
+@pytest.mark.parametrize(("steps", "fraction"), [(1, 0.2), (3, 0.5), (40, 0.5), (7, 0.05), (200, 0.9)])
+def test_a_cell_with_that_bias_forgets_as_fast(steps: int, fraction: float) -> None:
     """A cell of PyTorch's that reads nothing, takes nothing in and forgets by its bias alone."""
-    b = torch.tensor([-1e3, right.forget_bias(steps, left), 0.0, 0.0], dtype=torch.float64)
+    b = torch.tensor([-1e3, right.forget_bias(steps, fraction), 0.0, 0.0], dtype=torch.float64)
     cell = loaded(nn.LSTMCell(1, 1), draw(4, 1), torch.zeros(4, 1).double(), b)
     h, c = torch.zeros(1, 1).double(), torch.ones(1, 1).double()
     for _ in range(steps):
         h, c = cell(torch.zeros(1, 1).double(), (h, c))
-    assert float(c) == pytest.approx(left, rel=1e-4)
+    assert float(c) == pytest.approx(fraction, rel=1e-4)
 
 
 def test_a_long_memory_keeps_its_digits() -> None:
@@ -184,54 +184,54 @@ def by_multi_dot(states, U):
     return torch.linalg.multi_dot([torch.eye(len(U)), *steps, torch.eye(len(U))])
 
 
-def clip_as_pytorch(gradients, most):
+def clip_as_pytorch(gradients, max_norm):
     weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
         weight.grad = gradient.clone()
-    nn.utils.clip_grad_norm_(weights, most)
+    nn.utils.clip_grad_norm_(weights, max_norm)
     return [weight.grad for weight in weights]
 
 
-def clip_with_a_little_added(gradients, most):
+def clip_with_a_little_added(gradients, max_norm):
     norm = torch.sqrt(sum((gradient ** 2).sum() for gradient in gradients))
-    if norm <= most:
+    if norm <= max_norm:
         return gradients
-    return tuple(gradient * (most / (norm + 1e-6)) for gradient in gradients)
+    return tuple(gradient * (max_norm / (norm + 1e-6)) for gradient in gradients)
 
 
-def clip_in_numbers(gradients, most):
+def clip_in_numbers(gradients, max_norm):
     norm = hypot(*(number for gradient in gradients for number in gradient.flatten().tolist()))
-    return [gradient / max(1.0, norm / most) for gradient in gradients]
+    return [gradient / max(1.0, norm / max_norm) for gradient in gradients]
 
 
-def last_by_gather(shown, lengths):
-    return shown.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, shown.shape[2])).squeeze(1)
+def last_by_gather(states, lengths):
+    return states.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, states.shape[2])).squeeze(1)
 
 
-def last_by_a_mask(shown, lengths):
-    here = nn.functional.one_hot(lengths - 1, shown.shape[1]).float()
-    return torch.einsum("bt,bth->bh", here, shown)
+def last_by_a_mask(states, lengths):
+    here = nn.functional.one_hot(lengths - 1, states.shape[1]).float()
+    return torch.einsum("bt,bth->bh", here, states)
 
 
-def last_of_the_diagonal(shown, lengths):
-    return shown[:, lengths - 1].diagonal(dim1=0, dim2=1).T
+def last_of_the_diagonal(states, lengths):
+    return states[:, lengths - 1].diagonal(dim1=0, dim2=1).T
 
 
-def bias_by_math(steps, left):
-    gate = left ** (1 / steps)
+def bias_by_math(steps, fraction):
+    gate = fraction ** (1 / steps)
     return log(gate) - log(1 - gate)
 
 
-def bias_with_all_digits(steps, left):
-    gate = log(left) / steps
+def bias_with_all_digits(steps, fraction):
+    gate = log(fraction) / steps
     return gate - log(-expm1(gate))
 
 
-def bias_by_trying(steps, left):
+def bias_by_trying(steps, fraction):
     low, high = -50.0, 50.0
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if (1 + exp(-middle)) ** -steps < left else (low, middle)
+        low, high = (middle, high) if (1 + exp(-middle)) ** -steps < fraction else (low, middle)
     return middle
 
 
@@ -256,17 +256,19 @@ def test_another_right_way_is_right(number: str, answer) -> None:
     ("01.2", lambda x, h, W, U, b: 3 + h.abs(), "farther from 0 than the old state"),
     ("01.2", lambda x, h, W, U, b: (gru_joined(x, h, W, U, b),), "expected a tensor [1, 1]"),
     ("01.3", lambda states, U: through_the_end(states, U), "single state the Jacobian is the identity"),
-    ("01.3", lambda states, U: right.through_time(states, U).norm(), "has the shape []; expected [2, 2]"),
-    ("01.4", lambda gradients, most: tuple(3 * part for part in right.clip(gradients, most)), "still above the limit"),
-    ("01.4", lambda gradients, most: tuple(part.abs() / 30 for part in gradients), "yours is"),
-    ("01.4", lambda gradients, most: tuple(part.flip(0) if part.ndim == 2 else part for part in
-                                           right.clip(gradients, most)), "The direction has changed"),
-    ("01.4", lambda gradients, most: torch.cat([part.flatten() for part in right.clip(gradients, most)]),
+    ("01.3", lambda states, U: right.bptt_jacobian(states, U).norm(), "has the shape []; expected [2, 2]"),
+    ("01.4", lambda gradients, max_norm: tuple(3 * part for part in right.clip_gradients(gradients, max_norm)),
+     "still above the limit"),
+    ("01.4", lambda gradients, max_norm: tuple(part.abs() / 30 for part in gradients), "yours is"),
+    ("01.4", lambda gradients, max_norm: tuple(part.flip(0) if part.ndim == 2 else part for part in
+                                           right.clip_gradients(gradients, max_norm)), "The direction has changed"),
+    ("01.4", lambda gradients, max_norm: torch.cat(
+        [part.flatten() for part in right.clip_gradients(gradients, max_norm)]), "2 values were expected"),
+    ("01.4", lambda gradients, max_norm: (part for part in right.clip_gradients(gradients, max_norm)),
      "2 values were expected"),
-    ("01.4", lambda gradients, most: (part for part in right.clip(gradients, most)), "2 values were expected"),
-    ("01.5", lambda shown, lengths: shown[:, 0] / 2, "is not a state of any of its words"),
-    ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths.flip(0) - 1], "not a state of any"),
-    ("01.6", lambda steps, left: bias_by_math(steps, left) + 0.01, "Yours is 0.01, expected 0.0"),
+    ("01.5", lambda states, lengths: states[:, 0] / 2, "is not a state of any of its words"),
+    ("01.5", lambda states, lengths: states[torch.arange(len(states)), lengths.flip(0) - 1], "not a state of any"),
+    ("01.6", lambda steps, fraction: bias_by_math(steps, fraction) + 0.01, "Yours is 0.01, expected 0.0"),
 ])
 def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
     feedback = check(number, answer)
@@ -275,7 +277,7 @@ def test_what_is_wrong_is_said(number: str, answer, words: str) -> None:
 
 def through_the_end(states, U):
     """Right, but for a single state."""
-    return right.through_time(states, U) if len(states) > 1 else torch.zeros_like(U)
+    return right.bptt_jacobian(states, U) if len(states) > 1 else torch.zeros_like(U)
 
 
 # Slips, as people write them
@@ -306,10 +308,10 @@ def stepped(step):
     return lambda states, U: reduce(lambda so_far, h: step(so_far, h, U), states[1:], torch.eye(len(U)))
 
 
-def clip_in_place(gradients, most):
+def clip_in_place(gradients, max_norm):
     norm = torch.sqrt(sum((gradient ** 2).sum() for gradient in gradients))
     for gradient in gradients:
-        gradient *= min(1.0, most / float(norm) if norm else 1.0)
+        gradient *= min(1.0, max_norm / float(norm) if norm else 1.0)
     return gradients
 
 
@@ -325,15 +327,18 @@ def clip_in_place(gradients, most):
     ("01.3", stepped(lambda so_far, h, U: so_far @ torch.diag(1 - h ** 2) @ U), "he factors are in the wrong order"),
     ("01.3", stepped(lambda so_far, h, U: ((1 - h ** 2) * U) @ so_far), "derivatives of tanh scale the columns"),
     ("01.3", stepped(lambda so_far, h, U: torch.diag(1 - torch.tanh(h) ** 2) @ U @ so_far), "takes tanh once more"),
-    ("01.4", lambda gradients, most: nn.utils.clip_grad_norm_(gradients, most), "his is what clip_grad_norm_ returns"),
-    ("01.4", lambda gradients, most: [g.clip(-most, most) for g in gradients], "ach entry is clipped at the limit"),
+    ("01.4", lambda gradients, max_norm: nn.utils.clip_grad_norm_(gradients, max_norm),
+     "his is what clip_grad_norm_ returns"),
+    ("01.4", lambda gradients, max_norm: [g.clip(-max_norm, max_norm) for g in gradients],
+     "ach entry is clipped at the limit"),
     ("01.4", clip_in_place, "The answer is correct, but `gradients` is changed in place"),
-    ("01.5", lambda shown, lengths: shown[torch.arange(len(shown)), lengths], "ff by one"),
-    ("01.5", lambda shown, lengths: torch.index_select(shown, 1, lengths - 1), "take one step per text"),
-    ("01.5", lambda shown, lengths: shown.gather(1, (lengths - 1).view(-1, 1, 1)).squeeze(1), "nly the first unit"),
-    ("01.6", lambda steps, left: bias_by_math(1, left ** 1 / steps), "** binds tighter than /"),
-    ("01.6", lambda steps, left: bias_by_math(1, 1 - (1 - left) / steps), "he same fraction of what remains"),
-    ("01.6", lambda steps, left: float(torch.logit(torch.tensor(left ** (1 / steps)))), "loat32 is not precise enough"),
+    ("01.5", lambda states, lengths: states[torch.arange(len(states)), lengths], "ff by one"),
+    ("01.5", lambda states, lengths: torch.index_select(states, 1, lengths - 1), "take one step per text"),
+    ("01.5", lambda states, lengths: states.gather(1, (lengths - 1).view(-1, 1, 1)).squeeze(1), "nly the first unit"),
+    ("01.6", lambda steps, fraction: bias_by_math(1, fraction ** 1 / steps), "** binds tighter than /"),
+    ("01.6", lambda steps, fraction: bias_by_math(1, 1 - (1 - fraction) / steps), "he same fraction of what remains"),
+    ("01.6", lambda steps, fraction: float(torch.logit(torch.tensor(fraction ** (1 / steps)))),
+     "loat32 is not precise enough"),
 ])
 def test_a_slip_is_named(number: str, answer, words: str) -> None:
     feedback = check(number, answer)

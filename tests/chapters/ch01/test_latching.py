@@ -4,14 +4,14 @@ import pytest
 import torch
 
 from plmlab.chapters.ch01 import lags
+from plmlab.chapters.ch01.last_state_model import LastStateModel
 from plmlab.chapters.ch01.latching import STEPS, state_distances, train_latching_rnn
-from plmlab.chapters.ch01.long_memories import LastStateModel
 from plmlab.chapters.ch01.tasks import TASKS
 
 
 def one_unit(itself: float) -> LastStateModel:
     """A plain RNN of one unit that reads the first sign as 1 or −1 and no noise; h = tanh(W x + ``itself`` · h)."""
-    network = LastStateModel("RNN", TASKS["first sign"].inputs, 1, 2, steps=STEPS)
+    network = LastStateModel("RNN", TASKS["first symbol"].inputs, 1, 2, steps=STEPS)
     cell = network.recurrent.cells[0]
     with torch.no_grad():
         for weights in cell.parameters():
@@ -24,15 +24,15 @@ def one_unit(itself: float) -> LastStateModel:
 def test_a_unit_that_holds_itself_latches() -> None:
     found = state_distances(one_unit(2.0))
     stable = 0.95750402  # h = tanh(2 h)
-    assert found["the first sign"][0] == pytest.approx(2 * torch.tensor(1.0).tanh().item(), rel=1e-6)
-    assert found["the first sign"][-1] == pytest.approx(2 * stable, rel=1e-6)
-    assert found["a push of 1"][-1] < 1e-40 + (2 * (1 - stable ** 2)) ** (STEPS - 12)
+    assert found["first symbol"][0] == pytest.approx(2 * torch.tensor(1.0).tanh().item(), rel=1e-6)
+    assert found["first symbol"][-1] == pytest.approx(2 * stable, rel=1e-6)
+    assert found["perturbation of norm 1"][-1] < 1e-40 + (2 * (1 - stable ** 2)) ** (STEPS - 12)
 
 
 def test_a_weak_one_loses_both() -> None:
     found = state_distances(one_unit(0.5))
-    assert found["the first sign"][-1] < 1e-20 and found["a push of 1"][-1] < 1e-20
-    assert len(found["the first sign"]) == len(found["a push of 1"]) == STEPS + 1
+    assert found["first symbol"][-1] < 1e-20 and found["perturbation of norm 1"][-1] < 1e-20
+    assert len(found["first symbol"]) == len(found["perturbation of norm 1"]) == STEPS + 1
 
 
 @pytest.mark.parametrize(("good", "seed"), [({3, 5}, 3), (set(), 11)], ids=["the first that holds a bit", "none"])

@@ -36,12 +36,12 @@ def test_who_always_says_one_pays_a_sixth() -> None:
 
 @pytest.mark.parametrize("lag", [1, 30])
 def test_the_first_sign_is_one_of_two_and_the_rest_is_noise(lag: int) -> None:
-    x, first = drawn("first sign", 500, lag)
-    assert x.shape == (500, lag + 1, TASKS["first sign"].inputs) and (x.sum(-1) == 1).all()
+    x, first = drawn("first symbol", 500, lag)
+    assert x.shape == (500, lag + 1, TASKS["first symbol"].inputs) and (x.sum(-1) == 1).all()
     assert x[:, 0].argmax(-1).equal(first) and set(first.tolist()) == {0, 1}
     assert (x[:, 1:].argmax(-1) > 1).all()
 
 
 def test_a_wrong_answer_counts_one_and_a_right_one_none() -> None:
     logits, right = torch.tensor([[2.0, 1.0], [0.0, 3.0], [5.0, 1.0], [1.0, 0.0]]), torch.tensor([0, 1, 1, 0])
-    assert float(TASKS["first sign"].error(logits, right)) == 0.25
+    assert float(TASKS["first symbol"].error(logits, right)) == 0.25

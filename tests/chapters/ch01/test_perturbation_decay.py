@@ -5,14 +5,19 @@ from math import exp, log
 import pytest
 import torch
 
-from plmlab.chapters.ch01.horizon import OrthogonalRNNCell, language_model_horizon, running_text, zero_recurrent_weights
-from plmlab.chapters.ch01.long_memories import (
+from plmlab.chapters.ch01.last_state_model import (
     ChronoLSTMCell,
     ForgetBiasLSTMCell,
     LastStateModel,
     OpenForgetGateLSTMCell,
 )
-from plmlab.chapters.ch01.pushes import perturbation_size, steps_until_below
+from plmlab.chapters.ch01.perturbation_decay import (
+    OrthogonalRNNCell,
+    language_model_horizon,
+    running_text,
+    zero_recurrent_weights,
+)
+from plmlab.chapters.ch01.perturbations import perturbation_size, steps_until_below
 from plmlab.layers.cells import Cell, GRUCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
@@ -43,7 +48,7 @@ def test_a_memory_that_only_forgets_halves() -> None:
     found = perturbation_size(network, torch.randn(2, 9, 3, dtype=torch.float64), torch.Generator().manual_seed(0))
     assert torch.allclose(found, 0.5 * 0.5 ** torch.arange(1, 10, dtype=torch.float64), rtol=1e-6)
     assert steps_until_below(found,
-                             left=0.1) == 4  # a half of the half: 1, ½, ¼, ⅛ of the first, then less than a tenth
+                             fraction=0.1) == 4  # a half of the half: 1, ½, ¼, ⅛ of the first, then less than a tenth
 
 
 @pytest.mark.parametrize(("sizes", "steps"), [
@@ -107,6 +112,6 @@ def test_without_its_matrix_a_state_goes_nowhere_and_a_memory_on() -> None:
     """f = σ(1) = 0.73 alone: 0.73¹⁵ is the first below a hundredth."""
     for cell, steps in ((RNNCell, 0), (ForgetBiasLSTMCell, 15)):
         torch.manual_seed(0)
-        network, x = Recurrent(cell, 10, 100).double(), torch.zeros(2, 60, 10, dtype=torch.float64)
+        network, x = Recurrent(cell, 3, 10).double(), torch.zeros(1, 25, 3, dtype=torch.float64)
         zero_recurrent_weights(network)
         assert steps_until_below(perturbation_size(network, x, torch.Generator().manual_seed(0))) == steps

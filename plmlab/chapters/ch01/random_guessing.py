@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from plmlab.chapters.ch01.tasks import NOISE, TASKS
 
-SIZE, TRIED, TEST_SIZE = 10.0, 200, 500
+SIZE, CHOICE_SIZE, TEST_SIZE = 10.0, 200, 500
 
 
 def guess(count: int, steps: int, generator: Generator) -> Float[Tensor, "guess"]:
@@ -20,11 +20,11 @@ def guess(count: int, steps: int, generator: Generator) -> Float[Tensor, "guess"
     200 sequences; the test set consists of 500 other sequences.
     """
     W, U, b = ((2 * torch.rand(count, width, generator=generator) - 1) * SIZE for width in (2 + NOISE, 1, 1))
-    x, first = TASKS["first sign"].draw(TRIED + TEST_SIZE, steps, generator)
+    x, first = TASKS["first symbol"].draw(CHOICE_SIZE + TEST_SIZE, steps, generator)
     symbols = x.argmax(-1)
     h = torch.zeros(count, len(symbols))
     for t in range(symbols.shape[1]):
         h = torch.tanh(W[:, symbols[:, t]] + U * h + b)
     wrong = ((h > 0) != (first == 1)).float()
-    tried, test_set = wrong[:, :TRIED].mean(1), wrong[:, TRIED:].mean(1)
+    tried, test_set = wrong[:, :CHOICE_SIZE].mean(1), wrong[:, CHOICE_SIZE:].mean(1)
     return torch.where(tried <= 0.5, test_set, 1 - test_set)

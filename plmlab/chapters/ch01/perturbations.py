@@ -7,7 +7,7 @@ from torch import Tensor
 
 from plmlab.layers.recurrent import LayerStates, Recurrent
 
-STEP, PUSHES = 1e-5, 8
+STEP, DIRECTIONS = 1e-5, 8
 
 
 @torch.no_grad()
@@ -21,24 +21,24 @@ def perturbation_size(network: Recurrent, x: Float[Tensor, "batch time inputs"],
     """
     initial = tuple(torch.zeros(len(network.cells), len(x), width, dtype=x.dtype) for width in network.cells[0].widths)
     total = torch.zeros(x.shape[1], dtype=x.dtype)
-    for _ in range(PUSHES):
+    for _ in range(DIRECTIONS):
         delta = torch.randn(initial[-1].shape, generator=generator, dtype=x.dtype)
         delta *= STEP / delta.norm(dim=-1, keepdim=True)
         plus, minus = (network(x, None, perturb(initial, sign * delta))[0] for sign in (1, -1))
         total += ((plus - minus) / (2 * STEP)).square().sum(-1).mean(0)
-    return (total / PUSHES).sqrt()
+    return (total / DIRECTIONS).sqrt()
 
 
-def perturb(states: LayerStates, push: Tensor) -> LayerStates:
-    """Add ``push`` to the last vector of the states: the cell state if there is one, otherwise the hidden state."""
-    return (*states[:-1], states[-1] + push)
+def perturb(states: LayerStates, delta: Tensor) -> LayerStates:
+    """Add ``delta`` to the last vector of the states: the cell state if there is one, otherwise the hidden state."""
+    return (*states[:-1], states[-1] + delta)
 
 
-def steps_until_below(sizes: Float[Tensor, "time"], left: float = 0.01) -> int | None:
-    """Number of steps after which ``sizes`` stays at or below the fraction ``left`` of its maximum.
+def steps_until_below(sizes: Float[Tensor, "time"], fraction: float = 0.01) -> int | None:
+    """Number of steps after which ``sizes`` stays at or below the fraction ``fraction`` of its maximum.
 
     Returns 0 if all sizes are 0, and None if the last size is above that fraction.
     """
-    above = (sizes > left * sizes.max()).nonzero()
+    above = (sizes > fraction * sizes.max()).nonzero()
     steps = int(above[-1]) + 1 if len(above) else 0
     return None if steps == len(sizes) else steps

@@ -18,7 +18,7 @@ from plmlab.models.recurrent import LSTMLanguageModel
 from plmlab.world.datasets.numbers import other_noun, other_number
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
-ASKED, DISTANCE = 200, 3
+COUNT, DISTANCE = 200, 3
 Words = tuple[str, ...]
 
 
@@ -47,22 +47,21 @@ def pairs() -> list[Pair]:
                   for s in full.sentences("test", seed=8) for link in s.agreement
                   if link.verb - link.subject > DISTANCE and s.words[link.subject - 1] == "the" and link.subject
                   and s.words[link.subject] in nouns and s.words[link.verb] in verbs)
-    return list(islice((pair for pair in candidates if pair.other_verb in full.next_words(pair.other, "test")), ASKED))
+    return list(islice((pair for pair in candidates if pair.other_verb in full.next_words(pair.other, "test")), COUNT))
 
 
 @torch.no_grad()
-def predicts_own_verb(model: LSTMLanguageModel, pair: Pair, *, state: bool = False, memory: bool = False,
-                      after: int = 1,
-                  ) -> bool:
+def predicts_own_verb(model: LSTMLanguageModel, pair: Pair, *, hidden_state: bool = False,
+                      cell_state: bool = False, after: int = 1) -> bool:
     """Return whether the model assigns a higher logit to the verb form of its own sentence than to that of the other
     sentence.
 
-    From ``after`` words after the subject on, the model continues with the hidden state (``state``) or the cell state
-    (``memory``) of the other sentence, or with both.
+    From ``after`` words after the subject on, the model continues with the hidden state of the other sentence
+    (``hidden_state``), or with its cell state (``cell_state``), or with both.
     """
     start, cut = world_tokenizer().vocab.need("start"), pair.subject + 1 + after
     tokens, others = (torch.tensor([[start, *ids(words)]]) for words in (pair.words, pair.other))
     (h, c), (other_h, other_c) = (model.read(row[:, :cut + 1], None)[1] for row in (tokens, others))
-    carried: tuple[Tensor, Tensor] = (other_h if state else h, other_c if memory else c)
+    carried: tuple[Tensor, Tensor] = (other_h if hidden_state else h, other_c if cell_state else c)
     logits = model.token_logits(model.read(tokens[:, cut + 1:], carried)[0][0, -1])
     return bool(logits[world_tokenizer().id(pair.verb)] > logits[world_tokenizer().id(pair.other_verb)])

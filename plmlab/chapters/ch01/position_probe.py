@@ -19,7 +19,7 @@ from plmlab.world.datasets.batches import next_word_batch
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 Words = tuple[str, ...]
-Vectors = Callable[[Sequence[Words]], Float[Tensor, "step model"]]
+Features = Callable[[Sequence[Words]], Float[Tensor, "step model"]]
 """Sentences → one feature vector per time step, concatenated over the sentences, without [START]."""
 
 
@@ -29,7 +29,7 @@ def sentences(seed: int, count: int = 500) -> list[Words]:
     return list(dict.fromkeys(tuple(words) for words in islice(world.full().text("test", seed=seed), count)))
 
 
-def cell_states(model: RecurrentLanguageModel, layer: int) -> Vectors:
+def cell_states(model: RecurrentLanguageModel, layer: int) -> Features:
     """Feature extractor: the cell state of one layer of an LSTM at each time step."""
     def vectors(rows: Sequence[Words]) -> Float[Tensor, "step model"]:
         states = gates.cell_states(model, next_word_batch(rows, world_tokenizer()).tokens)[:, :, layer]
@@ -43,27 +43,27 @@ def concatenated(rows: Sequence[Words], count: int) -> list[Words]:
             for i in range(0, len(rows) - count + 1, count)]
 
 
-def words_alone(rows: Sequence[Words]) -> Float[Tensor, "step vocab"]:
+def one_hot_words(rows: Sequence[Words]) -> Float[Tensor, "step vocab"]:
     """One-hot vector of the word at each time step."""
     return torch.eye(len(world_tokenizer()))[[id for words in rows for id in ids(words)]]
 
 
-def read_so_far(rows: Sequence[Words]) -> list[int]:
+def words_processed(rows: Sequence[Words]) -> list[int]:
     """Number of words processed so far, at each time step."""
     return [index + 1 for words in rows for index in range(len(words))]
 
 
-def still_to_come(rows: Sequence[Words]) -> list[int]:
+def words_remaining(rows: Sequence[Words]) -> list[int]:
     """Number of remaining words, at each time step."""
     return [len(words) - index - 1 for words in rows for index in range(len(words))]
 
 
-def probe_r2(vectors: Vectors, asked: Callable[[Sequence[Words]], list[int]], to_learn: Sequence[Words],
-             *exams: Sequence[Words]) -> list[float]:
-    """R² on each test set of a ridge-regression probe that is fitted on ``to_learn``; the function ``asked`` returns
-    the regression targets."""
+def probe_r2(features: Features, targets: Callable[[Sequence[Words]], list[int]], train: Sequence[Words],
+             *test_sets: Sequence[Words]) -> list[float]:
+    """R² on each test set of a ridge-regression probe that is fitted on ``train``; the function ``targets`` returns the
+    regression targets."""
     from sklearn.linear_model import RidgeCV
-    features = vectors(to_learn)
-    varying = features.std(0) > 0
-    probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(features[:, varying].numpy(), asked(to_learn))
-    return [float(probe.score(vectors(test_set)[:, varying].numpy(), asked(test_set))) for test_set in exams]
+    inputs = features(train)
+    varying = inputs.std(0) > 0
+    probe = RidgeCV((0.01, 0.1, 1.0, 10.0, 100.0)).fit(inputs[:, varying].numpy(), targets(train))
+    return [float(probe.score(features(rows)[:, varying].numpy(), targets(rows))) for rows in test_sets]

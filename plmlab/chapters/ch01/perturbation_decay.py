@@ -12,8 +12,8 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from plmlab import world
-from plmlab.chapters.ch01.long_memories import ChronoLSTMCell, ForgetBiasLSTMCell
-from plmlab.chapters.ch01.pushes import perturbation_size, steps_until_below
+from plmlab.chapters.ch01.last_state_model import ChronoLSTMCell, ForgetBiasLSTMCell
+from plmlab.chapters.ch01.perturbations import perturbation_size, steps_until_below
 from plmlab.layers.cells import Cell, GRUCell, IdentityRNNCell, LSTMCell, RNNCell
 from plmlab.layers.recurrent import Recurrent
 from plmlab.models.recurrent import RecurrentLanguageModel
@@ -31,9 +31,9 @@ class OrthogonalRNNCell(RNNCell):
         nn.init.orthogonal_(self.weight_hh)
 
 
-UNTRAINED: dict[str, type[Cell]] = {
-    "RNN, as PyTorch begins it": RNNCell, "RNN, orthogonal U": OrthogonalRNNCell, "IRNN": IdentityRNNCell,
-    "LSTM, as PyTorch begins it": LSTMCell, "LSTM, forget bias 1": ForgetBiasLSTMCell,
+INITIALIZATIONS: dict[str, type[Cell]] = {
+    "RNN, default": RNNCell, "RNN, orthogonal U": OrthogonalRNNCell, "IRNN": IdentityRNNCell,
+    "LSTM, default": LSTMCell, "LSTM, forget bias 1": ForgetBiasLSTMCell,
     "LSTM, chrono (1 to 200)": ChronoLSTMCell, "GRU": GRUCell}
 
 
@@ -51,7 +51,7 @@ def untrained_horizons(change: Callable[[Recurrent], None] = lambda network: Non
     None if the effect is still larger at the end. ``change`` modifies each new network in place before the measurement.
     """
     horizons: dict[str, list[int | None]] = {}
-    for name, cell in UNTRAINED.items():
+    for name, cell in INITIALIZATIONS.items():
         horizons[name] = []
         for seed in SEEDS:
             torch.manual_seed(seed)

@@ -1,14 +1,26 @@
 """Sentences that carry on with another's memory: swapping nothing, or all, is reading one sentence or the other."""
 
+from collections.abc import Iterator
+
+import pytest
 import torch
+from toy_size import changed
 
 from plmlab import world
-from plmlab.chapters.ch01.transplants import Pair, pairs, predicts_own_verb
+from plmlab.chapters.ch01 import interchange
+from plmlab.chapters.ch01.interchange import Pair, pairs, predicts_own_verb
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.world.datasets.batches import next_word_batch
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
-SOME = slice(0, 12)
+SOME = slice(0, 6)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_pairs() -> Iterator[None]:
+    """The first 40 pairs."""
+    with changed((interchange, "COUNT", 40), forget=[pairs]):
+        yield
 
 
 def untrained() -> LSTMLanguageModel:
@@ -26,7 +38,7 @@ def own_verb(model: LSTMLanguageModel, pair: Pair, words: tuple[str, ...]) -> bo
 
 
 def test_a_pair_differs_in_its_subject_alone() -> None:
-    assert len(pairs()) > 100
+    assert len(pairs()) == 40
     for pair in pairs():
         apart = [place for place, two in enumerate(zip(pair.words, pair.other, strict=True)) if two[0] != two[1]]
         assert apart == [pair.subject] and len(pair.words) - pair.subject > 3
@@ -36,14 +48,15 @@ def test_a_pair_differs_in_its_subject_alone() -> None:
 
 
 def test_without_a_swap_it_reads_its_own_sentence_and_with_both_the_other() -> None:
-    model, told = untrained(), []
+    model, one_swapped = untrained(), []
     for pair in pairs()[SOME]:
         assert predicts_own_verb(model, pair) == own_verb(model, pair, pair.words)
         for after in range(3):
-            both = predicts_own_verb(model, pair, state=True, memory=True, after=after)
+            both = predicts_own_verb(model, pair, hidden_state=True, cell_state=True, after=after)
             assert both == own_verb(model, pair, pair.other)
-        told.append((predicts_own_verb(model, pair, memory=True), predicts_own_verb(model, pair, state=True)))
-    assert len(set(told)) > 1  # the halves of a state are no idle talk
+        one_swapped.append((predicts_own_verb(model, pair, cell_state=True),
+                            predicts_own_verb(model, pair, hidden_state=True)))
+    assert len(set(one_swapped)) > 1
 
 
 def test_one_half_of_a_state_is_swapped() -> None:
@@ -53,5 +66,5 @@ def test_one_half_of_a_state_is_swapped() -> None:
         for cell in model.recurrent.cells:
             cell.weight_hh.zero_()
     for pair in pairs()[SOME]:
-        assert predicts_own_verb(model, pair, state=True) == predicts_own_verb(model, pair)
-        assert predicts_own_verb(model, pair, memory=True) == own_verb(model, pair, pair.other)
+        assert predicts_own_verb(model, pair, hidden_state=True) == predicts_own_verb(model, pair)
+        assert predicts_own_verb(model, pair, cell_state=True) == own_verb(model, pair, pair.other)
