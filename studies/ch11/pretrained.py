@@ -4,10 +4,10 @@ same amount of text.
 XLNet and MPNet are bundled checkpoints. Their baseline, a BERT, is pretrained in the recipe's folder, because the
 bundled BERT was trained on five times the amount of text. The number of updates is equal, and so is the amount of text
 per update, with a pair of segments in one text of eight; therefore the number of real tokens is equal too, not counting
-padding and MPNet's masks (`tokens`). BERT and MPNet are trained on exactly the same sentences; XLNet is trained on the
-same pairs, but otherwise on other sentences of the same world, because its objective samples differently from the same
-random stream. A third of the words, or 30 % of all positions, are targets. Only BERT has next-sentence prediction. The
-losses belong to different objectives, so each is meaningful only in comparison with its own floor.
+padding and MPNet's masks (`million_tokens`). BERT and MPNet are trained on exactly the same sentences; XLNet is trained
+on the same pairs, but otherwise on other sentences of the same world, because its objective samples differently from
+the same random stream. A third of the words, or 30 % of all positions, are targets. Only BERT has next-sentence
+prediction. The losses belong to different objectives, so each is meaningful only in comparison with its own floor.
 """
 
 import re
@@ -25,13 +25,13 @@ from plmlab.pretraining.material import world_batches
 from plmlab.recipes import Parts
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
-ALIKE = {"corpus": "world", "steps": 2800, "batch": 32, "accumulate": 4, "time": 192, "vocab": 2000, "layers": 3,
+SHARED = {"corpus": "world", "steps": 2800, "batch": 32, "accumulate": 4, "time": 192, "vocab": 2000, "layers": 3,
          "width": 128, "heads": 4, "seed": 0, "held_out": 0.05, "save_every": 700}
 """Settings that all models share."""
 PLANS: dict[str, dict[str, Any]] = {
-    "BERT": ALIKE | {"model": "bert", "lr": 4e-3, "choose": "rate=0.3"},
-    "MPNet": ALIKE | {"model": "mpnet", "lr": 4e-3, "choose": "rate=0.3"},
-    "XLNet": ALIKE | {"model": "xlnet", "lr": 4e-3, "choose": "k=3"},
+    "BERT": SHARED | {"model": "bert", "lr": 4e-3, "choose": "rate=0.3"},
+    "MPNet": SHARED | {"model": "mpnet", "lr": 4e-3, "choose": "rate=0.3"},
+    "XLNet": SHARED | {"model": "xlnet", "lr": 4e-3, "choose": "k=3"},
 }
 """Model → arguments of its `Plan`, except the output path. XLNet's learning rate is the best of 0.002, 0.004 and 0.008
 in runs of 250 updates, MPNet's the better of the last two; BERT's is that of the bundled BERT, chosen in the same way.
@@ -42,12 +42,12 @@ EVERY = 28
 """Tokens are counted in one of this many updates."""
 
 
-def place(folder: str, model: str) -> Path:
+def checkpoint_path(folder: str, model: str) -> Path:
     """The path of a model's checkpoint; ``folder`` is the folder of the recipe."""
     return home() / BUNDLED[model] if model in BUNDLED else Path(folder) / model
 
 
-def figures(checkpoint: Path) -> dict[str, float]:
+def readme_figures(checkpoint: Path) -> dict[str, float]:
     """Figures from a checkpoint's README: the held-out ``loss`` in nats per token, its ``floor``, and the training time
     in ``seconds``."""
     text = (checkpoint / README).read_text(encoding="utf-8")
@@ -56,16 +56,16 @@ def figures(checkpoint: Path) -> dict[str, float]:
         "loss": "held-out loss, nats per token", "floor": "floor of the held-out text", "seconds": "seconds"}.items()}
 
 
-def rival(folder: str) -> dict[str, float]:
-    """Pretrain the baseline BERT, unless its checkpoint exists; return its `figures`."""
-    if not place(folder, "BERT").exists():
-        pretrain(Plan(**PLANS["BERT"], out=str(place(folder, "BERT"))))
-    return figures(place(folder, "BERT"))
+def pretrain_baseline(folder: str) -> dict[str, float]:
+    """Pretrain the baseline BERT, unless its checkpoint exists; return its `readme_figures`."""
+    if not checkpoint_path(folder, "BERT").exists():
+        pretrain(Plan(**PLANS["BERT"], out=str(checkpoint_path(folder, "BERT"))))
+    return readme_figures(checkpoint_path(folder, "BERT"))
 
 
-def pretrained(folder: str, model: str) -> BERTPretraining | TwoStreamPretraining:
+def load_model(folder: str, model: str) -> BERTPretraining | TwoStreamPretraining:
     """A model with its pretraining output layer, in evaluation mode."""
-    found, _ = load(place(folder, model))
+    found, _ = load(checkpoint_path(folder, model))
     return found
 
 
@@ -74,30 +74,31 @@ def encoder(whole: BERTPretraining | TwoStreamPretraining) -> BERT:
     return whole.encoder
 
 
-def tokens(model: str) -> float:
+def million_tokens(model: str) -> float:
     """The number of real tokens in a model's training text, including [CLS] and [SEP], in millions, estimated from one
     update in `EVERY`. Each position counts once, even if one of MPNet's masks has the same position."""
     plan = Plan(**PLANS[model], out="nowhere")
-    batches, pad, read = world_batches(plan, world_tokenizer()), world_tokenizer().vocab.need("pad"), 0
-    padding_mask = range(0, plan.steps, EVERY)
-    for update in padding_mask:
+    batches, pad, count = world_batches(plan, world_tokenizer()), world_tokenizer().vocab.need("pad"), 0
+    sampled_updates = range(0, plan.steps, EVERY)
+    for update in sampled_updates:
         for step in range(plan.accumulate):
             batch = batches(update * plan.accumulate + step)
-            places = batch.position_ids[:, 0].expand(batch.size).masked_fill(batch.tokens == pad, -1)
-            read += int((places.amax(1) + 1).sum())
-    return read * plan.steps / len(padding_mask) / 1e6
+            positions = batch.position_ids[:, 0].expand(batch.size).masked_fill(batch.tokens == pad, -1)
+            count += int((positions.amax(1) + 1).sum())
+    return count * plan.steps / len(sampled_updates) / 1e6
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """Model → its `figures`, the ``million`` tokens of its training text, the number of ``parameters`` of its encoder,
-    and its ``lr``. The baseline is stored in the folder of the parts."""
+    """Model → its `readme_figures`, the ``million tokens`` of its training text, the number of ``parameters`` of its
+    encoder, and its ``lr``. The baseline is stored in the folder of the parts."""
     folder = str(parts.folder)
-    found = {"BERT": parts(rival, [(folder,)])[folder,]}
-    found |= {model: figures(place(folder, model)) for model in BUNDLED}
-    read = parts(tokens, [(model,) for model in PLANS])
-    return {model: {**found[model], "million": read[model,], "parameters": _size(encoder(pretrained(folder, model))),
-                    "lr": PLANS[model]["lr"]} for model in PLANS}
+    found = {"BERT": parts(pretrain_baseline, [(folder,)])[folder,]}
+    found |= {model: readme_figures(checkpoint_path(folder, model)) for model in BUNDLED}
+    millions = parts(million_tokens, [(model,) for model in PLANS])
+    return {model: {**found[model], "million tokens": millions[model,],
+                    "parameters": _size(encoder(load_model(folder, model))), "lr": PLANS[model]["lr"]}
+            for model in PLANS}
 
 
-def _size(of: nn.Module) -> int:
-    return sum(torch.numel(weight) for weight in of.parameters())
+def _size(model: nn.Module) -> int:
+    return sum(torch.numel(weight) for weight in model.parameters())

@@ -36,7 +36,7 @@ class Segments:
         return replace(self, batches=tuple(batch.to(device) for batch in self.batches))
 
 
-class SegmentReader(XLNetPretraining):
+class SegmentedXLNet(XLNetPretraining):
     """An XLNet for `Segments`, with a memory of the previous segments; its configuration sets the length of the
     memory."""
 

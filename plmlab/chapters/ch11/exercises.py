@@ -35,13 +35,13 @@ def draw_orders(_: Generator) -> Probes:
     }
 
 
-def two_hidden_words(
-    first: Float[Tensor, "word"], then: Float[Tensor, "word next"], said: tuple[int, int],
+def two_masked_words(
+    first: Float[Tensor, "word"], conditional: Float[Tensor, "word next"], target: tuple[int, int],
 ) -> tuple[float, float, tuple[int, int], tuple[int, int]]:
     """Two masked words, predicted independently as in BERT, and sequentially as in XLNet.
 
-    ``first`` has log p(a) of each candidate a for the first word. Row a of ``then`` has log p(b | a)
-    of each candidate b for the second word. ``said`` is the true pair (a, b). Both models know these
+    ``first`` has log p(a) of each candidate a for the first word. Row a of ``conditional`` has log p(b | a)
+    of each candidate b for the second word. ``target`` is the true pair (a, b). Both models know these
     probabilities. BERT predicts each word independently: the first with p(a), the second with p(b), the
     sum of p(a) p(b | a) over all a. XLNet predicts the first word, then the second given the first.
 
@@ -49,8 +49,8 @@ def two_hidden_words(
     pair, in nats; XLNet's loss on it; the pair (a, b) with the highest probability under BERT's
     predictions; and the most probable pair under XLNet's.
     """
-    a, b = said
-    joint = first[:, None] + then
+    a, b = target
+    joint = first[:, None] + conditional
     second = joint.logsumexp(0)
     likeliest = divmod(int(joint.argmax()), len(second))
     return -(first[a] + second[b]).item(), -joint[a, b].item(), (int(first.argmax()), int(second.argmax())), likeliest
@@ -58,9 +58,9 @@ def two_hidden_words(
 
 def draw_pairs(rng: Generator) -> Probes:
     """Inputs for 11.2: name → (log p(a), log p(b | a), true pair)."""
-    def drawn(first: int, second: int, said: tuple[int, int]) -> tuple[Tensor, Tensor, tuple[int, int]]:
+    def drawn(first: int, second: int, target: tuple[int, int]) -> tuple[Tensor, Tensor, tuple[int, int]]:
         one, other = randn(first, generator=rng), 2 * randn(first, second, generator=rng)
-        return one.log_softmax(0), other.log_softmax(1), said
+        return one.log_softmax(0), other.log_softmax(1), target
 
     alone = drawn(3, 4, (1, 2))
     return {
@@ -74,7 +74,7 @@ def draw_pairs(rng: Generator) -> Probes:
     }
 
 
-def two_streams(
+def two_stream_attention(
     h: Float[Tensor, "time model"], g: Float[Tensor, "query model"], content: Bool[Tensor, "time time"],
     query: Bool[Tensor, "query time"],
 ) -> tuple[Float[Tensor, "time model"], Float[Tensor, "query model"]]:
@@ -96,10 +96,10 @@ def two_streams(
 
 def draw_streams(rng: Generator) -> Probes:
     """Inputs for 11.3: name → (content stream, query stream, their two masks). A rank of −1 is context."""
-    def drawn(ranks: list[int], asked: list[int], width: int, size: float = 1.0) -> tuple[Tensor, ...]:
+    def drawn(ranks: list[int], targets: list[int], width: int, size: float = 1.0) -> tuple[Tensor, ...]:
         rank = torch.tensor(ranks)
-        h, g = (size * randn(positions, width, generator=rng) for positions in (len(ranks), len(asked)))
-        return h, g, rank <= rank[:, None], (rank < rank[:, None])[asked]
+        h, g = (size * randn(positions, width, generator=rng) for positions in (len(ranks), len(targets)))
+        return h, g, rank <= rank[:, None], (rank < rank[:, None])[targets]
 
     return {
         "two positions, right to left, a width of 1":
@@ -198,24 +198,24 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "11.2", "independent and sequential prediction", two_hidden_words, draw_pairs,
+        "11.2", "independent and sequential prediction", two_masked_words, draw_pairs,
         mistakes={
             "XLNet's loss covers the second word only; it has to predict the first too":
-                edit("-joint[a, b]", "-then[a, b]"),
+                edit("-joint[a, b]", "-conditional[a, b]"),
             "BERT's loss equals XLNet's; BERT does not see the first word when it predicts the second":
                 edit("-(first[a] + second[b])", "-joint[a, b]"),
             "BERT's most probable second word is conditioned on the first; BERT predicts each word independently":
-                edit("second.argmax()", "then[first.argmax()].argmax()"),
+                edit("second.argmax()", "conditional[first.argmax()].argmax()"),
             "XLNet's best pair starts with the most probable first word; another may give a better pair":
                 edit("divmod(int(joint.argmax()), len(second))",
-                     "int(first.argmax()), int(then[first.argmax()].argmax())"),
+                     "int(first.argmax()), int(conditional[first.argmax()].argmax())"),
             "XLNet's pair maximizes p(b | a) alone, which is 1 after some improbable words; p(a) is a factor too":
-                edit("joint.argmax()", "then.argmax()"),
+                edit("joint.argmax()", "conditional.argmax()"),
             "p(b) is computed as the sum of p(b | a) over a; each a has the weight p(a)":
-                edit("joint.logsumexp", "then.logsumexp"),
+                edit("joint.logsumexp", "conditional.logsumexp"),
             "log-probabilities are summed over a; sum the probabilities: .logsumexp": edit("logsumexp", "sum"),
             "the sum runs over b, along the rows, and gives p(a) again; p(b) is a sum over a, down the columns":
-                edit("logsumexp(0)", "logsumexp(1)", "len(second)", "then.shape[1]"),
+                edit("logsumexp(0)", "logsumexp(1)", "len(second)", "conditional.shape[1]"),
             "the flat index of the cell is divided by the number of rows; divide by the number of columns":
                 edit("len(second)", "len(first)"),
             "XLNet's best pair is still (0, 0): a maximum that starts at 0 exceeds all logs":
@@ -232,7 +232,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "11.3", "two streams", two_streams, draw_streams,
+        "11.3", "two streams", two_stream_attention, draw_streams,
         mistakes={
             "the query stream attends to itself: its keys and values are those of h, because only h contains the words":
                 edit("attn_mask: Tensor)", "attn_mask: Tensor, h: Tensor = h)", "read(g, query)", "read(g, query, g)"),

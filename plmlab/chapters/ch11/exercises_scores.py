@@ -9,7 +9,9 @@ from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
-def by_key(by_distance: Float[Tensor, "query distance"], positions: Int[Tensor, "query"]) -> Float[Tensor, "query key"]:
+def relative_shift(
+    by_distance: Float[Tensor, "query distance"], positions: Int[Tensor, "query"],
+) -> Float[Tensor, "query key"]:
     """Convert a matrix with a column for each distance to one with a column for each key, for any queries.
 
     XLNet attends in both directions: for a query at position i, the key at position j has distance i − j, which is
@@ -40,17 +42,17 @@ def draw_distances(rng: Generator) -> Probes:
 
 def segment_scores(
     q: Float[Tensor, "head query width"], s: Float[Tensor, "2 head width"], b: Float[Tensor, "head width"],
-    of_queries: Int[Tensor, "query"], of_keys: Int[Tensor, "key"],
+    query_segments: Int[Tensor, "query"], key_segments: Int[Tensor, "key"],
 ) -> Float[Tensor, "head query key"]:
     """The segment term of XLNet's attention scores: whether query and key belong to the same segment.
 
     In each head, the score of a query and a key is (q + b)·s₊ if both belong to the same segment, and
     (q + b)·s₋ otherwise. ``s`` holds s₊ (row 0) and s₋ (row 1) of each head, ``b`` one vector per
-    head. ``of_queries`` and ``of_keys`` hold the segment id of each query and of each key. The ids are
+    head. ``query_segments`` and ``key_segments`` hold the segment id of each query and of each key. The ids are
     arbitrary integers; only whether they are equal matters. Nothing is divided.
     """
     same, other = ((q + b[:, None]) * s[:, :, None]).sum(3, keepdim=True)
-    return torch.where(of_queries[:, None] == of_keys, same, other)
+    return torch.where(query_segments[:, None] == key_segments, same, other)
 
 
 def draw_segments(rng: Generator) -> Probes:
@@ -72,12 +74,12 @@ def draw_segments(rng: Generator) -> Probes:
     }
 
 
-def of_pairs(
-    together: bool, out: Tensor, q: Tensor, s: Tensor, b: Tensor, of_queries: Tensor, of_keys: Tensor,
+def pairs_are_correct(
+    together: bool, out: Tensor, q: Tensor, s: Tensor, b: Tensor, query_segments: Tensor, key_segments: Tensor,
 ) -> bool:
     """Whether the pairs within one segment (or, with ``together`` false, across two) have the correct scores."""
-    cells = ((of_queries[:, None] == of_keys) == together).expand_as(out)
-    right = segment_scores(q, s, b, of_queries, of_keys)
+    cells = ((query_segments[:, None] == key_segments) == together).expand_as(out)
+    right = segment_scores(q, s, b, query_segments, key_segments)
     return torch.allclose(out[cells].float(), right[cells], rtol=1e-3, atol=1e-3)
 
 
@@ -86,7 +88,7 @@ GATHERED = "by_distance.gather(1, key - 1 - positions[:, None] + torch.arange(ke
 
 EXERCISES = (
     Exercise(
-        "11.4", "a query at any position", by_key, draw_distances,
+        "11.4", "a query at any position", relative_shift, draw_distances,
         mistakes={
             "the sign is wrong: the distance is query − key, i − j":
                 edit("- positions[:, None] + torch", "+ positions[:, None] - torch"),
@@ -140,17 +142,20 @@ EXERCISES = (
             "the vector b is added along the queries; each of its rows belongs to a head (b[:, None])":
                 edit("b[:, None]", "b"),
             "only the key's segment is used, 0 or not, as in BERT; test whether the query's segment is the same":
-                edit("of_queries[:, None] == of_keys", "of_keys == 0"),
+                edit("query_segments[:, None] == key_segments", "key_segments == 0"),
             "the difference of the ids is used as the row of s; ids are labels, and any two different ids use s₋":
-                edit("torch.where(of_queries[:, None] == of_keys, same, other)", "torch.einsum('hqw,qkhw->hqk', "
-                     "q + b[:, None], s[(of_queries[:, None] - of_keys).abs()])"),
+                edit("torch.where(query_segments[:, None] == key_segments, same, other)",
+                     "torch.einsum('hqw,qkhw->hqk', q + b[:, None], "
+                     "s[(query_segments[:, None] - key_segments).abs()])"),
             "pairs in different segments have 0; they have s₋": edit("same, other)", "same, 0)"),
             "the scores are divided by the square root of the width; here nothing is divided":
                 edit("keepdim=True)", "keepdim=True) / q.shape[2] ** 0.5"),
         },
         properties={
-            "a pair in the same segment does not have (q + b)·s₊": lambda out, *args: of_pairs(True, out, *args),
-            "a pair in different segments does not have (q + b)·s₋": lambda out, *args: of_pairs(False, out, *args),
+            "a pair in the same segment does not have (q + b)·s₊":
+                lambda out, *args: pairs_are_correct(True, out, *args),
+            "a pair in different segments does not have (q + b)·s₋":
+                lambda out, *args: pairs_are_correct(False, out, *args),
         },
         hints=(
             "A query is in segment 4, and three keys are in 4, 7 and 9. Which two vectors does its score need, and "
@@ -158,7 +163,7 @@ EXERCISES = (
             "A query has only two scores in each head, one for each row of s. Compute these two for all queries "
             "first. A Boolean table \"same segment?\" [query key] then selects one of the two for each cell.",
             "b[:, None] is [head 1 width] and s[:, :, None] is [2 head 1 width]; multiply and .sum over the width. "
-            "of_queries[:, None] == of_keys is the table, and torch.where(table, this, that) selects.",
+            "query_segments[:, None] == key_segments is the table, and torch.where(table, this, that) selects.",
         ),
     ),
 )

@@ -55,7 +55,7 @@ def test_what_both_pay_is_what_a_table_of_all_pairs_says(first: int, second: int
     then = torch.tensor([[p / sum(row) for p in row] for row in joint]).log()
     dearer = 0.0
     for a, b in pairs:
-        bert, xlnet, apart, together = right.two_hidden_words(torch.tensor(one).log(), then, (a, b))
+        bert, xlnet, apart, together = right.two_masked_words(torch.tensor(one).log(), then, (a, b))
         assert bert == pytest.approx(-log(one[a] * other[b]), abs=1e-5)
         assert xlnet == pytest.approx(-log(joint[a][b]), abs=1e-5)
         assert apart == max(pairs, key=lambda pair: one[pair[0]] * other[pair[1]])
@@ -68,7 +68,7 @@ def test_what_both_pay_is_what_a_table_of_all_pairs_says(first: int, second: int
 def test_the_streams_are_those_of_the_fused_attention() -> None:
     for h, g, content, query in right.draw_streams(torch.Generator().manual_seed(3)).values():
         fused = (F.scaled_dot_product_attention(q, h, h, mask) for q, mask in ((h, content), (g, query)))
-        for mine, theirs in zip(right.two_streams(h, g, content, query), fused, strict=True):
+        for mine, theirs in zip(right.two_stream_attention(h, g, content, query), fused, strict=True):
             torch.testing.assert_close(mine, theirs)
 
 
@@ -81,7 +81,7 @@ def test_no_word_reaches_its_own_query_through_three_layers() -> None:
     def answers(h: torch.Tensor) -> torch.Tensor:
         g = draw(1, 4).expand(5, -1)
         for _ in range(3):
-            h, g = right.two_streams(h, g, content, query)
+            h, g = right.two_stream_attention(h, g, content, query)
         return g
 
     for t, position in enumerate(order):
@@ -98,17 +98,17 @@ def test_a_key_has_the_number_of_its_distance(key: int, positions: list[int]) ->
     distances = range(key - 1, -key, -1)
     told = torch.tensor([[100.0 * n + d for d in distances] for n in range(len(positions))])
     expected = [[100.0 * n + i - j for j in range(key)] for n, i in enumerate(positions)]
-    found = scores.by_key(told, torch.tensor(positions))
+    found = scores.relative_shift(told, torch.tensor(positions))
     assert found.tolist() == expected
     relation = RelativePositions(torch.ones(1, len(positions), key).bool(), torch.tensor([positions]))
     assert torch.equal(XLNetAttention(2, 1).shift(told[None, None], key, relation)[0, 0], found)
 
 
-def segments_by_hand(q, s, b, of_queries, of_keys):
+def segments_by_hand(q, s, b, query_segments, key_segments):
     """Cell by cell, as the docstring says it."""
-    out = torch.zeros(len(q), len(of_queries), len(of_keys))
+    out = torch.zeros(len(q), len(query_segments), len(key_segments))
     for n, i, j in product(*map(range, out.shape)):
-        out[n, i, j] = (q[n, i] + b[n]) @ s[int(of_queries[i] != of_keys[j]), n]
+        out[n, i, j] = (q[n, i] + b[n]) @ s[int(query_segments[i] != key_segments[j]), n]
     return out
 
 
@@ -117,13 +117,14 @@ def test_the_segments_scores_are_the_layers() -> None:
     layer = XLNetAttention(12, 3)
     layer.segments.copy_(draw(2, 3, 4))
     layer.segment_bias.copy_(draw(3, 4))
-    of_queries, of_keys = torch.tensor([0, 1, 1, 2, 0]), torch.tensor([0, 0, 0, 1, 1, 1, 2])
+    query_segments, key_segments = torch.tensor([0, 1, 1, 2, 0]), torch.tensor([0, 0, 0, 1, 1, 1, 2])
     q, k = draw(1, 3, 5, 4), draw(1, 3, 7, 4)
     with watch(layer) as seen:
-        layer.score(q, k, RelativePositions((of_queries[:, None] == of_keys)[None]))
-    mine = scores.segment_scores(q[0], layer.segments, layer.segment_bias, of_queries, of_keys)
+        layer.score(q, k, RelativePositions((query_segments[:, None] == key_segments)[None]))
+    mine = scores.segment_scores(q[0], layer.segments, layer.segment_bias, query_segments, key_segments)
     torch.testing.assert_close(mine / 2, seen["by_segment"][0])
-    torch.testing.assert_close(mine, segments_by_hand(q[0], layer.segments, layer.segment_bias, of_queries, of_keys))
+    torch.testing.assert_close(
+        mine, segments_by_hand(q[0], layer.segments, layer.segment_bias, query_segments, key_segments))
 
 
 @pytest.mark.parametrize("predict", [[1], [4, 2], [6, 1, 3, 2], [2, 3, 4]])
@@ -198,7 +199,7 @@ def pair(second=lambda joint, then: joint.logsumexp(0), cell=lambda joint: (join
 
 def pair_with_a_beam_of_one(first, then, said):
     best = int(first.argmax())
-    return *right.two_hidden_words(first, then, said)[:3], (best, int(then[best].argmax()))
+    return *right.two_masked_words(first, then, said)[:3], (best, int(then[best].argmax()))
 
 
 def streams_fused(h, g, content, query):
@@ -260,18 +261,18 @@ def looking_back(x, positions):
     return torch.where(back >= 0, x.gather(1, key - 1 - back), 0)
 
 
-def segments_as_the_authors(q, s, b, of_queries, of_keys):
-    pairs = F.one_hot((of_queries[:, None] != of_keys[None]).long(), num_classes=2).float()
+def segments_as_the_authors(q, s, b, query_segments, key_segments):
+    pairs = F.one_hot((query_segments[:, None] != key_segments[None]).long(), num_classes=2).float()
     return torch.einsum("ijs,nis->nij", pairs, torch.einsum("nid,snd->nis", q + b[:, None], s))
 
 
 def segments(pick=lambda a, b: (a[:, None] != b[None]).long(), bias=lambda q, b: q + b[:, None]):
-    return lambda q, s, b, of_queries, of_keys: torch.einsum(
-        "hqw,qkhw->hqk", bias(q, b), s[pick(of_queries, of_keys)])
+    return lambda q, s, b, query_segments, key_segments: torch.einsum(
+        "hqw,qkhw->hqk", bias(q, b), s[pick(query_segments, key_segments)])
 
 
-def only_the_same(q, s, b, of_queries, of_keys):
-    same = (of_queries[:, None] == of_keys).float()
+def only_the_same(q, s, b, query_segments, key_segments):
+    same = (query_segments[:, None] == key_segments).float()
     return ((q + b[:, None]) * s[0][:, None]).sum(-1, keepdim=True) * same
 
 
@@ -351,18 +352,20 @@ def cell(mask, row, column, value):
     ("11.1", lambda order: (torch.ones(len(order), len(order)).bool(), ~torch.eye(len(order)).bool()),
      "wo positions attend to each other"),
     ("11.1", lambda order: right.order_masks(order[1:] + order[:1]), "does not attend to t positions"),
-    ("11.2", lambda *args: right.two_hidden_words(*args)[0], "4 values were expected"),
-    ("11.2", lambda *args: (1.0, *right.two_hidden_words(*args)[1:]), "art 1 of the output, yours is 1.0"),
-    ("11.2", lambda *args: (*right.two_hidden_words(*args)[:3], right.two_hidden_words(*args)[3][::-1]),
+    ("11.2", lambda *args: right.two_masked_words(*args)[0], "4 values were expected"),
+    ("11.2", lambda *args: (1.0, *right.two_masked_words(*args)[1:]), "art 1 of the output, yours is 1.0"),
+    ("11.2", lambda *args: (*right.two_masked_words(*args)[:3], right.two_masked_words(*args)[3][::-1]),
      "art 1 of part 4 of the output, yours is 2, expected 1"),
     ("11.3", lambda h, g, content, query: (
-        (new := right.two_streams(h, g, content, query))[0], torch.where(query.any(1, keepdim=True), new[1], g)),
+        (new := right.two_stream_attention(h, g, content, query))[0], torch.where(query.any(1, keepdim=True), new[1], g)),
      "row with no visible key is"),
-    ("11.3", lambda h, g, content, query: (right.two_streams(h, g, content, query)[0], g * query.any(1)[:, None]),
+    ("11.3", lambda h, g, content, query: (
+        right.two_stream_attention(h, g, content, query)[0], g * query.any(1)[:, None]),
      "next g is outside"),
-    ("11.3", lambda h, g, content, query: (3 * h, right.two_streams(h, g, content, query)[1]), "next h is outside"),
-    ("11.4", lambda x, positions: scores.by_key(2 * x, positions), "does not have the entry of distance 0"),
-    ("11.4", lambda x, positions: scores.by_key(x, positions)
+    ("11.3", lambda h, g, content, query: (3 * h, right.two_stream_attention(h, g, content, query)[1]),
+     "next h is outside"),
+    ("11.4", lambda x, positions: scores.relative_shift(2 * x, positions), "does not have the entry of distance 0"),
+    ("11.4", lambda x, positions: scores.relative_shift(x, positions)
      + (torch.arange((x.shape[1] + 1) // 2) != positions[:, None]) * 0.5,
      "an entry of another row"),
     ("11.5", lambda q, s, b, *segments: scores.segment_scores(q, s, 2 * b, *segments), "does not have (q + b)·s₊"),

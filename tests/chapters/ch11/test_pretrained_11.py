@@ -1,4 +1,4 @@
-"""What chapter 11 has pretrained: by the commands that it tells, on as much text, and the rival no more than once."""
+"""The pretrained models of chapter 11: their commands, equal amounts of text, and one pretraining of the baseline."""
 
 from pathlib import Path
 
@@ -28,19 +28,19 @@ def test_a_bundled_model_was_made_by_its_plan(model: str, tmp_path: Path, monkey
 
 @pytest.mark.parametrize(("model", "kind"), [("MPNet", MPNet), ("XLNet", XLNet)])
 def test_the_encoder_of_a_bundled_model(model: str, kind: type, tmp_path: Path) -> None:
-    assert type(pretrained.encoder(pretrained.pretrained(str(tmp_path), model))) is kind
+    assert type(pretrained.encoder(pretrained.load_model(str(tmp_path), model))) is kind
 
 
 def test_the_plans_differ_in_what_they_train_alone() -> None:
     plans = pretrained.PLANS.values()
-    assert {name for plan in plans for name in plan if plan[name] != pretrained.ALIKE.get(name)} == {
+    assert {name for plan in plans for name in plan if plan[name] != pretrained.SHARED.get(name)} == {
         "model", "lr", "choose"}
 
 
-def test_all_read_as_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And a text's places are counted, not what stands behind it to hold a place."""
-    monkeypatch.setattr(pretrained, "EVERY", 700)
-    read = {model: pretrained.tokens(model) for model in pretrained.PLANS}
+def test_all_models_have_the_same_number_of_training_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each position counts once, whether or not one of MPNet's masks has it too."""
+    monkeypatch.setattr(pretrained, "EVERY", 1400)
+    read = {model: pretrained.million_tokens(model) for model in pretrained.PLANS}
     assert read["BERT"] == read["MPNet"] == pytest.approx(read["XLNet"], rel=0.06)
     assert read["BERT"] == pytest.approx(6.0, rel=0.06)
 
@@ -60,21 +60,21 @@ def test_bert_and_mpnet_read_the_same_texts() -> None:
 
 
 @pytest.fixture
-def small_rival(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A BERT so little that it is pretrained in seconds, on the small world."""
+def small_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A toy BERT that is pretrained in seconds, on the small world."""
     monkeypatch.setattr(world, "full", world.small)
     monkeypatch.setattr("plmlab.pretraining.material.WORLD_HELD_OUT", 40)
     monkeypatch.setitem(pretrained.PLANS, "BERT", pretrained.PLANS["BERT"] | {
         "steps": 2, "save_every": 2, "batch": 8, "accumulate": 1, "layers": 1, "width": 16, "heads": 2})
 
 
-@pytest.mark.usefixtures("small_rival")
-def test_the_rival_is_pretrained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = pretrained.rival(str(tmp_path))
+@pytest.mark.usefixtures("small_baseline")
+def test_the_baseline_is_pretrained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = pretrained.pretrain_baseline(str(tmp_path))
     assert 5 < told["loss"] < 8 and 0 < told["floor"] < 1
-    assert isinstance(pretrained.pretrained(str(tmp_path), "BERT"), BERTPretraining)
+    assert isinstance(pretrained.load_model(str(tmp_path), "BERT"), BERTPretraining)
     monkeypatch.setattr(pretrained, "pretrain", None)
-    assert pretrained.rival(str(tmp_path)) == told
+    assert pretrained.pretrain_baseline(str(tmp_path)) == told
 
 
 def test_what_is_measured(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +89,9 @@ def test_what_is_measured(parts: Parts, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(pretrained, "home", lambda: tmp_path)
     monkeypatch.setattr(pretrained, "BUNDLED", {"XLNet": "xlnet-world"})
     monkeypatch.setattr(pretrained, "PLANS", {name: pretrained.PLANS[name] for name in ("BERT", "XLNet")})
-    monkeypatch.setattr(pretrained, "tokens", lambda model: 6.5)
+    monkeypatch.setattr(pretrained, "million_tokens", lambda model: 6.5)
     told = pretrained.measure(parts)
     sizes = {"BERT": bert.encoder, "XLNet": xlnet.encoder}
-    assert told == {name: {"loss": 1.25, "floor": 0.4, "seconds": 1500.0, "million": 6.5, "lr": 4e-3,
+    assert told == {name: {"loss": 1.25, "floor": 0.4, "seconds": 1500.0, "million tokens": 6.5, "lr": 4e-3,
                            "parameters": sum(weight.numel() for weight in part.parameters())}
                     for name, part in sizes.items()}

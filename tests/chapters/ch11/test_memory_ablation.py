@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from plmlab import world
-from plmlab.chapters.ch11 import hidden
+from plmlab.chapters.ch11 import masked_words
 from plmlab.example import IGNORE, Batch
 from plmlab.layers.attention import RelativePositions
 from plmlab.models.xlnet import XLNet
@@ -18,40 +18,40 @@ from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
-from studies.ch11 import remembering
-from studies.ch11.remembering import (
+from studies.ch11 import memory_ablation
+from studies.ch11.memory_ablation import (
     ARMS,
-    REMEMBERED,
-    answered,
-    asked_as_pair,
-    asked_in_turn,
-    collated,
-    drawn,
+    MEMORY_LENGTH,
+    cloze_as_pair,
+    cloze_by_segment,
+    collate,
+    evaluate,
     ids,
+    training_batch,
 )
-from studies.ch11.segments import SegmentReader, Segments
+from studies.ch11.segments import SegmentedXLNet, Segments
 
 
-def made(name: str) -> SegmentReader:
+def made(name: str) -> SegmentedXLNet:
     """In float64, every weight large enough to matter."""
-    model = remembering.new(name, 3).double().eval()
+    model = memory_ablation.untrained(name, 3).double().eval()
     for place, weight in model.named_parameters():
         nn.init.normal_(weight, mean=float(place.endswith("norm.weight")), std=0.2)
     return model
 
 
 def test_all_arms_read_the_same_sentences_twice() -> None:
-    memory, alone, pair = (drawn(name, 7, 2) for name in ARMS)
+    memory, alone, pair = (training_batch(name, 7, 2) for name in ARMS)
     first, second = memory.batches
     assert torch.equal(first.tokens, second.tokens) and not torch.equal(first.targets, second.targets)
     assert torch.equal(memory.targets, alone.targets), "and of these two, asked the same"
     words = first.tokens[:, :-2]
     [both] = pair.batches
     assert torch.equal(both.tokens, torch.cat([first.tokens[:, :-1], first.tokens], 1)), "A [SEP] A [SEP] [CLS]"
-    assert len(words) == remembering.BATCH and not bool((words == small_world_tokenizer().vocab.need("pad")).any())
-    again, other = (drawn("memory", 7, step).targets for step in (2, 3))
+    assert len(words) == memory_ablation.BATCH and not bool((words == small_world_tokenizer().vocab.need("pad")).any())
+    again, other = (training_batch("memory", 7, step).targets for step in (2, 3))
     assert torch.equal(again, memory.targets) and not torch.equal(other, again)
-    assert world.small().automaton().longest + 2 == REMEMBERED
+    assert world.small().automaton().longest + 2 == MEMORY_LENGTH
 
 
 class OnePass(XLNet):
@@ -65,7 +65,7 @@ class OnePass(XLNet):
         return replace(told, same_segment=same)
 
 
-def in_one_pass(model: SegmentReader, text: Segments, memory: int) -> Tensor:
+def in_one_pass(model: SegmentedXLNet, text: Segments, memory: int) -> Tensor:
     """Both segments' vectors, with the mask that segments and a memory of so many positions come to."""
     first, second = text.batches
     half = first.size[1]
@@ -89,11 +89,11 @@ def in_one_pass(model: SegmentReader, text: Segments, memory: int) -> Tensor:
 @torch.no_grad()
 def test_segments_are_one_pass_under_a_mask(name: str) -> None:
     """Of both streams, whatever is asked."""
-    model, [gap] = made(name), hidden.masked_words("a word")[:1]
-    for text in (drawn(name, 0, 0), collated([asked_in_turn(ids(gap.words), ids(gap.words), gap.hidden[0])])):
+    model, [example] = made(name), masked_words.examples("single word")[:1]
+    for text in (training_batch(name, 0, 0), collate([cloze_by_segment(ids(example.words), ids(example.words), example.masked[0])])):
         torch.testing.assert_close(model.hidden(text), in_one_pass(model, text, ARMS[name].memory), rtol=0, atol=1e-10)
     half = text.batches[0].size[1]
-    assert not torch.isclose(in_one_pass(model, text, REMEMBERED), in_one_pass(model, text, 0))[:, half:].all(-1).any()
+    assert not torch.isclose(in_one_pass(model, text, MEMORY_LENGTH), in_one_pass(model, text, 0))[:, half:].all(-1).any()
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -102,14 +102,14 @@ def test_no_gradient_flows_into_what_is_remembered(name: str) -> None:
     once."""
     one, other = [20, 21, 22, 23], [30, 31, 32]
     model = made(name)
-    text = collated([ARMS[name].asked(one, other, 1)])
+    text = collate([ARMS[name].cloze(one, other, 1)])
     model.hidden(text)[:, -len(other) - 2:].pow(2).sum().backward()
     flows = model.encoder.embeddings.token.weight.grad
     assert flows is not None and bool(flows[[30, 32]].any(-1).all())
     assert bool(flows[one].any()) == (name == "one pass")
 
 
-@pytest.mark.parametrize("ask", [asked_in_turn, asked_as_pair])
+@pytest.mark.parametrize("ask", [cloze_by_segment, cloze_as_pair])
 def test_one_word_of_the_second_is_asked_with_all_others_in_sight(ask: Any) -> None:
     *_, example = ask([20, 21, 22], [30, 31, 32], 1)
     [position] = (example.targets != IGNORE).nonzero().flatten().tolist()
@@ -118,7 +118,7 @@ def test_one_word_of_the_second_is_asked_with_all_others_in_sight(ask: Any) -> N
                                                                     for key in range(len(example.tokens))]
 
 
-class Remembering(SegmentReader):
+class Remembering(SegmentedXLNet):
     """Says what stood in the first segment where the second asks."""
 
     def forward(self, text: Segments) -> Tensor:
@@ -127,38 +127,38 @@ class Remembering(SegmentReader):
 
 
 def test_who_remembers_knows_every_word_and_another_sentence_misleads(monkeypatch: pytest.MonkeyPatch) -> None:
-    some = hidden.masked_words("a word")[:30]
-    monkeypatch.setattr(remembering, "test_set", lambda kind: some)
-    told = answered("memory", Remembering(remembering.new("memory", 0).config))
-    assert told["right"] == 1 and told["nats"] < 1e-5 and told["another"] > 3
+    some = masked_words.examples("single word")[:30]
+    monkeypatch.setattr(memory_ablation, "examples", lambda kind: some)
+    told = evaluate("memory", Remembering(memory_ablation.untrained("memory", 0).config))
+    assert told["accuracy"] == 1 and told["nats"] < 1e-5 and told["nats, other memory"] > 3
 
 
 def test_who_has_no_memory_is_not_misled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembering, "test_set", lambda kind: hidden.masked_words("a word")[:12])
-    told = answered("no memory", remembering.new("no memory", 0))
-    assert told["nats"] == pytest.approx(told["another"], abs=1e-6) and abs(told["nats"] - log(200)) < 2
+    monkeypatch.setattr(memory_ablation, "examples", lambda kind: masked_words.examples("single word")[:12])
+    told = evaluate("no memory", memory_ablation.untrained("no memory", 0))
+    assert told["nats"] == pytest.approx(told["nats, other memory"], abs=1e-6) and abs(told["nats"] - log(200)) < 2
 
 
 def test_the_recipe_on_the_smallest_of_scales(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any],
 ) -> None:
-    some = [gap for gap in hidden.masked_words("a word") if len(gap.words) == 8][:4]
-    for name, value in (("test_set", lambda kind: some), ("BUDGETS", (1, 2)), ("JUDGED", 2), ("SEEDS", (0, 1)),
-                        ("BATCH", 4), ("WIDTH", 16), ("lr_score", best_at(3e-3))):
-        monkeypatch.setattr(remembering, name, value)
-    monkeypatch.setattr(hidden, "masked_words", lambda kind, source: some)
-    told = remembering.measure(parts)
-    assert set(told["arms"]) == set(ARMS) and told["forgetting"] == hidden.best("a word").together
+    few = [example for example in masked_words.examples("single word") if len(example.words) == 8][:4]
+    for name, value in (("examples", lambda kind: few), ("BUDGETS", (1, 2)), ("EVAL_BATCHES", 1), ("SEEDS", (0, 1)),
+                        ("BATCH", 2), ("WIDTH", 8), ("HEADS", 2), ("lr_score", best_at(3e-3))):
+        monkeypatch.setattr(memory_ablation, name, value)
+    monkeypatch.setattr(masked_words, "examples", lambda kind, source: few)
+    told = memory_ablation.measure(parts)
+    assert set(told["arms"]) == set(ARMS) and told["floor without memory"] == masked_words.mean_exact("single word").joint
     for arm in told["arms"].values():
         assert arm["lr"] == 3e-3 and set(arm["updates"]) == {"1", "2"}
         assert all(4 < found["nats"]["mean"] < 8 for found in arm["updates"].values())
-    model, _ = remembering.learn("memory", 2, 3e-3, 1, show=False)
+    model, _ = memory_ablation.train("memory", 2, 3e-3, 1, show=False)
     nats = told["arms"]["memory"]["updates"]["2"]["nats"]["values"][1]
-    assert nats == pytest.approx(answered("memory", model)["nats"])
+    assert nats == pytest.approx(evaluate("memory", model)["nats"])
 
 
 def test_a_rate_that_diverges_is_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
-    def learn(*_: object, **__: object) -> None:
+    def train(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
-    monkeypatch.setattr(remembering, "learn", learn)
-    assert remembering.lr_score("memory", 1e-2, 8) is None
+    monkeypatch.setattr(memory_ablation, "train", train)
+    assert memory_ablation.lr_score("memory", 1e-2, 8) is None

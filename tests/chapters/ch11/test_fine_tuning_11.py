@@ -1,4 +1,4 @@
-"""Tuning what was pretrained: the better rate by the development rows, and who beats whom in how many tasks."""
+"""Fine-tuning: the better learning rate by the development score, and the comparison of two models."""
 
 from dataclasses import replace
 from itertools import islice
@@ -15,7 +15,7 @@ from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS, batch_of, read_by
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from studies.ch11 import tuned
+from studies.ch11 import fine_tuning
 
 
 def new(_: str, model: str) -> Any:
@@ -30,7 +30,7 @@ def new(_: str, model: str) -> Any:
 @pytest.mark.parametrize(("model", "task"), [("XLNet", "names"), ("MPNet", "an answer"), ("BERT", "a pair")])
 def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Told by the loss, which differs from update to update also where nothing is right yet."""
-    learned, chosen = (list(islice(TASKS[task].rows("train", seed), 30)) for seed in (0, 1))
+    learned, chosen = (list(islice(TASKS[task].rows("train", seed), 10)) for seed in (0, 1))
 
     @torch.no_grad()
     def score(made: Any, rows: Any) -> float:
@@ -38,12 +38,12 @@ def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: p
     monkeypatch.setitem(TASKS, task, replace(TASKS[task], score=score))
     monkeypatch.setattr("plmlab.transfer.training_rows", lambda name, seed: learned)
     monkeypatch.setattr("plmlab.transfer.development", lambda name, seed: chosen)
-    monkeypatch.setattr(tuned, "pretrained", new)
-    monkeypatch.setattr(tuned, "STEPS", 4)
+    monkeypatch.setattr(fine_tuning, "load_model", new)
+    monkeypatch.setattr(fine_tuning, "STEPS", 4)
     monkeypatch.setattr("plmlab.transfer.EVERY", 2)
     kept = []
     monkeypatch.setattr("plmlab.transfer.score", lambda made, name: kept.append((made, name)) or 0.25)
-    told = tuned.run("nowhere", model, task, 3e-3, 0)
+    told = fine_tuning.run("nowhere", model, task, 3e-3, 0)
     [(made, name)] = kept
     assert told["score"] == 0.25 and told["updates"] in (2, 4) and name == task
     assert told["development"] == pytest.approx(score(made, chosen))
@@ -52,31 +52,31 @@ def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: p
 def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fine_tune(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
-    monkeypatch.setattr(tuned, "pretrained", new)
+    monkeypatch.setattr(fine_tuning, "load_model", new)
     monkeypatch.setattr("plmlab.transfer.fine_tune", fine_tune)
-    assert set(tuned.run("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
+    assert set(fine_tuning.run("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
 
 
 def test_the_better_rate_is_told(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """BERT's is the lower one, XLNet's the higher one, whatever the exam says; MPNet's two are as good."""
     def reached(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float]:
         assert Path(folder) == parts.folder
-        lower = lr == min(tuned.RATES[task])
+        lower = lr == min(fine_tuning.RATES[task])
         better = {"BERT": lower, "XLNet": not lower, "MPNet": True}[model]
         return {"development": 0.5 + 0.1 * better + 0.01 * seed, "updates": 50,
                 "score": 0.9 - 0.1 * better + 0.01 * seed + 0.02 * (model == "XLNet") + 0.04 * (task == "names")}
-    monkeypatch.setattr(tuned, "run", reached)
-    monkeypatch.setattr(tuned, "majority", lambda task: 0.5)
-    told = tuned.measure(parts)
+    monkeypatch.setattr(fine_tuning, "run", reached)
+    monkeypatch.setattr(fine_tuning, "majority", lambda task: 0.5)
+    told = fine_tuning.measure(parts)
     assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
     for task, models in told["tasks"].items():
         assert [models[name]["lr"] for name in ("BERT", "XLNet", "MPNet")] == [
-            tuned.RATES[task][0], tuned.RATES[task][1], tuned.RATES[task][0]]
+            fine_tuning.RATES[task][0], fine_tuning.RATES[task][1], fine_tuning.RATES[task][0]]
         assert models["BERT"]["score"]["values"] == pytest.approx([0.8 + 0.04 * (task == "names") + 0.01 * seed
-                                                                   for seed in tuned.SEEDS])
+                                                                   for seed in fine_tuning.SEEDS])
         assert [score for _, score in models["XLNet"]["rates"]] == pytest.approx([0.5, 0.6])
-    assert told["over"]["XLNet over BERT"] == {"higher": 4, "apart": 0}
-    assert told["over"]["BERT over XLNet"] == told["over"]["BERT over MPNet"] == {"higher": 0, "apart": 0}
+    assert told["comparisons"]["XLNet vs. BERT"] == {"higher": 4, "separated": 0}
+    assert told["comparisons"]["BERT vs. XLNet"] == told["comparisons"]["BERT vs. MPNet"] == {"higher": 0, "separated": 0}
 
 
 def test_apart_means_that_no_seed_is_below_any_of_the_others() -> None:
@@ -85,5 +85,5 @@ def test_apart_means_that_no_seed_is_below_any_of_the_others() -> None:
     tasks = {"one": {"A": scores(0.8, 0.9), "B": scores(0.5, 0.79)}, "two": {"A": scores(0.8, 0.9),
                                                                              "B": scores(0.5, 0.85)},
              "three": {"A": scores(0.1, 0.2), "B": scores(0.2, 0.3)}}
-    assert tuned.beaten(tasks, "A", "B") == {"higher": 2, "apart": 1}
-    assert tuned.beaten(tasks, "B", "A") == {"higher": 1, "apart": 0}
+    assert fine_tuning.compare_models(tasks, "A", "B") == {"higher": 2, "separated": 1}
+    assert fine_tuning.compare_models(tasks, "B", "A") == {"higher": 1, "separated": 0}

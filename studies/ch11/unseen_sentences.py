@@ -16,37 +16,37 @@ from typing import Any
 
 from plmlab import world
 from plmlab.chapters.ch11.arms import ARMS
-from plmlab.chapters.ch11.hidden import KINDS, Source, described, different, masked_word_losses
+from plmlab.chapters.ch11.masked_words import KINDS, Source, describe_test_set, distinct_sentences, masked_word_losses
 from plmlab.recipes import Parts
 from plmlab.world import World
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
-from studies.ch11.pretrained import PLANS, pretrained
+from studies.ch11.pretrained import PLANS, load_model
 
 
-def held_back(of: World) -> list[Sentence]:
+def held_out_sentences(whole: World) -> list[Sentence]:
     """The sentences of the plain test split that occur in no training text."""
-    return [one for one in different(of) if one.pattern in of.open_patterns]
+    return [sentence for sentence in distinct_sentences(whole) if sentence.pattern in whole.open_patterns]
 
 
-FULL = Source(world.full, world_tokenizer, held_back)
+FULL = Source(world.full, world_tokenizer, held_out_sentences)
 
 
-def examined(folder: str, model: str) -> dict[str, dict[str, float]]:
-    """Losses of a pretrained model by kind (`plmlab.chapters.ch11.hidden.masked_word_losses`), queried in the same way
-    as the variant with its name."""
-    return masked_word_losses(ARMS[model], pretrained(folder, model), FULL)
+def evaluate(folder: str, model: str) -> dict[str, dict[str, float]]:
+    """Losses of a pretrained model by kind (`plmlab.chapters.ch11.masked_words.masked_word_losses`), queried in the
+    same way as the variant with its name."""
+    return masked_word_losses(ARMS[model], load_model(folder, model), FULL)
 
 
 def exact(kind: str) -> dict[str, float | int]:
-    """The test set for a kind (`plmlab.chapters.ch11.hidden.described`)."""
-    return described(kind, FULL)
+    """The test set for a kind (`plmlab.chapters.ch11.masked_words.describe_test_set`)."""
+    return describe_test_set(kind, FULL)
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """``models``: model → kind → the output of `examined`; ``exact``: kind → the output of `exact`."""
+    """``models``: model → kind → the output of `evaluate`; ``exact``: kind → the output of `exact`."""
     folder = str(parts.folder)
-    paid_by = parts(examined, [(folder, model) for model in PLANS])
+    by_model = parts(evaluate, [(folder, model) for model in PLANS])
     by_kind = parts(exact, [(kind,) for kind in KINDS])
-    return {"models": {model: paid_by[folder, model] for model in PLANS},
+    return {"models": {model: by_model[folder, model] for model in PLANS},
             "exact": {kind: by_kind[kind,] for kind in KINDS}}

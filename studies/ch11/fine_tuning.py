@@ -5,7 +5,7 @@ All runs use all labels and three seeds. The learning rate of a model for a task
 seed's score on the development rows, which are disjoint from the test set. The two are chapter 08's best rate for its
 BERT and an adjacent one.
 
-Fixed before the runs. *One model is worth more for fine-tuning than another* if in all four tasks its mean over the
+Fixed before the runs. *One model is better than another* if in all four tasks its mean over the
 seeds is higher, and in at least two of them its lowest seed is above the other model's highest. If only three tasks
 agree, or if seeds overlap, no conclusion is drawn, because with 300 rows the standard error is up to three percentage
 points. The papers compare XLNet with BERT at equal size (Yang et al. 2019, table 1), and MPNet with both (Song et al.
@@ -19,7 +19,7 @@ from typing import Any
 from plmlab.models.task_heads import SentenceClassifier
 from plmlab.recipes import Parts, runs_at_best_rates, separated
 from plmlab.transfer import MOST, TASKS, majority, run_result
-from studies.ch11.pretrained import PLANS, encoder, pretrained
+from studies.ch11.pretrained import PLANS, encoder, load_model
 
 SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4
@@ -29,26 +29,27 @@ RATES = {"one sentence": (3e-4, 1e-3), "a pair": (3e-4, 1e-3), "names": (3e-4, 1
 
 def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
     """The result of a run with all labels."""
-    return run_result(encoder(pretrained(folder, model)), task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
+    return run_result(encoder(load_model(folder, model)), task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
 
 
-def beaten(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
+def compare_models(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
     """The number of tasks in which the mean of one model is ``higher`` than that of the other, and in which its lowest
     seed is above the other's highest (``separated``)."""
-    scores = [(told[one]["score"], told[other]["score"]) for told in tasks.values()]
+    scores = [(models[one]["score"], models[other]["score"]) for models in tasks.values()]
     return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
-            "apart": sum(separated(a, b) for a, b in scores)}
+            "separated": sum(separated(a, b) for a, b in scores)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → model → ``lr``, the ``rates`` tried with their development scores, and the results of `run`,
-    with spread; ``majority``: the accuracy of the majority class; ``over``: "XLNet over BERT" and so on → the counts of
-    `beaten`."""
+    with spread; ``majority``: the accuracy of the majority class; ``comparisons``: "XLNet vs. BERT" and so on → the
+    counts of `compare_models`."""
     folder = str(parts.folder)
     runs = runs_at_best_rates(parts, run, {(folder, model, task): RATES[task] for model in PLANS for task in TASKS},
                               SEEDS)
     tasks = {task: {model: runs[folder, model, task] for model in PLANS} for task in TASKS}
     return {"tasks": tasks,
             "majority": {name: majority(name) for name, task in TASKS.items() if task.head is SentenceClassifier},
-            "over": {f"{one} over {other}": beaten(tasks, one, other) for one, other in permutations(PLANS, 2)},
+            "comparisons": {f"{one} vs. {other}": compare_models(tasks, one, other)
+                            for one, other in permutations(PLANS, 2)},
             "labels": MOST, "steps": STEPS, "patience": PATIENCE}

@@ -9,7 +9,7 @@ import pytest
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch11.arms import new
+from plmlab.chapters.ch11.arms import untrained
 from plmlab.draws import randint, shuffled
 from plmlab.example import Example
 from plmlab.objectives import permuted
@@ -65,6 +65,6 @@ def test_a_leak_falls_below_the_floor_and_a_model_without_one_does_not() -> None
         vocab = Vocabulary(60)
         batches = ExampleBatches(lambda rng: [objective([40 + randint(rng, 20) for _ in range(6)], vocab=vocab, rng=rng)
                                               for _ in range(8)], 0, vocab.need("pad"))
-        return fit(new("XLNet", 0), batches, steps=40, lr=1e-2, warmup=10, show=False).smoothed(10)[-1]
+        return fit(untrained("XLNet", 0), batches, steps=40, lr=1e-2, warmup=10, show=False).smoothed(10)[-1]
 
     assert loss(predict_all_leaking) < 0.5 * log(20) < 0.98 * log(20) < loss(predict_all) < 1.1 * log(20)
