@@ -357,7 +357,8 @@ def cell(mask, row, column, value):
     ("11.2", lambda *args: (*right.two_masked_words(*args)[:3], right.two_masked_words(*args)[3][::-1]),
      "art 1 of part 4 of the output, yours is 2, expected 1"),
     ("11.3", lambda h, g, content, query: (
-        (new := right.two_stream_attention(h, g, content, query))[0], torch.where(query.any(1, keepdim=True), new[1], g)),
+        (new := right.two_stream_attention(h, g, content, query))[0],
+        torch.where(query.any(1, keepdim=True), new[1], g)),
      "row with no visible key is"),
     ("11.3", lambda h, g, content, query: (
         right.two_stream_attention(h, g, content, query)[0], g * query.any(1)[:, None]),

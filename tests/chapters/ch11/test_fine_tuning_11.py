@@ -76,7 +76,8 @@ def test_the_better_rate_is_told(parts: Parts, monkeypatch: pytest.MonkeyPatch) 
                                                                    for seed in fine_tuning.SEEDS])
         assert [score for _, score in models["XLNet"]["rates"]] == pytest.approx([0.5, 0.6])
     assert told["comparisons"]["XLNet vs. BERT"] == {"higher": 4, "separated": 0}
-    assert told["comparisons"]["BERT vs. XLNet"] == told["comparisons"]["BERT vs. MPNet"] == {"higher": 0, "separated": 0}
+    for pair in ("BERT vs. XLNet", "BERT vs. MPNet"):
+        assert told["comparisons"][pair] == {"higher": 0, "separated": 0}
 
 
 def test_apart_means_that_no_seed_is_below_any_of_the_others() -> None:

@@ -55,7 +55,8 @@ def test_the_test_set_of_a_kind(kind: str) -> None:
     assert len({example.words for example in test_set}) == len(test_set) >= 90
     assert masked_words.fraction_in_training(kind) > 0.9
     for example in test_set:
-        assert len(example.masked) == (1 if kind == "single word" else 2) and example.masked == tuple(sorted(example.masked))
+        assert len(example.masked) == (1 if kind == "single word" else 2)
+        assert example.masked == tuple(sorted(example.masked))
         if kind in ("name", "adjacent words"):
             assert example.masked[1] - example.masked[0] == 1
     if kind == "name":
@@ -102,7 +103,8 @@ def test_the_exact_posterior_queried_sequentially_has_the_joint_loss(kind: str) 
         queries = [(example, prediction_orders(example)[i]) for example in test_set]
         sequential = nats(bert, exact_model, queries, SEQUENTIAL)
         assert sequential.sum(1).tolist() == pytest.approx([exact(example).joint for example in test_set], abs=1e-4)
-        independent, second = nats(bert, exact_model, queries), nats(bert, exact_model, [(example, order[1:]) for example, order in queries])
+        independent = nats(bert, exact_model, queries)
+        second = nats(bert, exact_model, [(example, order[1:]) for example, order in queries])
         assert torch.equal(sequential, torch.cat([independent[:, :1], second], 1))
     assert ungrammatical(bert, exact_model, test_set * 4, SEQUENTIAL) == 0
 
@@ -124,7 +126,8 @@ def test_a_variant_is_evaluated_with_its_saved_weights(tmp_path, monkeypatch: py
     model = arms.load_trained(str(tmp_path), "MPNet", 2, 0)
     arms.evaluation_batches.cache_clear()
     one = few["name"]
-    both = [nats(arms.ARMS["MPNet"], model, [(example, prediction_orders(example)[i]) for example in one]).sum(1) for i in (0, 1)]
+    both = [nats(arms.ARMS["MPNet"], model, [(example, prediction_orders(example)[i]) for example in one]).sum(1)
+            for i in (0, 1)]
     assert told["name"]["nats"] == pytest.approx(float((both[0] + both[1]).mean() / 2))
     assert told["name"]["disagreement"] == pytest.approx(float((both[0] - both[1]).abs().mean()))
     assert set(told["single word"]) == {"nats"} and told["adjacent words"]["ungrammatical"] > 0.5

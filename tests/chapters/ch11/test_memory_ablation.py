@@ -90,10 +90,12 @@ def in_one_pass(model: SegmentedXLNet, text: Segments, memory: int) -> Tensor:
 def test_segments_are_one_pass_under_a_mask(name: str) -> None:
     """Of both streams, whatever is asked."""
     model, [example] = made(name), masked_words.examples("single word")[:1]
-    for text in (training_batch(name, 0, 0), collate([cloze_by_segment(ids(example.words), ids(example.words), example.masked[0])])):
+    words = ids(example.words)
+    for text in (training_batch(name, 0, 0), collate([cloze_by_segment(words, words, example.masked[0])])):
         torch.testing.assert_close(model.hidden(text), in_one_pass(model, text, ARMS[name].memory), rtol=0, atol=1e-10)
     half = text.batches[0].size[1]
-    assert not torch.isclose(in_one_pass(model, text, MEMORY_LENGTH), in_one_pass(model, text, 0))[:, half:].all(-1).any()
+    with_memory, without = (in_one_pass(model, text, memory)[:, half:] for memory in (MEMORY_LENGTH, 0))
+    assert not torch.isclose(with_memory, without).all(-1).any()
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -148,7 +150,8 @@ def test_the_recipe_on_the_smallest_of_scales(
         monkeypatch.setattr(memory_ablation, name, value)
     monkeypatch.setattr(masked_words, "examples", lambda kind, source: few)
     told = memory_ablation.measure(parts)
-    assert set(told["arms"]) == set(ARMS) and told["floor without memory"] == masked_words.mean_exact("single word").joint
+    assert set(told["arms"]) == set(ARMS)
+    assert told["floor without memory"] == masked_words.mean_exact("single word").joint
     for arm in told["arms"].values():
         assert arm["lr"] == 3e-3 and set(arm["updates"]) == {"1", "2"}
         assert all(4 < found["nats"]["mean"] < 8 for found in arm["updates"].values())

@@ -28,7 +28,7 @@ def small_scale(monkeypatch: pytest.MonkeyPatch, best_at: Callable[[float], Any]
 
 
 def test_the_recipe_puts_its_experiments_together(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The models are pretrained before they are fine-tuned and evaluated; the baseline is in the folder of the parts."""
+    """The models are pretrained before they are fine-tuned and evaluated."""
     made = []
 
     def told(name: str) -> Callable[[Parts], dict[str, str]]:
