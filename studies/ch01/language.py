@@ -14,7 +14,7 @@ from plmlab.objectives import causal
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.gaps import category_means, gaps, test_set
+from plmlab.world.datasets.excess_loss import category_means, kl_by_category, test_set
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 
@@ -35,7 +35,7 @@ def development(run: Run) -> float:
 def excess_loss(run: Run) -> dict[str, dict[str, float]]:
     """``excess loss``: word category (and "all") → loss on the test set above that of the Bayes-optimal predictor, in
     nats."""
-    return {"excess loss": category_means(gaps(run.model.eval(), bayes_optimal(), test_set(world.small())))}
+    return {"excess loss": category_means(kl_by_category(run.model.eval(), bayes_optimal(), test_set(world.small())))}
 
 
 STUDY = Study(name="language", arms={(network,): (3e-3, 1e-2, 3e-2) for network in NETWORKS}, build=build, train=train,

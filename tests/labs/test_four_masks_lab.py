@@ -16,7 +16,7 @@ from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.models.unilm import UniLM, UniLMConfig, UniLMPretraining
 from plmlab.objectives.prefix import MASKS, SOURCE, TARGET
 from plmlab.visibility import AttentionMask
-from plmlab.world.probability.under_masks import under_masks
+from plmlab.world.probability.under_masks import posterior_under_masks
 
 CLS, SEP, MASK = (WORDS.vocab.need(name) for name in ("cls", "sep", "mask"))
 
@@ -72,7 +72,7 @@ def test_a_panel_is_what_the_network_says_under_that_mask(gap: int, cut: int) ->
 def test_beside_it_stands_the_best_possible_reader_under_the_same_mask(gap: int, cut: int) -> None:
     made = lab(hide=None, cut=cut)
     made.hidden = gap
-    exact = under_masks(SMALL.automaton(), TEXT.split(), gap, cut)
+    exact = posterior_under_masks(SMALL.automaton(), TEXT.split(), gap, cut)
     for name, panel in panels(made).items():
         for row in panel["belief"]["rows"]:
             assert row["best"] == pytest.approx(exact[name].get(row["word"], 0.0))
@@ -110,7 +110,8 @@ def test_presets_are_what_their_titles_say() -> None:
         one = tries[title]
         words = one.text.split()
         cut = min(len(words) // 2, one.hidden) if one.cut is None else one.cut
-        return [belief[words[one.hidden]] for belief in under_masks(SMALL.automaton(), words, one.hidden, cut).values()]
+        beliefs = posterior_under_masks(SMALL.automaton(), words, one.hidden, cut)
+        return [belief[words[one.hidden]] for belief in beliefs.values()]
 
     def told(title: str) -> str:
         return "".join("k" if p > KNOWN else "o" if p < OPEN else "?" for p in exact(title))

@@ -11,7 +11,7 @@ from plmlab.draws import randint
 from plmlab.objectives.prefix import MASKS
 from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
-from plmlab.world.probability.under_masks import under_masks
+from plmlab.world.probability.under_masks import posterior_under_masks
 
 CUPS = ("the", "cups", "near", "the", "chair", "are", "lost", ".")
 
@@ -50,7 +50,7 @@ def test_each_mask_leaves_the_sentences_that_it_cannot_tell_apart(small, sentenc
     sides = []
     for words in map(tuple, islice(small.text("train", seed=5), 25)):
         gap, cut = randint(rng, len(words)), randint(rng, len(words))
-        found = under_masks(automaton, words, gap, cut)
+        found = posterior_under_masks(automaton, words, gap, cut)
         assert list(found) == list(MASKS)
         for name, fits in in_sight(words, gap, cut).items():
             assert found[name] == pytest.approx(enumerated(sentences, gap, fits)), (name, words, gap, cut)
@@ -60,32 +60,33 @@ def test_each_mask_leaves_the_sentences_that_it_cannot_tell_apart(small, sentenc
 
 def test_what_stands_in_the_gap_is_not_looked_at(small):
     automaton, words = small.automaton("train"), list(CUPS)
-    assert under_masks(automaton, words, 5, 3) == under_masks(automaton, [*words[:5], "", *words[6:]], 5, 3)
+    masked = [*words[:5], "", *words[6:]]
+    assert posterior_under_masks(automaton, words, 5, 3) == posterior_under_masks(automaton, masked, 5, 3)
 
 
 def test_a_mask_that_hides_what_is_wrong_still_has_an_answer(small, sentences):
     words = (*CUPS[:5], "is", *CUPS[6:])
-    found = under_masks(small.automaton("train"), words, 1, 3)
+    found = posterior_under_masks(small.automaton("train"), words, 1, 3)
     for name, fits in in_sight(words, 1, 3).items():
         expected = enumerated(sentences, 1, fits)
         assert found[name] == (None if expected is None else pytest.approx(expected))
     assert "cups" not in found["both directions"] and found["left to right"]["cups"] > 0
-    strange = under_masks(small.automaton("train"), ["zebra", *words[1:]], 1, 3)
+    strange = posterior_under_masks(small.automaton("train"), ["zebra", *words[1:]], 1, 3)
     assert [name for name, belief in strange.items() if belief is None] == [
         "both directions", "sequence to sequence", "left to right"]
 
 
-@pytest.mark.parametrize("gap, cut, told", [(8, 0, "gap=8"), (-1, 0, "gap=-1"), (0, 8, "cut=8")])
+@pytest.mark.parametrize("gap, cut, told", [(8, 0, "position=8"), (-1, 0, "position=-1"), (0, 8, "source_length=8")])
 def test_places_that_there_are_not(small, gap: int, cut: int, told: str):
     with pytest.raises(ValueError, match=told):
-        under_masks(small.automaton("train"), CUPS, gap, cut)
+        posterior_under_masks(small.automaton("train"), CUPS, gap, cut)
 
 
 def test_the_best_reader_has_it_over_its_tokens(small):
     words = small_world_tokenizer()
     reader = BayesOptimalPredictor(small, "train", words, len(words) + 3)
     found = reader.under_masks(["Henry", "Quinn", "plays", "the", "piano", "."], 0, 3)
-    exact = under_masks(small.automaton("train"), ["Henry", "Quinn", "plays", "the", "piano", "."], 0, 3)
+    exact = posterior_under_masks(small.automaton("train"), ["Henry", "Quinn", "plays", "the", "piano", "."], 0, 3)
     for name, belief in found.items():
         assert belief.shape == (len(words) + 3,) and float(belief.sum()) == pytest.approx(1)
         assert {words.tokens([i])[0]: float(belief[i]) for i in belief.nonzero()[:, 0].tolist()} == \

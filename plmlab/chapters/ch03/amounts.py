@@ -13,7 +13,7 @@ from plmlab.chapters.ch03.baselines import Text
 from plmlab.models.ngram import NGram
 from plmlab.models.recurrent import LSTMLanguageModel
 from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
-from plmlab.world.datasets.gaps import category_means, gaps, kinds, test_set
+from plmlab.world.datasets.excess_loss import category_means, kinds, kl_by_category, test_set
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 
@@ -64,7 +64,7 @@ def distances(sentences: Sequence[Sentence]) -> list[int]:
 def excess_loss(model: NGram | LSTMLanguageModel) -> dict[str, Any]:
     """``gaps``: mapping from word category to nats above the Bayes-optimal predictor; ``agreement``: mapping from the
     distance of the subject to the same excess at its verb."""
-    excess = gaps(model, bayes_optimal(), test_sentences())  # type: ignore[arg-type]
+    excess = kl_by_category(model, bayes_optimal(), test_sentences())  # type: ignore[arg-type]
     by_distance = defaultdict(list)
     for distance, gap in zip(distances(test_sentences()), excess["agreement"], strict=True):
         by_distance[str(min(distance, FAR))].append(gap)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.world.probability.automaton import END
-from plmlab.world.probability.under_masks import under_masks
+from plmlab.world.probability.under_masks import posterior_under_masks
 from plmlab.world.world import World
 
 Distribution: TypeAlias = Float[Tensor, "vocab"]
@@ -68,11 +68,11 @@ class BayesOptimalPredictor:
             found[self.id[filling[one]], self.id[filling[other]]] += p
         return dict(found)
 
-    def under_masks(self, words: Sequence[str], gap: int, cut: int) -> dict[str, Distribution | None]:
-        """The distribution of the word at index ``gap`` under each of UniLM's masks, by name of the mask; the first
-        ``cut`` words are the source. None if no sentence has the visible words. See
+    def under_masks(self, words: Sequence[str], position: int, source_length: int) -> dict[str, Distribution | None]:
+        """The distribution of the word at index ``position`` under each of UniLM's masks, by name of the mask; the
+        first ``source_length`` words are the source. None if no sentence has the visible words. See
         `plmlab.world.probability.under_masks`."""
-        found = under_masks(self.world.automaton(self.split), words, gap, cut)
+        found = posterior_under_masks(self.world.automaton(self.split), words, position, source_length)
         return {name: None if belief is None else self._belief(belief) for name, belief in found.items()}
 
     def _belief(self, found: dict[str, float]) -> Distribution:

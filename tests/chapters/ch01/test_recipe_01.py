@@ -12,8 +12,8 @@ from plmlab.chapters.ch01.language import NETWORKS, build
 from plmlab.chapters.ch01.tasks import TASKS
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
-from plmlab.world.datasets.gaps import CATEGORIES
-from plmlab.world.datasets.gaps import test_set as evaluation_set
+from plmlab.world.datasets.excess_loss import CATEGORIES
+from plmlab.world.datasets.excess_loss import test_set as evaluation_set
 from studies.ch01 import lags, language
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -16,7 +16,7 @@ from plmlab.models.ngram import AddK, KneserNey
 from plmlab.recipes import Parts, recorded
 from plmlab.recipes.study import Run
 from plmlab.text import articles
-from plmlab.world.datasets.gaps import test_set as evaluation_set
+from plmlab.world.datasets.excess_loss import test_set as evaluation_set
 from studies.ch03 import amounts as amounts_study
 from studies.ch03 import ngrams, wikipedia
 from studies.ch03.ngrams import best_order, best_share, mixed, smoothed

@@ -12,8 +12,8 @@ from plmlab import world
 from plmlab.example import Batch
 from plmlab.world import World
 from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
-from plmlab.world.datasets.gaps import CATEGORIES, category_means, gaps, kinds, unseen
-from plmlab.world.datasets.gaps import test_set as evaluation_set
+from plmlab.world.datasets.excess_loss import CATEGORIES, category_means, kinds, kl_by_category, unseen
+from plmlab.world.datasets.excess_loss import test_set as evaluation_set
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.probability.automaton import END
 
@@ -42,13 +42,13 @@ def best() -> BayesOptimalPredictor:
 
 
 def test_the_best_reader_falls_short_of_nothing() -> None:
-    found = gaps(Believing(0.0), best(), evaluation_set(world.full())[:8])
+    found = kl_by_category(Believing(0.0), best(), evaluation_set(world.full())[:8])
     assert max(abs(gap) for told in found.values() for gap in told) < 1e-9
 
 
 def test_who_knows_nothing_falls_short_of_all_that_can_be_known() -> None:
     sentences = evaluation_set(world.full())[:5]
-    found = gaps(Believing(1.0), best(), sentences)
+    found = kl_by_category(Believing(1.0), best(), sentences)
     entropies = [-sum(p * log(p) for p in world.full().next_words(one.words[:place], "test").values() if p)
                  for one in sentences for place in range(len(one.words) + 1)]
     told = [gap for kind in found for gap in found[kind]]

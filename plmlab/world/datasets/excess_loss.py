@@ -58,7 +58,9 @@ def _next(best: BayesOptimalPredictor, words: tuple[str, ...]) -> tuple[torch.Te
     return tokens, found[tokens]
 
 
-def gaps(model: nn.Module, best: BayesOptimalPredictor, sentences: Sequence[Sentence]) -> dict[str, list[float]]:
+def kl_by_category(
+    model: nn.Module, best: BayesOptimalPredictor, sentences: Sequence[Sentence],
+) -> dict[str, list[float]]:
     """KL divergence of the model's next-token distribution from the exact one, in nats: kind → one value per word.
 
     The sentences must be from the predictor's world. The mean over all words is the model's loss above the floor.
@@ -76,4 +78,4 @@ def gaps(model: nn.Module, best: BayesOptimalPredictor, sentences: Sequence[Sent
 def category_means(found: dict[str, list[float]]) -> dict[str, float]:
     """Kind → mean divergence of its words; "all" → the mean over all words."""
     return {kind: mean(found[kind])
-            for kind in CATEGORIES} | {"all": mean(gap for gaps in found.values() for gap in gaps)}
+            for kind in CATEGORIES} | {"all": mean(value for values in found.values() for value in values)}
