@@ -33,8 +33,8 @@ def right_to_left(automaton: Automaton, words: Sequence[str], position: int) -> 
 
 def sequence_to_sequence(automaton: Automaton, words: Sequence[str], position: int, source_length: int) -> Belief:
     """The distribution if the first ``source_length`` words are the source. A target word is predicted from all words
-    before it; a source word from the other words of the source, and from the fact that at least one word follows the source.
-    Raises NotInGrammar if no sentence has them."""
+    before it; a source word from the other words of the source, and from the fact that at least one word follows the
+    source. Raises NotInGrammar if no sentence has them."""
     if position >= source_length:
         return left_to_right(automaton, words, position)
     source = {index: words[index] for index in range(source_length) if index != position}
