@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch08.encoders import Encoder, LastPosition, LeftToRightBiLSTM
 from plmlab.example import Batch
 from plmlab.models.bert import BERT
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
@@ -21,6 +20,7 @@ from plmlab.world.datasets.batches import pair_batches
 from plmlab.world.datasets.segments import segment_pairs
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch08 import smaller
+from studies.ch08.encoders import Encoder, LastPosition, LeftToRightBiLSTM
 
 SEEDS = (0, 1, 2)
 PILOTS = {9: 0, 10: 1}

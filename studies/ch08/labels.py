@@ -1,15 +1,28 @@
-"""The benefit of pretraining, by number of labels and number of updates (§5.3, §4), with a separate learning rate for
-each variant.
+"""The benefit of pretraining, by number of labels and number of updates: training from scratch, feature-based (frozen)
+and fine-tuned (§5.3, §4).
 
-The learning rate of a variant and task is chosen with all labels; the runs on fewer labels use the same rate.
+Every variant is trained with early stopping on development rows, and the weights with the best development score are
+evaluated on the test set. The learning rate of a variant and task is chosen with all labels; the runs on fewer labels
+use the same rate.
 """
 
+from functools import cache
 from typing import Any
 
-from plmlab.chapters.ch08.labels import PATIENCE, STEPS, run_result
-from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
-from plmlab.transfer import EVERY, MOST, TASKS
+import torch
 
+from plmlab.checkpoints import load
+from plmlab.models.bert import BERT, BERTPretraining
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
+from plmlab.transfer import EVERY, MOST, TASKS, fine_tune, score
+from studies.ch08.encoders import AllLayers, AllLayersBiLSTM, Encoder
+
+CHECKPOINT = "bert-world"
+STEPS, PATIENCE = 1500, 8
+"""Maximum number of updates, and early-stopping patience in evaluations."""
+ENCODERS: dict[str, type[Encoder]] = {
+    "frozen, all layers": AllLayers, "frozen, all layers + BiLSTM": AllLayersBiLSTM,
+}
 SEEDS, PILOTS = (0, 1, 2), (9, 10)
 LABELS = (64, 256, MOST)
 RATES = {
@@ -22,6 +35,34 @@ CURVES = ("from scratch", "frozen, last layer", "fine-tuned")
 """Variants that are run with every number of labels; the others only with all labels."""
 TASKS_OF = {"frozen, all layers + BiLSTM": ("names", "an answer")}
 """Variant → its tasks, if not all of them: a BiLSTM's outputs are used per position (the paper has it for NER only)."""
+
+
+@cache
+def pretrained() -> BERTPretraining:
+    """The bundled pretrained BERT, with its two pretraining heads."""
+    model, _ = load(CHECKPOINT)
+    return model
+
+
+def start(arm: str, seed: int) -> BERT:
+    """The initial model of a configuration: for "from scratch", a BERT with random weights, otherwise an encoder with
+    the weights of the checkpoint."""
+    whole = pretrained()
+    torch.manual_seed(seed)
+    if arm == "from scratch":
+        return BERT(whole.config)
+    return ENCODERS[arm].with_weights_from(whole.encoder) if arm in ENCODERS else whole.encoder
+
+
+def run_result(arm: str, task: str, labels: int, lr: float, seed: int) -> dict[str, Any]:
+    """Result of one run: the test ``score``, the number of updates of the best weights, and the ``curve`` of
+    development scores."""
+    model, history = fine_tune(start(arm, seed), task, labels, seed, lr=lr, steps=STEPS, patience=PATIENCE,
+                               features=arm.startswith("frozen"), show=False)
+    best = history.best
+    assert best is not None
+    return {"score": score(model, task), "development": best[1], "updates": best[0], "made": len(history.losses),
+            "curve": [value for _, value in history.scores]}
 
 
 @none_if_diverged

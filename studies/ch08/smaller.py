@@ -13,7 +13,6 @@ import torch
 
 from plmlab import world
 from plmlab.batches import bucketed
-from plmlab.chapters.ch08.encoders import LeftToRight
 from plmlab.example import IGNORE, Batch
 from plmlab.models.bert import BERT, BERTConfig, BERTPretraining
 from plmlab.objectives.masked import Corruption, always_mask_same_draws, bert_80_10_10, masked
@@ -24,6 +23,7 @@ from plmlab.transfer import batch_of
 from plmlab.world.datasets.batches import mixed_batches, pair_batches, sentence_batches
 from plmlab.world.datasets.segments import segment_pairs
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
+from studies.ch08.encoders import LeftToRight
 
 TIME, LAYERS, WIDTH = 96, 3, 96
 STEPS, BUCKETS, PAIRS, SENTENCES = 1200, 4, 4, 28

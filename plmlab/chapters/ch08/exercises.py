@@ -27,8 +27,8 @@ def corrupt(
     """
     masked = selected & (dice < 0.8)
     swapped = selected & ~masked & (dice < 0.9)
-    shown = torch.where(swapped, random_words, tokens).masked_fill(masked, mask)
-    return shown, tokens.masked_fill(~selected, -100)
+    corrupted = torch.where(swapped, random_words, tokens).masked_fill(masked, mask)
+    return corrupted, tokens.masked_fill(~selected, -100)
 
 
 def draw_texts(rng: Generator) -> Probes:
@@ -58,9 +58,9 @@ def masked_loss(
     product of the hidden state with the token's embedding, plus the token's bias. The loss is the
     mean of −log p(target) over all positions of the batch that have a target; −100 marks no target.
     """
-    asked = targets != -100
-    logprobs = (hidden[asked] @ embedding.T + bias).log_softmax(-1)
-    return -logprobs.gather(-1, targets[asked][:, None]).mean()
+    has_target = targets != -100
+    logprobs = (hidden[has_target] @ embedding.T + bias).log_softmax(-1)
+    return -logprobs.gather(-1, targets[has_target][:, None]).mean()
 
 
 def draw_batches(rng: Generator) -> Probes:
@@ -88,8 +88,8 @@ def draw_batches(rng: Generator) -> Probes:
 
 def losses(hidden: Tensor, embedding: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """−log p of each target of 08.2, in one row."""
-    asked = targets != IGNORE
-    return F.cross_entropy(hidden[asked] @ embedding.T + bias, targets[asked], reduction="none")
+    has_target = targets != IGNORE
+    return F.cross_entropy(hidden[has_target] @ embedding.T + bias, targets[has_target], reduction="none")
 
 
 def embed(
@@ -118,7 +118,7 @@ def draw_pairs(rng: Generator) -> Probes:
     return {
         "one word and two": ([5], [6, 7], 2, 3, *tables(8, 10, 4)),
         "four words and two": ([9, 7, 8, 5], [11, 6], 3, 4, *tables(12, 16, 6)),
-        "tables as small as BERT's at the start": ([5, 9], [7, 8, 6], 2, 3, *tables(10, 12, 8, scale=0.02)),
+        "small embeddings, as at BERT's initialization": ([5, 9], [7, 8, 6], 2, 3, *tables(10, 12, 8, scale=0.02)),
         "three words and one": ([6, 8, 6], [9], 4, 1, *tables(11, 9, 5)),
     }
 
@@ -163,7 +163,7 @@ def filled_with_zero(start: Tensor, end: Tensor, first: int, longest: int) -> tu
     return first + int(table.argmax()) // len(table), first + int(table.argmax()) % len(table)
 
 
-def guess_at_once(joint: Float[Tensor, "one other"]) -> tuple[Float[Tensor, "one other"], Float[Tensor, ""]]:
+def independent_prediction(joint: Float[Tensor, "one other"]) -> tuple[Float[Tensor, "one other"], Float[Tensor, ""]]:
     """The independent prediction of two masked words, and its loss compared with the joint distribution.
 
     ``joint[a, b]`` is the exact joint probability of the words a and b. The Bayes-optimal predictor
@@ -203,12 +203,12 @@ def head_scores(
     the special tokens ([CLS], [SEP], padding: True in ``special``). A head's score is its accuracy:
     the fraction of all links on which it is correct.
     """
-    known = []
+    correct = []
     for text, query, key in links.tolist():
         row = weights[text, :, query].masked_fill(special[text], -1)
         row[:, query] = -1
-        known.append(row.argmax(-1) == key)
-    return torch.stack(known).float().mean(0)
+        correct.append(row.argmax(-1) == key)
+    return torch.stack(correct).float().mean(0)
 
 
 def draw_links(rng: Generator) -> Probes:
@@ -237,11 +237,11 @@ def draw_links(rng: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "08.1", "eighty, ten, ten", corrupt, draw_texts,
+        "08.1", "the 80/10/10 rule", corrupt, draw_texts,
         mistakes={"only [MASK] positions have a target; every selected position has its original token as its target":
                   edit("~selected, -100", "~masked, -100"),
             "the targets are the corrupted tokens; they should be the original ones":
-                  edit("return shown, tokens", "return shown, shown"),
+                  edit("return corrupted, tokens", "return corrupted, corrupted"),
             "unselected positions have the target 0, which is a token id; the target should be −100": edit("-100", "0"),
             "the dice are used at every position; only selected positions may change":
                   edit("selected & (dice < 0.8)", "dice < 0.8", "selected & ~masked", "~masked"),
@@ -271,14 +271,15 @@ EXERCISES = (
             "the sum is divided by the number of all positions, including those without a target":
                 edit("mean()", "sum() / targets.numel()"),
             "the mean is taken per text first, so that a target in a text with few targets has a larger weight":
-                edit("-logprobs.gather(-1, targets[asked][:, None]).mean()",
+                edit("-logprobs.gather(-1, targets[has_target][:, None]).mean()",
                      "text_by_text(hidden @ embedding.T + bias, targets)"),
             "the targets are shifted, as in GPT; here each position predicts its own token":
-                edit("asked =", "hidden, targets = hidden[:, :-1], targets[:, 1:]\n    asked ="),
+                edit("has_target =", "hidden, targets = hidden[:, :-1], targets[:, 1:]\n    has_target ="),
             "token 0 is left out too: it is an ordinary token id, only −100 marks no target": edit("!= -100", "> 0"),
             "the bias is missing": edit(" + bias", ""),
             "a view to [batch vocab time] mixes positions and tokens: .transpose(1, 2) swaps two axes, .view does not":
-                edit("(hidden[asked] @ embedding.T + bias)", "cut_across(hidden @ embedding.T + bias)[asked]"),
+                edit("(hidden[has_target] @ embedding.T + bias)",
+                     "cut_across(hidden @ embedding.T + bias)[has_target]"),
             "the softmax is applied twice: cross_entropy expects logits and applies the softmax itself":
                 edit("log_softmax", "softmax(-1).log_softmax"),
             "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss does not take the logarithm)":
@@ -297,12 +298,12 @@ EXERCISES = (
             "One text has one target, another has four. How many losses are there, and what is their sum divided by?",
             "First select the positions with a target, from all texts, as one long list. BERT's own code does the "
             "same, so that most of the logits are never computed. The rest is a cross-entropy.",
-            "hidden[asked] with a mask [batch time] is [positions model], and targets[asked] is [positions]. "
+            "hidden[has_target] with a mask [batch time] is [positions model], and targets[has_target] is [positions]. "
             ".log_softmax(-1), then .gather(-1, ids[:, None]); or torch.nn.functional.cross_entropy(logits, ids).",
         ),
     ),
     Exercise(
-        "08.3", "what BERT reads", embed, draw_pairs,
+        "08.3", "input embeddings", embed, draw_pairs,
         mistakes={
             "the position embeddings are missing": edit(" + E_position[:len(tokens)]", ""),
             "the segment embeddings are missing": edit(" + E_segment[segments]", ""),
@@ -366,7 +367,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "08.5", "two words predicted independently", guess_at_once, draw_joints,
+        "08.5", "two words predicted independently", independent_prediction, draw_joints,
         mistakes={
             "this is the joint distribution: the second prediction is conditioned on the first word":
                 edit("joint.sum(1, keepdim=True) * joint.sum(0, keepdim=True)", "joint.clone()"),
@@ -406,7 +407,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "08.6", "a head and a relation", head_scores, draw_links,
+        "08.6", "head accuracy on a relation", head_scores, draw_links,
         mistakes={"this finds the query that attends most to `from`: weights[text, head, query, key] has the queries "
                   "first": edit("weights[text, :, query]", "weights[text, :, :, query]"),
             "the links are followed backwards, from `to` to `from`": edit("text, query, key in", "text, key, query in"),
@@ -419,8 +420,8 @@ EXERCISES = (
             "no head is correct on any link: is `special` inverted? True marks what is excluded":
                   edit("special[text]", "~special[text]"),
             "an accuracy per text is computed first and then averaged; every link should have the same weight":
-                  edit("return torch.stack(known).float()", "hits = torch.stack(known).float()\n    return torch.stack("
-                       "[hits[links[:, 0] == text].mean(0) for text in links[:, 0].unique()])"),
+                  edit("return torch.stack(correct).float()", "hits = torch.stack(correct).float()\n    return torch."
+                       "stack([hits[links[:, 0] == text].mean(0) for text in links[:, 0].unique()])"),
             "this is the mean attention weight from `from` to `to`; compute how often it is the largest":
                   edit("row.argmax(-1) == key", "row[:, key]"),
         },

@@ -22,10 +22,10 @@ from plmlab.world.datasets.bayes_optimal import BayesOptimalPredictor
 from plmlab.world.datasets.numbers import NUMBERS, other_number
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
-ASKED = 150
+SENTENCES = 150
 
-Chances = Float[Tensor, "vocab"]
-Reader = Callable[[tuple[str, ...], int], Chances]
+Distribution = Float[Tensor, "vocab"]
+Predictor = Callable[[tuple[str, ...], int], Distribution]
 """(words, index of the target word, from 0) → the predicted distribution over the vocabulary."""
 
 
@@ -34,7 +34,7 @@ class Noun(NamedTuple):
     nouns of the other number (attractors)."""
 
     words: tuple[str, ...]
-    place: int
+    position: int
     verb: int
     number: str
     attractors: int
@@ -56,7 +56,7 @@ def masked_nouns() -> list[Noun]:
                   for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
                   if s.pattern in world.full().open_patterns and link.subject < link.verb
                   and nouns(link.number)[world_tokenizer().id(s.words[link.subject])])
-    return list(islice(candidates, ASKED))
+    return list(islice(candidates, SENTENCES))
 
 
 def flipped(noun: Noun) -> Noun:
@@ -66,33 +66,33 @@ def flipped(noun: Noun) -> Noun:
     return noun._replace(words=tuple(words), number=NUMBERS[1 - NUMBERS.index(noun.number)])
 
 
-def both_sides(model: nn.Module) -> Reader:
+def both_sides(model: nn.Module) -> Predictor:
     """A masked language model's distribution for a masked word, given its left and right context."""
-    def predict(words: tuple[str, ...], place: int) -> Chances:
-        vocab, position = world_tokenizer().vocab, place + 1
-        gap = masked(ids(words), vocab=vocab, rng=Random(0), select=[position], corrupt=always_mask)
+    def predict(words: tuple[str, ...], position: int) -> Distribution:
+        vocab, masked_at = world_tokenizer().vocab, position + 1
+        example = masked(ids(words), vocab=vocab, rng=Random(0), select=[masked_at], corrupt=always_mask)
         with torch.no_grad():
-            return model(Batch.of([gap], pad=vocab.need("pad")))[0, position].softmax(-1)
+            return model(Batch.of([example], pad=vocab.need("pad")))[0, masked_at].softmax(-1)
     return predict
 
 
-def left_side(model: nn.Module) -> Reader:
+def left_context(model: nn.Module) -> Predictor:
     """A language model's distribution for a word, given its left context."""
-    def predict(words: tuple[str, ...], place: int) -> Chances:
-        prefix = torch.tensor([[world_tokenizer().vocab.need("start"), *ids(words[:place])]])
+    def predict(words: tuple[str, ...], position: int) -> Distribution:
+        prefix = torch.tensor([[world_tokenizer().vocab.need("start"), *ids(words[:position])]])
         with torch.no_grad():
             return model(Batch.continuing(prefix, 0))[0, -1].softmax(-1)
     return predict
 
 
-def best_of_both(words: tuple[str, ...], place: int) -> Chances:
+def optimal_both_sides(words: tuple[str, ...], position: int) -> Distribution:
     """Bayes-optimal prediction given the left and right context."""
-    return _best().both(words, [place])[0]
+    return _best().both(words, [position])[0]
 
 
-def best_of_left(words: tuple[str, ...], place: int) -> Chances:
+def optimal_left_context(words: tuple[str, ...], position: int) -> Distribution:
     """Bayes-optimal prediction given the left context only."""
-    return _best().after(words[:place])
+    return _best().after(words[:position])
 
 
 @cache
@@ -100,11 +100,11 @@ def _best() -> BayesOptimalPredictor:
     return BayesOptimalPredictor(world.full(), "train", world_tokenizer(), len(world_tokenizer()))
 
 
-def is_correct(reader: Reader, noun: Noun) -> bool:
+def is_correct(predict: Predictor, noun: Noun) -> bool:
     """Return whether the nouns of the correct number get more than half of the total probability of all nouns. A tie,
     to within one millionth, counts as wrong."""
-    chances = reader(noun.words, noun.place)
-    sums = {number: float(chances[nouns(number)].sum()) for number in NUMBERS}
+    probabilities = predict(noun.words, noun.position)
+    sums = {number: float(probabilities[nouns(number)].sum()) for number in NUMBERS}
     return sums[noun.number] > (0.5 + 1e-6) * sum(sums.values())
 
 
@@ -112,9 +112,19 @@ def results(bert: nn.Module, gpt: nn.Module) -> dict[str, list[bool]]:
     """For each noun, whether the prediction is correct: of the two models, of the Bayes-optimal predictors, and in two
     controls."""
     nouns, bidirectional = masked_nouns(), both_sides(bert)
-    predictors = {"BERT (bidirectional)": bidirectional, "GPT (left-to-right)": left_side(gpt),
-                  "Bayes-optimal, both sides": best_of_both, "Bayes-optimal, left context": best_of_left}
+    predictors = {"BERT (bidirectional)": bidirectional, "GPT (left-to-right)": left_context(gpt),
+                  "Bayes-optimal, both sides": optimal_both_sides, "Bayes-optimal, left context": optimal_left_context}
     [(majority, _)] = Counter(noun.number for noun in nouns).most_common(1)
     return {name: [is_correct(predict, noun) for noun in nouns] for name, predict in predictors.items()} | {
         "BERT, number of the verb flipped": [is_correct(bidirectional, flipped(noun)) for noun in nouns],
-        "always the more frequent number": [noun.number == majority for noun in nouns]}
+        "majority class (the more frequent number)": [noun.number == majority for noun in nouns]}
+
+
+def accuracies(bert: nn.Module, gpt: nn.Module) -> tuple[list[int], dict[str, list[float]]]:
+    """The accuracy of each prediction of `results` on all sentences, on those with an attractor and on those without,
+    and the numbers of these sentences."""
+    attractor = torch.tensor([noun.attractors > 0 for noun in masked_nouns()])
+    parts = [torch.ones_like(attractor), attractor, ~attractor]
+    return [int(part.sum()) for part in parts], {
+        name: [float(torch.tensor(correct)[part].float().mean()) for part in parts]
+        for name, correct in results(bert, gpt).items()}

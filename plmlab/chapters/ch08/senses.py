@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.chapters.ch08.heads import read
+from plmlab.chapters.ch08.heads import unmasked_batch
 from plmlab.models.bert import BERT
 from plmlab.models.gpt import GPT
 from plmlab.objectives import causal
@@ -25,18 +25,18 @@ from plmlab.senses import (
     read_once,
 )
 from plmlab.transfer import batch_of
-from plmlab.world.datasets.occurrences import Occurrence, occurrences, other_patterns
+from plmlab.world.datasets.occurrences import Occurrence, occurrences, other_patterns, other_sentences
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 Accuracy = tuple[float, float]
-"""Accuracy of a probe, and its standard error over patterns."""
+"""Accuracy of a probe, and its standard error over templates."""
 
 
 def of_bert(model: BERT) -> Vectors:
     """Final hidden states of a BERT at the ambiguous word."""
     @torch.no_grad()
     def vectors(rows: Sequence[Occurrence]) -> Float[Tensor, "row model"]:
-        hidden = model(read([(row.words, ()) for row in rows]))
+        hidden = model(unmasked_batch([(row.words, ()) for row in rows]))
         return hidden[torch.arange(len(rows)), torch.tensor([row.place + 1 for row in rows])]
     return vectors
 
@@ -55,7 +55,7 @@ def probed_vectors(bert: BERT, gpt: GPT) -> dict[str, Vectors]:
     """The inputs of the probes: bags of words, and the vectors of an untrained BERT, of the GPT and of the BERT."""
     torch.manual_seed(0)
     every = [row for rows in occurrences().values() for row in rows]
-    models = {"an untrained BERT": of_bert(BERT(bert.config).eval()), "GPT": of_gpt(gpt), "BERT": of_bert(bert)}
+    models = {"untrained BERT": of_bert(BERT(bert.config).eval()), "GPT": of_gpt(gpt), "BERT": of_bert(bert)}
     return {"bag of words": bag_of_words} | {name: read_once(vectors, every) for name, vectors in models.items()}
 
 
@@ -70,8 +70,14 @@ def by_side(models: Mapping[str, Vectors], known: Sequence[Occurrence], probed: 
             for name, predicted in guesses.items()}
 
 
-def on_other_patterns(models: Mapping[str, Vectors]) -> dict[str, Accuracy]:
-    """Accuracy of each model and of the most frequent sense on patterns with cues that the probe was not trained on."""
+def on_training_templates(models: Mapping[str, Vectors]) -> dict[str, dict[str, Accuracy]]:
+    """Accuracy on other sentences of the templates that the probe was trained on, by the side of the cue."""
+    return by_side(models, *other_sentences())
+
+
+def on_held_out_templates(models: Mapping[str, Vectors]) -> dict[str, Accuracy]:
+    """Accuracy of each model and of the most frequent sense on held-out templates: their cues do not occur in the
+    probe's training sentences."""
     hits: dict[str, list[tuple[bool, Occurrence]]] = {name: [] for name in ("most frequent sense", *models)}
     for known, probed in other_patterns():
         guesses = most_frequent(known, probed)
@@ -82,6 +88,19 @@ def on_other_patterns(models: Mapping[str, Vectors]) -> dict[str, Accuracy]:
 
 
 def accuracy(hits: Sequence[tuple[bool, Occurrence]]) -> Accuracy:
-    """The fraction of correct predictions, and its standard error, with each pattern as a cluster."""
+    """The fraction of correct predictions, and its standard error, with each template as a cluster."""
     correct, rows = zip(*hits, strict=True)
     return sum(correct) / len(correct), error_by_pattern(correct, rows)
+
+
+def encodes_cue(by_model: Mapping[str, Mapping[str, Accuracy]]) -> bool:
+    """The rule for the cue: with the cue to the right, BERT's probe is above those of the untrained BERT and of the GPT
+    by more than two standard errors."""
+    return all(by_model["BERT"]["right"][0] > mean + 2 * error
+               for mean, error in (by_model[name]["right"] for name in ("untrained BERT", "GPT")))
+
+
+def above_most_frequent_sense(by_model: Mapping[str, Accuracy]) -> list[str]:
+    """The models whose accuracy is above that of the most frequent sense by more than their own standard error."""
+    baseline, _ = by_model["most frequent sense"]
+    return [name for name, (mean, error) in by_model.items() if mean > baseline + error]

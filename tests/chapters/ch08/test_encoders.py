@@ -6,7 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch08.encoders import (
+from plmlab.example import Batch
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.objectives import masked
+from plmlab.text.vocabulary import Vocabulary
+from studies.ch08.both_sides import Lifted
+from studies.ch08.encoders import (
     AllLayers,
     AllLayersBiLSTM,
     Encoder,
@@ -14,11 +19,6 @@ from plmlab.chapters.ch08.encoders import (
     LeftToRight,
     LeftToRightBiLSTM,
 )
-from plmlab.example import Batch
-from plmlab.models.bert import BERT, BERTConfig
-from plmlab.objectives import masked
-from plmlab.text.vocabulary import Vocabulary
-from studies.ch08.both_sides import Lifted
 
 VOCAB = Vocabulary(60)
 ALL: list[type[Encoder]] = [AllLayers, AllLayersBiLSTM, LeftToRight, LastPosition, LeftToRightBiLSTM, Lifted]

@@ -123,7 +123,7 @@ def test_what_is_lost_is_the_mutual_information(shape: tuple[int, int]) -> None:
     """Counted by a library from the whole table; and no other guesses of the two positions lose less."""
     counts = (20 * draw(*shape).abs()).long() * (draw(*shape) < 1)
     joint = counts / counts.sum()
-    guess, lost = right.guess_at_once(joint)
+    guess, lost = right.independent_prediction(joint)
     assert float(lost) == pytest.approx(mutual_info_score(None, None, contingency=counts.numpy()), abs=1e-5)
     for seed in range(20):
         rng = torch.Generator().manual_seed(seed)
@@ -133,7 +133,7 @@ def test_what_is_lost_is_the_mutual_information(shape: tuple[int, int]) -> None:
 
 
 def test_new_angeles() -> None:
-    guess, lost = right.guess_at_once(torch.eye(2) / 2)
+    guess, lost = right.independent_prediction(torch.eye(2) / 2)
     assert guess.tolist() == [[0.25, 0.25], [0.25, 0.25]] and float(lost) == pytest.approx(log(2))
 
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 from toy_size import changed
 
-from plmlab.chapters.ch08 import heads
+from plmlab.chapters.ch08 import heads, presets
 from plmlab.interpret import intervene
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.world import World
-from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,13 +45,13 @@ def test_the_links_lead_where_their_names_say(full: World) -> None:
         for link in links:
             told = tags(tuple(word for word in words(texts, link.row, 1, 64) if not word.startswith("[")))
             assert told[link.source - 1] in source and told[link.start - 1] in goal and link.end == link.start + 1
-    _, texts, links = relations["name in B → in A"]
+    _, texts, links = relations["name in B → the same name in A"]
     for link in links:
         named = words(texts, link.row, link.start, link.end)
         assert words(texts, link.row, link.source, link.source + 1)[0] and named
         assert texts.segments[link.row, link.source] == 1
         assert not texts.segments[link.row, link.start:link.end].any()
-    for name, step in (("the word before", -1), ("the word behind", 1)):
+    for name, step in (("the previous word", -1), ("the next word", 1)):
         _, texts, links = relations[name]
         assert {link.start - link.source for link in links} == {step}
         for link in links:
@@ -62,14 +62,14 @@ def test_the_links_lead_where_their_names_say(full: World) -> None:
 
 def test_a_fixed_offset_is_the_best_rule_of_neighbours_and_only_of_these(bert: BERT) -> None:
     before, behind, subject = heads.relations()[:3]
-    assert (heads.follower(bert, before).offset, heads.follower(bert, behind).offset) == (-1, 1)
-    assert heads.follower(bert, before).rival == heads.follower(bert, behind).by_offset == 1
-    assert heads.follower(bert, subject).by_offset < 0.9
+    assert (heads.best_head(bert, before).offset, heads.best_head(bert, behind).offset) == (-1, 1)
+    assert heads.best_head(bert, before).best_baseline == heads.best_head(bert, behind).by_offset == 1
+    assert heads.best_head(bert, subject).by_offset < 0.9
 
 
 def test_an_untrained_head_follows_no_grammar(bert: BERT) -> None:
-    best = heads.follower(bert, heads.relations()[2])
-    assert best.score < best.rival + 0.2 and 0 <= best.in_place <= 1
+    best = heads.best_head(bert, heads.relations()[2])
+    assert best.score < best.best_baseline + 0.2 and 0 <= best.at_source <= 1
     assert best.heads.shape == (2, 3) and best.score == pytest.approx(best.heads[best.layer, best.head].item())
 
 
@@ -86,6 +86,23 @@ def test_of_a_head_that_works_from_one_position_whoever_stands_there_finds_the_g
         return to
 
     with intervene(bert, {"layers.1.attention.weights": from_position_2}):
-        best = heads.follower(bert, subject)
-    assert (best.layer, best.place) == (1, 2) and best.score > 0.8 and best.others < 0.2
-    assert best.in_place > 0.8 and best.rival == best.in_place
+        best = heads.best_head(bert, subject)
+    assert (best.layer, best.source) == (1, 2) and best.score > 0.8 and best.others < 0.2
+    assert best.at_source > 0.8 and best.best_baseline == best.at_source
+
+
+def test_a_row_has_the_head_and_its_baselines(bert: BERT) -> None:
+    relation = heads.relations()[0]
+    best = heads.best_head(bert, relation)
+    links, head, score, others, _, offset, position = best.row()
+    assert (links, head, score, others) == (len(relation.links), f"{best.layer}.{best.head}", best.score, best.others)
+    assert offset == "1.00 (-1)" and position == f"{best.by_position:.2f} ({best.position})"
+    assert list(heads.best_heads(bert)) == [relation.name for relation in heads.relations()]
+
+
+def test_the_presets_name_words_of_their_sentences(bert: BERT) -> None:
+    best = heads.best_head(bert, heads.relations()[2])
+    for preset in presets.position_head(best):
+        assert {preset.query, preset.key} <= {*preset.text.split()}
+        assert (preset.layer, preset.head) == (best.layer, best.head)
+        assert world_tokenizer().vocab.need("unk") not in ids(preset.text.split())

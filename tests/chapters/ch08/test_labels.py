@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch08 import labels
-from plmlab.chapters.ch08.encoders import AllLayersBiLSTM
 from plmlab.transfer import EVERY, development
 from plmlab.transfer import test_set as evaluation_set
+from studies.ch08 import labels
+from studies.ch08.encoders import AllLayersBiLSTM
 
 
 def test_from_scratch_starts_as_large_as_the_checkpoint_with_other_weights_a_seed() -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch08.senses import accuracy, by_side
+from plmlab.chapters.ch08.senses import above_most_frequent_sense, accuracy, by_side, encodes_cue
 from plmlab.world.datasets.occurrences import Occurrence
 
 
@@ -32,3 +32,17 @@ def test_a_vector_with_the_sense_is_correct_on_both_sides_and_the_most_frequent_
 def test_the_error_counts_patterns_and_not_sentences() -> None:
     once, often = (accuracy([(True, ROWS[0]), (False, ROWS[1])] * times) for times in (1, 5))
     assert once == pytest.approx(often)
+
+
+def test_the_cue_is_encoded_if_bert_is_two_standard_errors_above_both_models() -> None:
+    def told(untrained: float, gpt: float) -> dict[str, dict[str, tuple[float, float]]]:
+        return {"BERT": {"right": (0.9, 0.0)}, "untrained BERT": {"right": (untrained, 0.1)},
+                "GPT": {"right": (gpt, 0.1)}}
+
+    assert encodes_cue(told(0.6, 0.6))
+    assert not encodes_cue(told(0.75, 0.6)) and not encodes_cue(told(0.6, 0.75))
+
+
+def test_the_models_above_the_most_frequent_sense_are_named() -> None:
+    told = {"most frequent sense": (0.5, 0.1), "GPT": (0.55, 0.06), "BERT": (0.6, 0.05)}
+    assert above_most_frequent_sense(told) == ["BERT"]

@@ -1,4 +1,4 @@
-"""The cheap rules, counted by hand."""
+"""The baselines without a language model, counted by hand."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -9,8 +9,8 @@ import pytest
 from toy_size import changed
 
 from plmlab import transfer
-from plmlab.chapters.ch08 import cheap_rules
-from plmlab.chapters.ch08.cheap_rules import overlap, overlap_score
+from plmlab.chapters.ch08 import word_overlap
+from plmlab.chapters.ch08.word_overlap import overlap, overlap_score
 from plmlab.transfer import TASKS, majority
 from plmlab.transfer import test_set as evaluation_set
 
@@ -23,7 +23,7 @@ def few(name: str, seed: int) -> list[Any]:
 
 @pytest.fixture(scope="module", autouse=True)
 def few_labels() -> Iterator[None]:
-    with changed((transfer, "training_rows", few), (cheap_rules, "training_rows", few)):
+    with changed((transfer, "training_rows", few), (word_overlap, "training_rows", few)):
         yield
 
 

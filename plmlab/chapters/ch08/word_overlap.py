@@ -1,5 +1,5 @@
-"""Baselines for the four tasks without a language model: the majority class, and the word overlap of two sentences.
-"""
+"""Word-overlap baseline for paraphrase detection, without a language model: two sentences that share many words are
+predicted to be paraphrases."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ def overlap(one: Sequence[str], other: Sequence[str]) -> float:
 
 
 def overlap_score() -> float:
-    """Test accuracy on "a pair" (paraphrase) of predicting "same" if the overlap exceeds a threshold, which is the one
-    with the best accuracy on the training rows."""
+    """Test accuracy on paraphrase of predicting "same" if the overlap is at least a threshold, the one with the best
+    accuracy on the training rows."""
     def score(rows: Sequence, threshold: float) -> float:
         return sum((overlap(row.first, row.second) >= threshold) == row.same for row in rows) / len(rows)
     train_rows = training_rows("a pair", 0)
