@@ -92,8 +92,8 @@ def ablation() -> Rows:
 def ablation_outcomes() -> Rows:
     """The outcomes of both claims on each task."""
     arms = recorded()["both sides"]["arms"]
-    claims = {"both sides matter: BERT, no NSP, above left-to-right": ("no next sentence", "left to right"),
-              "NSP matters: BERT above BERT, no NSP": ("BERT", "no next sentence")}
+    claims = {"both sides matter: BERT, no NSP, outperforms left-to-right": ("no next sentence", "left to right"),
+              "NSP matters: BERT outperforms BERT, no NSP": ("BERT", "no next sentence")}
     return {claim: [outcome(*(arms[name][task]["score"] for name in pair)) for task in ABLATION_TASKS]
             for claim, pair in claims.items()}
 
@@ -110,7 +110,7 @@ def masking() -> Rows:
     arms, ways = recorded()["both sides"]["arms"], recorded()["both sides"]["ways"]
     scores = {name: [arms[run]["names"]["score"] for run in runs] for name, runs in MASKING.items()}
     return {name: spreads([*scores[name], ways[tuned]["words in sight"]]) for name, (_, tuned) in MASKING.items()} | {
-        "claim: 80/10/10 above always [MASK]": [*map(outcome, *scores.values()), ""]}
+        "claim: 80/10/10 outperforms always [MASK]": [*map(outcome, *scores.values()), ""]}
 
 
 def _label_counts() -> list[str]:

@@ -93,6 +93,11 @@ def accuracy(hits: Sequence[tuple[bool, Occurrence]]) -> Accuracy:
     return sum(correct) / len(correct), error_by_pattern(correct, rows)
 
 
+def held_out_count() -> int:
+    """The number of held-out templates."""
+    return len({row.pattern for _, probed in other_patterns() for row in probed})
+
+
 def encodes_cue(by_model: Mapping[str, Mapping[str, Accuracy]]) -> bool:
     """The rule for the cue: with the cue to the right, BERT's probe is above those of the untrained BERT and of the GPT
     by more than two standard errors."""

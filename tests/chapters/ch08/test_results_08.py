@@ -22,7 +22,7 @@ def test_the_outcomes_are_those_of_the_chapters_verdicts() -> None:
         "acceptability": [OPEN, SUPPORTED, SUPPORTED], "paraphrase": [OPEN, OPEN, SUPPORTED], "NER": [SUPPORTED] * 3,
         "extractive QA": [SUPPORTED] * 3}
     assert [*results.ablation_outcomes().values()] == [[NOT, OPEN, NOT]] * 2
-    assert results.masking()["claim: 80/10/10 above always [MASK]"] == [SUPPORTED, OPEN, ""]
+    assert results.masking()["claim: 80/10/10 outperforms always [MASK]"] == [SUPPORTED, OPEN, ""]
 
 
 def test_all_fine_tuned_means_are_above_those_from_scratch() -> None:

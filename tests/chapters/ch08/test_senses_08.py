@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch08.senses import above_most_frequent_sense, accuracy, by_side, encodes_cue
-from plmlab.world.datasets.occurrences import Occurrence
+from plmlab.chapters.ch08.senses import above_most_frequent_sense, accuracy, by_side, encodes_cue, held_out_count
+from plmlab.world.datasets.occurrences import Occurrence, other_patterns
 
 
 def row(sense: str, side: str, pattern: str) -> Occurrence:
@@ -46,3 +46,8 @@ def test_the_cue_is_encoded_if_bert_is_two_standard_errors_above_both_models() -
 def test_the_models_above_the_most_frequent_sense_are_named() -> None:
     told = {"most frequent sense": (0.5, 0.1), "GPT": (0.55, 0.06), "BERT": (0.6, 0.05)}
     assert above_most_frequent_sense(told) == ["BERT"]
+
+
+def test_the_held_out_templates_are_those_of_both_splits() -> None:
+    splits = [{row.pattern for row in probed} for _, probed in other_patterns()]
+    assert max(map(len, splits)) <= held_out_count() <= sum(map(len, splits))
