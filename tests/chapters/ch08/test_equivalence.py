@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def written(*changes: str) -> dict[str, Any]:
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         assert old in code, old
         code = code.replace(old, new)
-    names: dict[str, Any] = {"tokenizer": world_tokenizer()}
+    names: dict[str, Any] = {"tokenizer": world_tokenizer(), "replace": replace}
     exec(code, names)
     return names
 
@@ -72,7 +73,8 @@ def test_pretraining_is_that_of_plmlab_and_of_transformers() -> None:
 @pytest.mark.parametrize("changes", [
     (" + self.segment(segments)", ""), (" + self.position(positions)", ""), ("F.gelu(self.up", "F.relu(self.up"),
     ("self.norm1(x + self.attention(x, attn_mask))", "x + self.attention(self.norm1(x), attn_mask)"),
-    ("h = self.norm(self.token", "h = (self.token"), ("self.attention(x, attn_mask)", "self.attention(x, None)"),
+    ("h = self.norm(self.token", "h = (self.token"),
+    ("block(h, attn_mask)", "block(h, replace(attn_mask, causal=True))"),
     ("F.gelu(self.transform(h))", "self.transform(h)"), ("h[:, 0]).tanh()", "h[:, 0])"),
     ("self.pooler(h[:, 0])", "self.pooler(h[:, 1])"), ("token.weight.T + self.bias", "token.weight.T"),
 ])
