@@ -50,7 +50,7 @@ def turned(tokens: Int[Tensor, "batch time"], lengths: Int[Tensor, "batch"]) -> 
     return torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in pairs])
 
 
-def context_of(
+def attention_context(
     state: Float[Tensor, "batch width"], memory: Float[Tensor, "batch time width"], real: Bool[Tensor, "batch time"],
 ) -> Float[Tensor, "batch width"]:
     """The context vector of one decoder state: attention over the encoder states.
@@ -215,7 +215,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "04.2", "the context vector", context_of, draw_memories,
+        "04.2", "the context vector", attention_context, draw_memories,
         mistakes={
             "the scores are divided by √width, as in the Transformer; here they are not scaled":
                 edit("state, memory)", "state, memory) / state.shape[1] ** 0.5"),

@@ -20,8 +20,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from plmlab.chapters.ch04.attention_alignment import attention_matrices
 from plmlab.chapters.ch04.gold import gold
-from plmlab.chapters.ch04.looks import looked
 from plmlab.chapters.ch04.translation import Arm, pairs
 from plmlab.example import IGNORE, PairBatch
 from plmlab.interpret.alignments import ACROSS
@@ -140,7 +140,7 @@ def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict
     for which it stays unchanged.
     """
     batch = pairs(some, arm)
-    unaided, weights = with_another(model, some, arm, "source"), looked(model, some)
+    unaided, weights = with_another(model, some, arm, "source"), attention_matrices(model, some)
     before = under(model, batch, lambda weights, real: weights)
     same = torch.stack([under(model, batch, one_hot_at(position)) == before
                         for position in range(batch.source.tokens.shape[1])])
@@ -169,7 +169,7 @@ def mass_on_aligned(model: nn.Module, some: Sequence[Passage], arm: Arm) -> dict
     """Split the words with a gold link into those whose prediction does not depend on the weights
     (``weight_independent``) and the others (``needed``); return, for both groups, the number of words and the fraction
     whose aligned word has the highest weight."""
-    independent, weights = weight_independent(model, some, arm), looked(model, some)
+    independent, weights = weight_independent(model, some, arm), attention_matrices(model, some)
     hits: dict[str, list[bool]] = {"free": [], "needed": []}
     for row, passage in enumerate(some):
         for target, source in gold(passage):

@@ -8,7 +8,7 @@ learning can start.
 The rule, fixed before the runs, for configurations trained for 2,000 updates:
 
 - **Helps**: on passages of 30 words the loss of every seed with a reversed source is below that of every seed without
-  reversal. **Hurts**: the opposite holds. **Open**: the seeds overlap.
+  reversal. **Hurts**: the opposite holds. **Undecided**: the seeds overlap.
 - **The explanation** by the shortest lag is tested by the onset of learning: the number of updates until the loss on
   passages of 30 words is below 0.5 nats per word (a model that generates Chinese without using the source has a loss of
   about 0.6). The explanation makes two predictions. (1) With the last sentence first, and each sentence forwards, the
@@ -16,7 +16,7 @@ The rule, fixed before the runs, for configurations trained for 2,000 updates:
   plain source. (2) 10 padding tokens make the shortest lag of the reversed source equal to that of the plain source
   without padding: the former starts to learn, on average, no earlier than the latter. A run that does not start to
   learn within its updates counts as starting after them; if padding prevents both configurations from learning at all,
-  prediction 2 is open.
+  prediction 2 is undecided.
 """
 
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ ONSET_LOSS = 0.5
 """A loss in nats per word that no decoder reaches without using the source."""
 
 
-def verdict(told: dict[str, Any]) -> str:
-    """Apply the rule above: "helps", "hurts" or "open". ``told`` is the stored ``loss``."""
-    plain, reversed_source = (told[name]["30"]["whole"] for name in ("fixed", "backwards"))
+def verdict(losses: dict[str, Any]) -> str:
+    """Apply the rule above: "helps", "hurts" or "undecided". ``losses`` is the stored ``loss``."""
+    plain, reversed_source = (losses[name]["30"]["whole"] for name in ("fixed", "backwards"))
     if reversed_source["high"] < plain["low"]:
         return "helps"
-    return "hurts" if plain["high"] < reversed_source["low"] else "open"
+    return "hurts" if plain["high"] < reversed_source["low"] else "undecided"
 
 
 def onset_update(history: Sequence[Sequence[int | float]]) -> float:

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from plmlab import checkpoints
-from plmlab.chapters.ch04 import bottleneck, looks, other_weights, reversal
+from plmlab.chapters.ch04 import attention_alignment, other_weights, reversal, single_vector_bottleneck
 from plmlab.chapters.ch04.gold import gold
 from plmlab.chapters.ch04.translation import Arm, new, pairs
 from plmlab.chapters.ch04.translation import test_set as evaluation_set
 from plmlab.interpret.alignments import cross_attention_weights
-from studies.ch04.looks import right
+from studies.ch04.attention_alignment import alignment_accuracy
 
 
 def figures(value: float) -> dict[str, Any]:
@@ -19,9 +19,9 @@ def figures(value: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("fixed", "general", "rise", "told"), [
-    ((90, 60), (95, 93), 0.01, "holds"), ((90, 75), (95, 91), 0.01, "holds in part"),
-    ((90, 75), (95, 85), 0.01, "fails"), ((90, 86), (95, 95), 0.01, "no bottleneck here"),
-    ((90, 71), (95, 94), 0.01, "holds in part"), ((90, 60), (95, 93), 0.2, "holds in part"),
+    ((90, 60), (95, 93), 0.01, "supported"), ((90, 75), (95, 91), 0.01, "partly supported"),
+    ((90, 75), (95, 85), 0.01, "not supported"), ((90, 86), (95, 95), 0.01, "no bottleneck here"),
+    ((90, 71), (95, 94), 0.01, "partly supported"), ((90, 60), (95, 93), 0.2, "partly supported"),
     ((90, 60), (89, 88), 0.01, "untrained")])
 def test_the_rule_of_the_bottleneck(fixed: tuple[int, int], general: tuple[int, int], rise: float, told: str) -> None:
     def arm(ends: tuple[int, int], rise: float) -> dict[str, Any]:
@@ -29,20 +29,20 @@ def test_the_rule_of_the_bottleneck(fixed: tuple[int, int], general: tuple[int, 
             ("10", "60"), ends, (0.1, 0.1 + rise), strict=True)}}
 
     both = {"fixed": arm(fixed, 0.5), "general": arm(general, rise)}
-    assert bottleneck.verdict(both, "general", "fixed", 6000) == told
+    assert single_vector_bottleneck.verdict(both, "general", "fixed", 6000) == told
 
 
 @pytest.mark.parametrize(("found", "told"), [
-    ((0.9, 0.88), "holds"), ((0.9, 0.86), "holds in part"), ((0.8, 0.8), "holds in part"), ((0.6, 0.5), "fails"),
-    ((0.6, 0.7), "open"), ((0.71, 0.8), "open")])
+    ((0.9, 0.88), "supported"), ((0.9, 0.86), "partly supported"), ((0.8, 0.8), "partly supported"),
+    ((0.6, 0.5), "not supported"), ((0.6, 0.7), "undecided"), ((0.71, 0.8), "undecided")])
 def test_the_rule_of_alignments(found: tuple[float, float], told: str) -> None:
     figures = {"attention": {"dot": {"30": {"shift 0": {"values": list(found)}}}}, "pull": 4.0,
                "ibm": {"0": {"30": {"values": [0.7, 0.7]}}, "4": {"30": {"values": [0.85, 0.85]}}}}
-    assert looks.verdict(figures, "dot") == told
+    assert attention_alignment.verdict(figures, "dot") == told
 
 
 @pytest.mark.parametrize(("forwards", "backwards", "told"), [
-    ((.5, .6), (.3, .4), "helps"), ((.5, .6), (.45, .55), "open"), ((.5, .6), (.7, .9), "hurts")])
+    ((.5, .6), (.3, .4), "helps"), ((.5, .6), (.45, .55), "undecided"), ((.5, .6), (.7, .9), "hurts")])
 def test_the_rule_of_reversal(forwards: tuple[float, float], backwards: tuple[float, float], told: str) -> None:
     losses = {name: {"30": {"whole": {"low": low, "high": high}}}
               for name, (low, high) in {"fixed": forwards, "backwards": backwards}.items()}
@@ -101,12 +101,13 @@ def test_with_the_source_of_another_passage() -> None:
     assert [int(row.sum()) for row in other_weights.has_gold_link(some, asked)] == [len(gold(one)) for one in some]
 
 
-def test_what_hangs_on_no_look_is_free() -> None:
+def test_words_that_depend_on_no_weights_are_free() -> None:
     model, some = checkpoints.load("general-passages")[0].eval(), evaluation_set(20, 0, 6)
     told = other_weights.mass_on_aligned(model, some, Arm("general"))
     assert sum(count for count, _ in told.values()) == sum(len(gold(one)) for one in some) > 20
     assert sum(count * share for count, share in told.values()) == pytest.approx(
-        right(looks.looked(model, some), some) * sum(len(gold(one)) for one in some))
+        alignment_accuracy(attention_alignment.attention_matrices(model, some), some)
+        * sum(len(gold(one)) for one in some))
     assert 0 < told["free"][0] < told["needed"][0]
     with torch.no_grad():
         model.combine.weight[:, :128] = 0

@@ -7,10 +7,10 @@ translation is given (forced decoding), and the weights are those of the step th
 The rule was fixed before the runs and applies to passages of 30 words; "more" means at least 2 percentage points more
 for all three seeds, on the same passages:
 
-- **Holds** for an attention mechanism: more correct links than the strongest baseline, IBM model 1 with a diagonal
+- **Supported** for an attention mechanism: more correct links than the strongest baseline, IBM model 1 with a diagonal
   prior.
-- **Holds in part**: more than IBM model 1 without the prior, but not more than with the prior.
-- **Fails**: IBM model 1 without the prior has more. **Open**: otherwise.
+- **Partly supported**: more than IBM model 1 without the prior, but not more than with the prior.
+- **Not supported**: IBM model 1 without the prior has more. **Undecided**: otherwise.
 """
 
 from collections.abc import Sequence
@@ -27,22 +27,22 @@ from plmlab.world.datasets.passages import Passage
 MARGIN = 0.02
 
 
-def looked(model: torch.nn.Module, some: Sequence[Passage]) -> list[Float[Tensor, "time key"]]:
+def attention_matrices(model: torch.nn.Module, some: Sequence[Passage]) -> list[Float[Tensor, "time key"]]:
     """Attention weights of each passage under forced decoding, without padding."""
     return list(cross_attention_weights(model, pairs(some)))
 
 
-def verdict(told: dict[str, Any], name: str) -> str:
-    """Apply the rule above to an attention mechanism (``name``: kind and number of updates); ``told`` is the stored
+def verdict(record: dict[str, Any], name: str) -> str:
+    """Apply the rule above to an attention mechanism (``name``: kind and number of updates); ``record`` is the stored
     record."""
-    attention = told["attention"][name]["30"]["shift 0"]["values"]
-    plain, pulled = (told["ibm"][f"{pull:g}"]["30"]["values"] for pull in (0.0, told["pull"]))
+    attention = record["attention"][name]["30"]["shift 0"]["values"]
+    plain, pulled = (record["ibm"][f"{pull:g}"]["30"]["values"] for pull in (0.0, record["pull"]))
 
     def more(first: list[float], second: list[float]) -> bool:
         return all(one >= other + MARGIN for one, other in zip(first, second, strict=True))
 
     if more(plain, attention):
-        return "fails"
+        return "not supported"
     if more(attention, plain):
-        return "holds" if more(attention, pulled) else "holds in part"
-    return "open"
+        return "supported" if more(attention, pulled) else "partly supported"
+    return "undecided"

@@ -9,10 +9,11 @@ The rule, fixed before the runs, applies to the mean of three seeds after 6,000 
 
 - **Untrained**: a model's BLEU is below 90 at 10 words, so that the decrease with length cannot be judged.
 - **No bottleneck here**: from 10 to 60 words the BLEU of the fixed-vector model falls by less than 5 points.
-- **Holds**: BLEU falls by at most 3 points with attention, and by at least 20 points for the fixed vector; and the
+- **Supported**: BLEU falls by at most 3 points with attention, and by at least 20 points for the fixed vector; and the
   loss, which unlike BLEU is clearly sensitive to sentence order, agrees: with attention it increases by less than a
   tenth of the increase without attention.
-- **Holds in part**: BLEU falls by less than half as much with attention as for the fixed vector. **Fails**: otherwise.
+- **Partly supported**: BLEU falls by less than half as much with attention as for the fixed vector. **Not supported**:
+  otherwise.
 
 After 2,000 updates, the same rule is applied to "end only", which has the parameters of attention but attends to a
 single position.
@@ -32,15 +33,16 @@ NOUNS = ("hat", "key")
 
 
 @cache
-def known() -> dict[Words, Words]:
-    """Map every sentence of a long training text to its Chinese translation (cached)."""
+def single_sentence_baseline() -> dict[Words, Words]:
+    """The table of a baseline that translates each sentence by itself: every sentence of a long training text → its
+    Chinese translation (cached)."""
     text: list[Translation] = list(islice(world.small().translations("train", seed=1), 20_000))
     return {pair.english: pair.chinese for pair in text}
 
 
 def verdict(arms: dict[str, Any], attention: str, fixed: str, updates: int) -> str:
-    """Apply the rule above to two configurations: "untrained", "no bottleneck here", "holds", "holds in part" or
-    "fails". ``arms`` is the stored record."""
+    """Apply the rule above to two configurations: "untrained", "no bottleneck here", "supported", "partly supported" or
+    "not supported". ``arms`` is the stored record."""
     def ends(name: str, what: str) -> tuple[float, float]:
         by_length = arms[name][str(updates)]
         return by_length[str(AIMS[0])][what]["mean"], by_length[str(AIMS[-1])][what]["mean"]
@@ -59,5 +61,5 @@ def verdict(arms: dict[str, Any], attention: str, fixed: str, updates: int) -> s
     if without < 5:
         return "no bottleneck here"
     if with_attention <= 3 and without >= 20 and loss_rise(attention) < loss_rise(fixed) / 10:
-        return "holds"
-    return "holds in part" if with_attention < without / 2 else "fails"
+        return "supported"
+    return "partly supported" if with_attention < without / 2 else "not supported"

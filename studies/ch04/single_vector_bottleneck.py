@@ -21,7 +21,7 @@ from typing import Any
 
 from plmlab import world
 from plmlab.chapters.ch04.arms import ARMS, SEEDS
-from plmlab.chapters.ch04.bottleneck import NOUNS, known
+from plmlab.chapters.ch04.single_vector_bottleneck import NOUNS, single_sentence_baseline
 from plmlab.chapters.ch04.translation import (
     AIMS,
     LONGEST,
@@ -64,9 +64,11 @@ def by_dictionary(some: Sequence[Passage]) -> list[Words]:
 
 def by_memory(some: Sequence[Passage]) -> list[Words]:
     """Nearest-neighbour baseline: the translation of the most similar training sentence (Dice word overlap)."""
+    known = single_sentence_baseline()
+
     def nearest(words: Words) -> Words:
         query = Counter(words)
-        return known()[max(known(), key=lambda other: 2 * (query & Counter(other)).total() / (len(words) + len(other)))]
+        return known[max(known, key=lambda other: 2 * (query & Counter(other)).total() / (len(words) + len(other)))]
 
     return [tuple(word for sentence in passage.sentences for word in nearest(sentence)) for passage in some]
 
@@ -75,12 +77,13 @@ def by_repair(some: Sequence[Passage]) -> list[Words]:
     """Nearest neighbour with repair: take the nearest training sentence of the same length, and replace the Chinese
     word for each differing word by that for the given word."""
     best = {word: max(row, key=row.__getitem__) for word, row in table(PULL).items()}
+    known = single_sentence_baseline()
 
     def repaired(words: Words) -> Words:
-        candidates = [other for other in known() if len(other) == len(words)] or list(known())
+        candidates = [other for other in known if len(other) == len(words)] or list(known)
         near = min(candidates, key=lambda other: sum(one != two for one, two in zip(words, other, strict=False)))
         replaced = {best.get(was): best.get(now) for was, now in zip(near, words, strict=False) if was != now}
-        return tuple(replaced.get(word) or word for word in known()[near])
+        return tuple(replaced.get(word) or word for word in known[near])
 
     return [tuple(word for sentence in passage.sentences for word in repaired(sentence)) for passage in some]
 
@@ -95,13 +98,13 @@ def reversed_sentences(some: Sequence[Passage]) -> list[Words]:
     return [tuple(chain.from_iterable(reversed(split_sentences(passage.chinese)))) for passage in some]
 
 
-RIVALS = {"dictionary": by_dictionary, "memory": by_memory, "repair": by_repair, "another": by_another,
+BASELINES = {"dictionary": by_dictionary, "memory": by_memory, "repair": by_repair, "another": by_another,
           "reversed": reversed_sentences}
 
 
 def read_before(some: Sequence[Passage]) -> float:
     """Fraction of the test sentences that occur in a long training text."""
-    return fmean(sentence in known() for passage in some for sentence in passage.sentences)
+    return fmean(sentence in single_sentence_baseline() for passage in some for sentence in passage.sentences)
 
 
 def examined(folder: str, name: str, updates: int, seed: int, split: str) -> dict[str, dict[str, float]]:
@@ -120,14 +123,14 @@ def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]
     written = translations(model, some, arm)
     return {noun: fmean(text == item.chinese for text, item in zip(written, some, strict=True)
                         if {noun, f"{noun}s"} & {*item.english}) for noun in NOUNS} | {
-        "known": fmean(text in set(known().values()) for text in written)}
+        "known": fmean(text in set(single_sentence_baseline().values()) for text in written)}
 
 
-def without_network(rival: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
-    """Length → results of `evaluate_translations` for a baseline of `RIVALS`, and the fraction of sentences that occur
-    in training (``read before``)."""
+def without_network(baseline: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
+    """Length → results of `evaluate_translations` for one of the `BASELINES`, and the fraction of sentences that occur in
+    training (``read before``)."""
     tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
-    return {str(aim): evaluate_translations(RIVALS[rival](some), some) | {"read before": read_before(some)}
+    return {str(aim): evaluate_translations(BASELINES[baseline](some), some) | {"read before": read_before(some)}
             for aim, some in tests.items()}
 
 
@@ -138,7 +141,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     folder = str(parts.folder)
     outcomes = parts(examined, [(folder, *run, split) for split in SPLITS for run in runs()])
     alone = parts(by_noun, [(folder, *run) for run in runs()])
-    others = parts(without_network, [(rival, seed, split) for rival in RIVALS for seed in SEEDS for split in SPLITS])
+    others = parts(without_network, [(baseline, seed, split) for baseline in BASELINES for seed in SEEDS
+                                     for split in SPLITS])
 
     def of_arms(figures: dict[tuple[Any, ...], Any], *split: str) -> dict[str, Any]:
         return {name: {str(updates): seed_statistics({seed: figures[folder, name, updates, seed, *split]
@@ -146,8 +150,8 @@ def measure(parts: Parts) -> dict[str, Any]:
                        for updates, seeds in budgets(name).items()} for name in ARMS}
 
     return {
-        "count": COUNT, "sentences": len(known()), "arms": of_arms(outcomes, "test"),
+        "count": COUNT, "sentences": len(single_sentence_baseline()), "arms": of_arms(outcomes, "test"),
         "combinations": of_arms(outcomes, "combinations"), "nouns": of_arms(alone),
-        "baselines": {rival: {split: seed_statistics({seed: others[rival, seed, split] for seed in SEEDS})
+        "baselines": {baseline: {split: seed_statistics({seed: others[baseline, seed, split] for seed in SEEDS})
                               for split in SPLITS}
-                      for rival in RIVALS}}
+                      for baseline in BASELINES}}

@@ -1,4 +1,4 @@
-"""Alignments from attention and from baselines without a network, evaluated by the rule of the chapter's `looks`.
+"""Alignments from attention and from baselines without a network, evaluated by the rule of the chapter's module.
 
 The study was designed after a pilot (seed 0, not recorded), in which "general" attended to the word *after* the aligned
 word: a unidirectional encoder still represents a word at the next position, where it knows that the word is complete.
@@ -19,27 +19,27 @@ from jaxtyping import Float
 from torch import Tensor
 
 from plmlab.chapters.ch04.arms import ARMS, LONGER, SEEDS, UPDATES
+from plmlab.chapters.ch04.attention_alignment import attention_matrices
 from plmlab.chapters.ch04.gold import Links, gold, names
-from plmlab.chapters.ch04.looks import looked
 from plmlab.chapters.ch04.translation import new, pairs, test_set
 from plmlab.interpret.alignments import ACROSS
 from plmlab.interpret.readable import inference
 from plmlab.interpret.watching import watch
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.world.datasets.passages import Passage
-from studies.ch04.bottleneck import table
 from studies.ch04.ibm import links, near
+from studies.ch04.single_vector_bottleneck import table
 from studies.ch04.trainings import STUDY, to_choose
 
-LOOKING = (("dot", UPDATES), ("general", UPDATES), ("general", LONGER), ("two-way", UPDATES), ("additive", UPDATES))
+MECHANISMS = (("dot", UPDATES), ("general", UPDATES), ("general", LONGER), ("two-way", UPDATES), ("additive", UPDATES))
 AIMS, COUNT = (10, 30, 60), 60
 SHIFTS = (-1, 0, 1)
-"""Offsets of the step whose weights are used, and of the expected argmax (see `right`)."""
+"""Offsets of the step whose weights are used, and of the expected argmax (see `alignment_accuracy`)."""
 PULLS = (0.0, 2.0, 4.0, 8.0)
 
 
-def right(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage], shift: int = 0, behind: int = 0,
-          links: Callable[[Passage], Links] = gold) -> float:
+def alignment_accuracy(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage], shift: int = 0,
+                       behind: int = 0, links: Callable[[Passage], Links] = gold) -> float:
     """Alignment accuracy: the fraction of linked words whose aligned word has the highest weight among all source
     positions, including [END].
 
@@ -51,7 +51,7 @@ def right(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage],
     return fmean(int(rows[target].argmax()) == source + behind for rows, target, source in linked)
 
 
-def on_partners(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage]) -> float:
+def weight_on_aligned(weights: Sequence[Float[Tensor, "time key"]], some: Sequence[Passage]) -> float:
     """Mean attention weight on the aligned word."""
     return fmean(float(rows[target, source]) for rows, passage in zip(weights, some, strict=True)
                  for target, source in gold(passage))
@@ -71,22 +71,23 @@ def attended(folder: str, name: str, updates: int, seed: int) -> dict[str, dict[
     figures = {}
     for aim in AIMS:
         some = test_set(aim, seed, COUNT)
-        weights = looked(model, some)
-        figures[str(aim)] = {f"shift {shift}": right(weights, some, shift) for shift in SHIFTS} | {
-            f"behind {shift}": right(weights, some, behind=shift) for shift in SHIFTS} | {
-            "weight": on_partners(weights, some), "names": right(weights, some, links=names),
-            "untrained": right(looked(fresh, some), some)}
+        weights = attention_matrices(model, some)
+        figures[str(aim)] = {f"shift {shift}": alignment_accuracy(weights, some, shift) for shift in SHIFTS} | {
+            f"behind {shift}": alignment_accuracy(weights, some, behind=shift) for shift in SHIFTS} | {
+            "weight": weight_on_aligned(weights, some), "names": alignment_accuracy(weights, some, links=names),
+            "untrained": alignment_accuracy(attention_matrices(fresh, some), some)}
     return figures
 
 
 def transformer(folder: str, seed: int) -> dict[str, dict[str, float]]:
     """Length → alignment accuracy of the ``mean`` of a Transformer's heads, and of its ``best`` head."""
     model, figures = STUDY.trained(folder, "transformer", updates=UPDATES, seed=seed), {}
-    accuracies = {name: right(weights, to_choose()) for name, weights in heads(model, to_choose()).items()}
+    accuracies = {name: alignment_accuracy(weights, to_choose()) for name, weights in heads(model, to_choose()).items()}
     best = max(accuracies, key=accuracies.__getitem__)
     for aim in AIMS:
         some = test_set(aim, seed, COUNT)
-        figures[str(aim)] = {"mean": right(looked(model, some), some), "best": right(heads(model, some)[best], some)}
+        figures[str(aim)] = {"mean": alignment_accuracy(attention_matrices(model, some), some),
+                             "best": alignment_accuracy(heads(model, some)[best], some)}
     return figures
 
 
@@ -127,14 +128,14 @@ def measure(parts: Parts) -> dict[str, Any]:
     ``ibm``: diagonal prior → length → alignment accuracy with spread; ``pull``: the best prior on the development
     passages."""
     folder = str(parts.folder)
-    runs = parts(attended, [(folder, *arm, seed) for arm in LOOKING for seed in SEEDS])
+    runs = parts(attended, [(folder, *arm, seed) for arm in MECHANISMS for seed in SEEDS])
     others = parts(transformer, [(folder, seed) for seed in SEEDS])
     counts = parts(counted, [(pull, seed) for pull in PULLS for seed in SEEDS])
     places = parts(without_counting, [(seed,) for seed in SEEDS])
     return {
         "attention": {f"{name}, {updates:,}": seed_statistics({seed: runs[folder, name, updates, seed]
                                                                for seed in SEEDS})
-                      for name, updates in LOOKING},
+                      for name, updates in MECHANISMS},
         "transformer": seed_statistics({seed: others[folder, seed] for seed in SEEDS}),
         "places": seed_statistics({seed: places[seed,] for seed in SEEDS}),
         "ibm": {f"{pull:g}": seed_statistics({seed: counts[pull, seed] for seed in SEEDS}) for pull in PULLS},
