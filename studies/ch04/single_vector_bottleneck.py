@@ -127,8 +127,8 @@ def by_noun(folder: str, name: str, updates: int, seed: int) -> dict[str, float]
 
 
 def without_network(baseline: str, seed: int, split: str = "test") -> dict[str, dict[str, float]]:
-    """Length → results of `evaluate_translations` for one of the `BASELINES`, and the fraction of sentences that occur in
-    training (``read before``)."""
+    """Length → results of `evaluate_translations` for one of the `BASELINES`, and the fraction of sentences that occur
+    in training (``read before``)."""
     tests = {aim: test_set(aim, seed, COUNT, split) for aim in AIMS}
     return {str(aim): evaluate_translations(BASELINES[baseline](some), some) | {"read before": read_before(some)}
             for aim, some in tests.items()}

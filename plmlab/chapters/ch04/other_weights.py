@@ -1,7 +1,8 @@
 """Is attention an explanation? Counterfactual attention weights (Jain and Wallace 2019; Wiegreffe and Pinter 2019).
 
 At each target position, under teacher forcing, the attention weights are replaced: by the same weights in a random
-order (``shuffled``), by uniform weights (``uniform_weights``), or by all weight on the highest-weighted word (``one``).
+order (``shuffled``), by uniform weights (``uniform_weights``), or by all weight on the highest-weighted word
+(``one_hot_on_highest``).
 If the prediction stays the same under very different weights, the original weights do not explain it.
 
 Many words are predictable from the preceding target words. Therefore results are also given for the words with a gold
@@ -49,7 +50,7 @@ def uniform_weights(weights: Tensor, real: Tensor) -> Tensor:
     return (real / real.sum(-1, keepdim=True)).to(weights).expand_as(weights)
 
 
-def one(weights: Tensor, real: Tensor) -> Tensor:
+def one_hot_on_highest(weights: Tensor, real: Tensor) -> Tensor:
     """One-hot weights on the source word with the highest weight."""
     return one_hot(weights.argmax(-1), weights.shape[-1]).to(weights)
 
@@ -110,15 +111,15 @@ def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: E
     """`unchanged_rates` under replaced attention weights.
 
     The result also has the mean total variation distance, from 0 to 1, between the original and the replaced weights
-    (``moved``), and between the two output distributions (``beliefs``).
+    (``weight change``), and between the two output distributions (``output change``).
     """
     batch = pairs(some, arm)
     real = batch.source.padding_mask[:, None, None]
-    moved = []
+    distances = []
 
     def change(weights: Tensor) -> Tensor:
         changed = exchange(weights, real)
-        moved.append((changed - weights).abs().sum(-1).mean(1) / 2)
+        distances.append((changed - weights).abs().sum(-1).mean(1) / 2)
         return changed
 
     with inference(model):
@@ -127,15 +128,15 @@ def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: E
             after = model(batch).softmax(-1)
     is_target = batch.targets != IGNORE
     return unchanged_rates(before.argmax(-1) == after.argmax(-1), some, batch) | {
-        "moved": float(torch.cat(moved, 1)[is_target].mean()),
-        "beliefs": float(((after - before).abs().sum(-1) / 2)[is_target].mean())}
+        "weight change": float(torch.cat(distances, 1)[is_target].mean()),
+        "output change": float(((after - before).abs().sum(-1) / 2)[is_target].mean())}
 
 
 def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
     """Search over one-hot attention weights, for words with a gold link whose prediction depends on the source.
 
-    ``asked`` is the number of these words; ``another`` is the fraction for which the prediction stays unchanged under
-    one-hot weights on some position other than the highest-weighted one; ``partner`` is the fraction for which it stays
+    ``tested`` is the number of these words; ``another`` is the fraction for which the prediction stays unchanged under
+    one-hot weights on some position other than the highest-weighted one; ``aligned`` is the fraction for which it stays
     unchanged under one-hot weights on the aligned word; and ``positions`` is the mean fraction of the other positions
     for which it stays unchanged.
     """
@@ -152,8 +153,8 @@ def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict
                 unchanged = same[:len(passage.english), row, target].tolist()
                 others = [same_word for index, same_word in enumerate(unchanged) if index != highest]
                 results.append((any(others), unchanged[source], fmean(others)))
-    another, on_partner, positions = map(fmean, zip(*results, strict=True))
-    return {"asked": float(len(results)), "another": another, "partner": on_partner, "positions": positions}
+    another, aligned, positions = map(fmean, zip(*results, strict=True))
+    return {"tested": float(len(results)), "another": another, "aligned": aligned, "positions": positions}
 
 
 def weight_independent(model: nn.Module, some: Sequence[Passage], arm: Arm) -> Bool[Tensor, "batch time"]:
@@ -166,12 +167,13 @@ def weight_independent(model: nn.Module, some: Sequence[Passage], arm: Arm) -> B
 
 
 def mass_on_aligned(model: nn.Module, some: Sequence[Passage], arm: Arm) -> dict[str, tuple[int, float]]:
-    """Split the words with a gold link into those whose prediction does not depend on the weights
-    (``weight_independent``) and the others (``needed``); return, for both groups, the number of words and the fraction
+    """Split the words with a gold link into those whose prediction is independent of the weights (see
+    `weight_independent`) and the others (``dependent``); return, for both groups, the number of words and the fraction
     whose aligned word has the highest weight."""
     independent, weights = weight_independent(model, some, arm), attention_matrices(model, some)
-    hits: dict[str, list[bool]] = {"free": [], "needed": []}
+    hits: dict[str, list[bool]] = {"independent": [], "dependent": []}
     for row, passage in enumerate(some):
         for target, source in gold(passage):
-            hits["free" if independent[row, target] else "needed"].append(int(weights[row][target].argmax()) == source)
+            kind = "independent" if independent[row, target] else "dependent"
+            hits[kind].append(int(weights[row][target].argmax()) == source)
     return {kind: (len(correct), fmean(correct) if correct else nan) for kind, correct in hits.items()}

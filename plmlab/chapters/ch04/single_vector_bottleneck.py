@@ -21,6 +21,7 @@ single position.
 
 from functools import cache
 from itertools import islice
+from math import exp
 from typing import Any
 
 from plmlab import world
@@ -38,6 +39,14 @@ def single_sentence_baseline() -> dict[Words, Words]:
     Chinese translation (cached)."""
     text: list[Translation] = list(islice(world.small().translations("train", seed=1), 20_000))
     return {pair.english: pair.chinese for pair in text}
+
+
+def loss_without_source() -> float:
+    """The loss in nats per Chinese word of the best decoder that does not use the source: the entropy of the world's
+    sentences, divided by their expected length in Chinese."""
+    pairs = single_sentence_baseline().items()
+    logs = [(world.small().logprob(english), len(chinese)) for english, chinese in pairs]
+    return -sum(exp(log) * log for log, _ in logs) / sum(exp(log) * length for log, length in logs)
 
 
 def verdict(arms: dict[str, Any], attention: str, fixed: str, updates: int) -> str:

@@ -159,7 +159,8 @@ def test_scheduled_inputs_in_plain_words(epsilon: float) -> None:
 def test_the_toys_of_the_docstrings_come_out() -> None:
     told = right.reverse_sources(torch.tensor([[7, 8, 9], [5, 6, 0]]), 0)
     assert told.tolist() == [[9, 8, 7], [6, 5, 0]]
-    context = right.attention_context(torch.tensor([[1.0, 0]]), torch.tensor([[[0, 4], [1.1, 0]]]), torch.tensor([[True] * 2]))
+    context = right.attention_context(torch.tensor([[1.0, 0]]), torch.tensor([[[0, 4], [1.1, 0]]]),
+                                      torch.tensor([[True] * 2]))
     assert context[0].tolist() == pytest.approx([0.82, 1], abs=0.01)
     scores = right.additive_scores(*right.draw_states(generator())["all widths 1"])
     assert scores[0].tolist() == pytest.approx([1.99, 0], abs=0.001)
@@ -416,7 +417,8 @@ def one_more(number: str):
     ("04.1", lambda tokens, pad: tokens.where(tokens == pad, 7), "A text does not have its original words"),
     ("04.1", packed, "expected a tensor [2, 3]"),
     ("04.2", one_more("04.2"), "below or above that of all words"),
-    ("04.2", lambda *args: right.attention_context(*args) / args[1].shape[1], "is the expected output divided by 2, 5, 4"),
+    ("04.2", lambda *args: right.attention_context(*args) / args[1].shape[1],
+     "is the expected output divided by 2, 5, 4"),
     ("04.3", lambda *args: 50 * right.additive_scores(*args), "above the sum of |v|"),
     ("04.3", lambda *args: right.additive_scores(*args).softmax(-1), "Yours is the softmax of the expected output"),
     ("04.4", one_more("04.4"), "Yours is 1.4, expected 0.4"),

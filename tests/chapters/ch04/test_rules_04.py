@@ -1,5 +1,7 @@
 """What chapter 04's notebook asks beside its models: the rules that were written down, by hand, and other weights."""
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,6 +32,16 @@ def test_the_rule_of_the_bottleneck(fixed: tuple[int, int], general: tuple[int, 
 
     both = {"fixed": arm(fixed, 0.5), "general": arm(general, rise)}
     assert single_vector_bottleneck.verdict(both, "general", "fixed", 6000) == told
+
+
+def test_the_loss_without_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sentences of probability 3/4 and 1/4, with two and four Chinese words."""
+    texts = {("a",): ("x", "y"), ("b",): ("x", "y", "z", "u")}
+    monkeypatch.setattr(single_vector_bottleneck, "single_sentence_baseline", lambda: texts)
+    fake = SimpleNamespace(logprob=lambda words: math.log(0.75 if words == ("a",) else 0.25))
+    monkeypatch.setattr(single_vector_bottleneck.world, "small", lambda: fake)
+    entropy = 0.75 * math.log(4 / 3) + 0.25 * math.log(4)
+    assert single_vector_bottleneck.loss_without_source() == pytest.approx(entropy / 2.5)
 
 
 @pytest.mark.parametrize(("found", "told"), [
@@ -68,25 +80,25 @@ def test_other_weights_are_weights_on_real_words() -> None:
     model, some = new(Arm("general", 16), 0), [*evaluation_set(10, 0, 3), *evaluation_set(30, 0, 2)]
     real = pairs(some).source.padding_mask[:, None, None]
     weights = cross_attention_weights(model, pairs(some))[:, None]
-    for exchange in (other_weights.shuffled(0), other_weights.uniform_weights, other_weights.one):
+    for exchange in (other_weights.shuffled(0), other_weights.uniform_weights, other_weights.one_hot_on_highest):
         changed = exchange(weights, real)
         assert torch.allclose(changed.sum(-1), torch.ones(()))
         assert not changed.masked_select(~real.expand_as(changed)).any()
     turned = other_weights.shuffled(0)(weights, real)
     assert torch.allclose(turned.sort(-1).values, weights.sort(-1).values)
     assert not torch.allclose(turned, weights)
-    assert torch.equal(other_weights.one(weights, real).argmax(-1), weights.argmax(-1))
+    assert torch.equal(other_weights.one_hot_on_highest(weights, real).argmax(-1), weights.argmax(-1))
 
 
 def test_weights_that_stay_change_nothing_and_others_do() -> None:
     model, some = new(Arm("general", 16), 0), evaluation_set(20, 0, 4)
     same = other_weights.predictions_unchanged(model, some, lambda weights, real: weights, Arm("general"))
-    assert same == pytest.approx({"same": 1.0, "same, gold": 1.0, "moved": 0.0, "beliefs": 0.0}, abs=1e-5)
-    turned = other_weights.predictions_unchanged(model, some, other_weights.one, Arm("general"))
-    assert turned["moved"] > 0.5 and turned["beliefs"] > 0
-    stepwise = other_weights.predictions_unchanged(new(Arm("additive", 16), 0), some, other_weights.one,
+    assert same == pytest.approx({"same": 1.0, "same, gold": 1.0, "weight change": 0.0, "output change": 0.0}, abs=1e-5)
+    turned = other_weights.predictions_unchanged(model, some, other_weights.one_hot_on_highest, Arm("general"))
+    assert turned["weight change"] > 0.5 and turned["output change"] > 0
+    stepwise = other_weights.predictions_unchanged(new(Arm("additive", 16), 0), some, other_weights.one_hot_on_highest,
                                                    Arm("additive"))
-    assert stepwise["moved"] > 0.5
+    assert stepwise["weight change"] > 0.5
 
 
 def test_with_the_source_of_another_passage() -> None:
@@ -108,19 +120,19 @@ def test_words_that_depend_on_no_weights_are_free() -> None:
     assert sum(count * share for count, share in told.values()) == pytest.approx(
         alignment_accuracy(attention_alignment.attention_matrices(model, some), some)
         * sum(len(gold(one)) for one in some))
-    assert 0 < told["free"][0] < told["needed"][0]
+    assert 0 < told["independent"][0] < told["dependent"][0]
     with torch.no_grad():
         model.combine.weight[:, :128] = 0
     assert bool(other_weights.weight_independent(model, some, Arm("general")).all())
-    assert other_weights.mass_on_aligned(model, some, Arm("general"))["needed"][0] == 0
+    assert other_weights.mass_on_aligned(model, some, Arm("general"))["dependent"][0] == 0
 
 
 def test_all_weight_on_one_position() -> None:
     model, some = checkpoints.load("general-passages")[0], evaluation_set(20, 0, 6)
     told = other_weights.one_hot_attention(model, some, Arm("general"))
-    assert 0 < told["asked"] < sum(len(gold(one)) for one in some)
-    assert 0 < told["positions"] < told["another"] <= 1 and told["positions"] < told["partner"] <= 1
+    assert 0 < told["tested"] < sum(len(gold(one)) for one in some)
+    assert 0 < told["positions"] < told["another"] <= 1 and told["positions"] < told["aligned"] <= 1
     with torch.no_grad():
         model.combine.weight[:, :128] = 0
     told = other_weights.one_hot_attention(model, some, Arm("general"))
-    assert told["another"] == told["partner"] == told["positions"] == 1
+    assert told["another"] == told["aligned"] == told["positions"] == 1
