@@ -1,9 +1,9 @@
 """Training of word vectors on sentences with skip-gram or CBOW, with snapshots of the vector space."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 import torch
 
@@ -46,6 +46,62 @@ def vectors_of(model: Word2Vec, tokenizer: Tokenizer, *, output: bool = False) -
     return WordVectors(tuple(str(tokenizer.backend.id_to_token(id)) for id in ids), table[torch.tensor(ids)])
 
 
+@dataclass(frozen=True)
+class EncodedText:
+    """Sentences as ids, with the tokenizer of their vocabulary.
+
+    ``counts`` gives the frequency of each word of the vocabulary, the most frequent word first; ``rows`` are the
+    sentences as ids, without those that have fewer than two words of the vocabulary.
+    """
+
+    tokenizer: Tokenizer
+    counts: tuple[int, ...] = field(repr=False)
+    rows: Sequence[Sequence[int]] = field(repr=False)
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sequence[str]], *, least: int = 1, most: int | None = None) -> Self:
+        """Encode sentences with a vocabulary of the words that occur at least ``least`` times, and of these the
+        ``most`` most frequent. Raises ValueError if fewer than two words, or no sentence, are left."""
+        texts = [*sentences]
+        for sentence in texts:
+            refuse_string(sentence, "a sentence")
+        counts = Counter(word for sentence in texts for word in sentence)
+        words = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+                 if count >= least and word not in OURS][:most]
+        if len(words) < 2:
+            raise ValueError(f"the text has {len(counts):,} different words, of which {len(words)} occur {least} times "
+                             "or more; vectors need at least two: give a longer text, or a smaller least=")
+        tokenizer = word_tokenizer(words)
+        id = dict(zip(words, tokenizer.vocab.words, strict=True))
+        rows = [row for sentence in texts if len(row := [id[word] for word in sentence if word in id]) > 1]
+        if not rows:
+            raise ValueError("no sentence of the text has two words of the vocabulary, so there is nothing to train on")
+        return cls(tokenizer, tuple(counts[word] for word in words), rows)
+
+
+class SnapshotBatches:
+    """Batches for ``fit`` that record snapshots of a model's word vectors: ``count`` snapshots in ``steps`` updates,
+    including the final one; they are denser at the beginning."""
+
+    def __init__(self, batches: Callable[[int], Batch], model: Word2Vec, tokenizer: Tokenizer, *, steps: int,
+                 count: int) -> None:
+        self.batches, self.model, self.tokenizer = batches, model, tokenizer
+        self.saved: dict[int, WordVectors] = {}
+        self.wanted = moments(steps, count - 1)
+
+    def __call__(self, step: int) -> Batch:
+        """The batch of this step; records a snapshot first if this step has one."""
+        if step in self.wanted:
+            self.saved[step] = vectors_of(self.model, self.tokenizer)
+        return self.batches(step)
+
+    def finish(self, updates: int) -> Mapping[int, WordVectors]:
+        """Record the final vectors, after ``updates`` updates, and return all snapshots: number of updates →
+        vectors."""
+        self.saved[updates] = vectors_of(self.model, self.tokenizer)
+        return self.saved
+
+
 def learn_vectors(
     sentences: Iterable[Sequence[str]], *, kind: type[Word2Vec] = SkipGram, size: int = 50, window: int = 5,
     negatives: int = 5, least: int = 1, most: int | None = None, sample: float = 0.0, rounds: int = 1, batch: int = 128,
@@ -60,37 +116,16 @@ def learn_vectors(
     the final one; they are denser at the beginning. ``floor`` is drawn in the plot of the learning curve. Raises
     ValueError if fewer than two words are left.
     """
-    texts = [*sentences]
-    for sentence in texts:
-        refuse_string(sentence, "a sentence")
-    counts = Counter(word for sentence in texts for word in sentence)
-    words = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-             if count >= least and word not in OURS][:most]
-    if len(words) < 2:
-        raise ValueError(f"the text has {len(counts):,} different words, of which {len(words)} occur {least} times or "
-                         "more; vectors need at least two: give a longer text, or a smaller least=")
-    tokenizer = word_tokenizer(words)
-    id = dict(zip(words, tokenizer.vocab.words, strict=True))
-    rows = [row for sentence in texts if len(row := [id[word] for word in sentence if word in id]) > 1]
-    if not rows:
-        raise ValueError("no sentence of the text has two words of the vocabulary, so there is nothing to train on")
-    batches = WindowBatches(rows, len(tokenizer), batch=batch, window=window, seed=seed, sample=sample)
+    text = EncodedText.of(sentences, least=least, most=most)
+    batches = WindowBatches(text.rows, len(text.tokenizer), batch=batch, window=window, seed=seed, sample=sample)
     torch.manual_seed(seed)
-    model = kind(Word2VecConfig(len(tokenizer), size, negatives))
+    model = kind(Word2VecConfig(len(text.tokenizer), size, negatives))
     model.word_loss.set_noise(batches.counts)
     steps = rounds * batches.batches_per_epoch
-    saved: dict[int, WordVectors] = {}
-    wanted = moments(steps, snapshots - 1)
-
-    def watched(step: int) -> Batch:
-        if step in wanted:
-            saved[step] = vectors_of(model, tokenizer)
-        return batches(step)
-
-    history = fit(model, watched, steps=steps, lr=lr, weight_decay=0.0, clip=None, betas=(0.9, 0.999), show=show,
+    recorder = SnapshotBatches(batches, model, text.tokenizer, steps=steps, count=snapshots)
+    history = fit(model, recorder, steps=steps, lr=lr, weight_decay=0.0, clip=None, betas=(0.9, 0.999), show=show,
                   floor=floor)
-    saved[len(history.losses)] = vectors_of(model, tokenizer)
-    return LearnedVectors(model, tokenizer, history, saved, tuple(counts[word] for word in words))
+    return LearnedVectors(model, text.tokenizer, history, recorder.finish(len(history.losses)), text.counts)
 
 
 def learn_text(text: str) -> Mapping[int, WordVectors]:

@@ -44,7 +44,7 @@ def evaluate(loss: PairLoss, factors: Factors) -> dict[str, Any]:
 
 def never(loss: PairLoss, pair_scores: Tensor) -> float:
     """Mean score of the pairs that never occur, weighted by their expected frequency as negative samples."""
-    weight = torch.where(loss.occurs, 0.0, loss.refused)
+    weight = torch.where(loss.occurs, 0.0, loss.negative)
     return ((weight * pair_scores.double()).sum() / weight.sum()).item()
 
 
@@ -84,7 +84,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     return {
         "words": len(loss.words), "negatives": NEGATIVES, "steps": STEPS, "floor": loss.floor,
         "occurring": loss.occurs.double().mean().item(),
-        "refused that occur": (loss.refused[loss.occurs].sum() / loss.refused.sum()).item(),
+        "negatives that occur": (loss.negative[loss.occurs].sum() / loss.negative.sum()).item(),
         "longer": {"size": LONG_SIZE, "steps": LONGER, "above": next(iter(longer.values()))["above"]},
         "descent": {str(size): {
             "lr": rate, "tried": {str(other): -score for other, score in tried.items()},

@@ -7,11 +7,11 @@ import torch
 from torch.testing import assert_close
 
 from plmlab.example import IGNORE
-from plmlab.models.word2vec import CBOW, SkipGram, SoftmaxSkipGram, Word2Vec
+from plmlab.models.word2vec import CBOW, SkipGram, SoftmaxSkipGram, Word2Vec, Word2VecConfig
 from plmlab.train import fit
 from plmlab.train.update import Update
 from plmlab.vectors import learning
-from plmlab.vectors.learning import LearnedVectors, learn_vectors, moments, vectors_of
+from plmlab.vectors.learning import EncodedText, LearnedVectors, SnapshotBatches, learn_vectors, moments, vectors_of
 from plmlab.vectors.windows import WindowBatches
 
 TEXT = [f"the {a} {b} the {c}".split() for a in ("cat", "dog", "bird") for b in ("sees", "hears")
@@ -182,3 +182,19 @@ def test_a_word_that_looks_like_a_special_token_is_left_out() -> None:
     assert learned.vectors.words == ("is", "tea", "green") and learned.counts == (20, 20, 10)
     assert vectors_of(learned.model, learned.tokenizer).words == learned.vectors.words
     assert not torch.equal(learned.vectors["green"], torch.zeros(4))
+
+
+def test_the_open_parts_train_the_same_vectors() -> None:
+    """As chapter 02 trains them: encoded text, batches that record snapshots, and one call of fit."""
+    made, text = learned(window=3, snapshots=4), EncodedText.of(TEXT)
+    batches = WindowBatches(text.rows, len(text.tokenizer), batch=4, window=3, seed=0)
+    torch.manual_seed(0)
+    model = SkipGram(Word2VecConfig(len(text.tokenizer), 8, 5))
+    model.word_loss.set_noise(batches.counts)
+    steps = 3 * batches.batches_per_epoch
+    recorder = SnapshotBatches(batches, model, text.tokenizer, steps=steps, count=4)
+    fit(model, recorder, steps=steps, lr=0.02, weight_decay=0.0, clip=None, betas=(0.9, 0.999), show=False)
+    snapshots = recorder.finish(steps)
+    assert text.counts == made.counts and snapshots.keys() == made.snapshots.keys() and len(snapshots) == 4
+    for step, vectors in snapshots.items():
+        assert torch.equal(vectors.matrix, made.snapshots[step].matrix)

@@ -76,7 +76,7 @@ def largest(contexts: Tensor, vectors: Tensor, pad: int) -> Tensor:
     return vectors[contexts].masked_fill(~words, -torch.inf).amax(1).masked_fill(~words.any(1), 0)
 
 
-def noise(counts: Float[Tensor, "vocab"], power: float = 0.75) -> Float[Tensor, "vocab"]:
+def noise_distribution(counts: Float[Tensor, "vocab"], power: float = 0.75) -> Float[Tensor, "vocab"]:
     """The noise distribution from which negative samples are drawn (Mikolov et al. 2013b).
 
     ``counts`` is how often each word occurs in the text. A word's probability is proportional to its count
@@ -215,7 +215,7 @@ def draw_tables(rng: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "02.1", "the pairs of skip-gram", window_pairs, draw_sentences,
+        "02.1", "pairs from a window", window_pairs, draw_sentences,
         mistakes={
             "the word is paired with itself; leave out its own position": edit("0 < abs", "abs"),
             "only the right context is used; a window covers both sides": edit("abs(i - j)", "j - i"),
@@ -252,7 +252,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "02.2", "what CBOW reads", cbow_hidden, draw_contexts,
+        "02.2", "the hidden vector of CBOW", cbow_hidden, draw_contexts,
         mistakes={
             "these are sums; divide by the number of words": edit(" / here.sum(1).clamp(min=1)", ""),
             "padding is included in the count: divide by the number of words, not of positions":
@@ -285,7 +285,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "02.3", "where negatives come from", noise, draw_counts,
+        "02.3", "the noise distribution", noise_distribution, draw_counts,
         mistakes={
             "the power has no effect: these are the plain frequencies (counts * power is not a power, and the factor "
             "cancels)": edit(" ** power", ""),
@@ -388,7 +388,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "02.6", "what negative sampling finds", shifted_pmi, draw_tables,
+        "02.6", "the shifted PMI", shifted_pmi, draw_tables,
         mistakes={
             "the shift is missing: this is the PMI, without − log k": edit("ratio / k", "ratio"),
             "the shift has the wrong sign: it is − log k": edit("ratio / k", "ratio * k"),

@@ -4,6 +4,7 @@ The optimum is the shifted PMI of the world's word–context pairs, under word2v
 randomly shrunk windows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Self
@@ -29,13 +30,13 @@ class PairLoss:
     """Expected loss of skip-gram with negative sampling (that is, the loss on infinite text), as a function of the
     scores w·c of all pairs.
 
-    ``joint`` is P(w, c), the probability of a pair among all positive pairs; ``refused`` is k P(w) q(c), the expected
+    ``joint`` is P(w, c), the probability of a pair among all positive pairs; ``negative`` is k P(w) q(c), the expected
     number of times that the pair is sampled as a negative per positive pair. Both are float64.
     """
 
     words: tuple[str, ...]
     joint: Float[Tensor, "word context"]
-    refused: Float[Tensor, "word context"]
+    negative: Float[Tensor, "word context"]
 
     @classmethod
     def of(cls, whole: World, *, window: int = WINDOW, negatives: int = NEGATIVES) -> Self:
@@ -53,20 +54,20 @@ class PairLoss:
         return self.joint > 0
 
     @cached_property
-    def best(self) -> Float[Tensor, "word context"]:
+    def optimum(self) -> Float[Tensor, "word context"]:
         """The scores that minimise the loss, log(P(w, c) / (k P(w) q(c))), which is the PMI shifted by log k; −∞ for a
         pair with probability 0."""
-        return (self.joint / self.refused).log()
+        return (self.joint / self.negative).log()
 
     def table(self, *, positive: bool) -> Float[Tensor, "word context"]:
-        """``best``, with 0 for pairs with probability 0; with ``positive``, negative scores are also set to 0."""
-        matrix = torch.where(self.occurs, self.best, 0.0)
+        """``optimum``, with 0 for pairs with probability 0; with ``positive``, negative scores are also set to 0."""
+        matrix = torch.where(self.occurs, self.optimum, 0.0)
         return matrix.clamp(min=0) if positive else matrix
 
     @cached_property
     def floor(self) -> float:
-        """The minimum loss, in nats per pair; ``best`` attains it."""
-        return self(self.best.clamp(min=-1e3))
+        """The minimum loss, in nats per pair; ``optimum`` attains it."""
+        return self(self.optimum.clamp(min=-1e3))
 
     def __call__(self, scores: Float[Tensor, "word context"]) -> float:
         """Mean loss of ``scores``, in nats per pair."""
@@ -74,17 +75,17 @@ class PairLoss:
 
     def mean(self, scores: Float[Tensor, "word context"]) -> Float[Tensor, ""]:
         """Mean loss as a differentiable tensor, in the precision of ``scores``."""
-        joint, refused = (matrix.to(scores.dtype) for matrix in (self.joint, self.refused))
-        return (joint * F.softplus(-scores)).sum() + (refused * F.softplus(scores)).sum()
+        joint, negative = (matrix.to(scores.dtype) for matrix in (self.joint, self.negative))
+        return (joint * F.softplus(-scores)).sum() + (negative * F.softplus(scores)).sum()
 
     def above(self, scores: Float[Tensor, "word context"]) -> float:
         """Excess of the loss of ``scores`` over the minimum, relative to the minimum (0.05 means 5 %)."""
         return self(scores) / self.floor - 1
 
     def distance(self, scores: Float[Tensor, "word context"]) -> float:
-        """Root mean squared distance to ``best`` in nats, over the pairs with non-zero probability, weighted by the
+        """Root mean squared distance to ``optimum`` in nats, over the pairs with non-zero probability, weighted by the
         probability."""
-        error = torch.where(self.occurs, scores.double() - self.best, 0.0)
+        error = torch.where(self.occurs, scores.double() - self.optimum, 0.0)
         return (self.joint * error ** 2).sum().sqrt().item()
 
 
@@ -104,7 +105,7 @@ def minimise_exact(loss: PairLoss, size: int, *, steps: int, lr: float, seed: in
     factors = [(torch.rand(len(loss.words), size, generator=rng) - 0.5) / size,
                torch.randn(len(loss.words), size, generator=rng) * 0.01]
     words, contexts = (factor.requires_grad_() for factor in factors)
-    single = PairLoss(loss.words, loss.joint.float(), loss.refused.float())
+    single = PairLoss(loss.words, loss.joint.float(), loss.negative.float())
     optimizer = torch.optim.Adam([words, contexts], lr=lr, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 1e-3, steps)
     for _ in range(steps):
@@ -113,6 +114,25 @@ def minimise_exact(loss: PairLoss, size: int, *, steps: int, lr: float, seed: in
         optimizer.step()
         schedule.step()
     return words.detach(), contexts.detach()
+
+
+def minimise_with_negatives(loss: PairLoss, share: float, size: int, *, steps: int, lr: float, seed: int,
+                            ) -> dict[str, float]:
+    """Minimise the exact loss with a fraction ``share`` of its negative pairs, and describe the result: the ``loss``,
+    the mean ``cosine`` between different words, and the ``accepted`` fraction of the pairs that never occur, those with
+    a score above 0."""
+    changed = PairLoss(loss.words, loss.joint, loss.negative * share)
+    factors = minimise_exact(changed, size, steps=steps, lr=lr, seed=seed)
+    unit, pair_scores = F.normalize(factors[0], dim=-1), scores(factors)
+    cosine = (unit @ unit.T)[~torch.eye(len(unit), dtype=torch.bool)].mean().item()
+    accepted = (pair_scores[~loss.occurs] > 0).double().mean().item()
+    return {"loss": changed(pair_scores), "cosine": cosine, "accepted": accepted}
+
+
+def filled_svd_above(loss: PairLoss, fill: float, sizes: Sequence[int]) -> dict[int, float]:
+    """Dimension → relative excess loss of the truncated SVD of the shifted PMI matrix with ``fill`` instead of −∞."""
+    left, values, right = torch.linalg.svd(torch.where(loss.occurs, loss.optimum, fill), full_matrices=False)
+    return {size: loss.above((left[:, :size] * values[:size]) @ right[:size]) for size in sizes}
 
 
 def truncated_svd(loss: PairLoss, size: int, *, positive: bool = True) -> Factors:

@@ -3,6 +3,7 @@ category."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
+from statistics import fmean, median_low
 from typing import Any
 
 import torch
@@ -95,6 +96,31 @@ def answers_spread(runs: Mapping[int, dict[str, dict[str, float]]]) -> dict[str,
     return {relation: {way: seed_summary({seed: run[relation][way] for seed, run in runs.items()})
                        for way in first[relation]}
             for relation in complete}
+
+
+def by_cosine_and_dot_product(vectors: WordVectors, counts: Mapping[str, int],
+                              ) -> tuple[dict[str, tuple[float, int]], float]:
+    """Compare each word's `NEAREST` neighbours by cosine and by dot product, for words of a known category.
+
+    Returns measure → (fraction of neighbours that share a category with the word, median count of a neighbour), and the
+    fraction of neighbours that both measures find. ``counts`` are the frequencies of words in a text.
+    """
+    kinds = {word: kind for word, kind in word_kinds(world.full()).items() if word in vectors.row}
+    near = {measure: {word: [found.word for found in vectors.neighbours(word, NEAREST, dot=measure == "dot product")]
+                      for word in kinds} for measure in ("cosine", "dot product")}
+    shared = fmean(len({*near["cosine"][word]} & {*near["dot product"][word]}) / NEAREST for word in kinds)
+    results = {}
+    for measure, neighbours in near.items():
+        pairs = [(word, other) for word, others in neighbours.items() for other in others]
+        same = fmean(bool(kinds[word] & kinds.get(other, frozenset())) for word, other in pairs)
+        results[measure] = same, int(median_low(counts.get(other, 0) for _, other in pairs))
+    return results, shared
+
+
+def mean_lengths(vectors: WordVectors, ranked: Sequence[str], bands: Sequence[tuple[int, int]]) -> list[float]:
+    """Mean Euclidean length of the vectors of the words with these ranks, for each band ``ranked[low:high]``."""
+    length = dict(zip(vectors.words, vectors.matrix.norm(dim=-1).tolist(), strict=True))
+    return [fmean(length[word] for word in ranked[low:high]) for low, high in bands]
 
 
 def same_category_rate(vectors: WordVectors, kinds: Mapping[str, frozenset[str]] | None = None) -> tuple[float, float]:

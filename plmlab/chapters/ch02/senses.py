@@ -70,7 +70,7 @@ def best_vector(near: Float[Tensor, "word"], contexts: Float[Tensor, "word model
 
     The loss is convex; a little weight decay (0.001) keeps the vector finite.
     """
-    noise = loss.refused[0] / loss.joint.sum(1)[0]
+    noise = loss.negative[0] / loss.joint.sum(1)[0]
     given = (near / near.sum()).float()
     vector = torch.zeros(contexts.shape[1], requires_grad=True)
     optimizer = torch.optim.LBFGS([vector], max_iter=200, line_search_fn="strong_wolfe")
@@ -113,7 +113,7 @@ def halves(word: str, contexts: Float[Tensor, "word model"], seed: int = 0) -> S
     first = torch.rand(len(near), generator=torch.Generator().manual_seed(seed)) < 0.5
     vector, one, other = (best_vector(part, contexts, loss) for part in (near, near * first, near * ~first))
     share = float((near * first).sum() / near.sum())
-    return _compare(word, ("one half", "the other"), (share, 1 - share), vector, one, other)
+    return _compare(word, ("random half", "other half"), (share, 1 - share), vector, one, other)
 
 
 def senses(word: str, contexts: Float[Tensor, "word model"]) -> Senses:

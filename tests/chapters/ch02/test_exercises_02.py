@@ -74,12 +74,13 @@ def test_the_noise_is_gensims(power: float) -> None:
     gensim = trained(ns_exponent=power, negative=5)
     counts = torch.tensor([gensim.wv.get_vecattr(word, "count") for word in gensim.wv.index_to_key]).float()
     told = np.diff(gensim.cum_table.astype(float), prepend=0) / (2 ** 31 - 1)
-    assert len(counts) == 7 and right.noise(counts, power).tolist() == pytest.approx(told.tolist(), rel=1e-5)
+    assert len(counts) == 7
+    assert right.noise_distribution(counts, power).tolist() == pytest.approx(told.tolist(), rel=1e-5)
 
 
 def test_the_noise_of_three_words_worked_by_hand() -> None:
     """0.9, 0.09 and 0.01, raised to 3/4, are 0.924, 0.164 and 0.032; together 1.12."""
-    assert right.noise(torch.tensor([90.0, 9, 1, 0])).tolist() == pytest.approx(
+    assert right.noise_distribution(torch.tensor([90.0, 9, 1, 0])).tolist() == pytest.approx(
         [0.9 ** 0.75 / 1.11997, 0.09 ** 0.75 / 1.11997, 0.01 ** 0.75 / 1.11997, 0], rel=1e-4)
 
 
@@ -244,7 +245,7 @@ def pmi_without_nan(counts, k, power):
 
 def pmi_by_outer(counts, k, power):
     """With a little added where it divides, which does no harm to a logarithm of 0."""
-    chance = torch.outer(counts.sum(1), right.noise(counts.sum(0), power))
+    chance = torch.outer(counts.sum(1), right.noise_distribution(counts.sum(0), power))
     return (counts / (chance + 1e-9)).log() - math.log(k)
 
 
@@ -347,7 +348,7 @@ def analogy_of_the_rest(vectors, a, b, c):
 def pmi_of(words, end):
     def answer(counts, k, power):
         joint = counts / counts.sum()
-        return end((joint / (words(joint) * right.noise(counts.sum(0), power))).log() - math.log(k))
+        return end((joint / (words(joint) * right.noise_distribution(counts.sum(0), power))).log() - math.log(k))
     return answer
 
 

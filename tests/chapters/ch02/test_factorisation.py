@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import minimize_scalar
+from sklearn.decomposition import TruncatedSVD
 from torch.testing import assert_close
 
 from plmlab import world
-from plmlab.chapters.ch02.factorisation import PairLoss, factors_of, minimise_exact, pair_loss, scores, truncated_svd
+from plmlab.chapters.ch02.factorisation import (
+    PairLoss,
+    factors_of,
+    filled_svd_above,
+    minimise_exact,
+    minimise_with_negatives,
+    pair_loss,
+    scores,
+    truncated_svd,
+)
 from plmlab.layers.sampled_softmax import NegativeSampling
 from plmlab.vectors import WordVectors
 from plmlab.world import World
@@ -40,7 +50,7 @@ def random_scores(seed: int, scale: float = 2.0) -> torch.Tensor:
 
 def cell(loss: PairLoss, i: int, j: int, score: float) -> float:
     """What one pair of words adds to the loss, by hand."""
-    return float(loss.joint[i, j]) * np.logaddexp(0, -score) + float(loss.refused[i, j]) * np.logaddexp(0, score)
+    return float(loss.joint[i, j]) * np.logaddexp(0, -score) + float(loss.negative[i, j]) * np.logaddexp(0, score)
 
 
 def test_a_toy_worked_by_hand() -> None:
@@ -49,9 +59,9 @@ def test_a_toy_worked_by_hand() -> None:
     ½ (log 2 + log 2), and one that never does nothing."""
     loss = PairLoss.of(toy([["a", "b"]]), negatives=2)
     assert loss.words == ("a", "b") and loss.joint.tolist() == [[0, 0.5], [0.5, 0]]
-    assert_close(loss.refused, torch.full((2, 2), 0.5).double())
+    assert_close(loss.negative, torch.full((2, 2), 0.5).double())
     assert loss(torch.zeros(2, 2)) == pytest.approx(3 * log(2))
-    assert loss.best.tolist() == [[-torch.inf, 0], [0, -torch.inf]] and loss.floor == pytest.approx(2 * log(2))
+    assert loss.optimum.tolist() == [[-torch.inf, 0], [0, -torch.inf]] and loss.floor == pytest.approx(2 * log(2))
     assert loss.above(torch.zeros(2, 2)) == pytest.approx(0.5)
 
 
@@ -63,12 +73,12 @@ def test_the_window_and_the_noise_are_word2vecs() -> None:
     loss = PairLoss.of(toy([["a", "b"], ["c", "c"]]), negatives=1)
     whole = 2 + 2 ** 0.75
     noise = torch.tensor([1 / whole, 1 / whole, 2 ** 0.75 / whole], dtype=torch.float64)
-    assert_close(loss.refused, loss.joint.sum(1, keepdim=True) * noise)
+    assert_close(loss.negative, loss.joint.sum(1, keepdim=True) * noise)
     assert loss.joint[2, 2] == 0.5
 
 
 def test_shares_add_up() -> None:
-    assert float(SMALL.joint.sum()) == pytest.approx(1) and float(SMALL.refused.sum()) == pytest.approx(5)
+    assert float(SMALL.joint.sum()) == pytest.approx(1) and float(SMALL.negative.sum()) == pytest.approx(5)
     assert_close(SMALL.joint, SMALL.joint.T)
     assert 0 < SMALL.occurs.double().mean() < 1
 
@@ -79,33 +89,33 @@ def test_each_cell_is_lowest_where_it_says() -> None:
     for i, j in some:
         found = minimize_scalar(lambda score, i=i, j=j: cell(SMALL, i, j, score) * 1e4, bounds=(-15, 15),
                                 method="bounded", options={"xatol": 1e-8})
-        assert found.x == pytest.approx(float(SMALL.best[i, j]), abs=1e-3)
+        assert found.x == pytest.approx(float(SMALL.optimum[i, j]), abs=1e-3)
     i, j = (~SMALL.occurs).nonzero()[5].tolist()
-    assert SMALL.best[i, j] == -torch.inf and cell(SMALL, i, j, -30) < cell(SMALL, i, j, -10) < cell(SMALL, i, j, 0)
+    assert SMALL.optimum[i, j] == -torch.inf and cell(SMALL, i, j, -30) < cell(SMALL, i, j, -10) < cell(SMALL, i, j, 0)
     assert len(some) == 40
 
 
 def test_the_floor_is_the_sum_of_the_lowest_cells() -> None:
-    lowest = sum(cell(SMALL, i, j, float(SMALL.best[i, j])) for i, j in SMALL.occurs.nonzero().tolist())
+    lowest = sum(cell(SMALL, i, j, float(SMALL.optimum[i, j])) for i, j in SMALL.occurs.nonzero().tolist())
     assert SMALL.floor == pytest.approx(lowest, rel=1e-9)
-    assert SMALL.above(SMALL.best.clamp(min=-50)) == pytest.approx(0, abs=1e-9)
+    assert SMALL.above(SMALL.optimum.clamp(min=-50)) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_scores_lie_below_it(seed: int) -> None:
     assert SMALL.above(random_scores(seed)) > 0
-    near = SMALL.best.clamp(min=-50) + 0.01 * random_scores(seed)
+    near = SMALL.optimum.clamp(min=-50) + 0.01 * random_scores(seed)
     assert 0 < SMALL.above(near) < 0.01
     assert SMALL.distance(near) == pytest.approx(0.02, rel=0.2), "0.01 · 2 on each"
-    assert SMALL.distance(torch.where(SMALL.occurs, SMALL.best, 7.0)) == 0
+    assert SMALL.distance(torch.where(SMALL.occurs, SMALL.optimum, 7.0)) == 0
 
 
-def test_its_gradient_is_joint_and_refused_beside_the_logistic_function() -> None:
+def test_its_gradient_is_joint_and_negative_beside_the_logistic_function() -> None:
     given = random_scores(3).requires_grad_()
     (slope,) = torch.autograd.grad(SMALL.mean(given), given)
     share = given.detach().sigmoid()
-    assert_close(slope, SMALL.refused * share - SMALL.joint * (1 - share), atol=1e-12, rtol=0)
-    at_best = SMALL.best.clamp(min=-700).requires_grad_()
+    assert_close(slope, SMALL.negative * share - SMALL.joint * (1 - share), atol=1e-12, rtol=0)
+    at_best = SMALL.optimum.clamp(min=-700).requires_grad_()
     (slope,) = torch.autograd.grad(SMALL.mean(at_best), at_best)
     assert slope.abs().max() < 1e-12
 
@@ -123,7 +133,7 @@ def test_drawn_pairs_come_to_it() -> None:
     loss = NegativeSampling(SIZE, 5)
     drawn = torch.Generator().manual_seed(0)
     words, contexts = torch.randn(SIZE, 6, generator=drawn), torch.randn(SIZE, 6, generator=drawn)
-    loss.noise.copy_((SMALL.refused / (5 * SMALL.joint.sum(1, keepdim=True)))[0])
+    loss.noise.copy_((SMALL.negative / (5 * SMALL.joint.sum(1, keepdim=True)))[0])
     torch.manual_seed(1)
     found = []
     for _ in range(400):
@@ -155,7 +165,7 @@ def test_with_few_it_stays_above_and_more_come_nearer() -> None:
 @pytest.mark.parametrize("size", [1, 10, 60])
 def test_truncated_svd_is_numpys(size: int, positive: bool) -> None:
     """The best table of that rank by Eckart and Young: numpy's, and as far from the whole as its other values."""
-    table = np.where(SMALL.occurs, SMALL.best, 0.0)
+    table = np.where(SMALL.occurs, SMALL.optimum, 0.0)
     table = np.maximum(table, 0) if positive else table
     left, values, right = np.linalg.svd(table)
     found = truncated_svd(SMALL, size, positive=positive)
@@ -176,4 +186,23 @@ def test_factors_stand_in_the_order_of_the_loss() -> None:
 def test_it_is_made_once_for_each_world() -> None:
     assert pair_loss("small") is SMALL and pair_loss("small", 1) is not SMALL
     assert SMALL.words == tuple(world.small().automaton().vocabulary)
-    assert_close(pair_loss("small", 1).best, SMALL.best + log(5))
+    assert_close(pair_loss("small", 1).optimum, SMALL.optimum + log(5))
+
+
+def test_without_negative_pairs_every_score_is_accepted() -> None:
+    collapsed, normal = (minimise_with_negatives(SMALL, share, 20, steps=100, lr=0.03, seed=0) for share in (0.0, 1.0))
+    assert collapsed["accepted"] == 1 and collapsed["loss"] < 0.01 and collapsed["cosine"] > 2 * normal["cosine"]
+    factors = minimise_exact(SMALL, 20, steps=100, lr=0.03, seed=0)
+    assert normal["loss"] == SMALL(scores(factors))
+    unit = factors[0].numpy() / np.linalg.norm(factors[0].numpy(), axis=1, keepdims=True)
+    assert normal["cosine"] == pytest.approx((unit @ unit.T)[~np.eye(SIZE, dtype=bool)].mean(), abs=1e-5)
+
+
+def test_svd_of_the_filled_matrix() -> None:
+    """At full rank it is the matrix itself; below, scikit-learn's."""
+    table = torch.where(SMALL.occurs, SMALL.optimum, -2.0)
+    found = filled_svd_above(SMALL, -2.0, (10, SIZE))
+    assert found[SIZE] == pytest.approx(SMALL.above(table))
+    svd = TruncatedSVD(10, algorithm="arpack", random_state=0)
+    assert found[10] == pytest.approx(SMALL.above(torch.from_numpy(svd.inverse_transform(svd.fit_transform(
+        table.numpy())))), rel=1e-6)

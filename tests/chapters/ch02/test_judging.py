@@ -6,18 +6,22 @@ import pytest
 import torch
 from gensim.models import KeyedVectors
 
+from plmlab import world
 from plmlab.chapters.ch02.judging import (
     NEAREST,
     answers,
     answers_spread,
+    by_cosine_and_dot_product,
     by_score,
     chance,
     known,
+    mean_lengths,
     mean_offset_accuracy,
     same_category_rate,
 )
 from plmlab.vectors import WordVectors
 from plmlab.world.datasets.analogies import Question
+from plmlab.world.datasets.word_kinds import word_kinds
 
 
 def drawn(words: int = 25, size: int = 4, seed: int = 0) -> WordVectors:
@@ -134,3 +138,23 @@ def test_other_ways_by_hand() -> None:
     flat = WordVectors(vectors.words, vectors.matrix[:, :3])
     assert by_score(flat, flat, asked, among=["italy", "norway", "swiss"]) == 1
     assert by_score(flat, flat, asked, among=["italy", "swiss"]) == 0.5
+
+
+def test_cosine_and_dot_product_by_brute_force() -> None:
+    """The ten nearest of 40 words of known categories, by sorting; half of them occur in the text."""
+    kinds = word_kinds(world.full())
+    words = tuple(sorted(kinds))[::len(kinds) // 40][:40]
+    vectors = WordVectors(words, torch.randn(40, 3, generator=torch.Generator().manual_seed(0)))
+    counts = {word: 10 * i for i, word in enumerate(words[::2])}
+    found, shared = by_cosine_and_dot_product(vectors, counts)
+    lists = {}
+    for measure, rows in {"cosine": vectors.unit, "dot product": vectors.matrix}.items():
+        pairs = [(word, words[j]) for i, word in enumerate(words)
+                 for j in sorted({*range(40)} - {i}, key=lambda j: -float(rows[i] @ rows[j]))[:10]]
+        same = sum(bool(kinds[word] & kinds[other]) for word, other in pairs) / 400
+        middle = sorted(counts.get(other, 0) for _, other in pairs)[199]
+        assert found[measure] == pytest.approx((same, middle))
+        lists[measure] = {*pairs}
+    assert shared == pytest.approx(len(lists["cosine"] & lists["dot product"]) / 400)
+    norms = [float(row.norm()) for row in vectors.matrix]
+    assert mean_lengths(vectors, words, ((0, 1), (1, 3))) == pytest.approx([norms[0], (norms[1] + norms[2]) / 2])

@@ -40,7 +40,7 @@ def test_sizes_tells_the_descent_and_truncated_svd(
         monkeypatch.setattr(sizes, name, value)
     told, loss = sizes.measure(parts), pair_loss("full")
     assert told["words"] == len(loss.words) < 200 and told["floor"] == loss.floor
-    assert 0 < told["occurring"] < 0.5 and 0 < told["refused that occur"] < 1
+    assert 0 < told["occurring"] < 0.5 and 0 < told["negatives that occur"] < 1
     assert list(told["descent"]) == ["2", "20"] and told["longer"]["above"] < told["descent"]["20"]["above"]["low"]
     for run in told["descent"].values():
         assert run["lr"] == 0.1 and set(run["tried"]) == {"0.03", "0.1", "0.3"}

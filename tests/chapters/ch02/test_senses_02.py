@@ -26,7 +26,7 @@ def test_the_company_of_a_word_is_that_of_its_senses_together() -> None:
 def test_no_vector_has_a_lower_loss() -> None:
     loss, table = pair_loss("full"), contexts()
     near = contexts_of("bank")["bank.river"]
-    given, noise = near / near.sum(), loss.refused[0] / loss.joint.sum(1)[0]
+    given, noise = near / near.sum(), loss.negative[0] / loss.joint.sum(1)[0]
 
     def mean(vector: torch.Tensor) -> float:
         scores = (table @ vector).double()
