@@ -191,7 +191,7 @@ def test_it_is_made_once_for_each_world() -> None:
 
 def test_without_negative_pairs_every_score_is_accepted() -> None:
     collapsed, normal = (minimise_with_negatives(SMALL, share, 20, steps=100, lr=0.03, seed=0) for share in (0.0, 1.0))
-    assert collapsed["accepted"] == 1 and collapsed["loss"] < 0.01 and collapsed["cosine"] > 2 * normal["cosine"]
+    assert collapsed["accepted"] == 1 and collapsed["loss"] < 0.01 and collapsed["cosine"] > normal["cosine"] + 0.2
     factors = minimise_exact(SMALL, 20, steps=100, lr=0.03, seed=0)
     assert normal["loss"] == SMALL(scores(factors))
     unit = factors[0].numpy() / np.linalg.norm(factors[0].numpy(), axis=1, keepdims=True)
