@@ -18,8 +18,9 @@ def window_pairs(words: list[int], reach: list[int]) -> Int[Tensor, "pair 2"]:
     to the right, up to the ends of the sentence. Each row of the result is the word at position i, then the
     word at a position j in its window. Rows are sorted by i, and for the same i by j.
     """
-    places = range(len(words))
-    return torch.tensor([(words[i], words[j]) for i in places for j in places if 0 < abs(i - j) <= reach[i]])
+    positions = range(len(words))
+    pairs = [(words[i], words[j]) for i in positions for j in positions if 0 < abs(i - j) <= reach[i]]
+    return torch.tensor(pairs)
 
 
 def draw_sentences(rng: Generator) -> Probes:
@@ -46,24 +47,24 @@ def cbow_hidden(
     positions hold the id ``pad``. Padding may occur in any position and is ignored. A row that is all padding
     gives zeros.
     """
-    here = (contexts != pad)[..., None]
-    return (vectors[contexts] * here).sum(1) / here.sum(1).clamp(min=1)
+    is_word = (contexts != pad)[..., None]
+    return (vectors[contexts] * is_word).sum(1) / is_word.sum(1).clamp(min=1)
 
 
 def draw_contexts(rng: Generator) -> Probes:
     """Inputs for 02.2: name → (contexts, vectors, the padding id)."""
-    def near(rows: list[list[int]], pad: int, vocab: int, model: int) -> tuple[Tensor, Tensor, int]:
+    def drawn(rows: list[list[int]], pad: int, vocab: int, model: int) -> tuple[Tensor, Tensor, int]:
         return torch.tensor(rows), randn(vocab, model, generator=rng), pad
 
-    contexts, zeros, pad = near([[1, 2, 0], [2, 3, 1]], 0, 4, 2)
+    contexts, zeros, pad = drawn([[1, 2, 0], [2, 3, 1]], 0, 4, 2)
     zeros[[0, 2]] = 0
     return {
         "two words and one padding position":
             (torch.tensor([[1, 2, 0]]), torch.tensor([[3.0, -1.0], [2.0, 4.0], [-1.0, 1.0]]), 0),
-        "padding in any position": near([[3, 0, 5, 1], [0, 0, 2, 4], [1, 2, 3, 4]], 0, 6, 5),
-        "another id for padding": near([[0, 4, 2], [4, 1, 0]], 4, 5, 4),
-        "a row that is all padding": near([[2, 1], [3, 3]], 3, 4, 3),
-        "as many rows as positions and dimensions": near([[1, 0, 4], [2, 3, 1], [0, 0, 2]], 0, 5, 3),
+        "padding in any position": drawn([[3, 0, 5, 1], [0, 0, 2, 4], [1, 2, 3, 4]], 0, 6, 5),
+        "another id for padding": drawn([[0, 4, 2], [4, 1, 0]], 4, 5, 4),
+        "a row that is all padding": drawn([[2, 1], [3, 3]], 3, 4, 3),
+        "the same number of rows, positions and dimensions": drawn([[1, 0, 4], [2, 3, 1], [0, 0, 2]], 0, 5, 3),
         "a word that occurs twice, all entries negative":
             (torch.tensor([[2, 2, 3, 0]]), -1 - randn(4, 3, generator=rng).abs(), 0),
         "a vector of zeros for padding, and one for a word": (contexts, zeros, pad),
@@ -83,8 +84,8 @@ def noise_distribution(counts: Float[Tensor, "vocab"], power: float = 0.75) -> F
     raised to ``power``, which is above 0. The probabilities sum to 1. A word with a count of 0 has
     probability 0.
     """
-    raised = counts ** power
-    return raised / raised.sum()
+    powers = counts ** power
+    return powers / powers.sum()
 
 
 def draw_counts(_: Generator) -> Probes:
@@ -110,8 +111,8 @@ def negative_sampling_loss(
     the mean over the batch. It must be finite for scores of 300 and −300.
     """
     log_sigmoid = torch.nn.functional.logsigmoid
-    near, far = (word * context).sum(-1), (word[:, None] * negatives).sum(-1)
-    return -(log_sigmoid(near) + log_sigmoid(-far).sum(-1)).mean()
+    positive, negative = (word * context).sum(-1), (word[:, None] * negatives).sum(-1)
+    return -(log_sigmoid(positive) + log_sigmoid(-negative).sum(-1)).mean()
 
 
 def draw_negatives(rng: Generator) -> Probes:
@@ -125,7 +126,7 @@ def draw_negatives(rng: Generator) -> Probes:
         "one pair, one negative, one dimension":
             (torch.tensor([[2.0]]), torch.tensor([[0.5]]), torch.tensor([[[-1.5]]])),
         "three pairs, two negatives, five dimensions": drawn(3, 2, 5),
-        "as many pairs as negatives and dimensions": drawn(4, 4, 4),
+        "the same number of pairs, negatives and dimensions": drawn(4, 4, 4),
         "one pair, three negatives": drawn(1, 3, 2),
         "all scores are negative": (-ones, drawn(2, 1, 4)[1].abs(), drawn(2, 3, 4)[2].abs()),
         "scores in the hundreds": (
@@ -137,10 +138,10 @@ def draw_negatives(rng: Generator) -> Probes:
 def between(loss: Tensor, word: Tensor, context: Tensor, negatives: Tensor) -> bool:
     """Whether a loss of 02.4 lies within its bounds: at least the sum of max(0, −x) over the signed scores x,
     and at most log 2 more per score."""
-    near, far = (word * context).sum(-1), (word[:, None] * negatives).sum(-1)
-    least = ((-near).clamp(min=0) + far.clamp(min=0).sum(-1)).mean()
+    positive, negative = (word * context).sum(-1), (word[:, None] * negatives).sum(-1)
+    least = ((-positive).clamp(min=0) + negative.clamp(min=0).sum(-1)).mean()
     slack = 1e-3 * (1 + least)
-    return bool(least - slack <= loss <= least + (1 + far.shape[1]) * log(2) + slack)
+    return bool(least - slack <= loss <= least + (1 + negative.shape[1]) * log(2) + slack)
 
 
 def analogy(vectors: Float[Tensor, "vocab model"], a: int, b: int, c: int) -> int:
@@ -206,7 +207,7 @@ def draw_tables(rng: Generator) -> Probes:
     return {
         "two words, two contexts": (torch.tensor([[4.0, 1.0], [2.0, 3.0]]), 2, 0.75),
         "three words, four contexts": (drawn(3, 4), 5, 0.75),
-        "as many words as contexts": (drawn(3, 3, most=40), 3, 0.75),
+        "the same number of words and contexts": (drawn(3, 3, most=40), 3, 0.75),
         "one negative, the power 1": (drawn(2, 5), 1, 1.0),
         "pairs that never occur": (torch.tensor([[5.0, 0, 1], [0, 2, 2], [3, 1, 0], [0, 0, 7]]), 2, 0.75),
         "a word and a context that never occur": (absent, 4, 0.75),
@@ -220,11 +221,11 @@ EXERCISES = (
             "the word is paired with itself; leave out its own position": edit("0 < abs", "abs"),
             "only the right context is used; a window covers both sides": edit("abs(i - j)", "j - i"),
             "a negative index counts from the end, so that words[-1] is the last word: clip the window to the sentence":
-                edit("for j in places if 0 < abs(i - j) <= reach[i]",
+                edit("for j in positions if 0 < abs(i - j) <= reach[i]",
                          "for j in range(i - reach[i], i + reach[i] + 1) if j != i and j < len(words)"),
             "a slice with a negative start, words[i - r:i], counts from the end and is empty: start at max(0, i - r)":
-                edit("for j in places if 0 < abs(i - j) <= reach[i]",
-                     "for j in [*places[i - reach[i]:i], *places[i + 1:i + reach[i] + 1]]"),
+                edit("for j in positions if 0 < abs(i - j) <= reach[i]",
+                     "for j in [*positions[i - reach[i]:i], *positions[i + 1:i + reach[i] + 1]]"),
             "the last word on the right is missing: range(i - r, i + r) ends before i + r":
                 edit("0 < abs(i - j) <= reach[i]", "i != j and -reach[i] <= j - i < reach[i]"),
             "the words at a distance of exactly reach[i] are missing: use <=, not <": edit("<=", "<"),
@@ -254,16 +255,16 @@ EXERCISES = (
     Exercise(
         "02.2", "the hidden vector of CBOW", cbow_hidden, draw_contexts,
         mistakes={
-            "these are sums; divide by the number of words": edit(" / here.sum(1).clamp(min=1)", ""),
+            "these are sums; divide by the number of words": edit(" / is_word.sum(1).clamp(min=1)", ""),
             "padding is included in the count: divide by the number of words, not of positions":
-                edit("here.sum(1).clamp(min=1)", "here.shape[1]"),
+                edit("is_word.sum(1).clamp(min=1)", "is_word.shape[1]"),
             "the padding vector is included in the mean as if it were a word's (padding_idx only excludes it from "
-            "training)": edit(" * here).sum(1) / here.sum(1).clamp(min=1)", ").mean(1)"),
+            "training)": edit(" * is_word).sum(1) / is_word.sum(1).clamp(min=1)", ").mean(1)"),
             "the padding vector is included in the sum, although the sum is divided by the number of words":
-                edit(" * here", ""),
+                edit(" * is_word", ""),
             "0 divided by 0 is NaN: a row that is all padding gives zeros": edit(".clamp(min=1)", ""),
             "the sums are divided by the number of words in the whole batch; use that of each row":
-                edit("here.sum(1).clamp(min=1)", "here.sum()"),
+                edit("is_word.sum(1).clamp(min=1)", "is_word.sum()"),
             "0 is used as the padding id; it is `pad`": edit("!= pad", "!= 0"),
             "a zero vector is treated as padding, but it may be a word's: compare the ids with `pad`":
                 edit("(contexts != pad)", "vectors[contexts].any(-1)"),
@@ -272,7 +273,7 @@ EXERCISES = (
             "the mask is inverted: this is the mean of the padding": edit("!=", "=="),
         },
         properties={
-            "an entry is larger than that of every context word, which a mean cannot be":
+            "an entry is larger than that of every context word, which is impossible for a mean":
                 lambda out, *args: bool((out <= largest(*args) + 1e-4).all()),
         },
         hints=(
@@ -289,57 +290,59 @@ EXERCISES = (
         mistakes={
             "the power has no effect: these are the plain frequencies (counts * power is not a power, and the factor "
             "cancels)": edit(" ** power", ""),
-            "these are powers, which do not sum to 1: divide by their sum": edit(" / raised.sum()", ""),
+            "these are powers, which do not sum to 1: divide by their sum": edit(" / powers.sum()", ""),
             "the frequencies are raised after normalization, so that they no longer sum to 1: divide by the sum at "
-            "the end": edit("raised / raised.sum()", "(counts / counts.sum()) ** power"),
+            "the end": edit("powers / powers.sum()", "(counts / counts.sum()) ** power"),
             "the powers are divided by the sum of the counts; divide by the sum of the powers":
-                edit("raised.sum()", "counts.sum()"),
+                edit("powers.sum()", "counts.sum()"),
             "the frequencies are multiplied by the power: exponentiation is **, not *":
-                edit("raised / raised.sum()", "counts / counts.sum() * power"),
+                edit("powers / powers.sum()", "counts / counts.sum() * power"),
             "** binds tighter than /: counts ** 3 / 4 is a quarter of the cube; use the given power":
                 edit("** power", "** 3 / 4"),
             "the power is always 3/4; use the given power": edit("** power", "** 0.75"),
             "the power is inverted, 4/3 instead of 3/4: rare words become rarer": edit("** power", "** (1 / power)"),
-            "all words are equally likely: is the power 0? 3 // 4 is 0": edit("** power", "** (3 // 4)"),
+            "all words have the same probability: is the power 0? 3 // 4 is 0": edit("** power", "** (3 // 4)"),
             "this is a softmax of the powers; divide them by their sum":
-                edit("raised / raised.sum()", "raised.softmax(0)"),
+                edit("powers / powers.sum()", "powers.softmax(0)"),
         },
         properties={
             "a probability is outside 0 … 1": lambda out, *_: bool(((out >= 0) & (out <= 1 + 1e-4)).all()),
             "the probabilities do not sum to 1": lambda out, *_: abs(float(out.sum()) - 1) < 1e-3,
-            "a word that never occurs is drawn": lambda out, counts, _: bool((out[counts == 0].abs() < 1e-6).all()),
+            "a word that never occurs has a probability above 0":
+                lambda out, counts, _: bool((out[counts == 0].abs() < 1e-6).all()),
         },
         hints=(
             "One word occurs once, another 16 times. What are 1 and 16 raised to 3/4? What is the probability of each "
             "word?",
-            "First raise every count, then divide by a sum. With which sum do the probabilities sum to 1?",
+            "First raise every count, then divide by a sum. Which sum is it, if the probabilities are to sum to 1?",
             "x ** p raises each entry of a tensor to the power p; x.sum() is the sum of all entries.",
         ),
     ),
     Exercise(
         "02.4", "the loss of negative sampling", negative_sampling_loss, draw_negatives,
         mistakes={
-            "the loss of the negatives is averaged over k; sum it": edit("-far).sum", "-far).mean"),
+            "the loss of the negatives is averaged over k; sum it": edit("-negative).sum", "-negative).mean"),
             "this is the mean over all pairs and negatives, batch · (1 + k) of them; divide by the batch size only":
-                edit("mean()", "sum() / (near.numel() + far.numel())"),
+                edit("mean()", "sum() / (positive.numel() + negative.numel())"),
             "this is the sum over the batch; return the mean": edit("mean", "sum"),
-            "the negatives are treated as positive: their score needs a minus sign, σ(−w·n)": edit("-far", "far"),
+            "the negatives are treated as positive: their score needs a minus sign, σ(−w·n)":
+                edit("-negative", "negative"),
             "the sigmoid of a large negative score is 0 in float32, and log 0 is −∞: use "
             "torch.nn.functional.logsigmoid":
                 edit("torch.nn.functional.logsigmoid", "lambda scores: scores.sigmoid().log()"),
             "binary_cross_entropy clamps every logarithm at −100; binary_cross_entropy_with_logits takes the scores "
             "themselves and is numerically stable":
-                edit("log_sigmoid(near)", "near.sigmoid().log().clamp(min=-100)",
-                     "log_sigmoid(-far)", "(1 - far.sigmoid()).log().clamp(min=-100)"),
+                edit("log_sigmoid(positive)", "positive.sigmoid().log().clamp(min=-100)",
+                     "log_sigmoid(-negative)", "(1 - negative.sigmoid()).log().clamp(min=-100)"),
             "the sigmoid is applied twice: logsigmoid already applies it":
-                edit("(near)", "(near.sigmoid())", "(-far)", "(-far.sigmoid())"),
+                edit("(positive)", "(positive.sigmoid())", "(-negative)", "(-negative.sigmoid())"),
             "this is a softmax over the context and the negatives; apply a sigmoid to each score separately":
-                edit("log_sigmoid(near) + log_sigmoid(-far).sum(-1)",
-                     "torch.cat([near[:, None], far], 1).log_softmax(1)[:, 0]"),
+                edit("log_sigmoid(positive) + log_sigmoid(-negative).sum(-1)",
+                     "torch.cat([positive[:, None], negative], 1).log_softmax(1)[:, 0]"),
             "each word is scored with the context of every pair, as w @ c.T does; use its own only":
                 edit("(word * context).sum(-1)", "word @ context.T"),
             "the scores of the negatives are summed before the sigmoid; apply it to each separately":
-                edit("(-far).sum(-1)", "(-far.sum(-1))"),
+                edit("(-negative).sum(-1)", "(-negative.sum(-1))"),
         },
         properties={
             "−log σ(x) is between max(0, −x) and max(0, −x) + log 2; your loss is not. Is a constant added inside the "
@@ -360,7 +363,7 @@ EXERCISES = (
             "the three words are not excluded; b or c itself is often the nearest":
                 edit("    scores[[a, b, c]] = -torch.inf\n", ""),
             "only c is excluded; exclude a and b, too": edit("[[a, b, c]]", "[c]"),
-            "the three get the score 0, which is the largest if all cosines are negative: set it to −∞":
+            "the three words get the score 0, which is the highest if all others are negative: set it to −∞":
                 edit("-torch.inf", "0"),
             "a maximum that starts at 0 finds nothing if all cosines are negative: start at −∞":
                 edit("int(scores.argmax())", "int(scores.argmax()) if scores.max() > 0 else None"),
@@ -372,7 +375,7 @@ EXERCISES = (
                 edit("units @", "vectors @"),
             "the columns are normalized; a word's vector is a row":
                 edit("normalize(vectors)", "normalize(vectors, dim=0)"),
-            "the signs are wrong: this is a − b + c": edit("units[b] - units[a]", "units[a] - units[b]"),
+            "the signs of a and b are swapped: this is a − b + c": edit("units[b] - units[a]", "units[a] - units[b]"),
             "this is the row in a matrix without the three words; return the row in `vectors`":
                 edit("scores[[a, b, c]] = -torch.inf",
                      "scores = scores[[row for row in range(len(units)) if row not in (a, b, c)]]"),
@@ -396,21 +399,21 @@ EXERCISES = (
                 edit("(words * contexts / contexts.sum())", "words * contexts / contexts.sum()"),
             "negative entries are set to 0 after the shift; that is another matrix, shifted positive PMI":
                 edit("-torch.inf)", "0).clamp(min=0)"),
-            "a pair that never occurs has 0, as if word and context were independent; it has −∞":
+            "the entry of a pair that never occurs is 0, as if word and context were independent; it must be −∞":
                 edit("-torch.inf", "0"),
             "0 divided by 0 is NaN: if a word or a context never occurs, the entry is −∞":
                 edit(".masked_fill(counts == 0, -torch.inf)", ""),
             ".nan_to_num also replaces −∞ by the smallest float, unless neginf is given":
                 edit("masked_fill(counts == 0, -torch.inf)", "nan_to_num()"),
             "the power is missing: these are the plain frequencies of the contexts": edit(" ** power", ""),
-            "the context probabilities are raised and no longer sum to 1: divide by their sum at the end":
+            "the context probabilities are raised to the power, and no longer sum to 1: divide by their sum at the end":
                 edit("counts.sum(0) ** power", "(counts.sum(0) / counts.sum()) ** power", " / contexts.sum()", ""),
             "the word probabilities are along the context axis: .sum(1) needs keepdim=True": edit(", keepdim=True", ""),
         },
         properties={
             "an entry is above −log Q(c) − log k, as if a pair occurred more often than its word":
                 lambda out, counts, k, power: bool(
-                    (out <= -((raised := counts.sum(0) ** power) / raised.sum()).log() - log(k) + 1e-3).all()),
+                    (out <= -((powers := counts.sum(0) ** power) / powers.sum()).log() - log(k) + 1e-3).all()),
         },
         hints=(
             "If a word and a context were independent, how often would the pair occur? What is the logarithm of the "

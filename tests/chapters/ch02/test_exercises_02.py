@@ -382,7 +382,7 @@ def test_a_slip_is_named_where_it_shows_first(number: str, answer, words: str, p
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("02.1", lambda words, reach: right.window_pairs(words, reach) + 1, "word that is not in the sentence"),
-    ("02.2", lambda contexts, vectors, pad: vectors[contexts].amax(1), "which a mean cannot be"),
+    ("02.2", lambda contexts, vectors, pad: vectors[contexts].amax(1), "which is impossible for a mean"),
     ("02.3", lambda counts, power: counts ** power / (counts ** power).max(), "do not sum to 1"),
     ("02.4", loss_of_sigmoids(lambda chance: (chance + 1e-8).log()), "a sigmoid clamped?"),
     ("02.6", lambda counts, k, power: pmi_by_logarithms(counts, k, power) + 5, "more often than its word"),
