@@ -11,7 +11,7 @@ import torch
 
 from plmlab.chapters.ch04.arms import ARMS, DELAY, SEEDS, UPDATES
 from plmlab.chapters.ch04.reversal import SOURCE_ORDERS
-from plmlab.chapters.ch04.translation import AIMS, Arm, pairs, test_set
+from plmlab.chapters.ch04.translation import AIMS, Variant, pairs, test_set
 from plmlab.example import IGNORE
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.world.datasets.passages import Passage
@@ -20,7 +20,7 @@ from studies.ch04.trainings import STUDY
 COUNT = 60
 
 
-def lags(some: Sequence[Passage], arm: Arm) -> dict[str, float]:
+def lags(some: Sequence[Passage], arm: Variant) -> dict[str, float]:
     """Time lag in steps from a source word to the step that predicts its translation: the ``mean`` over all aligned
     words, and the mean over passages of the ``shortest`` lag."""
     steps = []

@@ -23,7 +23,7 @@ from torch.nn.functional import one_hot
 
 from plmlab.chapters.ch04.attention_alignment import attention_matrices
 from plmlab.chapters.ch04.gold import gold
-from plmlab.chapters.ch04.translation import Arm, pairs
+from plmlab.chapters.ch04.translation import Variant, pairs
 from plmlab.example import IGNORE, PairBatch
 from plmlab.interpret.alignments import ACROSS
 from plmlab.interpret.readable import inference
@@ -78,8 +78,8 @@ def unchanged_rates(same: Bool[Tensor, "batch time"], some: Sequence[Passage], b
 
 
 @torch.no_grad()
-def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Literal["source", "positions", "last state"],
-                 ) -> Int[Tensor, "batch time"]:
+def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Variant,
+                 part: Literal["source", "positions", "last state"]) -> Int[Tensor, "batch time"]:
     """The most probable words if a part of the encoding is replaced by that of the next passage: the whole "source",
     the "positions" attended to (the initial decoder state is kept), or the "last state" alone."""
     correct, swapped = pairs(some, arm), pairs([*some[1:], some[0]], arm)
@@ -92,7 +92,7 @@ def with_another(model: Seq2Seq, some: Sequence[Passage], arm: Arm, part: Litera
 
 
 @torch.no_grad()
-def swapped_source(model: Seq2Seq, some: Sequence[Passage], arm: Arm,
+def swapped_source(model: Seq2Seq, some: Sequence[Passage], arm: Variant,
                    part: Literal["source", "positions", "last state"],
                ) -> dict[str, float]:
     """`unchanged_rates` if a part of the encoding is replaced by that of the next passage (`with_another`)."""
@@ -107,7 +107,8 @@ def under(model: nn.Module, batch: PairBatch, exchange: Exchange) -> Int[Tensor,
         return model(batch).argmax(-1)
 
 
-def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Arm) -> dict[str, float]:
+def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: Exchange, arm: Variant,
+                          ) -> dict[str, float]:
     """`unchanged_rates` under replaced attention weights.
 
     The result also has the mean total variation distance, from 0 to 1, between the original and the replaced weights
@@ -132,7 +133,7 @@ def predictions_unchanged(model: nn.Module, some: Sequence[Passage], exchange: E
         "output change": float(((after - before).abs().sum(-1) / 2)[is_target].mean())}
 
 
-def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict[str, float]:
+def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Variant) -> dict[str, float]:
     """Search over one-hot attention weights, for words with a gold link whose prediction depends on the source.
 
     ``tested`` is the number of these words; ``another`` is the fraction for which the prediction stays unchanged under
@@ -157,7 +158,7 @@ def one_hot_attention(model: Seq2Seq, some: Sequence[Passage], arm: Arm) -> dict
     return {"tested": float(len(results)), "another": another, "aligned": aligned, "positions": positions}
 
 
-def weight_independent(model: nn.Module, some: Sequence[Passage], arm: Arm) -> Bool[Tensor, "batch time"]:
+def weight_independent(model: nn.Module, some: Sequence[Passage], arm: Variant) -> Bool[Tensor, "batch time"]:
     """Mask of the target positions whose prediction does not depend on the attention weights: it is unchanged under
     uniform weights and under three random permutations of the weights."""
     batch = pairs(some, arm)
@@ -166,7 +167,7 @@ def weight_independent(model: nn.Module, some: Sequence[Passage], arm: Arm) -> B
     return torch.stack([under(model, batch, exchange) == before for exchange in others]).all(0)
 
 
-def mass_on_aligned(model: nn.Module, some: Sequence[Passage], arm: Arm) -> dict[str, tuple[int, float]]:
+def mass_on_aligned(model: nn.Module, some: Sequence[Passage], arm: Variant) -> dict[str, tuple[int, float]]:
     """Split the words with a gold link into those whose prediction is independent of the weights (see
     `weight_independent`) and the others (``dependent``); return, for both groups, the number of words and the fraction
     whose aligned word has the highest weight."""

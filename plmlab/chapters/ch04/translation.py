@@ -55,7 +55,7 @@ bidirectional encoder; and the general score with only [END] visible."""
 
 
 @dataclass(frozen=True)
-class Arm:
+class Variant:
     """A model configuration.
 
     Attributes:
@@ -79,7 +79,7 @@ class Arm:
         return passage.reversed() if self.order == "backwards" else passage.last_sentence_first()
 
 
-PLAIN = Arm("fixed")
+PLAIN = Variant("fixed")
 
 
 @cache
@@ -95,7 +95,7 @@ def ids() -> dict[str, int]:
     return {word: tokenizer().encode(word, plain=True)[0] for word in sorted(english | chinese)}
 
 
-def example(passage: Passage, arm: Arm = PLAIN) -> PairExample:
+def example(passage: Passage, arm: Variant = PLAIN) -> PairExample:
     """Convert a passage to an Example with an English source, in the configuration's order, and a Chinese target."""
     ordered = arm.reads(passage)
     source, target = ([ids()[word] for word in words] for words in (ordered.english, ordered.chinese))
@@ -103,12 +103,12 @@ def example(passage: Passage, arm: Arm = PLAIN) -> PairExample:
     return sequence_to_sequence([*source, *padding], target, vocab=tokenizer().vocab)
 
 
-def pairs(some: Sequence[Passage], arm: Arm = PLAIN) -> PairBatch:
+def pairs(some: Sequence[Passage], arm: Variant = PLAIN) -> PairBatch:
     """Collate passages into a batch."""
     return PairBatch.of([example(passage, arm) for passage in some], pad=tokenizer().vocab.need("pad"))
 
 
-def training_batches(seed: int | str, arm: Arm = PLAIN) -> ExampleBatches:
+def training_batches(seed: int | str, arm: Variant = PLAIN) -> ExampleBatches:
     """Training batches of random passages."""
     def drawn(rng: Random) -> list[PairExample]:
         aim = SHORTEST + randint(rng, arm.longest + 1 - SHORTEST)
@@ -122,7 +122,7 @@ def test_set(aim: int, seed: int | str, count: int, split: str = "test") -> list
     return list(islice(passages(world.small(), split, Random(f"exam {aim} {seed}"), range(aim, aim + 1)), count))
 
 
-def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
+def new(arm: Variant, seed: int) -> Seq2Seq | Transformer:
     """Return an untrained model: a Seq2Seq with one recurrent layer in the encoder and one in the decoder, or a
     Transformer with 2 + 2 layers."""
     torch.manual_seed(seed)
@@ -132,19 +132,19 @@ def new(arm: Arm, seed: int) -> Seq2Seq | Transformer:
     return RECURRENT[arm.kind](Seq2SeqConfig(len(tokenizer()), model=arm.width))
 
 
-def train(model: Seq2Seq | Transformer, arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> History:
+def train(model: Seq2Seq | Transformer, arm: Variant, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a model for ``updates`` steps and return the run's history."""
     return fit(model, training_batches(seed, arm), steps=updates, lr=lr, warmup=min(WARMUP, updates), **options)
 
 
-def learn(arm: Arm, updates: int, lr: float, seed: int, **options: Any) -> tuple[Seq2Seq | Transformer, History]:
+def learn(arm: Variant, updates: int, lr: float, seed: int, **options: Any) -> tuple[Seq2Seq | Transformer, History]:
     """Build and train a model; return it with the run's history."""
     model = new(arm, seed)
     return model, train(model, arm, updates, lr, seed, **options)
 
 
 @torch.no_grad()
-def loss(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN) -> float:
+def loss(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Variant = PLAIN) -> float:
     """Mean loss of the Chinese in nats per token ([END] included), with teacher forcing."""
     tokens = [len(passage.chinese) + 1 for passage in some]
     model.eval()
@@ -152,7 +152,7 @@ def loss(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN
     return sum(float(model.loss(pairs(some[part], arm))) * sum(tokens[part]) for part in parts) / sum(tokens)
 
 
-def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Arm = PLAIN) -> list[Words]:
+def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Variant = PLAIN) -> list[Words]:
     """Translate each passage by greedy decoding; return the words without [END]."""
     vocab, outputs = tokenizer().vocab, []
     for begin in range(0, len(some), 50):

@@ -10,7 +10,7 @@ import torch
 from plmlab import checkpoints
 from plmlab.chapters.ch04 import attention_alignment, other_weights, reversal, single_vector_bottleneck
 from plmlab.chapters.ch04.gold import gold
-from plmlab.chapters.ch04.translation import Arm, new, pairs
+from plmlab.chapters.ch04.translation import Variant, new, pairs
 from plmlab.chapters.ch04.translation import test_set as evaluation_set
 from plmlab.interpret.alignments import cross_attention_weights
 from studies.ch04.attention_alignment import alignment_accuracy
@@ -77,7 +77,7 @@ def test_the_signs_of_the_lag() -> None:
 
 
 def test_other_weights_are_weights_on_real_words() -> None:
-    model, some = new(Arm("general", 16), 0), [*evaluation_set(10, 0, 3), *evaluation_set(30, 0, 2)]
+    model, some = new(Variant("general", 16), 0), [*evaluation_set(10, 0, 3), *evaluation_set(30, 0, 2)]
     real = pairs(some).source.padding_mask[:, None, None]
     weights = cross_attention_weights(model, pairs(some))[:, None]
     for exchange in (other_weights.shuffled(0), other_weights.uniform_weights, other_weights.one_hot_on_highest):
@@ -91,23 +91,23 @@ def test_other_weights_are_weights_on_real_words() -> None:
 
 
 def test_weights_that_stay_change_nothing_and_others_do() -> None:
-    model, some = new(Arm("general", 16), 0), evaluation_set(20, 0, 4)
-    same = other_weights.predictions_unchanged(model, some, lambda weights, real: weights, Arm("general"))
+    model, some = new(Variant("general", 16), 0), evaluation_set(20, 0, 4)
+    same = other_weights.predictions_unchanged(model, some, lambda weights, real: weights, Variant("general"))
     assert same == pytest.approx({"same": 1.0, "same, gold": 1.0, "weight change": 0.0, "output change": 0.0}, abs=1e-5)
-    turned = other_weights.predictions_unchanged(model, some, other_weights.one_hot_on_highest, Arm("general"))
+    turned = other_weights.predictions_unchanged(model, some, other_weights.one_hot_on_highest, Variant("general"))
     assert turned["weight change"] > 0.5 and turned["output change"] > 0
-    stepwise = other_weights.predictions_unchanged(new(Arm("additive", 16), 0), some, other_weights.one_hot_on_highest,
-                                                   Arm("additive"))
+    stepwise = other_weights.predictions_unchanged(new(Variant("additive", 16), 0), some,
+                                                   other_weights.one_hot_on_highest, Variant("additive"))
     assert stepwise["weight change"] > 0.5
 
 
 def test_with_the_source_of_another_passage() -> None:
     model, some = checkpoints.load("general-passages")[0], evaluation_set(20, 0, 6)
-    kept = {part: other_weights.swapped_source(model, some, Arm("general"), part)["same"]
+    kept = {part: other_weights.swapped_source(model, some, Variant("general"), part)["same"]
             for part in ("source", "positions", "last state")}
     assert kept["source"] <= kept["positions"] < 0.9 < kept["last state"] <= 1
     for part in kept:
-        assert other_weights.swapped_source(model, [some[0]] * 2, Arm("general"), part) == {"same": 1.0,
+        assert other_weights.swapped_source(model, [some[0]] * 2, Variant("general"), part) == {"same": 1.0,
                                                                                             "same, gold": 1.0}
     asked = pairs(some)
     assert [int(row.sum()) for row in other_weights.has_gold_link(some, asked)] == [len(gold(one)) for one in some]
@@ -115,7 +115,7 @@ def test_with_the_source_of_another_passage() -> None:
 
 def test_words_that_depend_on_no_weights_are_free() -> None:
     model, some = checkpoints.load("general-passages")[0].eval(), evaluation_set(20, 0, 6)
-    told = other_weights.mass_on_aligned(model, some, Arm("general"))
+    told = other_weights.mass_on_aligned(model, some, Variant("general"))
     assert sum(count for count, _ in told.values()) == sum(len(gold(one)) for one in some) > 20
     assert sum(count * share for count, share in told.values()) == pytest.approx(
         alignment_accuracy(attention_alignment.attention_matrices(model, some), some)
@@ -123,16 +123,16 @@ def test_words_that_depend_on_no_weights_are_free() -> None:
     assert 0 < told["independent"][0] < told["dependent"][0]
     with torch.no_grad():
         model.combine.weight[:, :128] = 0
-    assert bool(other_weights.weight_independent(model, some, Arm("general")).all())
-    assert other_weights.mass_on_aligned(model, some, Arm("general"))["dependent"][0] == 0
+    assert bool(other_weights.weight_independent(model, some, Variant("general")).all())
+    assert other_weights.mass_on_aligned(model, some, Variant("general"))["dependent"][0] == 0
 
 
 def test_all_weight_on_one_position() -> None:
     model, some = checkpoints.load("general-passages")[0], evaluation_set(20, 0, 6)
-    told = other_weights.one_hot_attention(model, some, Arm("general"))
+    told = other_weights.one_hot_attention(model, some, Variant("general"))
     assert 0 < told["tested"] < sum(len(gold(one)) for one in some)
     assert 0 < told["positions"] < told["another"] <= 1 and told["positions"] < told["aligned"] <= 1
     with torch.no_grad():
         model.combine.weight[:, :128] = 0
-    told = other_weights.one_hot_attention(model, some, Arm("general"))
+    told = other_weights.one_hot_attention(model, some, Variant("general"))
     assert told["another"] == told["aligned"] == told["positions"] == 1

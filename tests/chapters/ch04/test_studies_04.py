@@ -14,7 +14,7 @@ from plmlab.chapters.ch04 import arms, translation
 from plmlab.chapters.ch04 import attention_alignment as rule_of_alignments
 from plmlab.chapters.ch04 import reversal as rule_of_reversal
 from plmlab.chapters.ch04 import single_vector_bottleneck as rule_of_the_bottleneck
-from plmlab.chapters.ch04.translation import Arm, evaluate_translations, new, pairs, split_sentences
+from plmlab.chapters.ch04.translation import Variant, evaluate_translations, new, pairs, split_sentences
 from plmlab.chapters.ch04.translation import test_set as evaluation_set
 from plmlab.interpret.alignments import cross_attention_weights
 from plmlab.recipes import Parts
@@ -49,7 +49,7 @@ def test_the_diagonal() -> None:
 
 
 def test_heads_average_to_the_attention_matrices() -> None:
-    model, some = new(Arm("transformer", 16), 0), evaluation_set(20, 0, 4)
+    model, some = new(Variant("transformer", 16), 0), evaluation_set(20, 0, 4)
     every = attention_alignment.heads(model, some)
     assert len(every) == 8
     mean = torch.stack([torch.stack(rows) for rows in every.values()]).mean(0)
@@ -58,8 +58,8 @@ def test_heads_average_to_the_attention_matrices() -> None:
 
 def test_lags_by_hand() -> None:
     """Read a b c [END], then x is said at position 0: c is read 2 positions before [END]'s end, a 4 positions."""
-    assert reversal.lags([PASSAGE], Arm("fixed")) == {"mean": ((4 - 2) + (4 - 1 + 2)) / 2, "shortest": 2}
-    turned = reversal.lags([PASSAGE], Arm("fixed", order="backwards"))
+    assert reversal.lags([PASSAGE], Variant("fixed")) == {"mean": ((4 - 2) + (4 - 1 + 2)) / 2, "shortest": 2}
+    turned = reversal.lags([PASSAGE], Variant("fixed", order="backwards"))
     assert turned == {"mean": ((4 - 0) + (4 - 1 + 2)) / 2, "shortest": 4}
 
 
@@ -82,7 +82,7 @@ def test_a_word_is_written_if_its_sentence_stands_where_it_should(monkeypatch: p
     one = Passage((), ("a", "b", ".", "c", "."), ("一", "。", "二", "。"), ())
     for text, told in (("一。三。", [1, 1, 1, 0, 0]), ("二。", [0] * 5), ("二。二。", [0, 0, 0, 1, 1])):
         monkeypatch.setattr(state_probe, "translations", lambda model, some, arm, text=text: [tuple(text)])
-        assert state_probe.written_rightly(new(Arm("fixed", 8), 0), [one], "fixed") == told
+        assert state_probe.written_rightly(new(Variant("fixed", 8), 0), [one], "fixed") == told
 
 
 def test_a_guess_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_first_mistakes() -> None:
 
 
 def test_a_cost_is_that_of_the_words_after_the_history() -> None:
-    model, passage = new(Arm("general", 16), 0).requires_grad_(False), evaluation_set(30, 1, 1)[0]
+    model, passage = new(Variant("general", 16), 0).requires_grad_(False), evaluation_set(30, 1, 1)[0]
     whole = -model.eval()(pairs([passage])).log_softmax(-1)[0]
     targets = pairs([passage]).targets[0]
     lost, _ = exposure.cost(model, passage, passage.chinese[:4], passage.chinese[4:9])

@@ -10,7 +10,7 @@ from plmlab import world
 from plmlab.chapters.ch04 import translation
 from plmlab.chapters.ch04.gold import gold, names
 from plmlab.chapters.ch04.translation import (
-    Arm,
+    Variant,
     evaluate_translations,
     example,
     loss,
@@ -40,19 +40,19 @@ def passage(english: str, chinese: str = "", partners: tuple[tuple[int, int], ..
 
 def test_what_an_arm_reads_and_writes() -> None:
     one = passage("the key is new .", "那 把 钥匙 很 新 。")
-    made = example(one, Arm("fixed", order="backwards", delay=2))
+    made = example(one, Variant("fixed", order="backwards", delay=2))
     assert words(made.source.tokens) == [*[".", "new", "is", "key", "the"], "[SEP]", "[SEP]", "[END]"]
     assert words(made.target.tokens) == ["[START]", *one.chinese]
     assert words(example(one).source.tokens) == [*one.english, "[END]"]
     two = Passage((("a", "b"), ("c",)), ("a", "b", "c"), (), ())
-    assert Arm("fixed", order="last sentence first").reads(two).english == ("c", "a", "b")
+    assert Variant("fixed", order="last sentence first").reads(two).english == ("c", "a", "b")
 
 
 def test_only_the_end_is_in_sight() -> None:
-    model, some = new(Arm("end only", 16), 0), [*evaluation_set(10, 0, 2), *evaluation_set(20, 0, 2)]
+    model, some = new(Variant("end only", 16), 0), [*evaluation_set(10, 0, 2), *evaluation_set(20, 0, 2)]
     for rows, one in zip(cross_attention_weights(model, pairs(some)), some, strict=True):
         assert torch.equal(rows[:len(one.chinese) + 1, len(one.english)], torch.ones(len(one.chinese) + 1))
-    attentive = new(Arm("general", 16), 0)
+    attentive = new(Variant("general", 16), 0)
     assert {name: weight.shape for name, weight in model.named_parameters()} == {
         name: weight.shape for name, weight in attentive.named_parameters()}
 
@@ -92,7 +92,7 @@ def test_a_translation_is_judged_by_hand() -> None:
 
 
 def test_the_loss_is_that_of_each_word_alone() -> None:
-    model, some = new(Arm("general", 16), 0).eval().requires_grad_(False), evaluation_set(20, 0, 7)
+    model, some = new(Variant("general", 16), 0).eval().requires_grad_(False), evaluation_set(20, 0, 7)
     lost = []
     for one in some:
         batch = pairs([one])
@@ -101,8 +101,9 @@ def test_the_loss_is_that_of_each_word_alone() -> None:
     assert loss(model, some) == pytest.approx(fmean(lost), rel=1e-5)
 
 
-@pytest.mark.parametrize("arm", [Arm("fixed", 8), Arm("additive", 8, order="backwards"), Arm("transformer", 8)])
-def test_translations_are_words_without_end(arm: Arm) -> None:
+@pytest.mark.parametrize("arm", [Variant("fixed", 8), Variant("additive", 8, order="backwards"),
+                                 Variant("transformer", 8)])
+def test_translations_are_words_without_end(arm: Variant) -> None:
     some = evaluation_set(10, 0, 3)
     found = translation.translations(new(arm, 0).eval(), some, arm)
     assert len(found) == 3
