@@ -262,7 +262,7 @@ def test_a_typed_text_is_read_kindly(lab: AlignmentLab) -> None:
     assert lab.state["text"] == "who directed The Long Garden ? Victor Brandt ." and lab.state["gold"]
     lab.text = "the gorls sing ."
     assert "“gorls” is not a word of this world; similar words: “girls”" in lab.message
-    assert "Its input there is [UNK]" in lab.message and lab.state["unknown"] == [1]
+    assert "input there is [UNK]" in lab.message and lab.state["unknown"] == [1]
     assert lab.state["source"][1] == "gorls" and lab.state["gold"] is None
     assert "its gold alignment is unknown. Word 2: the Small World does not know the word 'gorls'" in lab.message
     lab.text = "the girls the"
