@@ -10,21 +10,21 @@ from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
-def spell(word: str, longest: int) -> Int[Tensor, "time"]:
-    """Encode a word as ``longest`` character ids, at least 3, in ELMo's input format.
+def character_ids(word: str, max_length: int) -> Int[Tensor, "time"]:
+    """Encode a word as ``max_length`` character ids, at least 3, in ELMo's input format.
 
     The first id is 259, the begin-of-word symbol. It is followed by one id per byte of the word in UTF-8: the
     byte plus 1. An English letter is one byte, other characters are two to four. The next id is 260, the
     end-of-word symbol. The rest is padded with 261. If there are too many bytes, the last ones are left out, so
     that 259 and 260 still fit; a character may lose some of its bytes. The bytes of "n" and "o" are 110 and 111,
-    so that "no" with longest = 6 becomes the tensor [259, 111, 112, 260, 261, 261].
+    so that "no" with max_length = 6 becomes the tensor [259, 111, 112, 260, 261, 261].
     """
-    codes = [259, *(byte + 1 for byte in word.encode()[:longest - 2]), 260]
-    return torch.tensor(codes + [261] * (longest - len(codes)))
+    codes = [259, *(byte + 1 for byte in word.encode()[:max_length - 2]), 260]
+    return torch.tensor(codes + [261] * (max_length - len(codes)))
 
 
 def draw_words(rng: Generator) -> Probes:
-    """Inputs for 05.1: name → (word, number of character codes)."""
+    """Inputs for 05.1: name → (word, number of character ids)."""
     letters = randint(ord("a"), ord("z") + 1, (9,), generator=rng).tolist()
     return {
         "a short word": ("no", 6),
@@ -38,34 +38,34 @@ def draw_words(rng: Generator) -> Probes:
     }
 
 
-def found(
-    letters: Float[Tensor, "words places width"], filters: Float[Tensor, "value size width"],
-    bias: Float[Tensor, "value"],
-) -> Float[Tensor, "words value"]:
+def convolve_and_pool(
+    characters: Float[Tensor, "words position width"], filters: Float[Tensor, "filter size width"],
+    bias: Float[Tensor, "filter"],
+) -> Float[Tensor, "words filter"]:
     """Convolve filters over the characters of words and max-pool: the core of a character CNN.
 
-    letters[i, p] is the vector of character p of word i. Filter k consists of ``size`` vectors filters[k, 0],
+    characters[i, p] is the vector of character p of word i. Filter k consists of ``size`` vectors filters[k, 0],
     filters[k, 1], … At each position where the whole filter fits within the word, take the inner product of each of
     its vectors with the character vector that it is aligned with, sum these products, and add bias[k] once. Return,
     for each word and filter, the maximum of these sums, or 0 if it is negative (ReLU). For a word with the
     one-dimensional characters 1, 3, −2 and the filter 1, 2 with the bias −1, the sums are 1 + 6 − 1 = 6 and 3 − 4 − 1
     = −2, and the result is 6.
     """
-    return torch.conv1d(letters.mT, filters.mT, bias).amax(-1).relu()
+    return torch.conv1d(characters.mT, filters.mT, bias).amax(-1).relu()
 
 
 def draw_filters(rng: Generator) -> Probes:
-    """Inputs for 05.2: name → (characters `[words places width]`, filters `[value size width]`, bias `[value]`)."""
-    def drawn(words: int, places: int, width: int, count: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
-        shapes = (words, places, width), (count, size, width), (count,)
-        letters, filters, bias = (randn(shape, generator=rng) for shape in shapes)
-        return letters, filters, bias
+    """Inputs for 05.2: name → (characters `[words position width]`, filters `[filter size width]`, bias `[filter]`)."""
+    def drawn(words: int, positions: int, width: int, count: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
+        shapes = (words, positions, width), (count, size, width), (count,)
+        characters, filters, bias = (randn(shape, generator=rng) for shape in shapes)
+        return characters, filters, bias
 
-    letters, filters, _ = drawn(2, 6, 4, 3, 2)
+    characters, filters, _ = drawn(2, 6, 4, 3, 2)
     return {
         "one word, one filter": (tensor([[[1.0], [3.0], [-2.0]]]), tensor([[[1.0], [2.0]]]), tensor([-1.0])),
         "three words, five filters": drawn(3, 7, 4, 5, 3),
-        "all sums are negative without the bias": (letters.abs(), -filters.abs(), tensor([0.5, 3.0, -2.0])),
+        "all sums are negative without the bias": (characters.abs(), -filters.abs(), tensor([0.5, 3.0, -2.0])),
         "words as long as the filters": drawn(2, 4, 3, 5, 4),
         "as many characters as dimensions": drawn(3, 5, 5, 2, 2),
         "filters as long as wide": drawn(2, 6, 3, 4, 3),
@@ -73,7 +73,7 @@ def draw_filters(rng: Generator) -> Probes:
     }
 
 
-def both_sides(
+def bilm_inputs_and_targets(
     tokens: Int[Tensor, "time"], start: int, end: int,
 ) -> tuple[Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"], Int[Tensor, "time+1"]]:
     """Inputs and targets of a forward (left-to-right) and a backward (right-to-left) language model for one text.
@@ -102,7 +102,7 @@ def draw_texts(rng: Generator) -> Probes:
     }
 
 
-def mix(
+def scalar_mix(
     layers: Float[Tensor, "layer batch time width"], w: Float[Tensor, "layer"], gamma: float,
 ) -> Float[Tensor, "batch time width"]:
     """ELMo's learned layer weighting: γ Σⱼ sⱼ hⱼ at each position, with s = softmax(w) (Peters et al. 2018, eq. 1).
@@ -131,30 +131,30 @@ def draw_layers(rng: Generator) -> Probes:
     }
 
 
-def sense_of(
-    vectors: Float[Tensor, "query width"], known: Float[Tensor, "row width"], senses: Int[Tensor, "row"],
+def nearest_sense(
+    vectors: Float[Tensor, "query width"], labelled: Float[Tensor, "row width"], senses: Int[Tensor, "row"],
 ) -> Int[Tensor, "query"]:
     """The sense of a word in new sentences, by the nearest sense average (Peters et al. 2018, §5.3).
 
-    Row i of ``known`` is the vector of the word in a sentence annotated with its sense senses[i], an integer. Each row
-    of ``vectors`` is the vector of the word in a new sentence. Average the known vectors of each sense. The cosine of
-    two vectors is their inner product, divided by the length of each. A new vector gets the id of the sense whose
-    average has the highest cosine with it. If [4, 0] and [2, 2] have sense 7, and [0, 1] has sense 3, the averages are
-    [3, 1] and [0, 1]. The vector [1, 1] has the cosines 0.89 and 0.71: its sense is 7.
+    Row i of ``labelled`` is the vector of the word in a sentence annotated with its sense senses[i], an integer. Each
+    row of ``vectors`` is the vector of the word in a new sentence. Average the labelled vectors of each sense. The
+    cosine of two vectors is their inner product, divided by the length of each. A new vector gets the id of the sense
+    whose average has the highest cosine with it. If [4, 0] and [2, 2] have sense 7, and [0, 1] has sense 3, the
+    averages are [3, 1] and [0, 1]. The vector [1, 1] has the cosines 0.89 and 0.71, so its sense is 7.
     """
-    numbers = senses.unique()
-    averages = torch.stack([known[senses == number].mean(0) for number in numbers])
-    return numbers[torch.cosine_similarity(vectors[:, None], averages, dim=-1).argmax(1)]
+    ids = senses.unique()
+    averages = torch.stack([labelled[senses == id].mean(0) for id in ids])
+    return ids[torch.cosine_similarity(vectors[:, None], averages, dim=-1).argmax(1)]
 
 
 def draw_senses(rng: Generator) -> Probes:
-    """Inputs for 05.5: name → (vectors `[query width]`, known `[row width]`, senses `[row]`)."""
+    """Inputs for 05.5: name → (vectors `[query width]`, labelled `[row width]`, senses `[row]`)."""
     def drawn(queries: int, width: int, **counts: int) -> tuple[Tensor, Tensor, Tensor]:
         senses = tensor([int(number[1:]) for number, count in counts.items() for _ in range(count)])
         lengths = 2 ** randn(len(senses), 1, generator=rng)
-        known = lengths * (1 + randn(len(senses), width, generator=rng))
+        labelled = lengths * (1 + randn(len(senses), width, generator=rng))
         order = randperm(len(senses), generator=rng)
-        return randn(queries, width, generator=rng), known[order], senses[order]
+        return randn(queries, width, generator=rng), labelled[order], senses[order]
 
     return {
         "one vector": (tensor([[1.0, 1.0]]), tensor([[4.0, 0.0], [2.0, 2.0], [0.0, 1.0]]), tensor([7, 7, 3])),
@@ -167,13 +167,13 @@ def draw_senses(rng: Generator) -> Probes:
     }
 
 
-def word_before(
-    sentences: list[list[int]], chances: list[float], suffix: list[int], size: int,
+def previous_word_probs(
+    sentences: list[list[int]], probs: list[float], suffix: list[int], vocab_size: int,
 ) -> Float[Tensor, "vocab"]:
     """The word before a suffix of a sentence: an exact right-to-left language model, by counting.
 
-    A sentence is a list of words, and a word is an integer from 1 to size − 1. The language consists of these
-    ``sentences`` only, and sentence i has the probability chances[i]; a sentence may occur twice. The model is
+    A sentence is a list of words, and a word is an integer from 1 to vocab_size − 1. The language consists of these
+    ``sentences`` only, and sentence i has the probability probs[i]; a sentence may occur twice. The model is
     right-to-left: it is given the last words ``suffix`` of a sentence, in the order of the text. Return the
     distribution of the word directly before them. The probability of a word is that of all sentences that end in this
     word and then the suffix, divided by that of all sentences that end in the suffix. Word 0 is [START]: it precedes
@@ -181,12 +181,12 @@ def word_before(
     suffix. For the sentences [1, 2], [3, 2] and [2] with the probabilities 0.5, 0.3 and 0.2, the suffix [2] gives
     [0.2, 0.5, 0, 0.3], and [] gives [0, 0, 1, 0].
     """
-    sums = torch.zeros(size)
-    for sentence, chance in zip(sentences, chances, strict=True):
-        read = [0, *sentence]
-        place = len(read) - len(suffix)
-        if read[place:] == suffix:
-            sums[read[place - 1]] += chance
+    sums = torch.zeros(vocab_size)
+    for sentence, prob in zip(sentences, probs, strict=True):
+        padded = [0, *sentence]
+        position = len(padded) - len(suffix)
+        if padded[position:] == suffix:
+            sums[padded[position - 1]] += prob
     return sums / sums.sum()
 
 
@@ -213,7 +213,7 @@ def draw_languages(rng: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "05.1", "a word as codes", spell, draw_words,
+        "05.1", "a word as character ids", character_ids, draw_words,
         mistakes={
             "these are code points, by ord, not bytes: in UTF-8 an accented letter has two bytes, a Chinese character "
             "three": edit("byte + 1 for byte in word.encode()", "ord(letter) + 1 for letter in word"),
@@ -221,15 +221,15 @@ EXERCISES = (
             "1 is added to 259, 260 and 261 too; only the bytes are shifted":
                 edit("byte + 1", "byte", "len(codes)))", "len(codes))) + 1"),
             "260 is truncated in a long word: truncate the bytes before 260 is appended":
-                edit("[:longest - 2]", "", "len(codes)))", "len(codes)))[:longest]"),
-            "a long word is not truncated": edit("[:longest - 2]", ""),
-            "`longest` bytes are kept, with no space left for 259 and 260": edit("longest - 2", "longest"),
+                edit("[:max_length - 2]", "", "len(codes)))", "len(codes)))[:max_length]"),
+            "a long word is not truncated": edit("[:max_length - 2]", ""),
+            "`max_length` bytes are kept, with no space left for 259 and 260": edit("max_length - 2", "max_length"),
             "characters are truncated, not bytes: truncate after .encode()":
-                edit("word.encode()[:longest - 2]", "word[:longest - 2].encode()"),
+                edit("word.encode()[:max_length - 2]", "word[:max_length - 2].encode()"),
             "an incomplete character is left out; keep the bytes that fit":
-                edit("[:longest - 2]", '[:longest - 2].decode(errors="ignore").encode()'),
-            "the word is not padded: after 260 comes 261, up to `longest` ids":
-                edit(" + [261] * (longest - len(codes))", ""),
+                edit("[:max_length - 2]", '[:max_length - 2].decode(errors="ignore").encode()'),
+            "the word is not padded: after 260 comes 261, up to `max_length` ids":
+                edit(" + [261] * (max_length - len(codes))", ""),
             "the word is padded with 0; pad with 261": edit("[261]", "[0]"),
         },
         properties={
@@ -238,7 +238,8 @@ EXERCISES = (
                 lambda out, *_: (rest := out[(out == 260).cumsum(0) > 0].tolist()) == [260] + [261] * (len(rest) - 1),
         },
         hints=(
-            'How many ids has "naïve" without those for beginning and end? And how many of them fit if `longest` is 5?',
+            'How many ids does "naïve" have without those for beginning and end? How many of them fit if `max_length` '
+            "is 5?",
             "First encode to bytes. Then truncate them, so that two positions are free. Then add 1 to each, and put "
             "259 before and 260 after them. How many positions are still empty?",
             "word.encode() returns the bytes, and iterating over them gives integers. bytes[:n] is the first n, or "
@@ -247,15 +248,15 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "05.2", "what filters find", found, draw_filters,
+        "05.2", "convolution and max-pooling", convolve_and_pool, draw_filters,
         mistakes={
             "the ReLU is missing: a negative maximum becomes 0": edit(".relu()", ""),
             "this is mean pooling over the positions; take the maximum": edit("amax", "mean"),
             ".max(-1) returns two tensors, the values and their indices: .max(-1).values, or .amax(-1)":
                 edit(".amax(-1).relu()", ".relu().max(-1)"),
             "the last position is left out, so that a word of the same length as the filter has none: there are "
-            "places − size + 1": edit("return torch.conv1d(letters.mT, filters.mT, bias)",
-                      "sums = torch.conv1d(letters.mT, filters.mT, bias).unbind(-1)\n"
+            "positions − size + 1": edit("return torch.conv1d(characters.mT, filters.mT, bias)",
+                      "sums = torch.conv1d(characters.mT, filters.mT, bias).unbind(-1)\n"
                       "    return torch.stack(sums[:-1], -1)"),
             "the word is padded with 0 at both ends, padding=size // 2: apply a filter only where it fits within the "
             "word": edit("bias)", "bias, padding=filters.shape[1] // 2)"),
@@ -264,30 +265,30 @@ EXERCISES = (
                 edit(", bias)", ")", ".relu()", ".relu() + bias"),
             "the maximum starts at 0 before the bias is added: start at −∞, or add the bias first":
                 edit(", bias)", ")", ".relu()", ".relu().add(bias).relu()"),
-            "view or reshape to [words width places] mixes the vectors of the characters: use .transpose(1, 2)":
-                edit("letters.mT", "letters.reshape(len(letters), letters.shape[2], -1)"),
+            "view or reshape to [words width position] mixes the vectors of the characters: use .transpose(1, 2)":
+                edit("characters.mT", "characters.reshape(len(characters), characters.shape[2], -1)"),
             ".squeeze() removes every axis of size 1, including that of a single word or filter: .squeeze(-1)":
                 edit(".relu()", ".relu().squeeze()"),
         },
         properties={
             "an entry is negative, or above the value for this word and filter with all inputs replaced by their "
             "absolute values":
-                lambda out, letters, filters, bias: bool(
-                    ((out >= -1e-3) & (out <= found(letters.abs(), filters.abs(), bias.abs()) + 1e-3)).all()),
+                lambda out, characters, filters, bias: bool(((out >= -1e-3) & (out <= convolve_and_pool(
+                    characters.abs(), filters.abs(), bias.abs()) + 1e-3)).all()),
         },
         hints=(
             "A word has 5 characters and a filter spans 3. At how many positions does it fit? At how many if the word "
             "has 3 characters?",
-            "Three steps: the sums [words value places], then the maximum over the positions, [words value], then the "
-            "ReLU. Compute the sums by a loop over the positions, or by a convolution.",
-            "letters[:, p:p + size] is the window at position p, [words size width]; torch.einsum multiplies it with "
-            "all filters. torch.stack combines the positions. Or torch.conv1d(x, filters, bias) with x [words width "
-            "places] and filters [value width size]: .transpose(1, 2) swaps the last two axes. .amax(-1) is the "
-            "maximum, .relu() the positive part.",
+            "Three steps: the sums [words filter position], then the maximum over the positions, [words filter], then "
+            "the ReLU. Compute the sums by a loop over the positions, or by a convolution.",
+            "characters[:, p:p + size] is the window at position p, [words size width]; torch.einsum multiplies it "
+            "with all filters. torch.stack combines the positions. Or use torch.conv1d(x, filters, bias) with x [words "
+            "width position] and filters [filter width size]: .transpose(1, 2) swaps the last two axes. .amax(-1) is "
+            "the maximum, .relu() the positive part.",
         ),
     ),
     Exercise(
-        "05.3", "a text from both sides", both_sides, draw_texts,
+        "05.3", "inputs and targets of both directions", bilm_inputs_and_targets, draw_texts,
         mistakes={
             "each target is the token just read, so that the model only copies; shift the targets by one token":
                 edit("whole[1:]", "whole[:-1]", "turned[1:]", "turned[:-1]"),
@@ -327,7 +328,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "05.4", "a mix of layers", mix, draw_layers,
+        "05.4", "the learned layer weights", scalar_mix, draw_layers,
         mistakes={
             "the softmax is missing: w itself is used as the weights": edit("w.softmax(0)", "w"),
             "w is divided by its sum; the weights are the softmax of w": edit("w.softmax(0)", "w / w.sum()"),
@@ -362,7 +363,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "05.5", "the sense of a word", sense_of, draw_senses,
+        "05.5", "the nearest sense", nearest_sense, draw_senses,
         mistakes={
             "the inner products are not divided by the lengths of the averages, so that long ones win; use the length "
             "of each row, .norm(dim=1)":
@@ -370,64 +371,64 @@ EXERCISES = (
             "the smallest Euclidean distance is used; use the highest cosine":
                 edit("torch.cosine_similarity(vectors[:, None], averages, dim=-1).argmax",
                      "torch.cdist(vectors, averages).argmin"),
-            "this is the nearest known vector (by cosine); use the average of each sense":
+            "this is the nearest labelled vector (by cosine); use the average of each sense":
                 edit("senses.unique()", "senses",
-                     "torch.stack([known[senses == number].mean(0) for number in numbers])", "known"),
-            "the cosines with all known vectors of a sense are averaged: average the vectors first":
-                edit("known[senses == number]", "torch.nn.functional.normalize(known[senses == number])",
+                     "torch.stack([labelled[senses == id].mean(0) for id in ids])", "labelled"),
+            "the cosines with all labelled vectors of a sense are averaged: average the vectors first":
+                edit("labelled[senses == id]", "torch.nn.functional.normalize(labelled[senses == id])",
                      "torch.cosine_similarity(vectors[:, None], averages, dim=-1)", "(vectors @ averages.T)"),
             "the vectors are normalized before they are averaged; average them as they are":
-                edit("known[senses == number]", "torch.nn.functional.normalize(known[senses == number])"),
+                edit("labelled[senses == id]", "torch.nn.functional.normalize(labelled[senses == id])"),
             "the vectors are normalized along the wrong axis: F.normalize and .norm work on rows with dim=1":
                 edit("torch.cosine_similarity(vectors[:, None], averages, dim=-1)",
                      "(vectors / vectors.norm(dim=0) @ (averages / averages.norm(dim=0)).T)"),
             "this is the index into the list of senses; return the id of the sense":
-                edit("numbers[torch", "(torch", "argmax(1)]", "argmax(1))"),
+                edit("ids[torch", "(torch", "argmax(1)]", "argmax(1))"),
             "the senses are assumed to be 0, 1, 2, …; an id that does not occur has the average NaN: use "
             "senses.unique()": edit("senses.unique()", "torch.arange(int(senses.max()) + 1)"),
-            "the index into the list of senses is used to index `senses`, which has one entry per known vector":
-                edit("numbers[torch", "senses[torch"),
+            "the index into the list of senses is used to index `senses`, which has one entry per labelled vector":
+                edit("ids[torch", "senses[torch"),
             "the argmax is over the vectors, so that each sense gets a vector: each vector needs a sense":
                 edit("argmax(1)", "argmax(0)"),
         },
         properties={
             "a result is not one of the senses":
-                lambda out, vectors, known, senses: bool(torch.isin(out, senses).all()),
+                lambda out, vectors, labelled, senses: bool(torch.isin(out, senses).all()),
         },
         hints=(
             "One sense has an average of length 10, another one of length 1. A new vector has the direction of the "
             "short one. Which average may have the larger inner product with it, and which has the higher cosine?",
             "Which senses are there? Compute one average per sense. Compute a matrix of cosines, one row per new "
             "vector and one column per sense. Find the best column in each row, and return the id of that sense.",
-            "senses.unique() returns the different ids, sorted. known[senses == 7] are the rows of sense 7, and "
+            "senses.unique() returns the different ids, sorted. labelled[senses == 7] are the rows of sense 7, and "
             ".mean(0) is their average. x / x.norm(dim=1, keepdim=True) scales each row to length 1. table.argmax(1) "
             "returns column indices, and ids[indices] the ids.",
         ),
     ),
     Exercise(
-        "05.6", "the word before", word_before, draw_languages,
+        "05.6", "a right-to-left language model", previous_word_probs, draw_languages,
         mistakes={
             "the suffix is matched anywhere in a sentence; match it at the end only":
-                edit("place = len(read) - len(suffix)\n        if read[place:] == suffix",
-                     "for place in [i for i in range(1, len(read) - len(suffix) + 1)\n"
-                     "                      if read[i:i + len(suffix)] == suffix]"),
+                edit("position = len(padded) - len(suffix)\n        if padded[position:] == suffix",
+                     "for position in [i for i in range(1, len(padded) - len(suffix) + 1)\n"
+                     "                      if padded[i:i + len(suffix)] == suffix]"),
             "the suffix is matched as a prefix: this is the word after the beginning of a sentence":
-                edit("[0, *sentence]", "[*sentence, 0]", "len(read) - len(suffix)", "len(suffix)",
-                     "read[place:]", "read[:place]", "place - 1", "place"),
-            "sentences are counted; sum their probabilities": edit("+= chance", "+= 1"),
+                edit("[0, *sentence]", "[*sentence, 0]", "len(padded) - len(suffix)", "len(suffix)",
+                     "padded[position:]", "padded[:position]", "position - 1", "position"),
+            "sentences are counted; sum their probabilities": edit("+= prob", "+= 1"),
             "no sentence matches, and 0 / 0 is NaN: compare the last words, a list, with the suffix, a list":
-                edit("read[place:] == suffix", "suffix in read"),
+                edit("padded[position:] == suffix", "suffix in padded"),
             "a probability is overwritten if two sentences have the same word before the suffix: use +=, not =":
-                edit("+= chance", "= chance"),
+                edit("+= prob", "= prob"),
             "[START] is left out: a sentence that equals the suffix adds to word 0":
-                edit("if read", "if place > 1 and read"),
+                edit("if padded", "if position > 1 and padded"),
             "the word before the first one is 0, [START]; words[-1] is the last word":
                 edit("[0, *sentence]", "sentence"),
             "an empty suffix never matches: words[-0:] is the whole sentence; use words[len(words) - len(suffix):]":
-                edit("read[place:]", "read[-len(suffix):]"),
+                edit("padded[position:]", "padded[-len(suffix):]"),
             "the suffix is reversed; it is given in the order of the text": edit("== suffix", "== suffix[::-1]"),
             "all sentences are counted, whether they end in the suffix or not":
-                edit("read[place:] == suffix", "place > 0"),
+                edit("padded[position:] == suffix", "position > 0"),
         },
         properties={
             "a probability is outside 0 … 1": lambda out, *_: bool(((out >= -1e-4) & (out <= 1 + 1e-4)).all()),
@@ -439,7 +440,7 @@ EXERCISES = (
             "Start with a vector of zeros, one per word. For each sentence: does it end in the suffix? Then add its "
             "probability to one entry. Which? At the end divide the vector by one number.",
             "[0, *sentence] prepends [START] to a sentence. words[len(words) - n:] are the last n words, also for n = "
-            "0. == compares two lists element by element. sums[word] += chance accumulates; sums.sum() is the total.",
+            "0. == compares two lists element by element. sums[word] += prob accumulates; sums.sum() is the total.",
         ),
     ),
 )

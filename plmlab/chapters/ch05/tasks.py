@@ -8,16 +8,8 @@ set.
 With few labels the score depends on which sentences are labelled. Therefore each of the three pretrained models is
 trained on three sets of labelled sentences, and its score is the mean; all configurations share the same nine sets.
 
-The rule, fixed before the runs, applies to each task separately. *Mix over top* and *mix over mean* (their table 2:
-84.7, 85.0, 85.2): holds if for every model the learned mix is better by at least half a percentage point; fails if for
-every model it is worse by at least half a percentage point; open otherwise. For NER and parts of speech: *fewer labels*
-(their §5.4: ELMo with 1 % of the labels is as good as the baseline with 10 %) holds if for every model ELMo with 10 %
-of the labels is at most half a percentage point below the word vectors with all labels; fails if for every model it is
-further below them.
-
-A rule for *fewer updates* (in the paper, 10 epochs instead of 486) was withdrawn after the run: the word vectors reach
-99 % of their best score after 60 and 80 updates, and a curve has one point every 10 updates, so that a tenth of this
-number could not be resolved. The numbers of updates are reported without a verdict.
+The rules, fixed before the runs, are in section 7 of the notebook (their table 2 and §5.4). A rule for fewer updates was
+withdrawn after the run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +24,7 @@ from torch import nn
 
 from plmlab.chapters.ch05.invented import WAYS, renamed
 from plmlab.chapters.ch05.labelled import Labelled, Task, Words, task_of
+from plmlab.chapters.ch05.probes import outcome
 from plmlab.chapters.ch05.readers import Reader, bundled
 from plmlab.chapters.ch05.tagger import FixedMix, QuickMix, Row, TaggedBatch, Tagger, encode_row
 from plmlab.draws import randint
@@ -157,18 +150,15 @@ def run_result(folder: str, name: str, arm_name: str, count: int, lr: float, run
     return figures
 
 
-def said_of(differences: Sequence[float]) -> str:
-    """Verdict on the differences of all models, with a margin of half a percentage point: "holds", "fails" or
-    "open"."""
-    if all(gap >= MARGIN for gap in differences):
-        return "holds"
-    return "fails" if all(gap <= -MARGIN for gap in differences) else "open"
+def verdict_of(differences: Sequence[float]) -> str:
+    """Verdict on the differences of all models, by the margin of half a percentage point."""
+    return outcome(all(gap >= MARGIN for gap in differences), all(gap <= -MARGIN for gap in differences))
 
 
 def scalar_mix_over(arms: Mapping[str, Any], other: str, count: str) -> str:
     """Apply the first two rules above to one task: the learned mix compared with ``other``, the top layer or the
     mean."""
-    return said_of([one - two for one, two in zip(arms["+ ELMo"][count]["score"]["values"],
+    return verdict_of([one - two for one, two in zip(arms["+ ELMo"][count]["score"]["values"],
                                                   arms[other][count]["score"]["values"], strict=True)])
 
 
@@ -183,12 +173,10 @@ def fewer_labels(arms: Mapping[str, Any], name: str) -> str:
     few, total = tenth(name)
     gaps = [one - two for one, two in zip(arms["+ ELMo"][few]["score"]["values"],
                                           arms["word vectors"][total]["score"]["values"], strict=True)]
-    if all(gap > -MARGIN for gap in gaps):
-        return "holds"
-    return "fails" if all(gap <= -MARGIN for gap in gaps) else "open"
+    return outcome(all(gap > -MARGIN for gap in gaps), all(gap <= -MARGIN for gap in gaps))
 
 
-def crossing(arms: Mapping[str, Any], name: str, arm: str, every: int) -> float:
+def updates_to_reach(arms: Mapping[str, Any], name: str, arm: str, every: int) -> float:
     """Median number of updates until the development score reaches 99 % of the word vectors' best score in the same
     run; infinite if most runs never do."""
     total = tenth(name)[1]

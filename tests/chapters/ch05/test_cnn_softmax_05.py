@@ -92,9 +92,9 @@ FULL = {"near": [.8, .9], "others": [.5, .5], "taken": [.02, .02]}
 
 
 @pytest.mark.parametrize(("near", "others", "taken", "verdict"), [
-    ([.9, 1.0], [.51, .52], [.03, .03], "holds"), ([.9, 1.0], [.51, .7], [.03, .03], "open"),
-    ([.9, 1.0], [.51, .52], [.03, .02], "open"), ([.7, .8], [.4, .3], [.03, .03], "fails"),
-    ([.82, .92], [.6, .6], [.03, .03], "fails"), ([.7, 1.0], [.5, .5], [.03, .03], "open")])
+    ([.9, 1.0], [.51, .52], [.03, .03], "supported"), ([.9, 1.0], [.51, .7], [.03, .03], "inconclusive"),
+    ([.9, 1.0], [.51, .52], [.03, .02], "inconclusive"), ([.7, .8], [.4, .3], [.03, .03], "not supported"),
+    ([.82, .92], [.6, .6], [.03, .03], "not supported"), ([.7, 1.0], [.5, .5], [.03, .03], "inconclusive")])
 def test_the_rule_of_what_is_hard_to_tell(
         near: list[float], others: list[float], taken: list[float], verdict: str) -> None:
     arms = told(full=FULL, CNN={"near": near, "others": others, "taken": taken})
@@ -102,7 +102,7 @@ def test_the_rule_of_what_is_hard_to_tell(
 
 
 @pytest.mark.parametrize(("corrected", "verdict"), [
-    ([.85, .95], "holds"), ([.85, .99], "open"), ([.91, 1.1], "fails"), ([.7, .8], "holds")])
+    ([.85, .95], "supported"), ([.85, .99], "inconclusive"), ([.91, 1.1], "not supported"), ([.7, .8], "supported")])
 def test_the_rule_of_what_is_mended(corrected: list[float], verdict: str) -> None:
     arms = told(full=FULL, CNN={"near": [.9, 1.0]}, corrected={"near": corrected})
     assert added(arms, "CNN", "near") == pytest.approx([.1, .1])
@@ -110,7 +110,7 @@ def test_the_rule_of_what_is_mended(corrected: list[float], verdict: str) -> Non
 
 
 def test_where_nothing_is_lost_there_is_nothing_to_mend() -> None:
-    assert correction_verdict(told(full=FULL, CNN={"near": [.9, .85]}, corrected={"near": [.6, .6]})) == "open"
+    assert correction_verdict(told(full=FULL, CNN={"near": [.9, .85]}, corrected={"near": [.6, .6]})) == "inconclusive"
 
 
 def best_at_1e_2(run: Run) -> float:
@@ -132,4 +132,4 @@ def test_a_tiny_run(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     for one in arms.values():
         assert one["lr"] == 0.01 and one["microseconds"] > 0 and set(one["costs"]) == {"all", "near", "others", "taken"}
         assert one["costs"]["all"]["low"] > figures["floor"]
-    assert {confusion_verdict(arms), correction_verdict(arms)} <= {"holds", "fails", "open"}
+    assert {confusion_verdict(arms), correction_verdict(arms)} <= {"supported", "not supported", "inconclusive"}

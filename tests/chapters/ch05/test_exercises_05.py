@@ -36,14 +36,14 @@ def draw(*shape: int) -> torch.Tensor:
 @pytest.mark.parametrize("word", ["", "a", "Haus", "Gänse", "北京大学", "\U0001f600s", "internationalisation"])
 @pytest.mark.parametrize("longest", [3, 4, 8, 50])
 def test_a_spelling_is_that_of_the_released_elmo(word: str, longest: int) -> None:
-    assert right.spell(word, longest).tolist() == word_codes(word, longest)
+    assert right.character_ids(word, longest).tolist() == word_codes(word, longest)
 
 
 def test_spellings_worked_by_hand() -> None:
     """ä is C3 A4 in UTF-8: 195 and 164."""
-    assert right.spell("no", 6).tolist() == [259, 111, 112, 260, 261, 261]
-    assert right.spell("ä", 5).tolist() == [259, 196, 165, 260, 261]
-    assert right.spell("aä", 4).tolist() == [259, 98, 196, 260]
+    assert right.character_ids("no", 6).tolist() == [259, 111, 112, 260, 261, 261]
+    assert right.character_ids("ä", 5).tolist() == [259, 196, 165, 260, 261]
+    assert right.character_ids("aä", 4).tolist() == [259, 98, 196, 260]
 
 
 def found_in_numpy(letters, filters, bias):
@@ -59,7 +59,7 @@ def found_in_numpy(letters, filters, bias):
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_what_filters_find_number_by_number(size: int) -> None:
     letters, filters, bias = draw(4, 5, 3), draw(6, size, 3), draw(6)
-    told = right.found(letters, filters, bias)
+    told = right.convolve_and_pool(letters, filters, bias)
     torch.testing.assert_close(told, found_in_numpy(letters, filters, bias))
     assert 0 < (told == 0).sum() < told.numel()
 
@@ -70,7 +70,7 @@ def test_the_character_cnn_finds_the_same() -> None:
     with watch(cnn) as seen:
         cnn(codes)
     letters = cnn.characters(codes.flatten(0, 1))
-    told = [right.found(letters, layer.weight.mT, layer.bias) for layer in cnn.convolutions]
+    told = [right.convolve_and_pool(letters, layer.weight.mT, layer.bias) for layer in cnn.convolutions]
     torch.testing.assert_close(torch.cat(told, 1), seen["found"])
 
 
@@ -80,14 +80,14 @@ def test_two_ways_are_those_of_the_objective() -> None:
     for tokens in ([9], [8, 9, 7, 9]):
         example = bidirectional_lm(tokens, vocab=vocab, rng=Random(0))
         wanted = [row.tolist() for side in (example.forwards, example.backwards) for row in (side.tokens, side.targets)]
-        assert [row.tolist() for row in right.both_sides(torch.tensor(tokens), start, end)] == wanted
+        assert [row.tolist() for row in right.bilm_inputs_and_targets(torch.tensor(tokens), start, end)] == wanted
 
 
 @pytest.mark.parametrize("scale", [1, 400])
 def test_a_mix_is_that_of_numpy_and_of_the_layer(scale: int) -> None:
     layers, w, gamma = draw(3, 2, 5, 4), scale * draw(3), 0.7
     powers = np.exp(w.numpy() - w.numpy().max())
-    told = right.mix(layers, w, gamma)
+    told = right.scalar_mix(layers, w, gamma)
     torch.testing.assert_close(told, torch.from_numpy(0.7 * np.average(layers.numpy(), 0, powers)))
     layer = ScalarMix(3).double()
     layer.load_state_dict({"weights": w, "gamma": torch.tensor(gamma, dtype=torch.float64)})
@@ -102,7 +102,7 @@ def test_senses_are_those_of_scikit_learns_cosines(seed: int) -> None:
     names = sorted(set(senses.tolist()))
     averages = [np.mean([k for k, s in zip(known.tolist(), senses.tolist(), strict=True) if s == n], 0) for n in names]
     table = cosine_similarity(vectors.numpy(), np.array(averages))
-    assert right.sense_of(vectors, known, senses).tolist() == [names[i] for i in table.argmax(1)]
+    assert right.nearest_sense(vectors, known, senses).tolist() == [names[i] for i in table.argmax(1)]
 
 
 def test_no_two_senses_of_the_inputs_are_nearly_as_good() -> None:
@@ -120,7 +120,7 @@ CHANCES = [Fraction(n, 20) for n in (4, 3, 2, 1, 5, 3, 2)]
 def test_the_chances_of_a_sentences_words_from_the_right_multiply_to_its_own() -> None:
     for sentence in SENTENCES:
         read = [0, *sentence]
-        chances = [right.word_before(SENTENCES, [*map(float, CHANCES)], read[place + 1:], 4)[read[place]].item()
+        chances = [right.previous_word_probs(SENTENCES, [*map(float, CHANCES)], read[place + 1:], 4)[read[place]].item()
                    for place in range(len(read))]
         whole = sum(chance for other, chance in zip(SENTENCES, CHANCES, strict=True) if other == sentence)
         assert sum(map(math.log, chances)) == pytest.approx(math.log(whole))
@@ -135,24 +135,24 @@ def test_words_before_are_those_of_exact_fractions() -> None:
                 if tuple(turned[:length]) == suffix[::-1]:
                     sums[turned[length]] += chance
             if sums:
-                told = right.word_before(SENTENCES, [*map(float, CHANCES)], [*suffix], 4)
+                told = right.previous_word_probs(SENTENCES, [*map(float, CHANCES)], [*suffix], 4)
                 total = sum(sums.values())
                 assert told.tolist() == pytest.approx([float(sums[word] / total) for word in range(4)])
 
 
 def test_the_toys_of_the_docstrings_come_out() -> None:
-    assert right.found(*right.draw_filters(generator())["one word, one filter"]).tolist() == [[6]]
-    rows = right.both_sides(*right.draw_texts(generator())["three words"])
+    assert right.convolve_and_pool(*right.draw_filters(generator())["one word, one filter"]).tolist() == [[6]]
+    rows = right.bilm_inputs_and_targets(*right.draw_texts(generator())["three words"])
     assert [row.tolist() for row in rows] == [[5, 7, 8, 9], [7, 8, 9, 6], [6, 9, 8, 7], [9, 8, 7, 5]]
     layers = torch.tensor([4.0, 8.0]).view(2, 1, 1, 1)
-    assert right.mix(layers, torch.tensor([0, 1.1]), 2.0).item() == pytest.approx(14, abs=0.01)
+    assert right.scalar_mix(layers, torch.tensor([0, 1.1]), 2.0).item() == pytest.approx(14, abs=0.01)
     vectors, known, senses = right.draw_senses(generator())["one vector"]
-    assert right.sense_of(vectors, known, senses).tolist() == [7]
+    assert right.nearest_sense(vectors, known, senses).tolist() == [7]
     cosines = F.cosine_similarity(vectors, torch.tensor([[3.0, 1.0], [0.0, 1.0]]), dim=1)
     assert cosines.tolist() == pytest.approx([0.89, 0.71], abs=0.005)
     sentences, chances, *_ = right.draw_languages(generator())["three sentences, one word is known"]
-    assert right.word_before(sentences, chances, [2], 4).tolist() == pytest.approx([0.2, 0.5, 0, 0.3])
-    assert right.word_before(sentences, chances, [], 4).tolist() == [0, 0, 1, 0]
+    assert right.previous_word_probs(sentences, chances, [2], 4).tolist() == pytest.approx([0.2, 0.5, 0, 0.3])
+    assert right.previous_word_probs(sentences, chances, [], 4).tolist() == [0, 0, 1, 0]
 
 
 # Other right ways
@@ -344,7 +344,7 @@ def without_the_last(letters, filters, bias):
 
 def bias_in_place(letters, filters, bias):
     bias *= 1.5
-    return right.found(letters, filters, bias / 1.5)
+    return right.convolve_and_pool(letters, filters, bias / 1.5)
 
 
 def same_function_twice(tokens, start, end):
@@ -426,24 +426,25 @@ def test_a_slip_is_named(number: str, answer, words: str) -> None:
 # What no mistake names
 
 def says_a_third(tokens, start, end):
-    left, _, back, says = right.both_sides(tokens, start, end)
+    left, _, back, says = right.bilm_inputs_and_targets(tokens, start, end)
     return left, left + 50, back, says
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
     ("05.1", word_codes, "expected a tensor [6]"),
-    ("05.1", lambda word, longest: right.spell(word, longest).float(), "has dtype float32; expected int64"),
-    ("05.1", lambda word, longest: right.spell(word, longest) + 1, "he first id is not 259"),
+    ("05.1", lambda word, longest: right.character_ids(word, longest).float(), "has dtype float32; expected int64"),
+    ("05.1", lambda word, longest: right.character_ids(word, longest) + 1, "he first id is not 259"),
     ("05.1", spelt_as(codes_of, filler=260), "here is not exactly one 260, followed only by 261"),
-    ("05.2", lambda *args: right.found(*args) + 1, "At [0, 0]: yours is 7.0, expected 6.0"),
-    ("05.2", lambda *args: right.found(*args) - 50, "n entry is negative"),
-    ("05.3", lambda tokens, start, end: right.both_sides(tokens, start, end)[:2], "has 2 parts; 4 were expected"),
+    ("05.2", lambda *args: right.convolve_and_pool(*args) + 1, "At [0, 0]: yours is 7.0, expected 6.0"),
+    ("05.2", lambda *args: right.convolve_and_pool(*args) - 50, "n entry is negative"),
+    ("05.3", lambda *args: right.bilm_inputs_and_targets(*args)[:2], "has 2 parts; 4 were expected"),
     ("05.3", says_a_third, "A forward target is not the input of the next position"),
-    ("05.3", lambda *args: tuple(row + 1 for row in right.both_sides(*args)), "direction does not start with its"),
+    ("05.3", lambda *args: tuple(row + 1 for row in right.bilm_inputs_and_targets(*args)),
+     "direction does not start with its"),
     ("05.4", lambda layers, w, gamma: gamma * torch.tensordot(w.exp(), layers, 1), "below or above that of all layers"),
-    ("05.5", lambda *args: right.sense_of(*args) + 1, "A result is not one of the senses"),
-    ("05.6", lambda *args: right.word_before(*args) + 1, "A probability is outside 0 … 1"),
-    ("05.6", lambda *args: right.word_before(*args).square(), "The probabilities do not sum to 1"),
+    ("05.5", lambda *args: right.nearest_sense(*args) + 1, "A result is not one of the senses"),
+    ("05.6", lambda *args: right.previous_word_probs(*args) + 1, "A probability is outside 0 … 1"),
+    ("05.6", lambda *args: right.previous_word_probs(*args).square(), "The probabilities do not sum to 1"),
 ])
 def test_what_no_mistake_names_is_said(number: str, answer, words: str) -> None:
     feedback = check(number, answer)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from toy_size import changed
 
-from plmlab.chapters.ch05.probes import above_cove, verdict
+from plmlab.chapters.ch05.probes import READERS, above_cove, rows_by_layer, verdict
 from plmlab.recipes import Parts, recorded
 from plmlab.world import World
 from plmlab.world.datasets.occurrences import other_patterns, other_sentences
@@ -158,8 +158,8 @@ def test_a_difference_has_the_error_of_its_patterns() -> None:
 
 
 @pytest.mark.parametrize(("values", "error", "said"), [
-    ((0.05, 0.04, 0.06), 0.01, "holds"), ((0.05, 0.04, 0.06), 0.04, "open"), ((0.05, -0.01, 0.06), 0.01, "open"),
-    ((-0.05, -0.04, -0.06), 0.01, "fails")])
+    ((0.05, 0.04, 0.06), 0.01, "supported"), ((0.05, 0.04, 0.06), 0.04, "inconclusive"),
+    ((0.05, -0.01, 0.06), 0.01, "inconclusive"), ((-0.05, -0.04, -0.06), 0.01, "not supported")])
 def test_a_rule_holds_fails_or_stays_open(values: tuple[float, ...], error: float, said: str) -> None:
     told = {"values": list(values), "mean": fmean(values), "error": error}
     opposite = {**told, "values": [-value for value in values], "mean": -fmean(values)}
@@ -174,6 +174,18 @@ def test_above_cove_asks_for_every_seed_and_both_exams() -> None:
 
     assert above_cove({"biLM of words": layers(0.9, 0.8), "CoVe": layers(0.8, 0.7)})
     assert not above_cove({"biLM of words": layers(0.9, 0.6), "CoVe": layers(0.8, 0.7)})
+
+
+def test_rows_name_the_layer_and_give_the_range_of_several_seeds() -> None:
+    def point(*values: float) -> dict:
+        return {"mean": fmean(values), "low": min(values), "high": max(values), "values": list(values)}
+    told = {"rules": {"tags": {"by word": {"all": {"share": 0.937}}}},
+            "readers": {name: {layer: {"tags": {"all": point(0.5, 0.7) if name == "biLM" else point(0.81)}}
+                               for layer in (*layers, "mean")} for name, (_, layers) in READERS.items()}}
+    rows = rows_by_layer(told, "tags", ["all"])
+    assert rows["no network: by word"] == ["94"] and rows["ELMo, layer 2"] == ["60 (50–70)"]
+    assert rows["ELMo, mean of the layers"] == ["60 (50–70)"] and rows["bert-world, layer 3"] == ["81"]
+    assert len(rows) == 2 + sum(len(layers) for _, layers in READERS.values())
 
 
 def by_last_letter(sentences: Sequence[Sequence[str]]) -> list[torch.Tensor]:

@@ -105,12 +105,13 @@ def arms(*scores: float) -> dict:
 
 def test_the_rules_hold_fail_or_stay_open() -> None:
     told = {"+ ELMo": arms(0.8, 0.82, 0.81), "+ mean": arms(0.79, 0.80, 0.80)}
-    assert tasks.scalar_mix_over(told, "+ mean", "10") == "holds"
+    assert tasks.scalar_mix_over(told, "+ mean", "10") == "supported"
     told["+ mean"] = arms(0.79, 0.82, 0.80)
-    assert tasks.scalar_mix_over(told, "+ mean", "10") == "open"
+    assert tasks.scalar_mix_over(told, "+ mean", "10") == "inconclusive"
     told["+ mean"] = arms(0.89, 0.92, 0.90)
-    assert tasks.scalar_mix_over(told, "+ mean", "10") == "fails"
-    for whole, said in (((0.80, 0.82, 0.81), "holds"), ((0.9, 0.9, 0.9), "fails"), ((0.8, 0.9, 0.9), "open")):
+    assert tasks.scalar_mix_over(told, "+ mean", "10") == "not supported"
+    for whole, said in (((0.80, 0.82, 0.81), "supported"), ((0.9, 0.9, 0.9), "not supported"),
+                        ((0.8, 0.9, 0.9), "inconclusive")):
         assert tasks.fewer_labels(told | {"word vectors": arms(*whole)}, "names") == said
 
 
@@ -124,9 +125,9 @@ def test_updates_are_counted_to_the_same_score() -> None:
 
     slow, quick = [*[0.0] * 19, 0.795, 0.8], [0.5, 0.793, 0.9]
     told = {"word vectors": curves(slow, slow, slow), "+ ELMo": curves(quick, [0.5], quick)}
-    assert tasks.crossing(told, "names", "word vectors", 10) == 200
-    assert tasks.crossing(told, "names", "+ ELMo", 10) == 20
-    assert tasks.crossing(told | {"+ ELMo": curves([0.5], [0.6], quick)}, "names", "+ ELMo", 10) == inf
+    assert tasks.updates_to_reach(told, "names", "word vectors", 10) == 200
+    assert tasks.updates_to_reach(told, "names", "+ ELMo", 10) == 20
+    assert tasks.updates_to_reach(told | {"+ ELMo": curves([0.5], [0.6], quick)}, "names", "+ ELMo", 10) == inf
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""An ELMo joined below the top: what its positions see, what padding does, and its loss beside the exact floor."""
+"""An ELMo with target leakage: what its positions depend on, padding, its accuracy, and its loss beside the floor."""
 
 from dataclasses import replace
 from math import log
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch05.joined import JoinedELMo, whole
+from plmlab.chapters.ch05.leaky import LeakyELMo, accuracy_at, whole
 from plmlab.draws import choice
 from plmlab.example import BidirectionalBatch, BidirectionalExample
 from plmlab.models.elmo import BiLMState, ELMo, ELMoConfig
@@ -59,10 +59,10 @@ def test_only_the_joined_one_sees_the_word_that_it_must_say() -> None:
     3."""
     left, right = positions_that_change(built(ELMo))
     assert left == [3, 4, 5, 6, 7] and right == [5, 6, 7]
-    assert positions_that_change(built(JoinedELMo)) == (list(range(8)), list(range(8)))
+    assert positions_that_change(built(LeakyELMo)) == (list(range(8)), list(range(8)))
 
 
-@pytest.mark.parametrize(("kind", "leaks"), [(ELMo, False), (JoinedELMo, True)])
+@pytest.mark.parametrize(("kind", "leaks"), [(ELMo, False), (LeakyELMo, True)])
 def test_by_gradients_too(kind: type[ELMo], leaks: bool) -> None:
     model, words = built(kind), list[Tensor]()
 
@@ -82,7 +82,7 @@ def test_by_gradients_too(kind: type[ELMo], leaks: bool) -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("skip", [True, False])
 def test_padding_changes_nothing(skip: bool) -> None:
-    model = built(JoinedELMo, skip)
+    model = built(LeakyELMo, skip)
     together = model(asked(*TEXTS)).chunk(2, 1)
     for row, text in enumerate(TEXTS):
         positions = len(text.split()) + 1
@@ -92,7 +92,7 @@ def test_padding_changes_nothing(skip: bool) -> None:
 
 @torch.no_grad()
 def test_it_is_torch_s_stacked_bidirectional_lstm() -> None:
-    model = built(JoinedELMo, skip=False)
+    model = built(LeakyELMo, skip=False)
     stack = torch.nn.LSTM(32, 64, 2, proj_size=32, bidirectional=True, batch_first=True)
     stack.load_state_dict({
         f"{name}_l{place}{turned}": weight
@@ -106,9 +106,23 @@ def test_it_is_torch_s_stacked_bidirectional_lstm() -> None:
     torch.testing.assert_close(model.hidden_states(asked(TEXTS[2])), by_hand, **CLOSE)
 
 
+class OneWord(torch.nn.Module):
+    """Predicts the same word everywhere, in both directions."""
+
+    def forward(self, batch: BidirectionalBatch) -> Tensor:
+        word = small_world_tokenizer().encode("sing", plain=True)[0]
+        return torch.nn.functional.one_hot(torch.full_like(batch.targets, word), len(small_world_tokenizer()))
+
+
+def test_the_accuracy_is_of_the_word_at_its_position_in_both_directions() -> None:
+    texts = [text.split() for text in TEXTS]
+    assert accuracy_at(OneWord(), texts, [1, 3, 0]) == pytest.approx(1 / 3)
+    assert accuracy_at(OneWord(), texts, [2, 2, 7]) == 0
+
+
 def test_no_state_goes_on() -> None:
-    model = built(JoinedELMo)
-    with pytest.raises(ValueError, match="joined directions cannot carry states"):
+    model = built(LeakyELMo)
+    with pytest.raises(ValueError, match="a bidirectional stack cannot carry states"):
         model.bilm.read(torch.zeros(1, 2, 32), torch.ones(1, 2, dtype=torch.bool), BiLMState())
 
 
@@ -122,7 +136,7 @@ def test_its_loss_falls_through_the_floor_and_the_honest_one_s_does_not() -> Non
     text, others = (ExampleBatches(drawn, seed, small_world_tokenizer().vocab.need("pad")) for seed in (0, 1))
     test_set = BidirectionalBatch.of([one for step in range(20) for one in others.examples(step)], pad=0)
     floor, lost = log(len(words)) / 2, {}
-    for kind in (ELMo, JoinedELMo):
+    for kind in (ELMo, LeakyELMo):
         model = built(kind)
         with torch.no_grad():
             for weights in model.bilm.parameters():
@@ -130,5 +144,5 @@ def test_its_loss_falls_through_the_floor_and_the_honest_one_s_does_not() -> Non
         fit(model, text, steps=80, lr=0.006, warmup=10, show=False)
         with torch.no_grad():
             lost[kind] = float(model.eval().loss(test_set))
-    assert lost[JoinedELMo] < 0.8 * floor
+    assert lost[LeakyELMo] < 0.8 * floor
     assert 0.97 * floor < lost[ELMo] < 1.1 * floor

@@ -4,15 +4,20 @@ A plain stack of bidirectional LSTMs passes the states of both directions to the
 the input of the forward LSTM at each word also depends on the right context, including the word that it has to predict.
 """
 
+from collections.abc import Sequence
+from random import Random
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from plmlab.example import BidirectionalBatch
 from plmlab.models.elmo import BiLM, BiLMConfig, BiLMState, ELMo, lstm, reversed_padded
+from plmlab.objectives import bidirectional_lm
+from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 
-class JoinedBiLM(BiLM):
+class LeakyBiLM(BiLM):
     """A `BiLM` in which, from layer 2 on, each direction takes the concatenated outputs of both directions as its
     input.
 
@@ -30,7 +35,7 @@ class JoinedBiLM(BiLM):
         """Outputs of all layers, as in `BiLM.read`. Raises ValueError if ``carried`` states are given, because neither
         direction can continue without the next batch of the other."""
         if carried is not None:
-            raise ValueError("joined directions cannot carry states from batch to batch; omit carried=")
+            raise ValueError("a bidirectional stack cannot carry states from batch to batch; omit carried=")
         lengths = None if real.all() else real.sum(-1)
         left, right, inputs = words, words, words
         outputs = [torch.cat([words, words], -1)]
@@ -44,10 +49,10 @@ class JoinedBiLM(BiLM):
         return outputs
 
 
-class JoinedELMo(ELMo):
-    """An `ELMo` with a `JoinedBiLM`, trained with the same loss."""
+class LeakyELMo(ELMo):
+    """An `ELMo` with a `LeakyBiLM`, trained with the same loss."""
 
-    bilm_class = JoinedBiLM
+    bilm_class = LeakyBiLM
 
     def hidden_states(self, batch: BidirectionalBatch) -> Float[Tensor, "batch both model"]:
         """Final hidden states at the target positions; for each direction, in the order in which it processes the
@@ -67,3 +72,15 @@ def whole(batch: BidirectionalBatch) -> tuple[Int[Tensor, "batch time"], Bool[Te
     padded = torch.cat([batch.forwards.tokens, batch.forwards.tokens[:, -1:]], 1)
     indices = torch.arange(padded.shape[1], device=padded.device)
     return padded.scatter(1, last, batch.backwards.tokens[:, :1]), indices <= last
+
+
+@torch.no_grad()
+def accuracy_at(model: ELMo, texts: Sequence[Sequence[str]], positions: Sequence[int]) -> float:
+    """Accuracy on one word per text, averaged over both directions; ``positions`` are the indices of these words."""
+    encode, vocab = small_world_tokenizer().encode, small_world_tokenizer().vocab
+    batch = BidirectionalBatch.of([bidirectional_lm(encode(" ".join(words), plain=True), vocab=vocab, rng=Random(0))
+                                   for words in texts], pad=vocab.need("pad"))
+    length = batch.forwards.tokens.shape[1]
+    both = torch.tensor([[position, length + len(words) - 1 - position]
+                         for position, words in zip(positions, texts, strict=True)])
+    return float((model.eval()(batch).argmax(-1) == batch.targets).gather(1, both).float().mean())
