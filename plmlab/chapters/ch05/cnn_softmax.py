@@ -15,6 +15,8 @@ had one).
 
 from typing import Any
 
+from plmlab.chapters.ch05.probes import outcome
+
 
 def added(arms: dict[str, Any], arm: str, of: str) -> list[float]:
     """Difference in a figure between a softmax and the full softmax, one value per seed; ``arms`` is the stored record,
@@ -26,9 +28,8 @@ def added(arms: dict[str, Any], arm: str, of: str) -> list[float]:
 def confusion_verdict(arms: dict[str, Any]) -> str:
     """Verdict on "words with similar spelling are hard to distinguish"."""
     by_seed = list(zip(*(added(arms, "CNN", of) for of in ("near", "others", "taken")), strict=True))
-    if all(near > max(0, others) and taken > 0 for near, others, taken in by_seed):
-        return "supported"
-    return "not supported" if all(near <= max(0, others) for near, others, _ in by_seed) else "inconclusive"
+    return outcome(all(near > max(0, others) and taken > 0 for near, others, taken in by_seed),
+                   all(near <= max(0, others) for near, others, _ in by_seed))
 
 
 def correction_verdict(arms: dict[str, Any]) -> str:
@@ -36,6 +37,5 @@ def correction_verdict(arms: dict[str, Any]) -> str:
     by_seed = list(zip(added(arms, "CNN", "near"), added(arms, "corrected", "near"), strict=True))
     if min(without for without, _ in by_seed) <= 0:
         return "inconclusive"
-    if all(cost <= 2 / 3 * without for without, cost in by_seed):
-        return "supported"
-    return "not supported" if all(cost >= without for without, cost in by_seed) else "inconclusive"
+    return outcome(all(cost <= 2 / 3 * without for without, cost in by_seed),
+                   all(cost >= without for without, cost in by_seed))

