@@ -300,7 +300,7 @@ def test_what_is_wrong_comes_before_what_is_changed_and_both_are_told() -> None:
 
 
 def test_a_single_number_has_no_place() -> None:
-    told = repr(check("07.5", lambda *args: find("07.5").solution(*args) + 0.01))
+    told = repr(check("07.1", lambda *args: find("07.1").solution(*args) + 0.01))
     assert "\nYours is " in told and "[]" not in told
 
 

@@ -80,6 +80,15 @@ def causal_batch(rows: Sequence[Sequence[str]]) -> Batch:
     return next_word_batch(rows, small_world_tokenizer())
 
 
+@torch.no_grad()
+def next_word_probs(gpt: GPT2, text: str) -> dict[str, float]:
+    """Word → its probability after a text, under a GPT."""
+    tokenizer = small_world_tokenizer()
+    row = torch.tensor([[tokenizer.vocab.need("start"), *ids(text.split())]])
+    probs = gpt(Batch.continuing(row, tokenizer.vocab.need("pad")))[0, -1].softmax(-1)
+    return dict(zip(tokenizer.tokens(list(range(len(tokenizer)))), probs.tolist(), strict=True))
+
+
 def fresh(seed: int) -> GPT2:
     """Return an untrained GPT-2 with three layers of width 64, initialized with ``seed``."""
     torch.manual_seed(seed)

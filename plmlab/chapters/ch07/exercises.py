@@ -1,4 +1,4 @@
-"""Exercises of chapter 07: GPT (Radford et al. 2018, 2019), from its loss to the logit lens and fine-tuning."""
+"""Exercises of chapter 07: GPT (Radford et al. 2018, 2019), from its loss to the logit lens."""
 
 import torch
 from jaxtyping import Float, Int
@@ -6,7 +6,6 @@ from torch import Generator, Tensor, rand, randint, randn
 
 from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
-from plmlab.exercises.mistakes import within
 
 
 def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor, "time"]) -> Float[Tensor, ""]:
@@ -17,8 +16,8 @@ def language_model_loss(logits: Float[Tensor, "time vocab"], tokens: Int[Tensor,
     is left out.
     """
     logprobs = logits.log_softmax(-1)
-    said = logprobs[:-1].gather(-1, tokens[1:, None])
-    return -said.mean()
+    target_logprobs = logprobs[:-1].gather(-1, tokens[1:, None])
+    return -target_logprobs.mean()
 
 
 def draw_texts(rng: Generator) -> Probes:
@@ -44,20 +43,20 @@ def nucleus(logits: Float[Tensor, "vocab"], p: float) -> Float[Tensor, "vocab"]:
     p is included. All others get 0. The kept probabilities are renormalized to sum to 1, and every token
     keeps its index.
     """
-    chances = logits.softmax(-1)
-    ordered, order = chances.sort(descending=True)
+    probs = logits.softmax(-1)
+    ordered, order = probs.sort(descending=True)
     before = ordered.cumsum(-1) - ordered
-    kept = torch.zeros_like(chances)
+    kept = torch.zeros_like(probs)
     kept[order] = torch.where(before < p, ordered, 0.0)
     return kept / kept.sum()
 
 
 def draw_cuts(rng: Generator) -> Probes:
     """Inputs for 07.2: name → (logits `[vocab]`, p)."""
-    chances = torch.tensor([0.1, 0.5, 0.15, 0.25])
+    probs = torch.tensor([0.1, 0.5, 0.15, 0.25])
     return {
-        "four tokens, p = 0.6": (chances.log(), 0.6),
-        "the most likely token alone is above p": (chances.log(), 0.3),
+        "four tokens, p = 0.6": (probs.log(), 0.6),
+        "the most likely token alone is above p": (probs.log(), 0.3),
         "nearly all": (randn(7, generator=rng), 0.95),
         "twelve tokens, p = 0.8": (2 * randn(12, generator=rng), 0.8),
         "all logits large and negative": (randn(9, generator=rng) - 150, 0.7),
@@ -134,41 +133,9 @@ def draw_layers(rng: Generator) -> Probes:
     }
 
 
-def fine_tuning_loss(
-    class_logits: Float[Tensor, "batch label"], classes: Int[Tensor, "batch"],
-    word_logits: Float[Tensor, "batch time vocab"], targets: Int[Tensor, "batch time"], auxiliary: float,
-) -> Float[Tensor, ""]:
-    """The fine-tuning loss L = L_class + λ · L_words, with λ = ``auxiliary``.
-
-    L_class is the mean of −log p(class) over the texts. L_words is the mean of −log p(token) over all targets
-    of the batch. A target of −100 is padding, or a position without a target: it is ignored, both in the sum
-    and in the denominator of the mean.
-    """
-    of_classes = torch.nn.functional.cross_entropy(class_logits, classes)
-    of_words = torch.nn.functional.cross_entropy(word_logits.flatten(0, 1), targets.flatten(), ignore_index=-100)
-    return of_classes + auxiliary * of_words
-
-
-def draw_batches(rng: Generator) -> Probes:
-    """Inputs for 07.5: name → (class logits, classes, word logits, targets, λ)."""
-    def batch(size: int, labels: int, time: int, vocab: int) -> tuple[Tensor, ...]:
-        targets = randint(vocab, (size, time), generator=rng)
-        targets[0, time // 2:] = -100
-        targets[-1, -1] = -100
-        targets[-1, 0] = 0
-        return (randn(size, labels, generator=rng), randint(labels, (size,), generator=rng),
-                randn(size, time, vocab, generator=rng), targets)
-
-    return {
-        "two short texts": (*batch(2, 2, 3, 4), 0.5),
-        "three classes": (*batch(4, 3, 6, 9), 0.5),
-        "another λ": (*batch(3, 2, 5, 6), 0.2),
-    }
-
-
 EXERCISES = (
     Exercise(
-        "07.1", "the loss of a language model", language_model_loss, draw_texts,
+        "07.1", "the language-model loss", language_model_loss, draw_texts,
         mistakes={
             "nothing is shifted: the target of each position is the token that it has just read":
                 edit("logprobs[:-1]", "logprobs", "[1:, None]", "[:, None]"),
@@ -181,7 +148,7 @@ EXERCISES = (
             "the losses are summed, not averaged": edit("mean", "sum"),
             "the sum is divided by the number of positions; one of them has no target":
                 edit("mean()", "sum() / len(tokens)"),
-            "the sign is wrong: the loss is the negative log-probability": edit("-said", "said"),
+            "the sign is wrong: the loss is the negative log-probability": edit("-target_logprobs", "target_logprobs"),
             "the softmax is applied twice: cross_entropy expects logits and applies it itself":
                 edit("logits.log_softmax", "logits.softmax(-1).log_softmax"),
             "the logarithm is missing: this is the mean of −p, not of −log p (nll_loss takes no logarithm)":
@@ -203,7 +170,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "07.2", "top-p", nucleus, draw_cuts,
+        "07.2", "top-p sampling", nucleus, draw_cuts,
         mistakes={
             "the token that reaches p is left out, so that less than p is kept":
                 edit("before < p", "ordered.cumsum(-1) < p"),
@@ -214,7 +181,7 @@ EXERCISES = (
             "the probabilities are assigned to the wrong tokens: kept[order] = … undoes the sort, …[order] does not":
                 edit("kept[order] = ", "kept = ", "ordered, 0.0)", "ordered, 0.0)[order]"),
             "nothing is sorted: the probabilities are accumulated in the order of the vocabulary":
-                edit("chances.sort(descending=True)", "(chances, torch.arange(len(chances)))"),
+                edit("probs.sort(descending=True)", "(probs, torch.arange(len(probs)))"),
             "the most likely tokens are removed: sort in descending order": edit("descending=True", ""),
             "a second softmax is applied to the probabilities, and e⁰ is 1: removed tokens still have probability":
                 edit("kept / kept.sum()", "kept.softmax(-1)"),
@@ -229,12 +196,12 @@ EXERCISES = (
             "Sort the probabilities 0.5, 0.25, 0.15, 0.1, the largest first, and let p be 0.6. Which are kept?",
             "A token is kept if the sum of the probabilities *before* it, in that order, has not reached p yet. Which "
             "cumulative sum is that? And how is each probability returned to its token?",
-            "chances.sort(descending=True) returns the values and their original indices. cumsum minus the value "
+            "probs.sort(descending=True) returns the values and their original indices. cumsum minus the value "
             "itself is the sum before it. kept[order] = … undoes the sort.",
         ),
     ),
     Exercise(
-        "07.3", "one step with the cache", step_with_cache, draw_steps,
+        "07.3", "one step with the KV cache", step_with_cache, draw_steps,
         mistakes={
             "the new token does not attend to itself: append its key and value before the attention":
                 edit("(keys @ q", "(keys[:-1] @ q", "weights @ values", "weights @ values[:-1]"),
@@ -286,44 +253,6 @@ EXERCISES = (
             "Each vector separately: subtract its mean and divide by its standard deviation, both over the last axis "
             "with keepdim=True. Then take the dot product with every row of the embedding.",
             "Or use torch.nn.functional.layer_norm(hidden, [model], scale, shift); then @ embedding.T.",
-        ),
-    ),
-    Exercise(
-        "07.5", "the loss of fine-tuning", fine_tuning_loss, draw_batches,
-        mistakes={
-            "the language-model loss is missing": edit(" + auxiliary * of_words", ""),
-            "λ is left out": edit("auxiliary * ", ""),
-            "λ multiplies the wrong loss":
-                edit("of_classes + auxiliary * of_words", "auxiliary * of_classes + of_words"),
-            "the classification loss is multiplied by 1 − λ; its weight is 1":
-                edit("return of_classes", "return (1 - auxiliary) * of_classes"),
-            "a softmax is applied before cross_entropy, which expects logits and applies it itself":
-                edit("class_logits, classes", "class_logits.softmax(-1), classes",
-                     "word_logits.flatten", "word_logits.softmax(-1).flatten"),
-            "a view to [batch vocab time] mixes positions and tokens: .transpose(1, 2) swaps two axes, .view does not":
-                edit("word_logits.flatten", "cut_across(word_logits).flatten"),
-            "the targets are shifted again: `targets` is already aligned with the positions":
-                edit("word_logits.flatten", "word_logits[:, :-1].flatten", "targets.flatten", "targets[:, 1:].flatten"),
-            "token 0 is ignored too: it is an ordinary token, ignore only −100":
-                edit("targets.flatten", "targets.masked_fill(targets == 0, -100).flatten"),
-            "−100 is treated as a token: those positions have the target 0":
-                edit("targets.flatten", "targets.clamp(min=0).flatten"),
-            "the mean of L_words divides by all positions, including those without a target":
-                edit("ignore_index=-100)", 'ignore_index=-100, reduction="sum") / targets.numel()'),
-        },
-        properties={
-            "minus the classification loss, the result is not λ times a mean of the token losses":
-                lambda out, c, classes, w, targets, part: within(
-                    out - torch.nn.functional.cross_entropy(c, classes),
-                    part * torch.nn.functional.cross_entropy(
-                        w.flatten(0, 1), targets.flatten(), reduction="none").max()),
-        },
-        hints=(
-            "Both parts are cross-entropies. What is the mean of each taken over?",
-            "Cross-entropy expects one row of logits per target: flatten batch and time into one axis, and leave out "
-            "the positions whose target is −100.",
-            "torch.nn.functional.cross_entropy(logits, targets) takes the mean and ignores −100 by default. "
-            "word_logits.flatten(0, 1) merges batch and time.",
         ),
     ),
 )
