@@ -6,8 +6,8 @@ from functools import cache
 from math import log
 from typing import Any
 
+from plmlab.chapters.ch07.acceptability import Judged, corrupt, training_rows
 from plmlab.chapters.ch07.corpus import OTHER, Words, held_out_sentences
-from plmlab.chapters.ch07.judging import Judged, corrupt, training_rows
 
 
 def ngram_model(n: int, texts: Sequence[Words]) -> Callable[[Words], float]:

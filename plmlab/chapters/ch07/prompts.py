@@ -32,8 +32,8 @@ from plmlab.train import History, fit
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 NAMES = ("red", "blue", "piano", "violin", "no", "with", "noon", "wood", "sings", "from", "money", "her")
-EXAM_NAMES = ("red", "blue")
-PAIRS = [(one, other) for one in NAMES for other in NAMES if one != other and {one, other} != set(EXAM_NAMES)]
+TEST_NAMES = ("red", "blue")
+PAIRS = [(one, other) for one in NAMES for other in NAMES if one != other and {one, other} != set(TEST_NAMES)]
 SHOTS = (0, 2, 4, 8)
 ROW, STEPS = 8, 1600
 QUESTIONS = 200
@@ -43,19 +43,19 @@ Prompt = tuple[list[str], str]
 
 
 @cache
-def pools(of_the_exam: bool) -> tuple[list[Words], list[Words]]:
+def pools(from_test_set: bool) -> tuple[list[Words], list[Words]]:
     """Singular and plural sentences: the held-out test sentences, or all other sentences with "is" or "are"
     (cached)."""
     rows = [(words, number) for words, number in agreement_sentences().items()
-            if (words in held_out_sentences()) == of_the_exam]
+            if (words in held_out_sentences()) == from_test_set]
     return [words for words, number in rows if number == "sg"], [words for words, number in rows if number == "pl"]
 
 
-def row(rng: Random, names: Sequence[str], kinds: Sequence[int], of_the_exam: bool) -> list[str]:
+def row(rng: Random, names: Sequence[str], kinds: Sequence[int], from_test_set: bool) -> list[str]:
     """Sample sentences of these kinds (0: singular, 1: plural), each followed by its label word."""
     words: list[str] = []
     for kind in kinds:
-        pool = pools(of_the_exam)[kind]
+        pool = pools(from_test_set)[kind]
         words += [*pool[randint(rng, len(pool))], names[kind]]
     return words
 
@@ -63,8 +63,8 @@ def row(rng: Random, names: Sequence[str], kinds: Sequence[int], of_the_exam: bo
 def prompt(rng: Random, shots: int, kind: int) -> Prompt:
     """A prompt with ``shots`` examples, half of each kind, and a query; the test label words are assigned to the kinds
     at random."""
-    names = EXAM_NAMES if rng.random() < 0.5 else EXAM_NAMES[::-1]
-    words = row(rng, names, [index % 2 for index in shuffled(rng, range(shots))] + [kind], of_the_exam=True)
+    names = TEST_NAMES if rng.random() < 0.5 else TEST_NAMES[::-1]
+    words = row(rng, names, [index % 2 for index in shuffled(rng, range(shots))] + [kind], from_test_set=True)
     return words[:-1], words[-1]
 
 
@@ -74,7 +74,7 @@ def test_set(shots: int, seed: int) -> list[Prompt]:
     return [prompt(rng, shots, index % 2) for index in range(QUESTIONS)]
 
 
-def named(rows: Sequence[Sequence[str]]) -> list[Example]:
+def label_word_examples(rows: Sequence[Sequence[str]]) -> list[Example]:
     """Causal LM examples in which only the label words are targets."""
     masked = []
     for words, example in zip(rows, examples(rows), strict=True):
@@ -86,11 +86,12 @@ def named(rows: Sequence[Sequence[str]]) -> list[Example]:
 
 def training_rows(rng: Random, count: int = 16) -> list[Example]:
     """Random training rows of eight sentences, each with a random pair of label words."""
-    return named([row(rng, PAIRS[randint(rng, len(PAIRS))], [randint(rng, 2) for _ in range(ROW)], of_the_exam=False)
-                  for _ in range(count)])
+    return label_word_examples([
+        row(rng, PAIRS[randint(rng, len(PAIRS))], [randint(rng, 2) for _ in range(ROW)], from_test_set=False)
+        for _ in range(count)])
 
 
-def rewarded(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
+def train_on_rows(seed: int, lr: float, **options: Any) -> tuple[GPT2, History]:
     """Train a pretrained GPT-2 for ``STEPS`` updates on rows in which the labels depend on the previous sentences."""
     gpt = deepcopy(pretrained(seed))
     rows = ExampleBatches(training_rows, f"rows {seed}", small_world_tokenizer().vocab.need("pad"))
@@ -102,15 +103,15 @@ def answers(gpt: GPT2, prompts: Sequence[Prompt]) -> tuple[list[str], list[str]]
     """Greedy answer to each prompt over the whole vocabulary, and restricted to the two label words."""
     logits = gpt(causal_batch([words for words, _ in prompts]))
     next_logits = logits[torch.arange(len(prompts)), torch.tensor([len(words) for words, _ in prompts])]
-    best_name = next_logits[:, [small_world_tokenizer().id(name) for name in EXAM_NAMES]].argmax(-1).tolist()
-    return small_world_tokenizer().tokens(next_logits.argmax(-1).tolist()), [EXAM_NAMES[i] for i in best_name]
+    best_name = next_logits[:, [small_world_tokenizer().id(name) for name in TEST_NAMES]].argmax(-1).tolist()
+    return small_world_tokenizer().tokens(next_logits.argmax(-1).tolist()), [TEST_NAMES[i] for i in best_name]
 
 
-def most_alike(words: Sequence[str]) -> str:
+def nearest_neighbour_answer(words: Sequence[str]) -> str:
     """Nearest-neighbour baseline: the label word of the example with the largest word overlap with the query (the first
     if tied); without examples, a constant label word."""
     *shots, query = examples_of(words)
-    return max(shots, key=lambda shot: len(set(shot[:-1]) & set(query)))[-1] if shots else EXAM_NAMES[0]
+    return max(shots, key=lambda shot: len(set(shot[:-1]) & set(query)))[-1] if shots else TEST_NAMES[0]
 
 
 Answers = tuple[list[str], list[str]]
@@ -122,7 +123,7 @@ def metrics_of(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Pro
     restricted answers, "right" is the accuracy, and "most given" the fraction of the most frequent answer (1 for a
     constant answer)."""
     correct = [word == name for word, (_, name) in zip(chosen, prompts, strict=True)]
-    return {"one of two": sum(word in EXAM_NAMES for word in free) / len(free), "right": sum(correct) / len(correct),
+    return {"one of two": sum(word in TEST_NAMES for word in free) / len(free), "right": sum(correct) / len(correct),
             "most given": Counter(chosen).most_common(1)[0][1] / len(chosen)}
 
 
@@ -132,26 +133,26 @@ def evaluate_prompts(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -
     return {str(shots): metrics_of(*answer(prompts), prompts) for shots, prompts in exams.items()}
 
 
-def plain(seed: int) -> dict[str, dict[str, float]]:
+def pretrained_metrics(seed: int) -> dict[str, dict[str, float]]:
     """`metrics_of` a GPT-2 pretrained on single sentences."""
     return evaluate_prompts(partial(answers, pretrained(seed)), seed)
 
 
-def rewarded_marks(lr: float, seed: int) -> dict[str, dict[str, float]]:
+def row_trained_metrics(lr: float, seed: int) -> dict[str, dict[str, float]]:
     """`metrics_of` a GPT-2 trained on rows in which the examples are informative."""
-    gpt, _ = rewarded(seed, lr, show=False)
+    gpt, _ = train_on_rows(seed, lr, show=False)
     return evaluate_prompts(partial(answers, gpt), seed)
 
 
 def nearest_neighbour_baseline(seed: int) -> dict[str, dict[str, float]]:
     """`metrics_of` the nearest-neighbour baseline."""
-    return evaluate_prompts(lambda prompts: ([most_alike(words) for words, _ in prompts],) * 2, seed)
+    return evaluate_prompts(lambda prompts: ([nearest_neighbour_answer(words) for words, _ in prompts],) * 2, seed)
 
 
 @none_if_diverged
 def lr_score(lr: float, seed: int) -> float:
     """Score of a learning rate: the negative loss on new rows, in nats per label word."""
-    gpt, _ = rewarded(seed, lr, show=False)
+    gpt, _ = train_on_rows(seed, lr, show=False)
     new = Batch.of(training_rows(Random(f"development {seed}"), 64), pad=small_world_tokenizer().vocab.need("pad"))
     with torch.no_grad():
         return -float(gpt.loss(new))

@@ -5,7 +5,7 @@ from math import exp, log
 import pytest
 import torch
 
-from plmlab.chapters.ch07 import baselines, corpus, judging
+from plmlab.chapters.ch07 import acceptability, baselines, corpus
 
 KEYS, KEY = ("the", "keys", "are", "lost"), ("the", "key", "is", "new")
 
@@ -22,7 +22,7 @@ def test_an_ngram_model_is_a_distribution_and_prefers_its_training_text() -> Non
 
 def test_pairs_are_counted_by_hand() -> None:
     counts = baselines.pair_counts([KEYS, KEYS, KEY, ("the", "dog", "sings")])
-    assert counts(KEYS) == -2 and counts(KEY) == -1 and counts(judging.corrupt(KEYS)) == 0
+    assert counts(KEYS) == -2 and counts(KEY) == -1 and counts(acceptability.corrupt(KEYS)) == 0
 
 
 def test_features_are_pairs_with_the_verb() -> None:

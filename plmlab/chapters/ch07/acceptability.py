@@ -96,7 +96,7 @@ class AcceptabilityClassifier(GPTClassifier):
         return F.cross_entropy(self(batch), batch.labels["class"])
 
 
-def tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: int = STEPS, **options: Any,
+def fine_tune(gpt: GPT2, labels: int, auxiliary: float, seed: int, lr: float, steps: int = STEPS, **options: Any,
          ) -> tuple[AcceptabilityClassifier, History]:
     """Fine-tune a copy of a GPT-2 with a classification head on ``labels`` sentences; return it with the history of the
     run.
@@ -147,7 +147,7 @@ def fine_tune_run(kind: str, labels: int, lr: float, seed: int) -> dict[str, flo
     is_pretrained, auxiliary = KINDS[kind]
     try:
         gpt = pretrained(seed) if is_pretrained else fresh(seed)
-        model, history = tune(gpt, labels, auxiliary, seed, lr, show=False)
+        model, history = fine_tune(gpt, labels, auxiliary, seed, lr, show=False)
     except Diverged:
         return {"right": 0.5, "updates": STEPS, "loss": 1e9}
     assert history.best is not None
