@@ -124,7 +124,7 @@ class GPT(Stack):
 @model("gpt2", GPTConfig, DECODER, Pretraining("gpt2", causal, Tokenizer.bpe, stream=True))
 class GPT2(GPT):
     """GPT-2 (Radford et al. 2019): pre-norm layers with a final LayerNorm, and residual projections with a smaller
-    initialisation."""
+    initialization."""
 
     residual_class = PreNorm
 
