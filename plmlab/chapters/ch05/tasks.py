@@ -55,7 +55,7 @@ ARMS: dict[str, Arm | None] = {
 }
 COUNTS = {"names": (1, 3, 10), "parts of speech": (8, 80), "senses": (1,)}
 FEW = {"names": 3, "parts of speech": 8, "senses": 1}
-"""Number of labels used by all configurations, for which their learning rates are tuned. The `CURVES` use the other
+"""Number of labels used by all configurations, for which their learning rates are chosen. The `CURVES` use the other
 counts, too; with many labels they have separate learning rates."""
 CURVES = ("word vectors", "+ layer 0", "+ layer 2", "+ ELMo", "+ untrained", "+ words", "+ BERT")
 
