@@ -17,6 +17,10 @@ READERS = {"word vectors": ("word vectors (chapter 02)", "0"), "biLM, untrained"
            "biLM": ("ELMo", "012"), "biLM of words": ("word-level ELMo", "12"), "CoVe": ("CoVe", "12"),
            "elmo-world": ("elmo-world", "12"), "BERT": ("bert-world", "0123")}
 """Recorded reader → its name in the tables, and the layers that they show."""
+RULES = {"by word or ending": "most frequent tag of the word or ending", "most frequent": "most frequent sense",
+         "by word, endings and neighbours": "linear probe on word, ending, neighbours", "bag of words": "bag of words",
+         "other words' vectors": "mean of the other words' vectors"}
+"""Recorded baseline → its name in the tables."""
 
 DECIDING = {"tags": "all", "senses": "15 labels"}
 """The test sets on which the verdict is based."""
@@ -49,7 +53,7 @@ def above_cove(readers: Mapping[str, Any]) -> bool:
 def rows_by_layer(recorded: Mapping[str, Any], what: str, test_sets: Sequence[str]) -> dict[str, list[str]]:
     """Table rows with the accuracy (%) on "tags" or "senses": the baselines, each layer of each reader, and the mean of
     ELMo's layers. The range of the seeds is in brackets where there are several."""
-    rows = {f"no network: {rule}": [f"{100 * scores[test_set]['share']:.0f}" for test_set in test_sets]
+    rows = {f"no network: {RULES[rule]}": [f"{100 * scores[test_set]['share']:.0f}" for test_set in test_sets]
             for rule, scores in recorded["rules"][what].items()}
     for reader, (title, layers) in READERS.items():
         for layer in (*layers, *(["mean"] if reader == "biLM" else [])):

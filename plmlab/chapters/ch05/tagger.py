@@ -80,11 +80,7 @@ class FixedMix(nn.Module):
 
 
 class QuickMix(ScalarMix):
-    """A `ScalarMix` with s = softmax(10 w), over layers normalized to mean 0 and variance 1.
-
-    The factor 10 speeds up the learning of w: in the few hundred updates of a task, a learning rate that suits the
-    other parameters would hardly change w.
-    """
+    """A `ScalarMix` of normalized layers with s = softmax(10 w); without the 10, short training hardly changes w."""
 
     pace = 10.0
 

@@ -179,11 +179,12 @@ def test_above_cove_asks_for_every_seed_and_both_exams() -> None:
 def test_rows_name_the_layer_and_give_the_range_of_several_seeds() -> None:
     def point(*values: float) -> dict:
         return {"mean": fmean(values), "low": min(values), "high": max(values), "values": list(values)}
-    told = {"rules": {"tags": {"by word": {"all": {"share": 0.937}}}},
+    told = {"rules": {"tags": {"by word or ending": {"all": {"share": 0.937}}}},
             "readers": {name: {layer: {"tags": {"all": point(0.5, 0.7) if name == "biLM" else point(0.81)}}
                                for layer in (*layers, "mean")} for name, (_, layers) in READERS.items()}}
     rows = rows_by_layer(told, "tags", ["all"])
-    assert rows["no network: by word"] == ["94"] and rows["ELMo, layer 2"] == ["60 (50–70)"]
+    assert rows["no network: most frequent tag of the word or ending"] == ["94"]
+    assert rows["ELMo, layer 2"] == ["60 (50–70)"]
     assert rows["ELMo, mean of the layers"] == ["60 (50–70)"] and rows["bert-world, layer 3"] == ["81"]
     assert len(rows) == 2 + sum(len(layers) for _, layers in READERS.values())
 
