@@ -82,12 +82,18 @@ def with_labels(folder: str, lr: float, seed: int) -> dict[str, float]:
     return outcomes(FULL, REALM.from_pretrained(embedder, stored_model(folder, FULL, lr, seed).reader))
 
 
+def best_temperature(model: REALM) -> float:
+    """The temperature of BM25's scores with which a model's reader has the highest accuracy on the development
+    world."""
+    right = {one: shown(model, by_bm25(TOP_K, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
+    return max(right, key=right.__getitem__)
+
+
 def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
     """Results of REALM's reader given the documents of each baseline, as baseline → outcome; and BM25's
     ``temperature``."""
     model = stored_model(folder, FULL, lr, seed)
-    right = {one: shown(model, by_bm25(TOP_K, one), [DEVELOPMENT])["right"] for one in TEMPERATURES}
-    best = max(right, key=right.__getitem__)
+    best = best_temperature(model)
     return {"temperature": best, "BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
             "BM25's four": shown(model, by_bm25(TOP_K, best), TEST_WORLDS),
             "the right document": shown(model, right_one, TEST_WORLDS),

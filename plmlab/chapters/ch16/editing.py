@@ -49,6 +49,13 @@ def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[in
     return Edit(blocks, tuple(ids(other.words)))
 
 
+def outcome(answer: tuple[int, ...], statement: Statement, edited: Edit) -> str:
+    """Which of the `KINDS` an answer given after an edit is."""
+    if answer == edited.answer:
+        return "follows"
+    return "old answer" if answer == statement.answer else "another answer"
+
+
 def _written(corpus: Corpus, number: int, statement: Statement, words: tuple[str, ...]) -> Block | None:
     block, fact = corpus.blocks[number], corpus.plain(statement.cloze.fact)
     sentences = list(block.sentences)

@@ -14,12 +14,13 @@ import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, each, fit_model, initialized, means
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
+from plmlab.chapters.ch16.editing import KINDS
 from plmlab.chapters.ch16.training import Lesson, RetrievalBatches, among
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.retrieval import NULL, Retrieved
-from studies.ch16.edited import followed, shares
+from studies.ch16.edited import RETRIEVED, edit_outcomes, proportions
 
 WORLD = TEST_WORLDS[0]
 ASKED = 150
@@ -37,27 +38,29 @@ def statements(trained: bool) -> tuple[Statement, ...]:
     return tuple(shuffled(Random(0), some))
 
 
-def learned_by_heart(lr: float, seed: int) -> dict[str, Any]:
+def memorized(lr: float, seed: int) -> dict[str, Any]:
     """Train on the single world. Returns, for *trained* and *held out* statements, the variant's outcomes
-    (`arms.outcome`), its closed-book accuracy (``nothing``), and what became of edited answers (`edited.followed`), as
-    fractions."""
+    (`arms.outcome`), its closed-book accuracy (``nothing``), and what became of edited answers (``edited``), as
+    fractions, and as counts of all correct answers (``all``) and of those for which an edited block is ``retrieved``."""
     torch.manual_seed(seed)
     model = initialized(FULL)
     lesson = Lesson.of(WORLD, is_trained)
     batches = RetrievalBatches(model, lambda turn: lesson, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)
     fit_model(model, batches, lr, precision="float32", show=False)
-    return {name: asked(model, statements(name == "trained")[:ASKED]) for name in ("trained", "held out")}
+    return {name: evaluated(model, statements(name == "trained")[:ASKED]) for name in ("trained", "held out")}
 
 
-def asked(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
+def evaluated(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
     """The results of a model on statements of the world."""
     lookup = among(model, WORLD)
     alone = [lookup.read_with(one.query(), Retrieved.of([[NULL]])).answers[0] == one.answer for one in some]
-    return {**means(each(lookup, some, True)), "nothing": fmean(alone),
-            "edited": shares(followed(model, WORLD, some, everywhere=True))}
+    counts = edit_outcomes(model, WORLD, some, everywhere=True)
+    return {**means(each(lookup, some, True)), "nothing": fmean(alone), "edited": {
+        **proportions(counts), "all": {kind: counts[kind] for kind in (*KINDS, "right")},
+        "retrieved": {**{kind: counts[RETRIEVED.format(kind)] for kind in KINDS}, "right": counts["found"]}}}
 
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
-    """*trained* and *held out* → the spread of `asked`."""
-    runs = parts(learned_by_heart, [(lr, seed) for seed in SEEDS])
+    """*trained* and *held out* → the spread of `evaluated`."""
+    runs = parts(memorized, [(lr, seed) for seed in SEEDS])
     return seed_statistics({seed: runs[lr, seed] for seed in SEEDS})
