@@ -16,7 +16,7 @@ import torch
 from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, fit_model, initialized, outcomes, questions, stored_model
 from plmlab.chapters.ch16.baselines import Given, by_bm25, right_one
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
-from plmlab.chapters.ch16.training import among
+from plmlab.chapters.ch16.training import with_corpus
 from plmlab.draws import choice, randint, shuffled
 from plmlab.example import Example
 from plmlab.models.realm import REALM
@@ -36,7 +36,7 @@ def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]
     document and in one of the top four (``among four``), and that are answered correctly (``right``)."""
     rows = []
     for world in worlds:
-        lookup = among(model, world)
+        lookup = with_corpus(model, world)
         for statement in questions(world):
             reading = lookup.read_with(statement.query(), given(world, statement))
             rows.append((reading.numbers[0] in statement.tell, not statement.tell.isdisjoint(reading.numbers),

@@ -12,7 +12,7 @@ from plmlab.chapters.ch16.arms import FULL, outcomes, questions
 from plmlab.chapters.ch16.baselines import Given, by_bm25, right_one
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.rule_baseline import rule_baseline
-from plmlab.chapters.ch16.training import among
+from plmlab.chapters.ch16.training import with_corpus
 from plmlab.checkpoints import load
 from plmlab.models.realm import REALM
 from plmlab.models.retrieve_and_read import TOP_K
@@ -23,12 +23,12 @@ from studies.ch16.baselines import best_temperature, shown
 NAME = "realm-world"
 
 
-def retrieved_by(model: REALM, most: int) -> Given:
-    """A model's own top ``most`` documents."""
-    lookups = {world: among(model, world) for world in TEST_WORLDS}
+def retrieved_by(model: REALM, top_k: int) -> Given:
+    """A model's own top ``top_k`` documents."""
+    lookups = {world: with_corpus(model, world) for world in TEST_WORLDS}
 
     def given(world: int, statement: Statement) -> Retrieved:
-        return lookups[world].retrieve([statement.query()], most)
+        return lookups[world].retrieve([statement.query()], top_k)
     return given
 
 

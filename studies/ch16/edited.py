@@ -7,11 +7,10 @@ it does not.
 - *everywhere*: each block that states the fact is edited, so that only the retriever and the reader can fail.
 - *in one of several*: if more than one block states the fact, one of them is edited, and the documents disagree.
 - *memorization*: the same as *everywhere*, with a model that has memorized this world (`memorization`), on facts that
-  it was trained on. The weights override the documents if the old answer stays for more than 25 % of the statements
-  that were answered correctly; they do not if it stays for less than 5 %. Two versions of this rule were written before
-  the runs. The first counts only statements for which an edited block is still retrieved; the second, which replaced
-  it, counts all of them, so that what the model knew without the block is not left out. Both counts are recorded,
-  because a document that is not read cannot be outvoted.
+  it was trained on. The rule was fixed before the runs: the weights override the documents if the old answer stays for
+  more than 25 % of the statements that were answered correctly; they do not if it stays for less than 5 %. At that time
+  *no edited block is retrieved* was an outcome of its own; after the runs it became a separate count. Both counts are
+  recorded, because a document that is not read cannot be overridden.
 """
 
 from collections import Counter
@@ -21,7 +20,7 @@ from typing import Any
 from plmlab.chapters.ch16.arms import FULL, SEEDS, questions, stored_model
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.editing import KINDS, Edit, edit, outcome
-from plmlab.chapters.ch16.training import among
+from plmlab.chapters.ch16.training import with_corpus
 from plmlab.draws import choice
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, seed_statistics
@@ -48,7 +47,7 @@ def edit_outcomes(model: REALM, world: int, statements: tuple[Statement, ...], e
     """Counts of what became of the correct answers, by `KINDS`, and the same by `RETRIEVED` for those of them for which
     an edited block is retrieved; of the latter in total (``found``); of the statements that could be edited
     (``editable``); and of those that were answered correctly before the edit (``right``)."""
-    counts, lookup = Counter[str](), among(model, world)
+    counts, lookup = Counter[str](), with_corpus(model, world)
     for statement, edited in edits(world, statements, everywhere):
         counts["editable"] += 1
         if lookup.read([statement.query()])[0].answers[0] != statement.answer:
@@ -60,14 +59,16 @@ def edit_outcomes(model: REALM, world: int, statements: tuple[Statement, ...], e
     return counts
 
 
-def proportions(counts: Counter[str]) -> dict[str, float]:
-    """The counts of `KINDS` and ``found`` as fractions of the originally correct answers; and the counts ``editable``
-    and ``right``."""
+def proportions(counts: Counter[str]) -> dict[str, Any]:
+    """The counts of `KINDS` and ``found`` as fractions of the originally correct answers; the counts ``editable`` and
+    ``right``; and the counts of `KINDS` for ``all`` correct answers and for those for which an edited block is
+    ``retrieved``."""
     return {**{kind: counts[kind] / counts["right"] for kind in (*KINDS, "found")}, "editable": counts["editable"],
-            "right": counts["right"]}
+            "right": counts["right"], "all": {kind: counts[kind] for kind in KINDS},
+            "retrieved": {kind: counts[RETRIEVED.format(kind)] for kind in KINDS}}
 
 
-def of_all_worlds(folder: str, lr: float, seed: int, everywhere: bool) -> dict[str, float]:
+def of_all_worlds(folder: str, lr: float, seed: int, everywhere: bool) -> dict[str, Any]:
     """What became of the answers to the test statements, over all test worlds."""
     model, counts = stored_model(folder, FULL, lr, seed), Counter[str]()
     for world in TEST_WORLDS:

@@ -12,18 +12,17 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, each, fit_model, initialized, means
+from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, fit_model, initialized, means, outcome_rows
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
-from plmlab.chapters.ch16.editing import KINDS
-from plmlab.chapters.ch16.training import Lesson, RetrievalBatches, among
+from plmlab.chapters.ch16.training import RetrievalBatches, TrainingSet, with_corpus
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.retrieval import NULL, Retrieved
-from studies.ch16.edited import RETRIEVED, edit_outcomes, proportions
+from studies.ch16.edited import edit_outcomes, proportions
 
 WORLD = TEST_WORLDS[0]
-ASKED = 150
+TEST_SIZE = 150
 HELD_OUT = "test"
 
 
@@ -40,24 +39,21 @@ def statements(trained: bool) -> tuple[Statement, ...]:
 
 def memorized(lr: float, seed: int) -> dict[str, Any]:
     """Train on the single world. Returns, for *trained* and *held out* statements, the variant's outcomes
-    (`arms.outcome`), its closed-book accuracy (``nothing``), and what became of edited answers (``edited``), as
-    fractions, and as counts of all correct answers (``all``) and of those for which an edited block is ``retrieved``."""
+    (`arms.outcome`), its closed-book accuracy (``nothing``), and what became of edited answers (``edited``)."""
     torch.manual_seed(seed)
     model = initialized(FULL)
-    lesson = Lesson.of(WORLD, is_trained)
-    batches = RetrievalBatches(model, lambda turn: lesson, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)
+    facts = TrainingSet.of(WORLD, is_trained)
+    batches = RetrievalBatches(model, lambda turn: facts, ARMS[FULL], seed=seed, batch=BATCH, every=EVERY)
     fit_model(model, batches, lr, precision="float32", show=False)
-    return {name: evaluated(model, statements(name == "trained")[:ASKED]) for name in ("trained", "held out")}
+    return {name: evaluated(model, statements(name == "trained")[:TEST_SIZE]) for name in ("trained", "held out")}
 
 
 def evaluated(model: REALM, some: tuple[Statement, ...]) -> dict[str, Any]:
     """The results of a model on statements of the world."""
-    lookup = among(model, WORLD)
+    lookup = with_corpus(model, WORLD)
     alone = [lookup.read_with(one.query(), Retrieved.of([[NULL]])).answers[0] == one.answer for one in some]
-    counts = edit_outcomes(model, WORLD, some, everywhere=True)
-    return {**means(each(lookup, some, True)), "nothing": fmean(alone), "edited": {
-        **proportions(counts), "all": {kind: counts[kind] for kind in (*KINDS, "right")},
-        "retrieved": {**{kind: counts[RETRIEVED.format(kind)] for kind in KINDS}, "right": counts["found"]}}}
+    return {**means(outcome_rows(lookup, some, True)), "nothing": fmean(alone),
+            "edited": proportions(edit_outcomes(model, WORLD, some, everywhere=True))}
 
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:

@@ -26,32 +26,33 @@ LONGEST = 128
 MOST = (1, 4, 20)
 
 
-def tells(block: Block, step: Step) -> bool:
+def contains_evidence(block: Block, step: Step) -> bool:
     """Return whether a block contains what a step needs."""
     return block.page == step.page and step.sentence in block.text and step.found in block.text
 
 
-def ranked(told: Sequence[Block], asked: Sequence[RealQuestion]) -> dict[str, list[tuple[int, ...]]]:
+def ranked(documents: Sequence[Block], queries: Sequence[RealQuestion]) -> dict[str, list[tuple[int, ...]]]:
     """For each question, the indices of the blocks that MiniLM and BM25 rank highest."""
     index = FlatIndex(384)
-    index.add([block.text for block in told], encoded([(block.title, block.text) for block in told]))
-    by_vector = index.search(encoded([(one.text, "") for one in asked]), max(MOST))
-    words = BM25([normalised(f"{block.title} {block.text}").split() for block in told])
-    by_words = words.search([normalised(one.text).split() for one in asked], max(MOST))
+    index.add([block.text for block in documents], encoded([(block.title, block.text) for block in documents]))
+    by_vector = index.search(encoded([(one.text, "") for one in queries]), max(MOST))
+    words = BM25([normalised(f"{block.title} {block.text}").split() for block in documents])
+    by_words = words.search([normalised(one.text).split() for one in queries], max(MOST))
     return {"MiniLM": by_vector.lists(), "BM25": by_words.lists()}
 
 
 def found() -> dict[str, Any]:
     """The number of ``blocks``; and retriever → *first step* and *second step of a bridge* → (k, number found among the
     top k blocks, number of questions)."""
-    told, asked = blocks(WikipediaPages(minilm()[1]), LONGEST), questions()
-    made: dict[str, Any] = {"blocks": len(told)}
-    for name, rows in ranked(told, asked).items():
-        steps = {"first step": [(row, one.steps[0]) for row, one in zip(rows, asked, strict=True)],
-                 "second step of a bridge": [(row, one.steps[1]) for row, one in zip(rows, asked, strict=True)
+    documents, queries = blocks(WikipediaPages(minilm()[1]), LONGEST), questions()
+    made: dict[str, Any] = {"blocks": len(documents)}
+    for name, rows in ranked(documents, queries).items():
+        steps = {"first step": [(row, one.steps[0]) for row, one in zip(rows, queries, strict=True)],
+                 "second step of a bridge": [(row, one.steps[1]) for row, one in zip(rows, queries, strict=True)
                                              if one.form == "bridge"]}
-        made[name] = {said: [(most, sum(any(tells(told[number], step) for number in row[:most]) for row, step in pairs),
-                              len(pairs)) for most in MOST] for said, pairs in steps.items()}
+        made[name] = {title: [(k, sum(any(contains_evidence(documents[number], step) for number in row[:k])
+                                      for row, step in pairs), len(pairs)) for k in MOST]
+                      for title, pairs in steps.items()}
     return made
 
 

@@ -25,8 +25,8 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, fit_model, initialized, stored_model
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, corpus, stands_in
-from plmlab.chapters.ch16.training import among
+from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, contains_answer, corpus
+from plmlab.chapters.ch16.training import with_corpus
 from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import randint, shuffled
 from plmlab.models.realm import REALM
@@ -61,8 +61,8 @@ def zero_shot(model: REALM) -> float:
     """Fraction of the test questions whose answer occurs in one of the top documents, without fine-tuning."""
     hits = []
     for world in TEST_WORLDS:
-        found = among(model, world).retrieve([Query(spelled(one.words), ()) for one in questions(world)]).lists()
-        hits += [stands_in(world, numbers, one.answer)
+        found = with_corpus(model, world).retrieve([Query(spelled(one.words), ()) for one in questions(world)]).lists()
+        hits += [contains_answer(world, numbers, one.answer)
                  for numbers, one in zip(found, questions(world), strict=True)]
     return fmean(hits)
 
@@ -82,12 +82,12 @@ def baselines() -> dict[str, float]:
     hits, guessed = [], []
     for world in TEST_WORLDS:
         for one in questions(world):
-            hits.append(stands_in(world, ranking(world).by_words(one.words, TOP_K).lists()[0], one.answer))
+            hits.append(contains_answer(world, ranking(world).by_words(one.words, TOP_K).lists()[0], one.answer))
             guessed.append(common[one.shape].most_common(1)[0][0] == one.answer)
     return {"warm start": zero_shot(initialized(FULL)), "BM25": fmean(hits), "most common answer": fmean(guessed)}
 
 
-class Asked:
+class QuestionBatches:
     """Function from a step to questions of one training world, with the documents that the current question encoder
     retrieves. The documents of a world are embedded once; the world changes every `EVERY` steps."""
 
@@ -100,14 +100,15 @@ class Asked:
         """The batch of a step."""
         world, rng = self.worlds[step // EVERY % len(self.worlds)], Random(f"{self.seed}:{step}")
         if world not in self._corpora:
-            self._corpora[world] = among(self.pretrained, world).corpus
+            self._corpora[world] = with_corpus(self.pretrained, world).corpus
         some = questions(world)
-        return looked_up(self.model, self._corpora[world], [some[randint(rng, len(some))] for _ in range(BATCH)])
+        return retrieve_batch(self.model, self._corpora[world], [some[randint(rng, len(some))] for _ in range(BATCH)])
 
 
-def looked_up(model: REALMForOpenQA, documents: TextCorpus, asked: list[Question]) -> QuestionBatch:
+def retrieve_batch(model: REALMForOpenQA, documents: TextCorpus, questions: list[Question]) -> QuestionBatch:
     """Questions with the documents retrieved for them, and the answer spans in these documents."""
-    return model.retrieve(documents, [spelled(one.words) for one in asked], [[spelled(one.answer)] for one in asked])
+    return model.retrieve(documents, [spelled(one.words) for one in questions],
+                          [[spelled(one.answer)] for one in questions])
 
 
 def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) -> dict[str, float]:
@@ -115,10 +116,10 @@ def test_set(model: REALMForOpenQA, pretrained: REALM, worlds: tuple[int, ...]) 
     answered with an exact match (``right``)."""
     found, right = [], []
     for world in worlds:
-        documents, asked = among(pretrained, world).corpus, questions(world)
+        documents, asked = with_corpus(pretrained, world).corpus, questions(world)
         for first in range(0, len(asked), BATCH):
             some = [*asked[first:first + BATCH]]
-            batch = looked_up(model, documents, some)
+            batch = retrieve_batch(model, documents, some)
             found += model.answers(batch).any((1, 2)).tolist()
             right += [best[0].tokens == spelled(one.answer) for best, one in zip(model.best(batch), some, strict=True)]
     return {"among four": fmean(found), "right": fmean(right)}
@@ -137,7 +138,7 @@ def fine_tuned(folder: str, name: str, pretraining: float, lr: float, seed: int)
     torch.manual_seed(seed)
     pretrained = beginning(folder, name, pretraining, seed)
     model = REALMForOpenQA.from_pretrained(pretrained)
-    fit_model(model, Asked(model, pretrained, seed), lr, UPDATES, precision="float32", show=False)
+    fit_model(model, QuestionBatches(model, pretrained, seed), lr, UPDATES, precision="float32", show=False)
     model.eval()
     return {"development": test_set(model, pretrained, (DEVELOPMENT,)),
             "test_set": test_set(model, pretrained, TEST_WORLDS)}

@@ -154,6 +154,15 @@ def test_what_is_no_evidence(cell: dict) -> None:
     assert list(missing({"cells": [cell, markdown("**Holds** 98 times.")]}, "99", {}, []))
 
 
+def test_what_depends_on_the_machine_is_evidence_if_an_assertion_keeps_it() -> None:
+    verdict, tags = markdown("**Holds** 98 times."), ("nbval-ignore-output",)
+    for source in ("print(score)\nassert abs(score - 98) < 2", "for score in scores:\n    assert score > 96",
+                   "torch.testing.assert_close(score, 98, atol=2, rtol=0)"):
+        assert not list(missing({"cells": [code("98", source, tags), verdict]}, "99", {}, []))
+    for source in ("print(score)", "# no assertion\nprint(score)", 'print("assert")'):
+        assert list(missing({"cells": [code("98", source, tags), verdict]}, "99", {}, []))
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
 def test_a_table_is_evidence(kind: str) -> None:
     cell = {**code(""), "outputs": [{"output_type": "display_data", "data": {kind: ["| a |\n", "| 98 |"]}}]}

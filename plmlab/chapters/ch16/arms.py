@@ -13,12 +13,12 @@ from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Sta
 from plmlab.chapters.ch16.training import (
     QUOTED,
     Arm,
-    Lesson,
     RetrievalBatches,
-    among,
+    TrainingSet,
     random_span,
     random_tokens,
     recall,
+    with_corpus,
 )
 from plmlab.chapters.ch16.warm_start import untrained_embedder, warm_started
 from plmlab.draws import shuffled
@@ -40,7 +40,7 @@ ARMS: Mapping[str, Arm] = {
 }
 UPDATES, BATCH, EVERY = 400, 16, 25
 """Updates, statements per update, and updates between two worlds."""
-ASKED = 150
+TEST_SIZE = 150
 """Number of statements queried in each test world."""
 SEEDS = (0, 1, 2)
 CHOSEN = (FULL, "random spans", "random tokens")
@@ -48,9 +48,9 @@ CHOSEN = (FULL, "random spans", "random tokens")
 
 
 @cache
-def questions(world: int, most: int = ASKED) -> tuple[Statement, ...]:
+def questions(world: int, size: int = TEST_SIZE) -> tuple[Statement, ...]:
     """A random sample of a world's statements, for evaluation."""
-    return tuple(shuffled(Random(world), corpus(world).statements)[:most])
+    return tuple(shuffled(Random(world), corpus(world).statements)[:size])
 
 
 def initialized(name: str) -> REALM:
@@ -61,9 +61,8 @@ def initialized(name: str) -> REALM:
 
 def train(model: REALM, arm: Arm, lr: float, seed: int, updates: int = UPDATES, **options: Any) -> History:
     """Train the retriever and the reader jointly; ``options`` are passed to `fit`."""
-    lessons = [Lesson.of(world) for world in shuffled(Random(seed), TRAINING)]
-    batches = RetrievalBatches(model, lambda turn: lessons[turn % len(lessons)], arm, seed=seed, batch=BATCH,
-                               every=EVERY)
+    sets = [TrainingSet.of(world) for world in shuffled(Random(seed), TRAINING)]
+    batches = RetrievalBatches(model, lambda turn: sets[turn % len(sets)], arm, seed=seed, batch=BATCH, every=EVERY)
     return fit_model(model, batches, lr, updates, **options)
 
 
@@ -77,18 +76,18 @@ def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     statements), and its recall@4 on the ``development`` world."""
     torch.manual_seed(seed)
     model = initialized(name)
-    curve = [(0, exam_recall(model))]
-    history = train(model, ARMS[name], lr, seed, precision="float32", show=False, score=exam_recall,
+    curve = [(0, test_set_recall(model))]
+    history = train(model, ARMS[name], lr, seed, precision="float32", show=False, score=test_set_recall,
                     evaluate_every=100)
     keep(model, file(folder, name, lr, seed))
-    development = recall(among(model, DEVELOPMENT), questions(DEVELOPMENT))
+    development = recall(with_corpus(model, DEVELOPMENT), questions(DEVELOPMENT))
     return {"curve": [*curve, *history.scores], "development": development}
 
 
-def exam_recall(model: torch.nn.Module) -> float:
+def test_set_recall(model: torch.nn.Module) -> float:
     """Recall@4 over all test worlds, measured on a third of the test statements."""
     assert isinstance(model, REALM)
-    return fmean(recall(among(model, world), questions(world)[:ASKED // 3]) for world in TEST_WORLDS)
+    return fmean(recall(with_corpus(model, world), questions(world)[:TEST_SIZE // 3]) for world in TEST_WORLDS)
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:
@@ -107,12 +106,11 @@ def answer_queries(lookup: RetrieveAndRead, statements: Sequence[Statement], nul
 
 
 def outcomes(name: str, model: REALM) -> dict[str, float]:
-    """Test results of a variant: the fractions of statements whose fact is stated in the top document (``first``), or
-    in one of the top four (``among four``, recall@4), and that are answered correctly (``right``); the means, in nats,
-    of −log p(y|x) (``loss``) and of the retrieval utility log p(y|x) − log p(y|null, x) (``utility``); and the mean of
-    p(null|x)."""
-    null = ARMS[name].null
-    return means([row for world in TEST_WORLDS for row in each(among(model, world), questions(world), null)])
+    """Test results of a variant: recall@1 (``first``), recall@4 (``among four``) and the accuracy of the answers
+    (``right``); the means, in nats, of −log p(y|x) (``loss``) and of the retrieval utility log p(y|x) − log p(y|null,
+    x) (``utility``); and the mean of p(null|x)."""
+    return means([row for world in TEST_WORLDS
+                  for row in outcome_rows(with_corpus(model, world), questions(world), ARMS[name].null)])
 
 
 def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -120,7 +118,7 @@ def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {key: fmean(row[key] for row in rows) for key in rows[0]}
 
 
-def each(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[dict[str, float]]:
+def outcome_rows(lookup: RetrieveAndRead, statements: Sequence[Statement], null: bool) -> list[dict[str, float]]:
     """The `outcome` of each statement."""
     return [outcome(statement, reading, null)
             for statement, reading in zip(statements, answer_queries(lookup, statements, null), strict=True)]

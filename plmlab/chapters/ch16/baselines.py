@@ -16,10 +16,10 @@ Given = Callable[[int, Statement], Retrieved]
 """(world, statement) → its documents; the softmax of their scores, at temperature 1, is p(z|x)."""
 
 
-def by_bm25(most: int, temperature: float = 1.0) -> Given:
-    """BM25's top ``most`` documents, with scores divided by a ``temperature``."""
+def by_bm25(top_k: int, temperature: float = 1.0) -> Given:
+    """BM25's top ``top_k`` documents, with scores divided by a ``temperature``."""
     def given(world: int, statement: Statement) -> Retrieved:
-        retrieved = ranking(world).best(statement, most)
+        retrieved = ranking(world).best(statement, top_k)
         return replace(retrieved, scores=retrieved.scores / temperature)
     return given
 

@@ -1,8 +1,8 @@
 """The worlds of chapter 16: about 60 entities each, whose articles are the documents, and statements about them.
 
 A network of our size memorizes one such world: it answers the statements that it was trained on, but fails on other
-facts in the same documents (`by_heart`). REALM's authors use 13 million blocks, too many to memorize. Here the world
-changes every few updates: the names stay, the facts do not, so only a model that uses the documents can answer.
+facts in the same documents (`memorization`). REALM's authors use 13 million blocks, too many to memorize. Here the
+world changes every few updates: the names stay, the facts do not, so only a model that uses the documents can answer.
 """
 
 from collections import defaultdict
@@ -126,6 +126,6 @@ def _words(world: World) -> Iterator[str]:
             yield from cloze.words
 
 
-def stands_in(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
+def contains_answer(world: int, numbers: Iterable[int], answer: Sequence[str]) -> bool:
     """Return whether the answer occurs verbatim in any of the given documents of a world."""
     return any(find_words(corpus(world).blocks[number].text.split(), answer) is not None for number in numbers)

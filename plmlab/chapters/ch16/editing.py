@@ -13,8 +13,8 @@ from plmlab.world.questions.chains import find_words
 
 KINDS = ("follows", "old answer", "another answer")
 """Possible outcomes for an answer that was correct before the edit: the new answer is given, the old one stays, or a
-third one is given. Whether an edited block is still retrieved (``found``) is counted separately: testing that first
-would classify as *not found* what the model knew without the block."""
+third one is given. Whether an edited block is still retrieved (``found``) is a separate count: the old answer can also
+stay because no edited block is read."""
 
 
 class Edit(NamedTuple):

@@ -1,6 +1,5 @@
-"""Exercises of chapter 16: REALM (Guu et al. 2020). The retrieval distribution, the marginal likelihood over documents
-in the paper's form and in that of the authors' code, and the gradient that the retriever receives. Search and answer
-spans are in `exercises_open_domain`."""
+"""Exercises of chapter 16, REALM: the retrieval distribution, the marginal likelihood in the paper's and the authors'
+form, and the retriever's gradient. Search and answer spans are in `exercises_open_domain`."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -11,7 +10,7 @@ from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
-def log_chances(
+def retrieval_log_probs(
     scores: Float[Tensor, "batch doc"], numbers: Int[Tensor, "batch doc"], null: Float[Tensor, "batch"],
 ) -> Float[Tensor, "batch doc+1"]:
     """log p(z|x): the retrieval distribution over the documents z of each text x, in nats.
@@ -24,8 +23,8 @@ def log_chances(
     scores, one per text. p(z|x) is the softmax over the scores of a text's documents, including the null
     document. In the result, column 0 belongs to the null document; the others follow in their order.
     """
-    there = scores.masked_fill(numbers < 0, float("-inf"))
-    return torch.cat([null[:, None], there], 1).log_softmax(1)
+    masked = scores.masked_fill(numbers < 0, float("-inf"))
+    return torch.cat([null[:, None], masked], 1).log_softmax(1)
 
 
 def draw_found(rng: Generator) -> Probes:
@@ -54,23 +53,23 @@ def draw_found(rng: Generator) -> Probes:
 
 def log_marginal(
     prior: Float[Tensor, "batch doc"], likelihood: Float[Tensor, "batch doc token"],
-    asked: Bool[Tensor, "batch token"],
+    target_mask: Bool[Tensor, "batch token"],
 ) -> Float[Tensor, "batch"]:
     """log p(y|x) of each text, as in the paper: log Σ_z p(z|x) Π_j p(y_j|z,x), in nats.
 
     ``prior[i, z]`` is log p(z|x) of text i and document z. It is −∞ if the document is missing.
     ``likelihood[i, z, j]`` is log p(y_j|z,x): the reader's log-probability of the target token at masked
-    position j given document z and the text. Texts may differ in the number of masks. ``asked[i, j]`` is
+    position j given document z and the text. Texts may differ in the number of masks. ``target_mask[i, j]`` is
     True if text i has a mask j. Where it is False, ``likelihood`` can have any value, even −∞, and must
     be ignored. An empty product is 1. The probabilities may be too small for a float; their logarithms
     are not, and neither is the result.
     """
-    return (prior + likelihood.masked_fill(~asked[:, None], 0.0).sum(2)).logsumexp(1)
+    return (prior + likelihood.masked_fill(~target_mask[:, None], 0.0).sum(2)).logsumexp(1)
 
 
 def token_loss(
     prior: Float[Tensor, "batch doc"], likelihood: Float[Tensor, "batch doc token"],
-    asked: Bool[Tensor, "batch token"],
+    target_mask: Bool[Tensor, "batch token"],
 ) -> Float[Tensor, ""]:
     """The loss of the authors' code: the mean of −log Σ_z p(z|x) p(y_j|z,x) over all masks, in nats.
 
@@ -81,26 +80,26 @@ def token_loss(
     loss is 0.
     """
     each = (prior[:, :, None] + likelihood).logsumexp(1)
-    return -each.masked_fill(~asked, 0.0).sum() / asked.sum().clamp(min=1)
+    return -each.masked_fill(~target_mask, 0.0).sum() / target_mask.sum().clamp(min=1)
 
 
-def logs(*chances: object) -> Tensor:
+def logs(*probs: object) -> Tensor:
     """Logarithms of probabilities."""
-    return torch.tensor(chances).log()
+    return torch.tensor(probs).log()
 
 
 def draw_readings(rng: Generator) -> Probes:
-    """Inputs for 16.2 and 16.3: name → (prior, likelihood, asked)."""
+    """Inputs for 16.2 and 16.3: name → (prior, likelihood, target_mask)."""
     def drawn(docs: int, gaps: list[int], scale: float = 3.0, shift: float = 0.0, rest: float = float("-inf"),
               ) -> tuple[Tensor, ...]:
-        asked = torch.arange(max(2, *gaps)) < torch.tensor(gaps)[:, None]
+        target_mask = torch.arange(max(2, *gaps)) < torch.tensor(gaps)[:, None]
         prior = randn(len(gaps), docs, generator=rng).log_softmax(1)
-        likelihood = shift - scale * rand(len(gaps), docs, asked.shape[1], generator=rng)
-        return prior, likelihood.masked_fill(~asked[:, None], rest), asked
+        likelihood = shift - scale * rand(len(gaps), docs, target_mask.shape[1], generator=rng)
+        return prior, likelihood.masked_fill(~target_mask[:, None], rest), target_mask
 
     def with_missing() -> tuple[Tensor, ...]:
-        _, likelihood, asked = drawn(4, [3, 2])
-        return logs([0.5, 0.3, 0.2, 0.0], [0.9, 0.1, 0.0, 0.0]), likelihood, asked
+        _, likelihood, target_mask = drawn(4, [3, 2])
+        return logs([0.5, 0.3, 0.2, 0.0], [0.9, 0.1, 0.0, 0.0]), likelihood, target_mask
 
     return {
         "two documents, one mask": (logs([0.75, 0.25]), logs([[0.5], [0.1]]), torch.tensor([[True]])),
@@ -164,7 +163,7 @@ def shared_out(logs: Tensor, numbers: Tensor) -> bool:
 
 EXERCISES = (
     Exercise(
-        "16.1", "the retrieval distribution", log_chances, draw_found,
+        "16.1", "the retrieval distribution", retrieval_log_probs, draw_found,
         mistakes={
             "the softmax runs over the texts, down the columns; it runs over the documents of one text, axis 1":
                 edit("log_softmax(1)", "log_softmax(0)"),
@@ -203,8 +202,8 @@ EXERCISES = (
         "16.2", "the marginal likelihood", log_marginal, draw_readings,
         mistakes={
             "the product is outside the sum: each mask is marginalized over the documents separately, as in 16.3":
-                edit("prior +", "prior[:, :, None] +", ".masked_fill(~asked[:, None], 0.0).sum(2)).logsumexp(1)",
-                     ").logsumexp(1).masked_fill(~asked, 0.0).sum(1)"),
+                edit("prior +", "prior[:, :, None] +", ".masked_fill(~target_mask[:, None], 0.0).sum(2)).logsumexp(1)",
+                     ").logsumexp(1).masked_fill(~target_mask, 0.0).sum(1)"),
             "p(z|x) is a factor at every mask; it is one factor for the whole answer":
                 edit("prior + likelihood", "(prior[:, :, None] + likelihood)"),
             "this is the mean of the logs, Σ_z p(z|x) log p(y|z,x); compute the log of the mean":
@@ -213,10 +212,10 @@ EXERCISES = (
             "p(z|x) is added to a logarithm: add log p(z|x) to log p(y|z,x)":
                 edit("(prior +", "(prior.exp() +"),
             "only the best document counts: a maximum instead of the sum": edit("logsumexp", "amax"),
-            "padding counts as masks": edit(".masked_fill(~asked[:, None], 0.0)", ""),
+            "padding counts as masks": edit(".masked_fill(~target_mask[:, None], 0.0)", ""),
             "the mask is a factor, and −∞ times 0 is NaN: use masked_fill or where":
-                edit("likelihood.masked_fill(~asked[:, None], 0.0)", "(likelihood * asked[:, None])"),
-            "the masks are ignored, and padding is counted: `asked` is inverted": edit("~", ""),
+                edit("likelihood.masked_fill(~target_mask[:, None], 0.0)", "(likelihood * target_mask[:, None])"),
+            "the masks are ignored, and padding is counted: `target_mask` is inverted": edit("~", ""),
             "probabilities too small for a float become 0, and their log −∞: logsumexp avoids this":
                 edit("logsumexp(1)", "exp().sum(1).log()"),
         },
@@ -226,30 +225,32 @@ EXERCISES = (
             "The log of a product is a sum of logs: Π_j becomes a sum over the last axis, and p(z|x) is one more "
             "factor, once per document. What must padding add to that sum? Only the sum over z needs probabilities; "
             "there is a function for the log of a sum of exps.",
-            "asked[:, None] is [batch 1 token]. x.masked_fill(~mask, 0.0) puts 0 where the mask is False. .sum(2) "
-            "sums over the masks, .logsumexp(1) over the documents; it is stable for small numbers.",
+            "target_mask[:, None] is [batch 1 token]. x.masked_fill(~mask, 0.0) puts 0 where the mask is False. "
+            ".sum(2) sums over the masks, .logsumexp(1) over the documents; it is stable for small numbers.",
         ),
     ),
     Exercise(
         "16.3", "the loss of the authors' code", token_loss, draw_readings,
         mistakes={
             "the product is inside the sum: this is the paper's log p(y|x), divided by the number of masks":
-                edit("prior[:, :, None] + likelihood", "prior + likelihood.masked_fill(~asked[:, None], 0.0).sum(2)",
-                     "each.masked_fill(~asked, 0.0)", "each"),
+                edit("prior[:, :, None] + likelihood",
+                     "prior + likelihood.masked_fill(~target_mask[:, None], 0.0).sum(2)",
+                     "each.masked_fill(~target_mask, 0.0)", "each"),
             "p(z|x) is missing: every mask has the unweighted sum over the documents": edit("prior[:, :, None] + ", ""),
             "the log is inside the sum over documents: Σ_z p(z|x) log p(y_j|z,x), an upper bound of the loss":
                 edit("prior[:, :, None] +", "prior.exp()[:, :, None] *", "logsumexp", "sum"),
             "a sum of exps underflows to 0, and its log is −∞: logsumexp works with logarithms":
                 edit("logsumexp(1)", "exp().sum(1).log()"),
-            "the losses are summed; compute their mean": edit(" / asked.sum().clamp(min=1)", ""),
+            "the losses are summed; compute their mean": edit(" / target_mask.sum().clamp(min=1)", ""),
             "this is the mean over texts of each text's mean, so that a mask of a short text has a larger weight":
-                edit("-each", "-(each", "0.0).sum() / asked.sum().clamp(min=1)",
-                     "0.0).sum(1) / asked.sum(1).clamp(min=1)).mean()"),
+                edit("-each", "-(each", "0.0).sum() / target_mask.sum().clamp(min=1)",
+                     "0.0).sum(1) / target_mask.sum(1).clamp(min=1)).mean()"),
             "the sum is divided by the number of all positions, including padding: .mean() after filling with 0":
-                edit("sum() / asked.sum().clamp(min=1)", "mean()"),
-            "padding counts as a mask": edit(".masked_fill(~asked, 0.0).sum() / asked.sum().clamp(min=1)", ".mean()"),
-            "−∞ times 0 is NaN: fill padding with 0 instead of multiplying by `asked`":
-                edit("each.masked_fill(~asked, 0.0)", "(each * asked)"),
+                edit("sum() / target_mask.sum().clamp(min=1)", "mean()"),
+            "padding counts as a mask":
+                edit(".masked_fill(~target_mask, 0.0).sum() / target_mask.sum().clamp(min=1)", ".mean()"),
+            "−∞ times 0 is NaN: fill padding with 0 instead of multiplying by `target_mask`":
+                edit("each.masked_fill(~target_mask, 0.0)", "(each * target_mask)"),
             "without masks, 0 is divided by 0; the loss should be 0": edit(".clamp(min=1)", ""),
         },
         hints=(
@@ -259,7 +260,7 @@ EXERCISES = (
             "the log of the sum of exps over the documents. The result is a table of texts and masks. Sum over the "
             "real masks, and divide by their number.",
             "prior[:, :, None] is [batch doc 1]. .logsumexp(1) sums over the documents. masked_fill sets padding to "
-            "0; −∞ times 0 would be NaN. asked.sum() counts, and .clamp(min=1) avoids a count of 0.",
+            "0; −∞ times 0 would be NaN. target_mask.sum() counts, and .clamp(min=1) avoids a count of 0.",
         ),
     ),
     Exercise(

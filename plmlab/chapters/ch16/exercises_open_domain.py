@@ -10,54 +10,54 @@ from plmlab.exercises.exercise import Exercise, Probes
 
 
 def retrieved(
-    query: Float[Tensor, "width"], index: Float[Tensor, "doc width"], source: int, removed: list[int], most: int,
+    query: Float[Tensor, "width"], index: Float[Tensor, "doc width"], source: int, removed: list[int], top_k: int,
 ) -> list[int]:
-    """The indices of the ``most`` best documents for a text, the best first.
+    """The indices of the ``top_k`` best documents for a text, the best first.
 
     Row z of ``index`` is the vector of document z, and ``query`` is the vector of the text. The score of
     a document is its inner product with the query. Documents with equal scores are ordered by their
     index. The document that the text was taken from, with the index ``source``, must be excluded, because
     it contains the masked tokens. ``source`` is −1 if the text was not taken from a document; then
     nothing is excluded for it. The documents ``removed`` have been removed from the index, and must be
-    excluded too. If fewer than ``most`` documents are left, return them all.
+    excluded too. If fewer than ``top_k`` documents are left, return them all.
     """
     best = (index @ query).argsort(descending=True, stable=True).tolist()
-    return [number for number in best if number != source and number not in removed][:most]
+    return [number for number in best if number != source and number not in removed][:top_k]
 
 
 def draw_indexes(rng: Generator) -> Probes:
-    """Inputs for 16.5: name → (query, index, source, removed, most)."""
-    def told(query: list[float], index: list[list[float]], source: int, removed: list[int], most: int,
+    """Inputs for 16.5: name → (query, index, source, removed, top_k)."""
+    def given(query: list[float], index: list[list[float]], source: int, removed: list[int], top_k: int,
              ) -> tuple[object, ...]:
-        return torch.tensor(query), torch.tensor(index), source, removed, most
+        return torch.tensor(query), torch.tensor(index), source, removed, top_k
 
-    def drawn(docs: int, axes: int, source: int, removed: list[int], most: int) -> tuple[object, ...]:
-        return randn(axes, generator=rng), randn(docs, axes, generator=rng), source, removed, most
+    def drawn(docs: int, axes: int, source: int, removed: list[int], top_k: int) -> tuple[object, ...]:
+        return randn(axes, generator=rng), randn(docs, axes, generator=rng), source, removed, top_k
 
     def on_one_axis(*scores: float) -> list[list[float]]:
         return [[score, float(number)] for number, score in enumerate(scores, 1)]
 
     return {
-        "four documents, and the source is the best": told(
+        "four documents, and the source is the best": given(
             [1.0, 0.0], [[1.0, 2.0], [2.0, -1.0], [4.0, 0.0], [3.0, 1.0]], 2, [], 2),
-        "the source is not among the best": told([1.0, 0.0], on_one_axis(5.0, 1.0, 4.0, 3.0, 2.0), 1, [], 3),
-        "the text comes from no document": told([1.0, 0.0], on_one_axis(2.0, 3.0, 1.0, 4.0), -1, [], 3),
-        "the text comes from no document, and all are requested": told(
+        "the source is not among the best": given([1.0, 0.0], on_one_axis(5.0, 1.0, 4.0, 3.0, 2.0), 1, [], 3),
+        "the text comes from no document": given([1.0, 0.0], on_one_axis(2.0, 3.0, 1.0, 4.0), -1, [], 3),
+        "the text comes from no document, and all are requested": given(
             [1.0, 0.0], on_one_axis(2.0, 3.0, 4.0), -1, [], 3),
-        "two removed documents": told([1.0, 0.0], on_one_axis(5.0, 3.0, 6.0, 4.0, 1.0, 2.0), 3, [2, 0], 2),
-        "equal scores": told([1.0, 0.0], on_one_axis(2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 1.0), 3, [], 4),
-        "all scores are negative": told([-1.0, 0.0], on_one_axis(4.0, 2.0, 5.0, 1.0, 3.0), 3, [], 3),
-        "a long vector in another direction": told(
+        "two removed documents": given([1.0, 0.0], on_one_axis(5.0, 3.0, 6.0, 4.0, 1.0, 2.0), 3, [2, 0], 2),
+        "equal scores": given([1.0, 0.0], on_one_axis(2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 1.0), 3, [], 4),
+        "all scores are negative": given([-1.0, 0.0], on_one_axis(4.0, 2.0, 5.0, 1.0, 3.0), 3, [], 3),
+        "a long vector in another direction": given(
             [1.0, 1.0], [[0.5, 0.5], [6.0, 1.0], [1.0, 1.0], [-9.0, 3.0], [2.0, -1.0]], 2, [], 2),
-        "fewer documents than requested": told([1.0, 0.0], on_one_axis(1.0, 3.0, 2.0), 1, [], 5),
-        "the source is also removed": told([1.0, 0.0], on_one_axis(2.0, 4.0, 3.0, 1.0), 1, [1, 3], 2),
-        "nothing is left": told([1.0, 0.0], on_one_axis(2.0, 1.0), 0, [1], 1),
+        "fewer documents than requested": given([1.0, 0.0], on_one_axis(1.0, 3.0, 2.0), 1, [], 5),
+        "the source is also removed": given([1.0, 0.0], on_one_axis(2.0, 4.0, 3.0, 1.0), 1, [1, 3], 2),
+        "nothing is left": given([1.0, 0.0], on_one_axis(2.0, 1.0), 0, [1], 1),
         "eleven documents": drawn(11, 5, 6, [9, 3], 4),
         "thirteen documents": drawn(13, 4, 0, [12], 6),
     }
 
 
-def answer_log_chance(
+def answer_log_prob(
     scores: Float[Tensor, "time time"], body: list[int], answer: list[int], longest: int,
 ) -> Float[Tensor, ""]:
     """log p(y|z,x): the reader's log-probability of the answer y in the body of document z, in nats.
@@ -70,9 +70,9 @@ def answer_log_chance(
     no span matches it, its probability is 0, and the logarithm is −∞.
     """
     spans = [(i, j) for i in range(len(body)) for j in range(i, min(i + longest, len(body)))]
-    chances = torch.stack([scores[span] for span in spans]).log_softmax(0)
-    right = torch.tensor([body[i:j + 1] == answer for i, j in spans])
-    return chances.masked_fill(~right, float("-inf")).logsumexp(0)
+    log_probs = torch.stack([scores[span] for span in spans]).log_softmax(0)
+    matches = torch.tensor([body[i:j + 1] == answer for i, j in spans])
+    return log_probs.masked_fill(~matches, float("-inf")).logsumexp(0)
 
 
 def draw_bodies(rng: Generator) -> Probes:
@@ -111,11 +111,11 @@ EXERCISES = (
             "−1 is used as an index: it selects the last document, which is then excluded":
                 edit("!= source", "!= source % len(index)"),
             "the list is cut before the source and the removed documents are excluded, and so it is too short":
-                edit("[:most]", "", "in best", "in best[:most]"),
+                edit("[:top_k]", "", "in best", "in best[:top_k]"),
             "one document more is taken, to make up for the source; each removed one is missing too":
-                edit("in best", "in best[:most + 1]"),
+                edit("in best", "in best[:top_k + 1]"),
             "documents with the score −∞ are returned if too few others are left":
-                edit("return [", "return ([", "][:most]", "] + sorted({source, *removed} - {-1}))[:most]"),
+                edit("return [", "return ([", "][:top_k]", "] + sorted({source, *removed} - {-1}))[:top_k]"),
             "the indices are those among the remaining documents: return the indices in the whole index":
                 edit("[number for number in best if number != source and number not in removed]", "best", "index @",
                      "index[[z for z in range(len(index)) if z not in [source, *removed]]] @"),
@@ -138,10 +138,10 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "16.6", "the probability of an answer", answer_log_chance, draw_bodies,
+        "16.6", "the probability of an answer", answer_log_prob, draw_bodies,
         mistakes={
             "only the first span that matches the answer counts; sum the probabilities of all of them":
-                edit("~right", "~right | (right.cumsum(0) > 1)"),
+                edit("~matches", "~matches | (matches.cumsum(0) > 1)"),
             "only the most probable matching span counts; sum the probabilities of all of them":
                 edit("logsumexp", "amax"),
             "the last position is not compared: body[i:j] ends before j, but position j belongs to the span":
@@ -154,7 +154,7 @@ EXERCISES = (
                 edit("torch.stack([scores[span] for span in spans]).log_softmax(0)",
                      "torch.cat([row[i:i + longest].log_softmax(0) for i, row in enumerate(scores)])"),
             "if no span matches the answer, there is nothing to stack, which is an error; the log should be −∞":
-                edit('chances.masked_fill(~right, float("-inf"))', "torch.stack([*chances[right]])"),
+                edit('log_probs.masked_fill(~matches, float("-inf"))', "torch.stack([*log_probs[matches]])"),
             "exp overflows for a large score, and underflows to 0 for a small one: use log_softmax and logsumexp":
                 edit("torch.stack(", "by_exp(torch.stack(", ".log_softmax(0)", ", 0).log()"),
             "the log of a probability that underflows to 0 is −∞: use log_softmax and logsumexp":

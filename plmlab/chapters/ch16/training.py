@@ -38,7 +38,7 @@ def random_tokens(statement: Statement, rng: Random) -> tuple[int, ...]:
     return tuple(sorted(places[:max(1, round(0.15 * len(places)))]))
 
 
-class Lesson(NamedTuple):
+class TrainingSet(NamedTuple):
     """Documents, training statements about them, and those statements that are ``quoted`` from them."""
 
     blocks: Sequence[Block]
@@ -63,10 +63,10 @@ class Arm:
     fresh: bool = True
     null: bool = True
     excluded: bool = True
-    drawn: Callable[[Lesson], Sequence[Statement]] = attrgetter("statements")
+    drawn: Callable[[TrainingSet], Sequence[Statement]] = attrgetter("statements")
 
 
-QUOTED: Callable[[Lesson], Sequence[Statement]] = attrgetter("quoted")
+QUOTED: Callable[[TrainingSet], Sequence[Statement]] = attrgetter("quoted")
 """Samples only statements that are quoted from the documents."""
 
 
@@ -75,10 +75,10 @@ class RetrievalBatches:
     it. After every ``every`` steps the next world is used and its documents are embedded; if the variant's index is not
     refreshed, they are embedded with the initial embedder."""
 
-    def __init__(self, model: REALM, lessons: Callable[[int], Lesson], arm: Arm, *, seed: int, batch: int, every: int,
-                 most: int = TOP_K) -> None:
-        self.model, self.lessons, self.arm = model, lessons, arm
-        self.seed, self.size, self.every, self.most = seed, batch, every, most
+    def __init__(self, model: REALM, training_sets: Callable[[int], TrainingSet], arm: Arm, *, seed: int, batch: int,
+                 every: int, top_k: int = TOP_K) -> None:
+        self.model, self.training_sets, self.arm = model, training_sets, arm
+        self.seed, self.size, self.every, self.top_k = seed, batch, every, top_k
         self.old = None if arm.fresh else deepcopy(model)
         self._at: int | None = None
 
@@ -87,25 +87,25 @@ class RetrievalBatches:
         was = self.model.training
         if self._at != step // self.every:
             self._at = step // self.every
-            self.lesson = self.lessons(self._at)
+            self.training_set = self.training_sets(self._at)
             retriever = TextRetriever(world_tokenizer(), self.model.embedder, (self.old or self.model).embedder)
-            self.lookup = RetrieveAndRead(self.model, TextCorpus(retriever, self.lesson.blocks))
+            self.lookup = RetrieveAndRead(self.model, TextCorpus(retriever, self.training_set.blocks))
         rng = Random(f"{self.seed}:{step}")
-        statements = self.arm.drawn(self.lesson)
+        statements = self.arm.drawn(self.training_set)
         drawn = [statements[randint(rng, len(statements))] for _ in range(self.size)]
         queries = [one.query(self.arm.hidden(one, rng), self.arm.excluded) for one in drawn]
-        retrieved = self.lookup.retrieve(queries, self.most)
+        retrieved = self.lookup.retrieve(queries, self.top_k)
         batch = self.lookup.batch(queries, retrieved.with_null() if self.arm.null else retrieved)
         self.model.train(was)
         return batch
 
 
-def among(model: REALM, world: int) -> RetrieveAndRead:
+def with_corpus(model: REALM, world: int) -> RetrieveAndRead:
     """A model with the documents of a world as its corpus."""
     return RetrieveAndRead.of(model, world_tokenizer(), corpus(world).blocks)
 
 
-def recall(lookup: RetrieveAndRead, statements: Sequence[Statement], most: int = TOP_K) -> float:
-    """Recall@``most``: the fraction of statements whose fact is stated in one of the top ``most`` documents."""
-    ranked = lookup.retrieve([one.query() for one in statements], most).lists()
+def recall(lookup: RetrieveAndRead, statements: Sequence[Statement], top_k: int = TOP_K) -> float:
+    """Recall@``top_k``: the fraction of statements whose fact is stated in one of the top ``top_k`` documents."""
+    ranked = lookup.retrieve([one.query() for one in statements], top_k).lists()
     return sum(not one.tell.isdisjoint(numbers) for one, numbers in zip(statements, ranked, strict=True)) / len(ranked)

@@ -61,18 +61,18 @@ def ict_batches(seed: int) -> Callable[[int], MatchingBatch]:
 class Ranking:
     """BM25 ranking of the documents of a corpus, by the visible words of a statement."""
 
-    def __init__(self, told: Corpus) -> None:
-        self._index = BM25([f"{block.title} {block.text}".split() for block in told.blocks])
+    def __init__(self, corpus: Corpus) -> None:
+        self._index = BM25([f"{block.title} {block.text}".split() for block in corpus.blocks])
 
-    def by_words(self, words: Sequence[str], most: int) -> Retrieved:
-        """The top ``most`` documents for these words."""
-        return self._index.search([words], most)
+    def by_words(self, words: Sequence[str], top_k: int) -> Retrieved:
+        """The top ``top_k`` documents for these words."""
+        return self._index.search([words], top_k)
 
-    def best(self, statement: Statement, most: int) -> Retrieved:
-        """The top ``most`` documents for a statement, without its source."""
+    def best(self, statement: Statement, top_k: int) -> Retrieved:
+        """The top ``top_k`` documents for a statement, without its source."""
         hidden = {*statement.salient}
         words = [word for place, word in enumerate(statement.cloze.words) if place not in hidden]
-        return self.by_words(words, most + 1).without([statement.query().excluded], most)
+        return self.by_words(words, top_k + 1).without([statement.query().excluded], top_k)
 
 
 @cache

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 import torch
+from tiny_realm import scattered
 
 from plmlab.chapters.ch16 import warm_start
 from plmlab.chapters.ch16.arms import questions
@@ -13,8 +14,8 @@ from plmlab.chapters.ch16.warm_start import Ranking, bert, ict_batches, reader_b
 from plmlab.example import IGNORE
 from plmlab.retrieval import Retrieved
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
-from studies.ch16 import baselines
-from studies.ch16.closed_book import passage, stacked
+from studies.ch16 import baselines, converged
+from studies.ch16.closed_book import passage, random_masks, salient_mask, salient_spans, stacked
 
 WORLD = TEST_WORLDS[0]
 
@@ -61,8 +62,49 @@ def test_labels_are_documents_that_tell_the_fact(two_worlds: tuple[int, ...]) ->
     assert batch.queries.size[0] == batch.documents.size[0] == 64
     texts = {tuple(ids([*block.title.split(), *block.text.split()])) for world in two_worlds
              for block in corpus(world).blocks}
+    assert {*plain(batch.documents.tokens)} <= texts
+
+
+def plain(rows: torch.Tensor) -> list[tuple[int, ...]]:
+    """The tokens of each row without [CLS], [SEP] and [PAD]."""
     special = {world_tokenizer().vocab.need(name) for name in ("cls", "sep", "pad")}
-    assert {tuple(token for token in row if token not in special) for row in batch.documents.tokens.tolist()} <= texts
+    return [tuple(token for token in row if token not in special) for row in rows.tolist()]
+
+
+def test_each_label_states_the_fact_of_its_own_statement(two_worlds: tuple[int, ...]) -> None:
+    batch, mask = baselines.matched(0)(3), world_tokenizer().vocab.need("mask")
+    labels, several = set(), 0
+    for query, document in zip(plain(batch.queries.tokens), plain(batch.documents.tokens), strict=True):
+        stating = {number: tuple(ids((*block.title.split(), *block.text.split()))) for world in two_worlds
+                   for one in corpus(world).statements if query == tuple(
+                       mask if place in one.salient else token for place, token in enumerate(one.tokens))
+                   for number, block in enumerate(corpus(world).blocks) if number in one.tell}
+        assert document in stating.values()
+        labels.add(document)
+        several += len(stating) > 1
+    assert len(labels) > 16 and several, "not always the same block"
+
+
+def test_salient_spans_are_names_years_and_numbers() -> None:
+    words = ("Julia", "Grant", "was", "born", "in", "Alder", "in", "1920", "and", "likes", "pies", ".")
+    assert salient_spans(WORLD, words) == [(0, 2), (5, 6), (7, 8)], "Julia Grant, Alder and 1920"
+    for seed in range(20):
+        example = salient_mask(WORLD, Random(seed))
+        hidden = world_tokenizer().tokens(example.targets[example.targets != IGNORE].tolist())
+        assert salient_spans(WORLD, tuple(hidden)) == [(0, len(hidden))]
+        assert (example.tokens[example.targets != IGNORE] == world_tokenizer().vocab.need("mask")).all()
+
+
+def test_the_rule_and_the_readers_get_the_documents_of_one_retriever(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = tuple(one for one in questions(WORLD) if len(one.tell) == 1)[:12]
+    monkeypatch.setattr(converged, "questions", lambda world: some)
+    monkeypatch.setattr(converged, "TEST_WORLDS", (WORLD,))
+    seen: list[list[int]] = []
+    monkeypatch.setattr(converged, "rule_baseline", lambda told, one, ranked: seen.append(ranked) or one.answer)
+    assert converged.by_the_rule(by_bm25(4)) == 1
+    assert seen == [by_bm25(4)(WORLD, one).lists()[0] for one in some] and {*map(len, seen)} == {4}
+    own = converged.retrieved_by(scattered(), 4)(WORLD, some[0])
+    assert len(own.lists()[0]) == 4 and own.scores[0].tolist() == sorted(own.scores[0].tolist(), reverse=True)
 
 
 def test_a_bert_stacked_upon_itself() -> None:
@@ -79,9 +121,10 @@ def test_a_bert_stacked_upon_itself() -> None:
 def test_passages_are_of_one_block() -> None:
     told = corpus(WORLD)
     for seed in range(20):
-        example = passage(told, Random(seed))
+        words = " ".join(passage(told, Random(seed)))
+        example = random_masks(WORLD, Random(seed))
         shown = torch.where(example.targets == IGNORE, example.tokens, example.targets).tolist()[1:-1]
-        words = " ".join(world_tokenizer().tokens(shown))
+        assert words == " ".join(world_tokenizer().tokens(shown))
         assert any(words.startswith(block.title) and words.removeprefix(block.title).strip() in block.text
                    for block in told.blocks)
 

@@ -13,7 +13,7 @@ from torch.distributions import Categorical
 from torch.nn import functional as F
 
 from plmlab.chapters.ch16 import exercises as right
-from plmlab.chapters.ch16.exercises_open_domain import answer_log_chance, retrieved
+from plmlab.chapters.ch16.exercises_open_domain import answer_log_prob, retrieved
 from plmlab.exercises import case, check, hint, solution
 from plmlab.exercises.exercise import of_chapter
 
@@ -43,7 +43,7 @@ def test_chances_are_those_of_the_found_documents_alone() -> None:
     """Row by row, from a list without the missing ones."""
     scores, null = drawn(1, 3, 4), drawn(2, 3)
     numbers = torch.tensor([[5, 0, 3, 1], [2, 0, -1, -1], [-1, -1, -1, -1]])
-    told = right.log_chances(scores, numbers, null).tolist()
+    told = right.retrieval_log_probs(scores, numbers, null).tolist()
     for row, found, first, mine in zip(scores.tolist(), numbers.tolist(), null.tolist(), told, strict=True):
         there = [first, *(score for score, number in zip(row, found, strict=True) if number >= 0)]
         logs = [log(exp(score) / fsum(map(exp, there))) for score in there]
@@ -100,7 +100,7 @@ def test_the_gradient_is_autograds(seed: int) -> None:
     scores, likelihood = drawn(seed, 3, 4).requires_grad_(), -2 * drawn(seed + 9, 3, 5, 2).abs()
     numbers, asked = torch.tensor([[4, 0, 2, 1], [3, -1, -1, -1], [0, 1, 2, -1]]), torch.tensor([[True, True]] * 3)
     null = drawn(seed + 5, 3).requires_grad_()
-    prior = right.log_chances(scores, numbers, null)
+    prior = right.retrieval_log_probs(scores, numbers, null)
     right.log_marginal(prior, likelihood, asked).sum().backward()
     told = right.retriever_gradient(prior.detach(), likelihood.sum(2))
     assert scores.grad is not None and null.grad is not None
@@ -145,7 +145,7 @@ def test_the_chances_of_all_answers_add_up_to_one(seed: int) -> None:
     counted: Counter[tuple[int, ...]] = Counter()
     for (i, j), chance in zip(spans, chances, strict=True):
         counted[tuple(body[i:j + 1])] += chance
-    mine = {text: float(answer_log_chance(scores, body, [*text], longest).exp()) for text in counted}
+    mine = {text: float(answer_log_prob(scores, body, [*text], longest).exp()) for text in counted}
     assert mine == pytest.approx(dict(counted), abs=1e-5) and sum(mine.values()) == pytest.approx(1, abs=1e-5)
     assert len(counted) < len(spans)
 
@@ -328,12 +328,12 @@ def other(fn, change):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("16.1", other(right.log_chances, lambda logs, *_: logs.clamp(min=-1e9)), "−10⁹ is not enough"),
-    ("16.1", other(right.log_chances, lambda logs, *_: logs + 0.1), "do not sum to 1"),
+    ("16.1", other(right.retrieval_log_probs, lambda logs, *_: logs.clamp(min=-1e9)), "−10⁹ is not enough"),
+    ("16.1", other(right.retrieval_log_probs, lambda logs, *_: logs + 0.1), "do not sum to 1"),
     ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls + 0.1), "do not sum to 0"),
     ("16.4", other(right.retriever_gradient, lambda pulls, *_: pulls.flip(1)), "is negative for a document that"),
     ("16.5", other(retrieved, lambda best, *_: best[:1]), "yours is nothing, expected"),
-    ("16.6", other(answer_log_chance, lambda chance, *_: chance.clamp(min=-1e9)), "expected -inf"),
+    ("16.6", other(answer_log_prob, lambda chance, *_: chance.clamp(min=-1e9)), "expected -inf"),
 ])
 def test_what_must_hold_is_said_of_an_answer_that_no_list_foresees(number: str, answer, words: str) -> None:
     feedback = check(number, answer)

@@ -3,26 +3,26 @@
 from plmlab.chapters.ch16.minilm_vectors import encoded
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step
-from studies.ch16.on_wikipedia import ranked, tells
+from studies.ch16.on_wikipedia import contains_evidence, ranked
 
 TOLD = [Block("Aardvark", 0, ("It is a burrowing, nocturnal mammal.", "It eats ants and termites.")),
         Block("Alberta", 4, ("Alberta's capital Edmonton lies near its centre.",)),
         Block("Anarchism", 0, ("A political philosophy of self-governed societies.",))]
-ASKED = [RealQuestion("one-hop", "what is the capital of Alberta ?", "Edmonton",
+TEST_SIZE = [RealQuestion("one-hop", "what is the capital of Alberta ?", "Edmonton",
                       (Step("Alberta", "Edmonton", "Alberta's capital Edmonton"),)),
          RealQuestion("one-hop", "Which insects does the aardvark eat?", "ants",
                       (Step("Aardvark", "ants", "ants and termites"),))]
 
 
 def test_what_counts_as_found() -> None:
-    found = [[tells(block, one.steps[0]) for block in TOLD] for one in ASKED]
+    found = [[contains_evidence(block, one.steps[0]) for block in TOLD] for one in TEST_SIZE]
     assert found == [[False, True, False], [True, False, False]]
-    assert not tells(Block("Alberta", 0, ("Alberta's capital Calgary",)), ASKED[0].steps[0])
-    assert not tells(Block("Edmonton", 0, TOLD[1].sentences), ASKED[0].steps[0]), "another page"
+    assert not contains_evidence(Block("Alberta", 0, ("Alberta's capital Calgary",)), TEST_SIZE[0].steps[0])
+    assert not contains_evidence(Block("Edmonton", 0, TOLD[1].sentences), TEST_SIZE[0].steps[0]), "another page"
 
 
 def test_both_rank_the_block_that_answers_first() -> None:
-    for rows in ranked(TOLD, ASKED).values():
+    for rows in ranked(TOLD, TEST_SIZE).values():
         assert [row[0] for row in rows] == [1, 0]
 
 

@@ -8,7 +8,7 @@ import torch
 from tiny_realm import scattered, tiny
 
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, TRAINING, corpus
-from plmlab.chapters.ch16.training import among
+from plmlab.chapters.ch16.training import with_corpus
 from plmlab.models.realm_open_qa import FoundAnswer, REALMForOpenQA
 from plmlab.objectives.open_domain_qa import QuestionBatch
 from plmlab.recipes import Parts
@@ -36,15 +36,16 @@ def test_what_is_set_back_is_what_it_was_before(name: str, monkeypatch: pytest.M
 
 def test_an_answer_stands_where_its_tokens_do_side_by_side() -> None:
     body = corpus(WORLD).blocks[5].text.split()
-    assert open_domain.stands_in(WORLD, (3, 5), body[1:3]) and open_domain.stands_in(WORLD, (5,), body)
-    assert not open_domain.stands_in(WORLD, (5,), (*body, ".")) and not open_domain.stands_in(WORLD, (), body[1:3])
-    assert not open_domain.stands_in(WORLD, (5,), (body[3], body[1], body[0]))
+    assert open_domain.contains_answer(WORLD, (3, 5), body[1:3]) and open_domain.contains_answer(WORLD, (5,), body)
+    assert not open_domain.contains_answer(WORLD, (5,), (*body, "."))
+    assert not open_domain.contains_answer(WORLD, (), body[1:3])
+    assert not open_domain.contains_answer(WORLD, (5,), (body[3], body[1], body[0]))
 
 
 def test_questions_come_from_training_worlds_with_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_domain, "TRAINING", TRAINING[:1])
     pretrained = tiny(0)
-    batch = open_domain.Asked(REALMForOpenQA.from_pretrained(pretrained), pretrained, 0)(3)
+    batch = open_domain.QuestionBatches(REALMForOpenQA.from_pretrained(pretrained), pretrained, 0)(3)
     texts = {open_domain.spelled(one.words) for one in open_domain.questions(TRAINING[0])}
     asked = [tuple(row[row != 0].tolist()[1:-1]) for row in batch.queries.tokens]
     assert len(asked) == open_domain.BATCH and {*asked} <= texts
@@ -67,7 +68,7 @@ def test_the_exam_counts_what_is_right_to_the_word(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(REALMForOpenQA, "best", said)
     first = open_domain.test_set(model, pretrained, (WORLD,))
     assert first["right"] == 1
-    documents, held = among(pretrained, WORLD).corpus, []
+    documents, held = with_corpus(pretrained, WORLD).corpus, []
     for one in told:
         found = model.retrieve(documents, [open_domain.spelled(one.words)]).reader_inputs.tokens.tolist()
         answer = open_domain.spelled(one.answer)

@@ -19,7 +19,7 @@ def read(lookup: RetrieveAndRead, number: int) -> tuple[str, Reading]:
     """What the model says of a statement, its documents changed as the lab begins with."""
     _, words, _ = presets.TRIED[number]
     changed, statement = lookup.corpus.copied(), presets.statement(words)
-    for place, (title, text) in presets.tried()[number].replaced.items():
+    for place, (title, text) in presets.lab_presets()[number].replaced.items():
         changed.replace(place, Block(title, 0, (text,)))
     reading = lookup.with_corpus(changed).read([statement.query()], also=[[statement.answer]])[0]
     return " ".join(lookup.tokenizer.tokens(reading.answers[0])), reading
@@ -35,9 +35,9 @@ def test_what_the_titles_say(lookup: RetrieveAndRead) -> None:
     top = first.priors.topk(2)
     assert top.values.diff().abs() < 0.05 and first.likelihoods[top.indices, 0].sort().values.tolist() == pytest.approx(
         [0.2, 1], abs=0.05)
-    assert set(presets.tried()[1].replaced) == corpus(presets.WORLD).tellers[
+    assert set(presets.lab_presets()[1].replaced) == corpus(presets.WORLD).tellers[
         corpus(presets.WORLD).plain(presets.statement(presets.FOUNDER).cloze.fact)]
-    assert "Leo Harlow" in presets.tried()[2].replaced[2][1] and sister.numbers[int(sister.priors.argmax())] == 2
+    assert "Leo Harlow" in presets.lab_presets()[2].replaced[2][1] and sister.numbers[int(sister.priors.argmax())] == 2
     likeliest = int(outvoted.priors.argmax())
     assert outvoted.likelihoods[likeliest, 0] < 0.1 and outvoted.marginals[0] > 0.4
     assert misread.numbers[int(misread.priors.argmax())] in presets.statement(presets.TRIED[4][1]).tell

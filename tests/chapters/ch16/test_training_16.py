@@ -12,13 +12,14 @@ from plmlab.chapters.ch16 import arms
 from plmlab.chapters.ch16.corpora import TEST_WORLDS
 from plmlab.chapters.ch16.training import (
     Arm,
-    Lesson,
     RetrievalBatches,
+    TrainingSet,
     random_span,
     random_tokens,
     recall,
     salient_span,
 )
+from plmlab.draws import randint
 from plmlab.example import Batch
 from plmlab.models.realm import REALM, TokenREALM
 from plmlab.models.retrieve_and_read import RetrieveAndRead
@@ -26,11 +27,11 @@ from plmlab.objectives.reader_inputs import query_input
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
-def lesson(world: int = TEST_WORLDS[0]) -> Lesson:
-    return Lesson.of(world)
+def lesson(world: int = TEST_WORLDS[0]) -> TrainingSet:
+    return TrainingSet.of(world)
 
 
-def looked_up(model: REALM, arm: Arm, every: int = 2) -> RetrievalBatches:
+def retrieve_batch(model: REALM, arm: Arm, every: int = 2) -> RetrievalBatches:
     return RetrievalBatches(model, lambda turn: lesson(TEST_WORLDS[turn % 2]), arm, seed=0, batch=6, every=every)
 
 
@@ -47,7 +48,7 @@ def test_what_is_hidden() -> None:
 
 def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
     some = [replace(one, source=3) for one in lesson().quoted[:5]]
-    few = Lesson(lesson().blocks[:8], some, some)
+    few = TrainingSet(lesson().blocks[:8], some, some)
     for excluded in (True, False):
         batches = RetrievalBatches(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, most=8)
         sizes = batches(0).retrieved.doc_mask.sum(1)
@@ -58,22 +59,22 @@ def test_what_is_quoted_is_some_of_the_statements() -> None:
     some = lesson()
     assert some.quoted == [one for one in some.statements if one.source is not None]
     assert arms.ARMS["quoted alone"].drawn(some) is some.quoted and Arm().drawn(some) is some.statements
-    wanted = Lesson.of(TEST_WORLDS[0], lambda one: one.cloze.split == "test")
+    wanted = TrainingSet.of(TEST_WORLDS[0], lambda one: one.cloze.split == "test")
     assert {one.cloze.split for one in (*wanted.statements, *wanted.quoted)} == {"test"} and wanted.quoted
 
 
 @pytest.mark.parametrize("null", [True, False])
 def test_the_null_document_is_the_first(null: bool) -> None:
-    batch = looked_up(tiny(), Arm(null=null))(0)
+    batch = retrieve_batch(tiny(), Arm(null=null))(0)
     empty = (batch.documents.tokens != 0).sum(1) == 3
     rows = torch.searchsorted(batch.retrieved.documents, batch.retrieved.numbers)
     assert rows.shape == (6, 4 + null) and empty[rows[:, 0]].tolist() == [null] * 6 and not empty[rows[:, 1:]].any()
 
 
 def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
-    batches = looked_up(tiny(), Arm())
+    batches = retrieve_batch(tiny(), Arm())
     steps = [batches(step) for step in range(5)]
-    again = looked_up(tiny(), Arm())
+    again = retrieve_batch(tiny(), Arm())
     for step in (4, 0, 3):
         assert torch.equal(again(step).reader_inputs.tokens, steps[step].reader_inputs.tokens)
     assert batches.lesson.blocks == lesson(TEST_WORLDS[0]).blocks
@@ -83,7 +84,7 @@ def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
 def test_a_stale_index_has_the_vectors_of_the_beginning() -> None:
     for fresh in (True, False):
         model = tiny()
-        batches = looked_up(model, Arm(fresh=fresh))
+        batches = retrieve_batch(model, Arm(fresh=fresh))
         first = RetrieveAndRead.of(model, world_tokenizer(), lesson().blocks[:3]).corpus.index.vectors([0, 1, 2])
         with torch.no_grad():
             for weight in model.embedder.projection.parameters():
@@ -95,8 +96,35 @@ def test_a_stale_index_has_the_vectors_of_the_beginning() -> None:
 
 def test_it_is_left_in_the_mode_in_which_it_was() -> None:
     model = tiny().train()
-    looked_up(model, Arm())(0)
+    retrieve_batch(model, Arm())(0)
     assert model.training
+
+
+def test_what_is_trained_on_is_the_best_first() -> None:
+    """By brute force: the documents of a batch are those with the largest inner products, in this order."""
+    model, some = scattered(), lesson()
+    batches = RetrievalBatches(model, lambda turn: some, Arm(null=False), seed=0, batch=12, every=9)
+    numbers = batches(0).retrieved.numbers
+    every = [*range(len(some.blocks))]
+    vectors, clear = batches.lookup.corpus.index.vectors(every), 0
+    rng = Random("0:0")
+    drawn = [some.statements[randint(rng, len(some.statements))] for _ in range(12)]
+    for row, one in zip(numbers.tolist(), drawn, strict=True):
+        query = Batch.of([query_input(one.tokens, one.salient, batches.lookup.tokenizer.vocab)], pad=0)
+        with torch.no_grad():
+            scores = vectors @ model.embedder(query)[0]
+        best = sorted((number for number in every if number != one.source), key=scores.__getitem__, reverse=True)[:5]
+        if scores[best].diff().abs().min() > 1e-3:
+            clear += 1
+            assert row == best[:4]
+    assert clear > 6
+
+
+def test_the_curve_is_of_all_test_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
+    share = dict(zip(TEST_WORLDS, (0.1, 0.2, 0.6), strict=True))
+    monkeypatch.setattr(arms, "with_corpus", lambda model, world: world)
+    monkeypatch.setattr(arms, "recall", lambda world, some: share[world] if len(some) == arms.TEST_SIZE // 3 else None)
+    assert arms.test_set_recall(tiny()) == pytest.approx(0.3)
 
 
 def test_recall_by_hand() -> None:
