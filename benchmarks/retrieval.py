@@ -34,10 +34,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from plmlab.chapters.ch16.minilm_vectors import encoded
 from plmlab.hf import minilm
 from plmlab.retrieval import DocumentIndex, FlatIndex, HNSWIndex, IVFIndex, blocks
 from plmlab.text.wikipedia_pages import WikipediaPages
+from studies.ch16.minilm_vectors import encoded
 
 WIDTH, LONGEST, EVERY, MOST, QUERIES = 768, 64, 5, 10, 200
 SMALLEST, LARGEST_GRAPH = 10_000, 100_000

@@ -26,9 +26,6 @@ from plmlab.recipes import Parts, seed_statistics
 
 RATES = (3e-5, 1e-4, 3e-4, 1e-3)
 """Learning rates that are tried for `CHOSEN`."""
-LOW_RATE = 1e-4
-"""A rate at which other masks change little. The test results of random spans at this rate are recorded too, with one
-seed."""
 
 
 def examined(folder: str, name: str, lr: float, seed: int) -> dict[str, float]:
@@ -38,7 +35,7 @@ def examined(folder: str, name: str, lr: float, seed: int) -> dict[str, float]:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Variant → its ``lr``, the ``rates`` tried with recall on the development world, its ``curves`` (seed → list of
-    (updates, recall@4)), and the spread of its outcomes; for random spans also the outcomes ``at the low rate``."""
+    (updates, recall@4)), and the spread of its outcomes."""
     folder = str(parts.folder)
     tried = parts(train_arm, [(folder, name, lr, SEEDS[0]) for name in CHOSEN for lr in RATES])
     found = {name: [(lr, tried[folder, name, lr, SEEDS[0]]["development"]) for lr in RATES] for name in CHOSEN}
@@ -46,9 +43,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     rates = {name: best.get(name, best[FULL]) for name in ARMS}
     runs = parts(train_arm, [(folder, name, lr, seed) for seed in SEEDS for name, lr in rates.items()])
     exams = parts(examined, [(folder, name, lr, seed) for seed in SEEDS for name, lr in rates.items()])
-    low = (folder, CHOSEN[1], LOW_RATE, SEEDS[0])
-    at_low_rate = {CHOSEN[1]: {"at the low rate": parts(examined, [low])[low]}}
-    return {name: {**at_low_rate.get(name, {}), "lr": lr, "rates": found.get(name, []),
+    return {name: {"lr": lr, "rates": found.get(name, []),
                    "curves": {seed: runs[folder, name, lr, seed]["curve"] for seed in SEEDS},
                    "outcomes": seed_statistics({seed: exams[folder, name, lr, seed] for seed in SEEDS})}
             for name, lr in rates.items()}

@@ -11,7 +11,6 @@ from typing import Any
 from plmlab.chapters.ch16.arms import FULL, outcomes, questions
 from plmlab.chapters.ch16.baselines import Given, by_bm25, right_one
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
-from plmlab.chapters.ch16.rule_baseline import rule_baseline
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.checkpoints import load
 from plmlab.models.realm import REALM
@@ -19,6 +18,7 @@ from plmlab.models.retrieve_and_read import TOP_K
 from plmlab.recipes import Parts
 from plmlab.retrieval import Retrieved
 from studies.ch16.baselines import best_temperature, shown
+from studies.ch16.rule_baseline import rule_baseline
 
 NAME = "realm-world"
 

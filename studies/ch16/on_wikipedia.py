@@ -12,7 +12,6 @@ more questions, and vice versa; otherwise the 30 questions do not decide.
 from collections.abc import Sequence
 from typing import Any
 
-from plmlab.chapters.ch16.minilm_vectors import encoded
 from plmlab.hf import minilm
 from plmlab.metrics import normalised
 from plmlab.recipes import Parts
@@ -20,6 +19,7 @@ from plmlab.retrieval import BM25, FlatIndex
 from plmlab.retrieval.blocks import Block, blocks
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text.wikipedia_pages import WikipediaPages
+from studies.ch16.minilm_vectors import encoded
 
 LONGEST = 128
 """Subwords per block, title included."""

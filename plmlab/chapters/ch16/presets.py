@@ -39,6 +39,6 @@ def preset(title: str, words: str, where: Collection[int] | None) -> RetrievalPr
                            {number: (block.title, block.text) for number, block in edited.blocks.items()})
 
 
-def tried() -> list[RetrievalPreset]:
+def lab_presets() -> list[RetrievalPreset]:
     """The presets of the chapter's lab."""
     return [preset(*one) for one in TRIED]

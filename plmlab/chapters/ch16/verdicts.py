@@ -15,13 +15,13 @@ BY = {"retriever": "among four", "answers": "right"}
 def is_worth(arms: Mapping[str, Any], without: str, judged: str, whole: str = FULL) -> str:
     """Verdict on whether a variant, by default REALM, is better than the variant ``without`` a component, judged by its
     ``retriever`` or its ``answers``."""
-    return verdict(*(arms[name]["outcomes"][BY[judged]] for name in (whole, without)), MARGIN)
+    return verdict(arms[whole]["outcomes"][BY[judged]], arms[without]["outcomes"][BY[judged]], MARGIN)
 
 
 def worth_of_pretraining(tuned: Mapping[str, Any], without: str) -> str:
     """Verdict on whether REALM's pretraining gives more correct answers in open-domain question answering than one of
     the `open_domain.BEGINNINGS`."""
-    return verdict(*(tuned[name]["right"] for name in (FULL, without)), MARGIN)
+    return verdict(tuned[FULL]["right"], tuned[without]["right"], MARGIN)
 
 
 def finds_more(one: Sequence[Sequence[int]], other: Sequence[Sequence[int]]) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from tiny_realm import scattered
 
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
+from plmlab.chapters.ch16.corpora import TEST_WORLDS, corpus
 from plmlab.chapters.ch16.editing import KINDS, Edit, edit, outcome
+from plmlab.chapters.ch16.presets import FOUNDER
 from plmlab.checkpoints import load
 from plmlab.retrieval import NULL
 from plmlab.world.datasets.tokenizer import ids
@@ -16,11 +17,6 @@ from studies.ch16 import edited, memorization
 from studies.ch16.edited import RETRIEVED, edit_outcomes, edits, proportions
 
 TOLD = corpus(TEST_WORLDS[0])
-
-
-def born(name: str) -> Statement:
-    return next(one for one in TOLD.statements if one.cloze.fact.relation == "born_in" and one.cloze.words[:2] ==
-                tuple(name.split()) and len(one.cloze.answer) == 1 and "born" in one.cloze.words)
 
 
 def test_only_the_telling_words_change() -> None:
@@ -58,7 +54,7 @@ def test_one_of_several() -> None:
 
 
 def test_the_three_outcomes() -> None:
-    statement = born("Julia Grant")
+    statement = next(one for one in TOLD.statements if " ".join(one.cloze.words) == FOUNDER)
     new = edit(TOLD, statement, Random(0))
     assert new is not None
     third = next(one.answer for one in TOLD.statements if one.answer not in (statement.answer, new.answer))

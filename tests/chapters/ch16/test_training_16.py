@@ -50,7 +50,7 @@ def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
     some = [replace(one, source=3) for one in lesson().quoted[:5]]
     few = TrainingSet(lesson().blocks[:8], some, some)
     for excluded in (True, False):
-        batches = RetrievalBatches(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, most=8)
+        batches = RetrievalBatches(tiny(), lambda turn: few, Arm(excluded=excluded), seed=0, batch=4, every=9, top_k=8)
         sizes = batches(0).retrieved.doc_mask.sum(1)
         assert (sizes == (8 if excluded else 9)).all(), "the null document, and all of eight but for the source"
 
@@ -77,8 +77,8 @@ def test_worlds_come_in_turn_and_a_step_is_always_the_same() -> None:
     again = retrieve_batch(tiny(), Arm())
     for step in (4, 0, 3):
         assert torch.equal(again(step).reader_inputs.tokens, steps[step].reader_inputs.tokens)
-    assert batches.lesson.blocks == lesson(TEST_WORLDS[0]).blocks
-    assert again.lesson.blocks == lesson(TEST_WORLDS[1]).blocks
+    assert batches.training_set.blocks == lesson(TEST_WORLDS[0]).blocks
+    assert again.training_set.blocks == lesson(TEST_WORLDS[1]).blocks
 
 
 def test_a_stale_index_has_the_vectors_of_the_beginning() -> None:
