@@ -17,7 +17,7 @@ from plmlab.chapters.ch14.gold_graphs import example
 from plmlab.chapters.ch14.test_set import SPLITS, questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.chapters.ch16 import bundled as looking_up
-from plmlab.chapters.ch16.arms import FULL, each, outcomes, with_corpus
+from plmlab.chapters.ch16.arms import FULL, outcome_rows, outcomes, with_corpus
 from plmlab.chapters.ch16.arms import questions as asked
 from plmlab.chapters.ch16.corpora import TEST_WORLDS
 from plmlab.checkpoints import load
@@ -77,5 +77,5 @@ def test_a_realm_finds_and_answers_as_its_readme_tells(name: str) -> None:
 
 @pytest.mark.parametrize("name", [looking_up.START, looking_up.NAME])
 def test_ten_statements_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
-    rows = each(with_corpus(load(name)[0], TEST_WORLDS[0]), asked(TEST_WORLDS[0])[:10], null=True)
+    rows = outcome_rows(with_corpus(load(name)[0], TEST_WORLDS[0]), asked(TEST_WORLDS[0])[:10], null=True)
     same_ten(name, fmean(row["loss"] for row in rows))
