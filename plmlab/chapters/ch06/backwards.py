@@ -1,4 +1,4 @@
-"""String reversal, and the number of attention heads that it needs at a fixed total width."""
+"""String reversal: data, metrics, the lower bound without positions, and runs with different numbers of heads."""
 
 from collections.abc import Callable, Sequence
 from math import lgamma
@@ -47,8 +47,8 @@ def exact_match(model: Transformer, batch: PairBatch, vocab: Vocabulary, length:
 
 
 def bag_floor(batches: Sequence[PairBatch], end: int) -> float:
-    """The lowest possible loss, in nats per target, of a model that knows the letters of a word but not their order:
-    log(n! / Πᵢ mᵢ!) for a word of n letters in which letter i occurs mᵢ times."""
+    """The lowest possible loss, in nats per target, of a model that knows the letters of a string but not their
+    order: log(n! / Πᵢ mᵢ!) for a string of n letters in which letter i occurs mᵢ times."""
     total, targets = 0.0, 0
     for batch in batches:
         for row in batch.targets:

@@ -10,7 +10,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 
 class LSTMInSteps(nn.Module):
-    """An LSTM layer of this ``width``, word by word, because PyTorch does not count the operations of ``nn.LSTM``."""
+    """An LSTM layer of this ``width`` that processes a text word by word, because PyTorch does not count the operations
+    of ``nn.LSTM``."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -33,7 +34,7 @@ def multiplications(module: nn.Module, *inputs: Tensor) -> int:
 
 
 def milliseconds(module: nn.Module, *inputs: Tensor) -> float:
-    """The time of the fastest of five forward passes, after one that warms up."""
+    """The time of the fastest of five forward passes, after one warm-up pass."""
     best = inf
     with torch.no_grad():
         module(*inputs)

@@ -30,7 +30,7 @@ def draw_vectors(rng: Generator) -> Probes:
     two_keys, two_values = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[10.0], [20.0]])
     return {
         "one query, two keys": (torch.tensor([[1.0, 0.0]]), two_keys, two_values),
-        "as many queries as keys": several((4, 3), (4, 3), (4, 3)),
+        "the same number of queries and keys": several((4, 3), (4, 3), (4, 3)),
         "more keys than queries, wide values": several((2, 4), (5, 4), (5, 6)),
         "scores in the thousands": several((3, 4), (5, 4), (5, 2), scale=60.0),
         "scores far below 0": (torch.full((2, 4), 3.0), -20 - rand(3, 4, generator=rng), randn(3, 5, generator=rng)),
@@ -92,9 +92,9 @@ def shift_right(
     7, 8], [5, 9, 0]]; the targets are [[7, 8, 6], [9, 6, −100]].
     """
     longest = max(len(tokens) for tokens in sentences)
-    read = [[start, *tokens] + [pad] * (longest - len(tokens)) for tokens in sentences]
+    inputs = [[start, *tokens] + [pad] * (longest - len(tokens)) for tokens in sentences]
     targets = [[*tokens, end] + [-100] * (longest - len(tokens)) for tokens in sentences]
-    return torch.tensor(read), torch.tensor(targets)
+    return torch.tensor(inputs), torch.tensor(targets)
 
 
 def draw_sentences(_: Generator) -> Probes:
@@ -122,17 +122,18 @@ def previous_token_head(weights: Float[Tensor, "head query key"], tokens: list[s
 
 def draw_heads(rng: Generator) -> Probes:
     """Inputs for 06.5: name → (weights `[head query key]`, tokens), with special tokens."""
-    def looks(heads: int, time: int) -> Tensor:
+    def random_weights(heads: int, time: int) -> Tensor:
         return (2 * randn(heads, time, time, generator=rng)).softmax(-1)
 
     small = torch.tensor([[[0.6, 0.2, 0.2], [0.3, 0.2, 0.5], [0.1, 0.4, 0.5]],
                           [[0.2, 0.1, 0.7], [0.5, 0.3, 0.2], [0.1, 0.7, 0.2]]])
     return {
         "two heads, three words": (small, ["the", "old", "king"]),
-        "special tokens at both ends": (looks(4, 6), ["[CLS]", "the", "king", "was", "found", "[SEP]"]),
-        "a pair of sentences": (looks(6, 7), ["[CLS]", "who", "won", "[SEP]", "the", "king", "[SEP]"]),
+        "special tokens at both ends": (random_weights(4, 6), ["[CLS]", "the", "king", "was", "found", "[SEP]"]),
+        "a pair of sentences": (random_weights(6, 7), ["[CLS]", "who", "won", "[SEP]", "the", "king", "[SEP]"]),
         "a masked token, subwords and padding":
-            (looks(5, 11), ["[CLS]", "un", "##known", "[MASK]", "the", "king", ",", "won", "[SEP]", "[PAD]", "[PAD]"]),
+            (random_weights(5, 11),
+             ["[CLS]", "un", "##known", "[MASK]", "the", "king", ",", "won", "[SEP]", "[PAD]", "[PAD]"]),
     }
 
 
@@ -142,11 +143,11 @@ EXERCISES = (
         mistakes={
             "the scores are not divided by √d_k": edit(" / k.shape[-1] ** 0.5", ""),
             "the scores are divided by d_k, not by its square root": edit(" ** 0.5", ""),
-            "the scores are divided by d_k and by 2, not by the root: ** binds tighter than /, so write ** 0.5":
+            "the scores are divided by d_k and by 2, not by the square root: ** binds tighter than /, so write ** 0.5":
                 edit("** 0.5", "** 1 / 2"),
             "the scores are divided by the square root of the number of keys, not of their width":
                 edit("k.shape[-1]", "k.shape[0]"),
-            "the division by √d_k comes after the softmax; scale the scores instead":
+            "the division by √d_k comes after the softmax; divide the scores instead":
                 edit(" / k.shape[-1] ** 0.5", "", "@ v", "/ k.shape[-1] ** 0.5 @ v"),
             "the softmax is over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
             "the softmax is missing: the scores themselves are used as weights": edit(".softmax(-1)", ""),
@@ -181,7 +182,7 @@ EXERCISES = (
                 edit('scores.masked_fill(~attn_mask, float("-inf"))', "(scores * attn_mask)"),
             "masked scores become −100; if the other scores are lower, the masked key still gets weight: use −∞":
                 edit('float("-inf")', "-100"),
-            "whole keys are masked, not pairs: a key that is masked for one query is masked for all":
+            "a key that is masked for one query is masked for all queries; mask each pair of query and key separately":
                 edit("~attn_mask", "~attn_mask.all(0)"),
             "the mask is transposed: its rows are the queries": edit("~attn_mask", "~attn_mask.T"),
             "the softmax is over the queries (dim 0), not over the keys": edit("softmax(-1)", "softmax(0)"),
@@ -189,24 +190,24 @@ EXERCISES = (
                 edit('return scores.masked_fill(~attn_mask, float("-inf")).softmax(-1)',
                      "powers = scores.exp() * attn_mask\n    return powers / powers.sum(-1, keepdim=True)"),
             "a maximum that starts at 0 stays 0 if all scores of a row are negative: start at −∞, or use .softmax":
-                edit("return scores", "seen = scores", ".softmax(-1)",
-                     "\n    return by_exp(seen - largest_from_zero(seen))"),
+                edit("return scores", "masked = scores", ".softmax(-1)",
+                     "\n    return by_exp(masked - largest_from_zero(masked))"),
         },
         properties={
-            "a masked key still gets weight": lambda weights, _, look: bool((weights[~look].abs() < 1e-6).all()),
+            "a masked key still gets weight": lambda weights, _, mask: bool((weights[~mask].abs() < 1e-6).all()),
             "the weights of a query do not sum to 1":
                 lambda weights, *_: torch.allclose(weights.sum(-1), torch.ones(len(weights)), atol=1e-4),
         },
         hints=(
-            "The masked keys must be excluded before the softmax normalizes. Which score has the weight 0 after a "
-            "softmax?",
-            "exp(x) is 0 only for x = −∞. Set the scores to that where the mask is False, and leave the others "
+            "The masked keys must be excluded before the softmax normalizes the weights. Which score has the weight 0 "
+            "after a softmax?",
+            "exp(x) is 0 only for x = −∞. Set the scores to −∞ where the mask is False, and leave the others "
             "unchanged.",
             "scores.masked_fill(where, value) writes a value where its mask is True; ~ inverts a mask.",
         ),
     ),
     Exercise(
-        "06.3", "many heads", split_heads, draw_texts,
+        "06.3", "splitting heads", split_heads, draw_texts,
         mistakes={
             "a view directly to the new shape cuts across tokens: split the last axis first, then swap two axes":
                 edit('rearrange(x, "batch time (head width) -> batch head time width", head=heads)',
@@ -235,9 +236,9 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "06.4", "the decoder's shift", shift_right, draw_sentences,
+        "06.4", "shifting the decoder's input", shift_right, draw_sentences,
         mistakes={
-            "the padded row is shifted: a short row then reads its end too. Shift each sentence first, then pad it":
+            "the padded row is shifted, so the input of a short row contains end: shift first, then pad":
                 edit("[[start, *tokens] + [pad] * (longest - len(tokens))",
                      "[([start, *tokens, end] + [pad] * (longest - len(tokens)))[:-1]"),
             "end is missing from the targets: the model never learns to stop":
@@ -250,16 +251,18 @@ EXERCISES = (
             "the input is padded with −100, which is not a token; use `pad`": edit("[pad]", "[-100]"),
             "the input is padded with 0, not with `pad`; pad_sequence does so unless padding_value is given":
                 edit("[pad]", "[0]"),
-            "the targets are padded with `pad`: the model is trained to predict padding": edit("[-100]", "[pad]"),
+            "the targets are padded with `pad`, not with −100: the model is trained to predict padding":
+                edit("[-100]", "[pad]"),
             "time is before batch: return one row per sentence (pad_sequence needs batch_first=True)":
-                edit("torch.tensor(read)", "torch.tensor(read).T", "torch.tensor(targets)", "torch.tensor(targets).T"),
-            "nothing is shifted: each position reads its own target, and the model learns to copy":
+                edit("torch.tensor(inputs)", "torch.tensor(inputs).T",
+                     "torch.tensor(targets)", "torch.tensor(targets).T"),
+            "nothing is shifted: the input at each position is its own target, and the model learns to copy":
                 edit("[start, *tokens]", "[*tokens, end]"),
-            "the shift has the wrong direction: each position reads the next token and its target is the previous one":
+            "the shift has the wrong direction: the input is the next token, and the target the previous one":
                 edit("[*tokens, end]", "[start, *tokens]", "[start, *tokens] + [pad]", "[*tokens, end] + [pad]"),
         },
         properties={
-            "a position that reads padding has a target":
+            "a position whose input is padding has a target":
                 lambda out, rows, start, end, pad: bool((out[1][out[0] == pad] == IGNORE).all()),
         },
         hints=(
@@ -271,7 +274,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "06.5", "reading a head", previous_token_head, draw_heads,
+        "06.5", "a previous-token head", previous_token_head, draw_heads,
         mistakes={
             "these are the weights to the next token, not to the previous one: weights[head, query, key] has the "
             "queries first": edit("offset=-1", "offset=1"),
@@ -280,9 +283,9 @@ EXERCISES = (
             "special tokens are counted": edit("back[:, real[1:] & real[:-1]]", "back"),
             "a pair whose earlier token is special is counted": edit("real[1:] & real[:-1]", "real[1:]"),
             "a pair whose later token is special is counted": edit("real[1:] & real[:-1]", "real[:-1]"),
-            "a pair is counted across a special token: after [SEP] is removed, two tokens seem adjacent that are not":
+            "a pair is counted across a special token: after [SEP] is removed, its neighbours are not adjacent tokens":
                 edit("back[:, real[1:] & real[:-1]]", "weights[:, real][:, :, real].diagonal(-1, 1, 2)"),
-            "only [CLS] and [SEP] are left out; [MASK] and [PAD] begin with [ too":
+            "only [CLS] and [SEP] are left out; [MASK] and [PAD] are special tokens, too":
                 edit('token.startswith("[")', 'token in ("[CLS]", "[SEP]")'),
             "the weights are summed, not averaged": edit("mean", "sum"),
             "this is the largest single weight, not the mean of a head": edit("mean", "amax"),
@@ -290,12 +293,12 @@ EXERCISES = (
                 edit("mean(-1)", "sum(-1) / len(tokens)"),
         },
         hints=(
-            "In one head, which entries of the matrix belong to a token and the previous one? Draw them: they are on "
-            "a diagonal.",
+            "In the matrix of one head, which entries are weights from a token to the previous one? Draw them: they "
+            "are on a diagonal.",
             "weights.diagonal(offset=…, dim1=1, dim2=2) selects a diagonal of every head. Below the main diagonal the "
             "offset is negative. Its first entry belongs to the second token.",
-            "Entry i of the diagonal pairs token i + 1 with token i. Keep the entries where both are ordinary tokens, "
-            "take the mean over the entries of each head, then the maximum.",
+            "Entry i of the diagonal pairs token i + 1 with token i. Keep the entries where both are ordinary tokens. "
+            "Take the mean of these entries in each head, then the maximum over the heads.",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Figures and tables of chapter 06: initialization, recorded runs, and the cost of a layer."""
+"""Figures and tables of chapter 06: initialization, string reversal, recorded runs, and the cost of a layer."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ from plmlab.tables import show_table
 from plmlab.text.vocabulary import Vocabulary
 
 Recorded = Mapping[str, Any]
+LAYERS = {"attention": "multi-head attention", "layer": "Transformer layer", "LSTM": "LSTM layer"}
 
 
 def show_saturation(widths: Sequence[int]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
@@ -27,9 +28,9 @@ def show_saturation(widths: Sequence[int]) -> tuple[list[tuple[float, float]], l
     torch.manual_seed(0)
     divided = [saturation(width, sqrt(width)) for width in widths]
     undivided = [saturation(width, 1) for width in widths]
-    lines("Without division by √d_k, wide heads attend to a single key", widths,
+    lines("Without division by √d_k, a wide head attends to a single key", widths,
           {"divided by √d_k": [weight for weight, _ in divided], "not divided": [weight for weight, _ in undivided]},
-          log_x=True, x_title="d_k, dimensions of a key", y_title="largest of 32 weights (median)").show()
+          log_x=True, x_title="d_k (dimensions of a key)", y_title="largest of 32 weights (median)").show()
     return divided, undivided
 
 
@@ -38,16 +39,17 @@ def show_gradients(depths: Sequence[int], seeds: int = 3) -> tuple[list[float], 
     for post-norm and for pre-norm."""
     post, pre = ([sum(gradient_norms(residual, depth, seed)[-1] for seed in range(seeds)) / seeds for depth in depths]
                  for residual in (PostNorm, PreNorm))
-    lines("Pre-norm: the last layer's gradient falls like 1/√L. Post-norm: it does not", depths,
+    lines("With pre-norm the last layer's gradient falls like 1/√L; with post-norm it does not", depths,
           {"post-norm (paper)": post, "pre-norm (GPT-2)": pre,
            "1/√L": [pre[0] * sqrt(depths[0] / depth) for depth in depths]},
-          log_x=True, log_y=True, x_title="L, number of layers", y_title="gradient norm of the last layer's W₂").show()
+          log_x=True, log_y=True, x_title="L (number of layers)",
+          y_title="gradient norm of W₂ in the last layer").show()
     return post, pre
 
 
 def show_reversal(model: nn.Module, batch: PairBatch, vocab: Vocabulary) -> float:
-    """Draw the cross-attention of a one-layer model that reverses strings, for the longest word of a batch; the mean
-    over the heads. Returns the mean weight on the letter to be generated, over all words."""
+    """Draw the cross-attention of a one-layer model that reverses strings, for the longest string of a batch, averaged
+    over the heads. Returns the mean weight on the letter to be generated, over all strings."""
     with torch.no_grad(), watch(model) as seen:
         model(batch)
     weights = seen["decoder.layers.0.cross_attention.weights"].mean(1)  # [batch query key]
@@ -56,7 +58,7 @@ def show_reversal(model: nn.Module, batch: PairBatch, vocab: Vocabulary) -> floa
 
     def letters(ids: Tensor) -> list[str]:
         return ["[END]" if id == vocab.end else string.ascii_lowercase[id - vocab.words[0]] for id in ids.tolist()]
-    attention_heatmap("To reverse a word, the decoder attends to its letters from last to first",
+    attention_heatmap("To reverse a string, the decoder attends to its letters from last to first",
                       weights[row, :size, :size].tolist(), letters(batch.targets[row, :size]),
                       letters(batch.source.tokens[row, :size]),
                       x_title="source letter (key)", y_title="target letter (query)").show()
@@ -65,24 +67,24 @@ def show_reversal(model: nn.Module, batch: PairBatch, vocab: Vocabulary) -> floa
 
 
 def show_agreement(recorded: Recorded) -> None:
-    """Plot and tabulate the recorded runs for up to 12 words between noun and verb."""
+    """Plot and tabulate the recorded runs for distances of up to 12 words between noun and verb."""
     steps = recorded["steps"]
     far = {kind: result["far"] for kind, result in recorded["kinds"].items()}
-    lines("Up to 12 words: the wide LSTM is as fast as the Transformer; the deep one is late", steps,
+    lines("Up to 12 words, the wide LSTM learns as fast as the Transformer, the deep LSTM later", steps,
           {kind: [100 * point["mean"] for point in points] for kind, points in far.items()},
           spread={kind: tuple([100 * point[end] for point in points] for end in ("low", "high"))  # type: ignore[misc]
                   for kind, points in far.items()},
           x_title="updates (64 sentences each)", y_title="agreement accuracy at 9–12 words (%)").show()
-    show_table(("accuracy above 95 % from update … (three seeds)", "3–4 words between", "9–12 words between",
-                "learning rate"),
+    show_table(("model", *(f"update from which accuracy is above 95 %, {distance} words between (three seeds)"
+                           for distance in ("3–4", "9–12")), "learning rate"),
                {kind: (*(agreement.learned_at(result[reach], steps) for reach in ("near", "far")), f"{result['lr']:g}")
                 for kind, result in recorded["kinds"].items()})
 
 
 def show_long_chains(recorded: Recorded) -> None:
-    """Plot and tabulate the recorded runs for 50 and 200 words between noun and verb."""
+    """Plot and tabulate the recorded runs for distances of 50 and 200 words between noun and verb."""
     steps, lengths = recorded["steps"], [str(length) for length in long_chains.LENGTHS]
-    lines("Over 50 words the Transformer is first; over 200 words neither is reliable", steps,
+    lines("At 50 words the Transformer learns first; at 200 words neither model learns reliably", steps,
           {f"{kind}, {between} words": [100 * point["mean"] for point in result[between]["seen"]]
            for kind, result in recorded["kinds"].items() for between in lengths},
           x_title="updates (32 sentences each)", y_title="agreement accuracy, mean of three seeds (%)").show()
@@ -92,14 +94,14 @@ def show_long_chains(recorded: Recorded) -> None:
             unseen = ", ".join(f"{100 * value:.0f}" for value in result[between]["unseen"]["values"])
             rows[f"{kind}, trained on {between} words"] = (
                 agreement.learned_at(result[between]["seen"], steps), unseen, f"{result['lr']:g}")
-    show_table(("three seeds", "accuracy above 95 % from update …",
-                f"final accuracy at {recorded['unseen']} words (%)", "learning rate"), rows)
+    show_table(("model", "update from which accuracy is above 95 % (three seeds)",
+                f"final accuracy at {recorded['unseen']} words (%, three seeds)", "learning rate"), rows)
 
 
 def show_heads(recorded: Recorded, updates: Sequence[int] = (200, 400, 800)) -> None:
     """Tabulate the recorded losses of string reversal by the number of heads."""
     at = [recorded["steps"].index(step) for step in updates]
-    show_table(("heads: loss in nats per target (range of three seeds)", *(f"{step} updates" for step in updates),
+    show_table(("heads", *(f"nats per target after {step} updates: mean (range of three seeds)" for step in updates),
                 "learning rate"),
                {count: (*(f"{result['loss'][i]['mean']:.2f} ({result['loss'][i]['low']:.2f} to "
                           f"{result['loss'][i]['high']:.2f})" for i in at), f"{result['lr']:g}")
@@ -111,19 +113,18 @@ def show_multiplications(modules: Mapping[str, nn.Module], lengths: Sequence[int
     texts = [torch.randn(1, n, width) for n in lengths]
     cost = {name: [multiplications(module, *[text] * (1 + (name == "attention"))) for text in texts]
             for name, module in modules.items()}
-    titles = {"attention": "multi-head attention", "layer": "Transformer layer", "LSTM": "LSTM layer"}
-    lines("Attention needs fewer multiplications than an LSTM up to n = 2d; a whole layer never does", lengths,
-          {titles[name]: values for name, values in cost.items()}, log_x=True, log_y=True,
-          x_title="n, words in the text", y_title=f"multiplications (d = {width})").show()
+    lines("Attention needs fewer multiplications than an LSTM for n < 2d; a Transformer layer never does", lengths,
+          {LAYERS[name]: values for name, values in cost.items()}, log_x=True, log_y=True,
+          x_title="n (words in the text)", y_title=f"multiplications (d = {width})").show()
     return cost
 
 
 def show_times(modules: Mapping[str, nn.Module], lengths: Sequence[int], width: int) -> dict[str, list[float]]:
-    """Print the time of a forward pass of each module on this machine, in milliseconds, by text length. An attention
-    gets the text twice, as queries and as keys. Returns the times."""
+    """Print the time of a forward pass of each module on this machine, in milliseconds, by text length. The
+    input of "attention" is the text twice, as queries and as keys. Returns the times."""
     texts = [torch.randn(1, n, width) for n in lengths]
     times = {name: [milliseconds(module, *[text] * (1 + (name == "attention"))) for text in texts]
              for name, module in modules.items()}
     for i, n in enumerate(lengths):
-        print(f"n = {n:4}: " + ", ".join(f"{name} {spent[i]:7.1f} ms" for name, spent in times.items()))
+        print(f"n = {n:4}: " + ", ".join(f"{LAYERS[name]} {spent[i]:.1f} ms" for name, spent in times.items()))
     return times

@@ -1,4 +1,4 @@
-"""Attention weights and gradients at initialization: the effect of √d_k, and of the place of layer normalization."""
+"""Attention weights and gradients at initialization: the effects of √d_k and of pre-norm or post-norm."""
 
 import torch
 from torch import nn

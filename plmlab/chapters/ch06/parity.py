@@ -55,7 +55,8 @@ def plmlab_name(name: str) -> str:
 
 @torch.no_grad()
 def perturb(*modules: nn.Module) -> None:
-    """Add noise to every parameter: norms are all equal at initialization, which would hide that two are swapped."""
+    """Add noise to every parameter, because layer norms are all equal at initialization and swapping two of them would
+    have no effect."""
     for module in modules:
         for parameter in module.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
@@ -95,7 +96,7 @@ def layers_equal(encoder_class: Any, decoder_class: Any) -> dict[str, bool]:
 
 def transformers_equal(transformer_class: Any) -> dict[str, bool]:
     """Compare an encoder–decoder with plmlab's, with the same weights, on a padded batch; a row of the batch with the
-    same text alone; and the outputs if padding is replaced by words, which must differ."""
+    same text without padding; and the outputs with padding replaced by words, which must differ."""
     vocab, pairs = Vocabulary(60), [([40, 41, 42], [43, 44]), ([45], [46, 47, 48, 49]), ([50, 51, 52, 53, 54], [55])]
     pad = vocab.need("pad")
     reference = Transformer(TransformerConfig(vocab.size, layers=2, model=32, heads=4, inner=64, dropout=0.0)).eval()
@@ -107,7 +108,7 @@ def transformers_equal(transformer_class: Any) -> dict[str, bool]:
     source, target, real = batch.source.tokens, batch.target.tokens, batch.targets >= 0
     expected, alone = reference(batch)[real], own(one.source.tokens, one.target.tokens)[0]
     return {"padded batch": _close(own(source, target)[real], expected),
-            "text alone": _close(own(source, target)[1, :len(alone)], alone),
+            "without padding": _close(own(source, target)[1, :len(alone)], alone),
             "padding replaced by words": _close(own(source.masked_fill(source == pad, 59), target)[real], expected)}
 
 

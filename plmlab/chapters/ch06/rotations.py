@@ -1,4 +1,4 @@
-"""Sinusoidal positions under a shift: one rotation matrix moves every position by the same number of steps."""
+"""Sinusoidal positional encodings under a shift: one rotation matrix shifts every position by the same number."""
 
 from math import cos, sin
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def shift_matrix(steps: int, model: int) -> Float[Tensor, "model model"]:
-    """The matrix that maps the encoding of each position to that of the position ``steps`` before it: one rotation,
-    a block of two rows and two columns, per frequency."""
+    """The matrix that maps the encoding of each position to the encoding ``steps`` positions earlier. It is
+    block-diagonal, with one 2 × 2 rotation per frequency."""
     matrix = torch.zeros(model, model)
     for i in range(0, model, 2):
         angle = steps / 10000 ** (i / model)
@@ -18,5 +18,6 @@ def shift_matrix(steps: int, model: int) -> Float[Tensor, "model model"]:
 
 
 def shift_error(table: Float[Tensor, "time model"], matrix: Float[Tensor, "model model"], steps: int) -> float:
-    """The largest absolute error, over all positions, with which a matrix predicts the encoding ``steps`` before."""
+    """The largest absolute error, over all positions, with which a matrix predicts the encoding ``steps`` positions
+    earlier."""
     return (table[steps:] @ matrix.T - table[:-steps]).abs().max().item()

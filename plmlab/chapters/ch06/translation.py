@@ -23,7 +23,7 @@ class Translations:
 
     @classmethod
     def drawn(cls, training: int = 3000, test: int = 100) -> "Translations":
-        """Sentences with a chain of prepositional phrases; no test sentence occurs in the training text."""
+        """Draw sentences in which prepositional phrases follow the subject; no test sentence is a training sentence."""
         return cls(agreement_sentences("train", seed=1, count=training),
                    agreement_sentences("test", seed=2, count=test))
 
@@ -35,7 +35,7 @@ class Translations:
 
     @cached_property
     def vocab(self) -> Vocabulary:
-        """The vocabulary: the special tokens, then the words."""
+        """The special tokens, then the words."""
         return Vocabulary(len(Vocabulary(0).special) + len(self.words))
 
     @cached_property
@@ -44,23 +44,23 @@ class Translations:
         return dict(zip(self.words, self.vocab.words, strict=True))
 
     def example(self, sentence: Sentence) -> PairExample:
-        """The English sentence as the source, the Chinese one as the target."""
+        """An example with the English sentence as the source and the Chinese one as the target."""
         return sequence_to_sequence([self.ids[word] for word in sentence.words],
                                     [self.ids[word] for word in sentence.chinese], vocab=self.vocab)
 
     def batch(self, step: int, size: int = 32) -> PairBatch:
-        """Random training sentences; the same ``step`` gives the same batch."""
+        """A batch of random training sentences, always the same for the same ``step``."""
         rng = Random(step)
         return self.collated([self.training[randint(rng, len(self.training))] for _ in range(size)])
 
     def collated(self, sentences: Sequence[Sentence]) -> PairBatch:
-        """The sentences as one batch."""
+        """Collate sentences into one batch."""
         return PairBatch.of([self.example(sentence) for sentence in sentences], pad=self.vocab.need("pad"))
 
 
 def most_similar(words: Sequence[str], sentences: Sequence[Sentence]) -> Sentence:
-    """The sentence that shares most words with ``words``, as a fraction of both lengths (the Dice coefficient of the
-    bags of words); the first one of equals."""
+    """The sentence that shares most words with ``words``, by the Dice coefficient of the bags of words; the
+    first one if several are equally similar."""
     bag = Counter(words)
 
     def overlap(sentence: Sentence) -> float:

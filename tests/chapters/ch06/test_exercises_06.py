@@ -167,7 +167,7 @@ def but_for(left_out, divide=torch.mean):
     ("06.3", lambda x, heads: x.view(len(x), heads, x.shape[1], -1), "cuts across tokens", 1),
     ("06.3", lambda x, heads: x.view(*x.shape[:2], -1, heads).permute(0, 3, 1, 2), "ead and width are swapped", 1),
     ("06.3", lambda x, heads: torch.stack(x.split(heads, dim=-1), dim=1), "as the width of a head", 2),
-    ("06.4", cut_after_padding, "he padded row is shifted: a short row then reads its end", 2),
+    ("06.4", cut_after_padding, "he padded row is shifted, so the input of a short row contains", 2),
     ("06.4", by_pad_sequence, "is padded with 0, not with `pad`", 3),
     ("06.4", shifted_in_place, "`sentences` is changed in place", 1),
     ("06.5", over_sep, "across a special token", 3),
