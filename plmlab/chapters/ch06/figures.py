@@ -1,4 +1,4 @@
-"""Figures and tables of chapter 06: initialization, string reversal, recorded runs, and the cost of a layer."""
+"""Figures and tables of chapter 06: initialization, reversal, translations, recorded runs, and the cost of a layer."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from plmlab.chapters.ch06 import agreement, long_chains
+from plmlab.chapters.ch06.backwards import generated
 from plmlab.chapters.ch06.cost import milliseconds, multiplications
 from plmlab.chapters.ch06.initialization import gradient_norms, saturation
+from plmlab.chapters.ch06.translation import Translations
 from plmlab.example import PairBatch
 from plmlab.interpret import watch
 from plmlab.layers.transformer import PostNorm, PreNorm
+from plmlab.models.transformer import Transformer
 from plmlab.plots import attention_heatmap, lines
 from plmlab.tables import show_table
 from plmlab.text.vocabulary import Vocabulary
@@ -66,6 +69,20 @@ def show_reversal(model: nn.Module, batch: PairBatch, vocab: Vocabulary) -> floa
                               for i, size in enumerate(sizes) for step in range(size - 1)]).mean())
 
 
+def show_translations(model: Transformer, data: Translations, first: int = 3, incorrect: int = 2) -> list[str]:
+    """Print the greedy translations of the ``first`` test sentences, and the first ``incorrect`` ones with their
+    references. Returns the translations of all test sentences."""
+    names = {id: word for word, id in data.ids.items()}
+    outputs = ["".join(names[id] for id in text)
+               for text in generated(model, data.collated(data.test), data.vocab, length=40)]
+    wrong = [i for i, sentence in enumerate(data.test) if outputs[i] != "".join(sentence.chinese)]
+    for i in [*range(first), *wrong[:incorrect]]:
+        print(data.test[i].text, "\n   ", outputs[i])
+        if i in wrong:
+            print("    reference:", "".join(data.test[i].chinese))
+    return outputs
+
+
 def show_agreement(recorded: Recorded) -> None:
     """Plot and tabulate the recorded runs for distances of up to 12 words between noun and verb."""
     steps = recorded["steps"]
@@ -79,6 +96,12 @@ def show_agreement(recorded: Recorded) -> None:
                            for distance in ("3–4", "9–12")), "learning rate"),
                {kind: (*(agreement.learned_at(result[reach], steps) for reach in ("near", "far")), f"{result['lr']:g}")
                 for kind, result in recorded["kinds"].items()})
+
+
+def show_rules() -> None:
+    """Tabulate the accuracy of the rule-based baselines at a distance of 50 words."""
+    show_table(("rule", "accuracy (%)"),
+               {name: (f"{100 * long_chains.rule_accuracy(rule):.0f}",) for name, rule in long_chains.RULES.items()})
 
 
 def show_long_chains(recorded: Recorded) -> None:
@@ -101,7 +124,7 @@ def show_long_chains(recorded: Recorded) -> None:
 def show_heads(recorded: Recorded, updates: Sequence[int] = (200, 400, 800)) -> None:
     """Tabulate the recorded losses of string reversal by the number of heads."""
     at = [recorded["steps"].index(step) for step in updates]
-    show_table(("heads", *(f"nats per target after {step} updates: mean (range of three seeds)" for step in updates),
+    show_table(("heads", *(f"loss after {step} updates: mean (range)" for step in updates),
                 "learning rate"),
                {count: (*(f"{result['loss'][i]['mean']:.2f} ({result['loss'][i]['low']:.2f} to "
                           f"{result['loss'][i]['high']:.2f})" for i in at), f"{result['lr']:g}")

@@ -28,6 +28,13 @@ LENGTHS, UNSEEN = (50, 200), 500
 STEPS, EVERY, BATCH = 600, 25, 32
 KINDS = ("Transformer", "LSTM")
 VERBS = ("is", "are")
+RULES: dict[str, Callable[[list[int]], int]] = {
+    "always the same verb": lambda nouns: 1,
+    "agreement with the last noun": lambda nouns: nouns[-1],
+    "agreement with the majority of the nouns": lambda nouns: 2 * sum(nouns) > len(nouns),
+    "agreement with the first noun": lambda nouns: nouns[0],
+}
+"""Rule-based baselines, as functions of the numbers of a sentence's nouns (1 for plural)."""
 
 
 @cache
