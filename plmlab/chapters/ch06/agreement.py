@@ -16,7 +16,7 @@ from torch import nn
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch06.readers import LSTM
+from plmlab.chapters.ch06.models import LSTM
 from plmlab.draws import randint
 from plmlab.example import Batch, Example
 from plmlab.models.gpt import GPT2, GPTConfig
@@ -50,7 +50,7 @@ def is_chain(words: Sequence[str]) -> bool:
 
 
 @cache
-def to_learn() -> list[Sentence]:
+def training_sentences() -> list[Sentence]:
     """Training sentences (cached)."""
     return agreement_sentences("train", 1, 4000)
 
@@ -62,7 +62,7 @@ def test_set() -> list[Sentence]:
 
 
 @cache
-def to_choose() -> list[Sentence]:
+def development_sentences() -> list[Sentence]:
     """Development sentences for choosing learning rates; disjoint from the training and test sets (cached)."""
     test = {sentence.text for sentence in test_set()}
     return [sentence for sentence in agreement_sentences("test", 3, 600) if sentence.text not in test]
@@ -71,7 +71,7 @@ def to_choose() -> list[Sentence]:
 @cache
 def ids() -> dict[str, int]:
     """Map each word of these sentences to its token id (cached)."""
-    words = sorted({word for part in (to_learn(), test_set(), to_choose()) for sentence in part
+    words = sorted({word for part in (training_sentences(), test_set(), development_sentences()) for sentence in part
                     for word in sentence.words})
     return {word: id for id, word in enumerate(words, Vocabulary(0).sentinels[-1] + 1)}
 
@@ -86,14 +86,14 @@ def examples(sentences: Sequence[Sentence]) -> list[Example]:
     return [causal([ids()[word] for word in sentence.words], vocab=vocab(), rng=Random(0)) for sentence in sentences]
 
 
-def reading(sentences: Sequence[Sentence]) -> Batch:
+def collated(sentences: Sequence[Sentence]) -> Batch:
     """Collate sentences into a batch of causal LM examples."""
     return Batch.of(examples(sentences), pad=vocab().need("pad"))
 
 
-def lessons(seed: int) -> ExampleBatches:
+def training_batches(seed: int) -> ExampleBatches:
     """Training batches of 64 random sentences."""
-    training = to_learn()
+    training = training_sentences()
     return ExampleBatches(lambda rng: examples([training[randint(rng, len(training))] for _ in range(64)]), seed,
                           vocab().need("pad"))
 
@@ -114,7 +114,7 @@ def agreement(model: nn.Module, sentences: Sequence[Sentence] | None = None) -> 
     was_training = model.training
     model.eval()
     with torch.no_grad():
-        logits = model(reading(sentences))
+        logits = model(collated(sentences))
     model.train(was_training)
     for row, sentence in enumerate(sentences):
         verb = len(sentence.words) - 3
@@ -124,9 +124,9 @@ def agreement(model: nn.Module, sentences: Sequence[Sentence] | None = None) -> 
     return {distance: sum(hits) / len(hits) for distance, hits in sorted(correct.items())}
 
 
-def within(told: Agreement, distances: range) -> float:
+def within(accuracies: Agreement, distances: range) -> float:
     """Mean agreement accuracy over the distances in a range, as far as they occur."""
-    return sum(told[d] for d in distances if d in told) / sum(d in told for d in distances)
+    return sum(accuracies[d] for d in distances if d in accuracies) / sum(d in accuracies for d in distances)
 
 
 def learn(kind: str, seed: int, lr: float, steps: int = STEPS, sentences: Sequence[Sentence] | None = None,
@@ -137,8 +137,8 @@ def learn(kind: str, seed: int, lr: float, steps: int = STEPS, sentences: Sequen
 
     def evaluate() -> list[Batch]:
         accuracies.append(agreement(model, sentences))
-        return [reading(to_choose()[:50])]
-    history = fit(model, lessons(seed), steps=steps, lr=lr, warmup=50, decay="none", evaluate=evaluate,
+        return [collated(development_sentences()[:50])]
+    history = fit(model, training_batches(seed), steps=steps, lr=lr, warmup=50, decay="none", evaluate=evaluate,
                   evaluate_every=EVERY, **options)
     return accuracies, history
 
@@ -147,7 +147,7 @@ def learn(kind: str, seed: int, lr: float, steps: int = STEPS, sentences: Sequen
 def lr_score(kind: str, lr: float, seed: int) -> float:
     """Score of a learning rate: the mean agreement accuracy over a run, at near and far distances, on the development
     sentences."""
-    accuracies, _ = learn(kind, seed, lr, sentences=to_choose(), show=False)
+    accuracies, _ = learn(kind, seed, lr, sentences=development_sentences(), show=False)
     return sum(within(scores, reach) for scores in accuracies for reach in (NEAR, FAR)) / len(accuracies) / 2
 
 

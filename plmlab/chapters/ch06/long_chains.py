@@ -15,7 +15,7 @@ from torch import nn
 
 from plmlab import world
 from plmlab.chapters.ch06.agreement import PREPOSITIONS
-from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
+from plmlab.chapters.ch06.models import LSTM, SinusoidalGPT2
 from plmlab.draws import randint
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPTConfig

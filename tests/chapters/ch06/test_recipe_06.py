@@ -10,9 +10,9 @@ from torch import nn
 from toy_size import changed
 
 from plmlab.chapters.ch06 import agreement, backwards, long_chains
-from plmlab.chapters.ch06.agreement import FAR, NEAR, ids, to_choose, to_learn
+from plmlab.chapters.ch06.agreement import FAR, NEAR, development_sentences, ids, training_sentences
 from plmlab.chapters.ch06.agreement import test_set as evaluation_set
-from plmlab.chapters.ch06.readers import LSTM, SinusoidalGPT2
+from plmlab.chapters.ch06.models import LSTM, SinusoidalGPT2
 from plmlab.example import IGNORE, Batch
 from plmlab.models.gpt import GPTConfig
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -37,14 +37,15 @@ def few_sentences() -> Iterator[None]:
     agreement_sentences = agreement.agreement_sentences
     with changed((agreement, "agreement_sentences", lambda split, seed,
                   count: agreement_sentences(split, seed, min(count, 250))),
-                 forget=(to_learn, evaluation_set, to_choose, ids)):
+                 forget=(training_sentences, evaluation_set, development_sentences, ids)):
         yield
 
 
 def test_each_sentence_joins_a_noun_to_its_verb_over_a_chain_of_places(few_sentences: None) -> None:
-    parts = [{sentence.text for sentence in part} for part in (to_learn(), evaluation_set(), to_choose())]
+    sets = training_sentences(), evaluation_set(), development_sentences()
+    parts = [{sentence.text for sentence in part} for part in sets]
     assert not parts[0] & parts[1] and not parts[1] & parts[2] and not parts[0] & parts[2]
-    for sentence in to_learn() + evaluation_set() + to_choose():
+    for sentence in sets[0] + sets[1] + sets[2]:
         (link,) = sentence.agreement
         assert (link.subject, link.verb) == (1, len(sentence.words) - 3)
         assert ("is" if link.number == "sg" else "are") == sentence.words[link.verb]
