@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from plmlab.layers.transformer import LayerShape, PreNorm, TransformerLayer
+from plmlab.layers.transformer import LayerShape, PreNorm, Residual, TransformerLayer
 from plmlab.visibility import AttentionMask
 
 
@@ -20,7 +20,7 @@ def saturation(width: int, divisor: float, queries: int = 2000, keys: int = 32) 
     return weights.amax(-1).median().item(), q.grad.norm(dim=-1).median().item()
 
 
-def gradient_norms(residual: type[nn.Module], depth: int, seed: int, width: int = 64) -> list[float]:
+def gradient_norms(residual: type[Residual], depth: int, seed: int, width: int = 64) -> list[float]:
     """The gradient norm of W₂ in each of ``depth`` untrained layers with this residual connection (`PreNorm` or
     `PostNorm`), from the first layer to the last."""
     torch.manual_seed(seed)
@@ -35,4 +35,5 @@ def gradient_norms(residual: type[nn.Module], depth: int, seed: int, width: int 
     if residual is PreNorm:
         h = F.layer_norm(h, (width,))
     F.cross_entropy(output(h).flatten(0, 1), torch.randint(100, (320,))).backward()
-    return [layer.feed_forward.down.weight.grad.norm().item() for layer in layers]
+    gradients = [layer.feed_forward.down.weight.grad for layer in layers]
+    return [gradient.norm().item() for gradient in gradients if gradient is not None]

@@ -18,7 +18,7 @@ PARTS = (("attention.", "attention."), ("cross_attention.", "cross_attention."),
 """Names of a layer's parts in the notebook, and in plmlab."""
 
 
-def copy_attention(own: nn.Module, theirs: nn.MultiheadAttention) -> None:
+def copy_attention(own: Any, theirs: nn.MultiheadAttention) -> None:
     """Copy the weights of PyTorch's attention, whose three input projections are one matrix."""
     rows = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
     for part, weight, bias in zip((own.q, own.k, own.v), *rows, strict=True):
@@ -26,7 +26,7 @@ def copy_attention(own: nn.Module, theirs: nn.MultiheadAttention) -> None:
     own.out.load_state_dict(theirs.out_proj.state_dict())
 
 
-def copy_layer(own: nn.Module, theirs: nn.Module) -> None:
+def copy_layer(own: Any, theirs: Any) -> None:
     """Copy the weights of an `nn.TransformerEncoderLayer` or an `nn.TransformerDecoderLayer`."""
     copy_attention(own.attention, theirs.self_attn)
     names = {"up": "linear1", "down": "linear2", "norm1": "norm1", "norm2": "norm2"}
@@ -59,7 +59,7 @@ def perturb(*modules: nn.Module) -> None:
     have no effect."""
     for module in modules:
         for parameter in module.parameters():
-            parameter += 0.1 * torch.randn_like(parameter)
+            parameter.add_(0.1 * torch.randn_like(parameter))
 
 
 def attention_equal(multihead_class: Any) -> dict[str, bool]:
