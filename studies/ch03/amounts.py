@@ -13,7 +13,6 @@ evaluated.
 from math import log
 from typing import Any
 
-from plmlab.chapters.ch03 import baselines
 from plmlab.chapters.ch03.amounts import MOST, SMOOTHING_METHODS, WIDTH, best_loss, excess_loss, test_sentences, text
 from plmlab.chapters.ch03.baselines import counted_losses, network_losses
 from plmlab.models.recurrent import LSTMLanguageModel
@@ -21,6 +20,7 @@ from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History
 from plmlab.world.datasets.tokenizer import world_tokenizer
+from studies.ch03 import lstm
 from studies.ch03.ngrams import best_order, best_way, interpolated, smoothed
 
 UPDATES = {1_000: 800, 8_000: 2500, MOST: 5000}
@@ -32,13 +32,13 @@ ARMS = {(size, dropout): (1e-2, 3e-2) for size, dropouts in DROPOUTS.items() for
 
 def build(size: int, dropout: float, seed: int) -> LSTMLanguageModel:
     """Return an untrained LSTM, initialized with ``seed``."""
-    return baselines.build(len(world_tokenizer()), WIDTH, dropout, seed)
+    return lstm.build(len(world_tokenizer()), WIDTH, dropout, seed)
 
 
 def train(model: LSTMLanguageModel, size: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
           ) -> History:
     """Train the LSTM on ``size`` sentences and return the run's history."""
-    return baselines.train(model, text(size), updates, lr, seed, **options)
+    return lstm.train(model, text(size), updates, lr, seed, **options)
 
 
 def development(run: Run) -> float:

@@ -4,15 +4,33 @@ first token, the preference of the objective's optimum, and label smoothing undo
 from statistics import fmean, median
 from typing import Any
 
-from plmlab.chapters.ch03.empty_translations import Unsmoothed, ranks
-from plmlab.chapters.ch03.noisy_translation import ARMS, SOURCES, VERDICT_UPDATES, likeliest, test_set, written
-from plmlab.chapters.ch03.telegrams import LONGEST
+import torch
+
+from plmlab.chapters.ch03.empty_translations import Unsmoothed
+from plmlab.chapters.ch03.noisy_translation import (
+    ARMS,
+    SOURCES,
+    VERDICT_UPDATES,
+    likeliest,
+    pairs,
+    test_set,
+    tokenizer,
+    written,
+)
+from plmlab.chapters.ch03.telegrams import LONGEST, Telegram
 from plmlab.models.transformer import Transformer
 from plmlab.recipes import Parts, seed_statistics
 from studies.ch03.ideal_reader import ideal, prefers_empty
 from studies.ch03.noisy_translation import STUDY, asked
 
 ASKED = ("noise", "smoothing")
+
+
+@torch.no_grad()
+def ranks(model: Transformer, telegrams: list[Telegram]) -> list[int]:
+    """Rank of [END] by probability among all first tokens, one per telegram; 1 is the most probable token."""
+    first = model(pairs(telegrams, empty=True))[:, 0]
+    return (1 + (first > first[:, [tokenizer().vocab.need("end")]]).sum(1)).tolist()
 
 
 def causes(model: Transformer, name: str, seed: int) -> dict[str, Any]:

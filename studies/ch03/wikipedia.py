@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch03 import baselines
 from plmlab.chapters.ch03.amounts import SMOOTHING_METHODS
 from plmlab.chapters.ch03.baselines import Losses, Text, counted_losses, network_losses
 from plmlab.models.recurrent import LSTMLanguageModel
@@ -22,6 +21,7 @@ from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.words import word_sentences, word_tokenizer
 from plmlab.train import History
+from studies.ch03 import lstm
 from studies.ch03.ngrams import best_order, best_way, interpolated, smoothed
 
 LEAST = 5
@@ -86,12 +86,12 @@ def counting(way: str) -> dict[str, Any]:
 
 def build(dropout: float, seed: int) -> LSTMLanguageModel:
     """Return an untrained LSTM, initialized with ``seed``."""
-    return baselines.build(text().vocab.size, WIDTH, dropout, seed)
+    return lstm.build(text().vocab.size, WIDTH, dropout, seed)
 
 
 def train(model: LSTMLanguageModel, dropout: float, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train the LSTM on the training text and return the run's history."""
-    return baselines.train(model, text(), updates, lr, seed, **options)
+    return lstm.train(model, text(), updates, lr, seed, **options)
 
 
 def development(run: Run) -> float:

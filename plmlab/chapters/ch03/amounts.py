@@ -18,7 +18,6 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.grammar.sentence import Sentence
 
 SMOOTHING_METHODS = ("add k", "Kneser–Ney", "modified Kneser–Ney")
-"""Smoothing methods."""
 WIDTH = 128
 MOST = 64_000
 """The largest number of training sentences."""

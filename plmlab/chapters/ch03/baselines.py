@@ -1,4 +1,4 @@
-"""Next-word prediction by n-gram models and an LSTM, trained on the same sentences: data, losses and training."""
+"""Next-word prediction by n-gram models and an LSTM, trained on the same sentences: data and losses."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,9 @@ from torch import Tensor
 from plmlab.batches import ExampleBatches, bucketed
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.ngram import NGram
-from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
+from plmlab.models.recurrent import LSTMLanguageModel
 from plmlab.objectives import causal
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.train import History, fit
 
 Ids = Sequence[Sequence[int]]
 Losses = Float[Tensor, "token"]
@@ -24,8 +23,6 @@ Losses = Float[Tensor, "token"]
 
 BATCH, BUCKETS = 32, 4
 """Sentences per update, and the number of length buckets (micro-batches) that they are split into."""
-EVALUATIONS = 10
-"""Number of evaluations on the development sentences per run; the best weights are kept."""
 
 
 @dataclass(frozen=True)
@@ -79,27 +76,3 @@ def outcome(recorded: dict[str, Any]) -> str:
     every seed, otherwise ``neither``. ``recorded`` is the stored record of one training-set size, or of real text."""
     ngram, lstm = recorded[recorded["best n-gram"]]["loss"], recorded["LSTM"]["loss"]
     return "wins" if lstm["high"] < ngram else "loses" if lstm["low"] > ngram else "neither"
-
-
-def build(vocab: int, width: int, dropout: float, seed: int) -> LSTMLanguageModel:
-    """Return an untrained two-layer LSTM language model, initialized with ``seed``."""
-    torch.manual_seed(seed)
-    return LSTMLanguageModel(RecurrentConfig(vocab, layers=2, model=width, dropout=dropout))
-
-
-def train(model: LSTMLanguageModel, text: Text, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Train an LSTM, restore the weights with the lowest development loss, and switch it to evaluation mode.
-
-    Returns the run's history; ``options`` are passed to `fit`."""
-    development = text.batches(sorted(text.development, key=len))
-    history = fit(model, text.source(seed), steps=updates, lr=lr, warmup=50, accumulate=BUCKETS, evaluate=development,
-                  evaluate_every=max(1, updates // EVALUATIONS), patience=EVALUATIONS + 1, **options)
-    model.eval()
-    return history
-
-
-def train_lstm(text: Text, width: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
-            ) -> tuple[LSTMLanguageModel, History]:
-    """Build and train an LSTM; return it with the history of the run."""
-    model = build(text.vocab.size, width, dropout, seed)
-    return model, train(model, text, updates, lr, seed, **options)

@@ -1,11 +1,8 @@
-"""Why the empty translation is the most probable one: the rank of [END] as first token, and label smoothing undone."""
+"""Label smoothing undone: a Transformer whose output distribution is corrected for it."""
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from plmlab.chapters.ch03.noisy_translation import pairs, tokenizer
-from plmlab.chapters.ch03.telegrams import Telegram
 from plmlab.example import PairBatch
 from plmlab.models.transformer import Transformer, TransformerState
 
@@ -32,10 +29,3 @@ class Unsmoothed(Transformer):
     def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
         """Append target tokens to the cached prefix in ``state``; return the log-probabilities of the next token."""
         return taken_back(super().step(tokens, state), self.config.smoothing)
-
-
-@torch.no_grad()
-def ranks(model: Transformer, telegrams: list[Telegram]) -> list[int]:
-    """Rank of [END] by probability among all first tokens, one per telegram; 1 is the most probable token."""
-    first = model(pairs(telegrams, empty=True))[:, 0]
-    return (1 + (first > first[:, [tokenizer().vocab.need("end")]]).sum(1)).tolist()

@@ -43,8 +43,8 @@ def draw_logits(rng: Generator) -> Probes:
         "probabilities 1/2 and 1/8": (torch.tensor([[[0.5, 0.25, 0.125, 0.125], [0.25, 0.5, 0.125, 0.125]]]).log(),
                                    torch.tensor([[0, 2]])),
         "three texts of different lengths": drawn(7, 5, range(5), range(1), range(3)),
-        "padding before the text, and within": drawn(4, 6, range(3, 6), range(0, 6, 2)),
-        "as many texts as positions and tokens": drawn(4, 4, range(4), range(2), range(3), range(1)),
+        "padding before and within the text": drawn(4, 6, range(3, 6), range(0, 6, 2)),
+        "equal numbers of texts, positions and tokens": drawn(4, 4, range(4), range(2), range(3), range(1)),
         "logits in the hundreds": (hundreds, most),
         "all logits far below 0": (far - 150, targets),
     }
@@ -108,7 +108,7 @@ def draw_pairs(rng: Generator) -> Probes:
         "two words": (torch.tensor([[3.0, 1], [0, 2]]), 0.5),
         "Francisco is frequent, but only after San":
             (torch.tensor([[0.0, 9, 0], [2, 0, 1], [1, 0, 3], [1, 0, 1]]), 0.75),
-        "as many first words as second": (drawn(5, 5), 0.75),
+        "the same number of first and second words": (drawn(5, 5), 0.75),
         "words that never occur": (never, 0.6),
         "large counts, and another discount": (drawn(3, 6, most=200), 0.2),
         "a single first word": (torch.tensor([[4.0, 0, 1, 1]]), 0.9),
@@ -117,7 +117,7 @@ def draw_pairs(rng: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "03.1", "a perplexity", perplexity_of, draw_logits,
+        "03.1", "perplexity", perplexity_of, draw_logits,
         mistakes={
             "the softmax is applied twice: cross_entropy expects logits and applies it itself":
                 edit(".log_softmax", ".softmax(-1).log_softmax"),
@@ -154,7 +154,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "03.2", "bits for a character", bits_per_character, draw_costs,
+        "03.2", "bits per character", bits_per_character, draw_costs,
         mistakes={
             "this is divided by the number of tokens, which depends on the tokenizer; divide by the number of "
             "characters": edit("len(text)", "len(nats)"),
@@ -183,7 +183,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "03.3", "Kneser and Ney", kneser_ney, draw_pairs,
+        "03.3", "Kneser–Ney smoothing", kneser_ney, draw_pairs,
         mistakes={
             "`follows` counts how often a word occurs; count how many different words precede it":
                 edit("seen.sum(0) / seen.sum()", "counts.sum(0) / counts.sum()"),

@@ -56,7 +56,7 @@ def draw_beams(rng: Generator) -> Probes:
         "two hypotheses, three tokens, two kept":
             (torch.tensor([-1.0, -3.0]), torch.tensor([[0.6, 0.3, 0.1], [0.8, 0.1, 0.1]]).log(), 2),
         "three hypotheses, five tokens, four kept": drawn(3, 5, 4),
-        "as many texts as tokens": drawn(4, 4, 4),
+        "as many hypotheses as tokens": drawn(4, 4, 4),
         "the first step: one hypothesis": (torch.zeros(1), drawn(1, 6, 3)[1], 3),
         "one kept": drawn(5, 3, 1),
         "impossible tokens": (scores, logprobs, 8),
@@ -223,7 +223,7 @@ def draw_models(rng: Generator) -> Probes:
         "two tokens at most": made(0, 2, {(): [0.1, 0.5, 0.4], (1,): [0.3, 0.35, 0.35], (2,): [0.9, 0.05, 0.05]}),
         "one token, and one that is impossible": made(1, 1, {(): [0.2, 0.35, 0.0, 0.45]}),
         "three tokens at most": drawn(20, 4, 1, 3),
-        "the end at once": drawn(1, 4, 0, 4),
+        "the end token first": drawn(1, 4, 0, 4),
         "the end is the last token": drawn(30, 4, 3, 4),
         "the end is in the middle": drawn(1165, 3, 1, 5),
         "a text of the maximum length": drawn(18, 4, 2, 4),
@@ -309,7 +309,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "03.6", "the likeliest text of all", likeliest_text, draw_models,
+        "03.6", "exact search: the most likely text", likeliest_text, draw_models,
         mistakes={
             "this is greedy search: a likely beginning may have no likely continuation":
                 edit("heapq.heappop(texts)", "heapq.heappop(texts)\n        texts.clear()"),

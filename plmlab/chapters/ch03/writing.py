@@ -49,15 +49,14 @@ def prompt_tokens(words: Sequence[str], copies: int = 1) -> Int[Tensor, "copies 
 @dataclass(frozen=True)
 class TextQuality:
     """Quality of generated texts: the fractions that are ``grammatical``, distinct (``different``), and copied from the
-    training text (``read``); the mean number of ``words``; and the mean negative log-probability in nats, of the
-    grammatical texts under the ``world`` (infinite if there are none), and of all texts under the ``model``."""
+    training text (``read``); the mean number of ``words``; and the mean negative log-probability in nats of the
+    grammatical texts under the ``world`` (infinite if there are none)."""
 
     grammatical: float
     different: float
     read: float
     words: float
     world: float
-    model: float
 
 
 def text_quality(texts: Sequence[Hypothesis], read: Collection[tuple[str, ...]] = ()) -> TextQuality:
@@ -68,7 +67,7 @@ def text_quality(texts: Sequence[Hypothesis], read: Collection[tuple[str, ...]] 
     possible = [logprob for logprob in logprobs if logprob > -inf]
     memorized = fmean(words in read for words in written)
     return TextQuality(len(possible) / len(texts), len(set(written)) / len(texts), memorized, fmean(map(len, written)),
-                       -fmean(possible) if possible else inf, -fmean(text.logprob for text in texts))
+                       -fmean(possible) if possible else inf)
 
 
 def sampled_texts(model: AutoregressiveModel, seed: int = 0, count: int = TEXTS, **how: Any) -> list[Hypothesis]:

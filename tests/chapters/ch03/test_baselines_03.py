@@ -11,7 +11,7 @@ from toy_size import changed
 
 from plmlab import world
 from plmlab.chapters.ch03 import amounts
-from plmlab.chapters.ch03.baselines import Text, counted_losses, network_losses, outcome, train_lstm
+from plmlab.chapters.ch03.baselines import Text, counted_losses, network_losses, outcome
 from plmlab.models.ngram import AddK, KneserNey
 from plmlab.recipes import Parts, recorded
 from plmlab.recipes.study import Run
@@ -19,6 +19,7 @@ from plmlab.text import articles
 from plmlab.world.datasets.excess_loss import test_set as evaluation_set
 from studies.ch03 import amounts as amounts_study
 from studies.ch03 import ngrams, wikipedia
+from studies.ch03.lstm import train_lstm
 from studies.ch03.ngrams import best_order, best_share, mixed, smoothed
 
 pytestmark = pytest.mark.usefixtures("one_thread", "less_text")

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from plmlab.chapters.ch03 import noisy_translation
-from plmlab.chapters.ch03.empty_translations import Unsmoothed, ranks, taken_back
+from plmlab.chapters.ch03.empty_translations import Unsmoothed, taken_back
 from plmlab.chapters.ch03.noisy_translation import ARMS, learn, pairs, tokenizer
 from plmlab.chapters.ch03.noisy_translation import test_set as evaluation_set
 from plmlab.models.transformer import Transformer
 from studies.ch03 import empty_translations, ideal_reader
-from studies.ch03.empty_translations import causes
+from studies.ch03.empty_translations import causes, ranks
 from studies.ch03.noisy_translation import empty_chances
 
 pytestmark = pytest.mark.usefixtures("one_thread")
