@@ -3,19 +3,19 @@
 from statistics import fmean
 from typing import Any
 
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import ARMS, MEMORY, SEGMENT, WINDOW, new
-from plmlab.chapters.ch10.distances import looks
+from plmlab.chapters.ch10.attention_masks import attention_mask
 from plmlab.layers.relative import TransformerXLAttention
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Measured, Study
 from studies.ch10.arms import LIKE, LIVE, STUDY, UPDATES, Rates
-from studies.ch10.ways_to_read import by_windows, rule
+from studies.ch10.baselines import by_windows, rule
 
 MEMORIES = (0, 16, 32, 64, 96, 144)
 """Memory lengths at inference, for models trained with a memory of `MEMORY`."""
-TWICE = 2 * recalling.WORDS
+TWICE = 2 * recall_task.WORDS
 """Length, in words, of texts that are longer than all training texts."""
 Told = dict[str, Any]
 
@@ -25,10 +25,10 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
     context that a window holds; with other memory lengths (``memory 144``); with distances beyond those of training
     clamped to the largest one (``clamped``); and on texts of `TWICE` the length, by the half that contains the
     question."""
-    model, test_set = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recalling.texts("test_set")
-    rows, told = recalling.ids(test_set), {}
+    model, test_set = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recall_task.texts("test_set")
+    rows, told = recall_task.ids(test_set), {}
     if not ARMS[name].memory and ARMS[name].segment == WINDOW:
-        told["windows"] = recalling.evaluate(by_windows(model, WINDOW, rows), test_set)._asdict()
+        told["windows"] = recall_task.evaluate(by_windows(model, WINDOW, rows), test_set)._asdict()
     if issubclass(model.attention_class, TransformerXLAttention) and ARMS[name].memory:
         for memory in MEMORIES:
             told[f"memory {memory}"] = said_with(model, memory=memory)
@@ -40,23 +40,23 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
 
 def said_with(model: TransformerXL, **changes: int) -> Told:
     """Test results of a model with other memory lengths."""
-    test_set = recalling.texts("test_set")
-    return recalling.evaluate(recalling.segment_logits(model.remembering(**changes), recalling.ids(test_set)),
+    test_set = recall_task.texts("test_set")
+    return recall_task.evaluate(recall_task.segment_logits(model.remembering(**changes), recall_task.ids(test_set)),
                               test_set)._asdict()
 
 
 def halves(model: TransformerXL) -> Told:
     """Results on texts of twice the length, in the ``first`` and in the ``second`` half: the accuracy on questions
     whose answer is within the memory, and the loss per word."""
-    some = recalling.texts("test_set", TWICE)[:100]
-    prices, hits = recalling.outcomes(recalling.segment_logits(model, recalling.ids(some)), some)
-    near = [question for question in recalling.questions(some) if question.back <= MEMORY]
+    some = recall_task.texts("test_set", TWICE)[:100]
+    prices, hits = recall_task.outcomes(recall_task.segment_logits(model, recall_task.ids(some)), some)
+    near = [question for question in recall_task.questions(some) if question.back <= MEMORY]
 
     def told(begin: int) -> dict[str, float]:
-        half = range(begin, begin + recalling.WORDS)
+        half = range(begin, begin + recall_task.WORDS)
         return {"right": fmean(float(hits[q.row, q.position]) for q in near if q.position in half),
                 "all": float(prices[:, half.start:half.stop].mean())}
-    return {"first": told(0), "second": told(recalling.WORDS)}
+    return {"first": told(0), "second": told(recall_task.WORDS)}
 
 
 def told(name: str, updates: int, found: Measured) -> Told:
@@ -78,14 +78,14 @@ def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
     folder = str(parts.folder)
     named = [name for name in tuned if ARMS[name].memory or ARMS[name].segment == WINDOW]
     runs = parts(otherwise, [(folder, name, seed) for name in named for seed in study.seeds])
-    test_set = recalling.texts("test_set")
-    asked = list(recalling.questions(test_set))
+    test_set = recall_task.texts("test_set")
+    asked = list(recall_task.questions(test_set))
     return {
-        "segment": SEGMENT, "memory": MEMORY, "window": WINDOW, "updates": UPDATES, "words": len(recalling.tokenizer()),
+        "segment": SEGMENT, "memory": MEMORY, "window": WINDOW, "updates": UPDATES, "words": len(recall_task.tokenizer()),
         "questions": len(asked), "chance": fmean(1 / len(q.things) for q in asked),
         "arms": {name: told(name, UPDATES, found[name, UPDATES]) for name in tuned}
                 | {"live": told("memory", LIVE, found["memory", LIVE])},
         "otherwise": {name: seed_statistics({seed: runs[folder, name, seed] for seed in study.seeds})
                       for name in named},
-        "rule": {name: rule(looks(name), test_set) for name in ("memory", "none", "window", "sliding")},
+        "rule": {name: rule(attention_mask(name), test_set) for name in ("memory", "none", "window", "sliding")},
     }

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import ARMS, SEEDS, new
 from plmlab.chapters.ch10.exercises import relative_gain
 from plmlab.example import Batch
@@ -66,7 +66,7 @@ def lengths(folder: str, learned: bool, seed: int) -> dict[str, dict[str, int]]:
     """Fraction r → model → relative effective context length, among the models of one seed; with random weights if
     ``learned`` is False.
     """
-    rows = recalling.ids(recalling.texts("test_set")[:TEXTS])
+    rows = recall_task.ids(recall_task.texts("test_set")[:TEXTS])
     told = {}
     for name, (arm, changes) in GROUP.items():
         model = STUDY.trained(folder, arm, updates=UPDATES, seed=seed) if learned else new(arm, seed).eval()

@@ -3,25 +3,25 @@
 
 from typing import Any
 
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import ARMS, WINDOW
-from plmlab.chapters.ch10.readers import ContinuedPositionTransformerXL
+from plmlab.chapters.ch10.variants import ContinuedPositionTransformerXL
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.recipes.study import Study
 from studies.ch10.arms import LONGER, STUDY, Rates
+from studies.ch10.baselines import by_windows
 from studies.ch10.distances import halves
-from studies.ch10.ways_to_read import by_windows
 
-LEFT_OUT = ("taught",)
+LEFT_OUT = ("with gradient",)
 
 
 def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
     """Test results of a variant without a memory with sliding ``windows``; and the ``halves`` of texts of twice the
     length, if the positions of the variant continue across segments."""
-    model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recalling.texts("test_set")
+    model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recall_task.texts("test_set")
     told: dict[str, Any] = {}
     if ARMS[name].segment == WINDOW:
-        told["windows"] = recalling.evaluate(by_windows(model, WINDOW, recalling.ids(test_set)), test_set)._asdict()
+        told["windows"] = recall_task.evaluate(by_windows(model, WINDOW, recall_task.ids(test_set)), test_set)._asdict()
     if issubclass(ARMS[name].model, ContinuedPositionTransformerXL):
         told["halves"] = halves(model)
     return told

@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from plmlab import world
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import HEADS, LAYERS, MEMORY, SEEDS, SEGMENT, TEXTS, WIDTH
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
@@ -49,7 +49,7 @@ def tokenizer() -> Tokenizer:
 def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
     """Texts in which three threads of a story plot are told, with questions about them; the plots alternate."""
     small = world.small()
-    writers = [RecallTexts(small, recalling.WORDS, (1, farthest), [plot.name], THREADS).texts(seed)
+    writers = [RecallTexts(small, recall_task.WORDS, (1, farthest), [plot.name], THREADS).texts(seed)
                for plot in small.storyteller.plots]
     return tuple(islice(chain.from_iterable(zip(*writers, strict=True)), count))
 
@@ -57,8 +57,8 @@ def threads(seed: int, count: int, farthest: int) -> tuple[RecallText, ...]:
 @cache
 def read() -> Int[Tensor, "text word"]:
     """All training texts: texts about deeds, and the same number of texts with threads."""
-    each = recalling.READ // len(recalling.WITHIN)
-    some = chain(recalling.texts("train"), *(threads(0, each, farthest) for farthest in recalling.WITHIN))
+    each = recall_task.TRAIN_SIZE // len(recall_task.MAX_DISTANCES)
+    some = chain(recall_task.texts("train"), *(threads(0, each, farthest) for farthest in recall_task.MAX_DISTANCES))
     return torch.tensor(tokenizer().encode_all([" ".join(text.words) for text in some], plain=True))
 
 
@@ -67,7 +67,7 @@ def learned(updates: int, lr: float, seed: int) -> TransformerXL:
     torch.manual_seed(seed)
     model = TransformerXL(TransformerXLConfig(len(tokenizer()), SEGMENT, MEMORY, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                               dropout=0.0))
-    fit(model, partial(recalling.training_batch, read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
+    fit(model, partial(recall_task.training_batch, read(), seed, count=TEXTS), steps=updates, lr=lr, warmup=50,
         show=False)
     return model.eval()
 
@@ -118,7 +118,7 @@ def asked(lr: float, seed: int) -> dict[str, float]:
     """Accuracy on new texts with ``threads``, on ``stories`` with the memory length of training, on stories with a
     ``long memory``, and with ``no story`` at all."""
     model = learned(UPDATES, lr, seed)
-    told, some = {"threads": on_threads(model, threads(2, 100, recalling.FARTHEST))}, test_set()
+    told, some = {"threads": on_threads(model, threads(2, 100, recall_task.MAX_DISTANCE))}, test_set()
     for name, memory in (("stories", MEMORY), ("long memory", LONG)):
         reader = model.remembering(memory=memory)
         told[name] = fmean(right(reader, (*story.words, *story.question), story.options, story.answer)

@@ -17,7 +17,7 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import Arm
 from plmlab.models.ngram import ModifiedKneserNey
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
@@ -26,7 +26,7 @@ from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import History, fit
-from studies.ch10.ways_to_read import by_windows
+from studies.ch10.baselines import by_windows
 
 SEGMENT, MEMORY, WINDOW, TIME = 32, 96, 128, 256
 """Subwords per segment, in the memory, in the window, and per text of a batch."""
@@ -80,7 +80,7 @@ def build(name: str, seed: int) -> TransformerXL:
 
 def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a variant and return the history; every variant gets the same tokens."""
-    return fit(model, partial(recalling.training_batch, rows("read"), seed, count=TEXTS), steps=updates, lr=lr,
+    return fit(model, partial(recall_task.training_batch, rows("read"), seed, count=TEXTS), steps=updates, lr=lr,
                warmup=50,
                **options)
 
@@ -101,7 +101,7 @@ def by_counting(order: int) -> float:
 
 def development(run: Run) -> float:
     """Negative loss per subword on the development articles."""
-    return -price(recalling.segment_logits(run.model, rows("development")), "development")
+    return -price(recall_task.segment_logits(run.model, rows("development")), "development")
 
 
 def test(run: Run) -> dict[str, float]:
@@ -109,12 +109,12 @@ def test(run: Run) -> dict[str, float]:
     each subword is predicted from all preceding ones; with the memory "emptied" before each segment; and with twice the
     memory length ("longer"). Also the ``seconds`` per update."""
     model, [name] = run.model, run.arm
-    told = {"in order": price(recalling.segment_logits(model, rows("test_set")), "test_set"),
+    told = {"in order": price(recall_task.segment_logits(model, rows("test_set")), "test_set"),
             "seconds": run.history.seconds / run.updates}
     if ARMS[name].memory:
         for way, memory in (("emptied", 0), ("longer", 2 * MEMORY)):
             other = model.remembering(memory=memory)
-            told[way] = price(recalling.segment_logits(other, rows("test_set")), "test_set")
+            told[way] = price(recall_task.segment_logits(other, rows("test_set")), "test_set")
     elif ARMS[name].segment == WINDOW:
         told["windows"] = price(by_windows(model, WINDOW, rows("test_set")), "test_set")
     return told

@@ -10,7 +10,7 @@ from readmes import stated
 
 from plmlab import world
 from plmlab.chapters.ch10 import bundled as remembering
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import evaluate
 from plmlab.chapters.ch14.answering import answer_question
 from plmlab.chapters.ch14.gold_graphs import example
@@ -30,12 +30,12 @@ from plmlab.world.datasets.tokenizer import build_world_tokenizer
 def test_the_transformer_xl_answers_as_its_readme_tells(name: str) -> None:
     model, tokenizer = load(name)
     test_set = evaluate(model, "test_set")
-    assert tokenizer.fingerprint == recalling.tokenizer().fingerprint
+    assert tokenizer.fingerprint == recall_task.tokenizer().fingerprint
     for figure, found in (("loss on the answers, nats per answer", test_set.answers),
                           ("loss on all words, nats per word", test_set.all)):
         assert found == pytest.approx(stated(name, figure), abs=6e-4)
     for most, share in test_set.right.items():
-        figure = f"accuracy, answer {int(most) - recalling.BIN + 1} to {most} positions back"
+        figure = f"accuracy, answer {int(most) - recall_task.BIN + 1} to {most} positions back"
         assert share == pytest.approx(stated(name, figure), abs=6e-3)
 
 
@@ -43,7 +43,7 @@ def test_the_transformer_xl_answers_as_its_readme_tells(name: str) -> None:
 def test_ten_texts_have_their_loss(name: str, same_ten: Callable[[str, float], None],
                                    monkeypatch: pytest.MonkeyPatch) -> None:
     model, tokenizer = load(name)
-    monkeypatch.setattr(recalling, "tokenizer", lambda: tokenizer)  # the same, without all texts to train on
+    monkeypatch.setattr(recall_task, "tokenizer", lambda: tokenizer)  # the same, without all texts to train on
     same_ten(name, evaluate(model, "test_set", 10).answers)
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from plmlab.chapters.ch10 import recalling
-from plmlab.chapters.ch10.readers import (
+from plmlab.chapters.ch10 import recall_task
+from plmlab.chapters.ch10.variants import (
     AbsoluteTransformerXL,
     ContinuedPositionTransformerXL,
     NoPositionTransformerXL,
@@ -42,9 +42,9 @@ ARMS = {
     "absolute window": Arm(AbsoluteTransformerXL, WINDOW, 0),
     "absolute": Arm(AbsoluteTransformerXL, SEGMENT, MEMORY),
     "absolute, none": Arm(AbsoluteTransformerXL, SEGMENT, 0),
-    "counting": Arm(ContinuedPositionTransformerXL, SEGMENT, MEMORY),
+    "continued": Arm(ContinuedPositionTransformerXL, SEGMENT, MEMORY),
     "no positions": Arm(NoPositionTransformerXL, SEGMENT, MEMORY),
-    "taught": Arm(TransformerXLWithGradient, SEGMENT, MEMORY),
+    "with gradient": Arm(TransformerXLWithGradient, SEGMENT, MEMORY),
 }
 
 
@@ -52,7 +52,7 @@ def new(name: str, seed: int) -> TransformerXL:
     """The model of a variant, with random weights initialized with this seed."""
     arm = ARMS[name]
     torch.manual_seed(seed)
-    return arm.model(TransformerXLConfig(len(recalling.tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS,
+    return arm.model(TransformerXLConfig(len(recall_task.tokenizer()), arm.segment, arm.memory, LAYERS, WIDTH, HEADS,
                                          4 * WIDTH, dropout=0.0))
 
 
@@ -60,18 +60,17 @@ def train(model: TransformerXL, updates: int, lr: float, seed: int, **options: A
     """Train the model of a variant for the given number of updates and return the history; every variant gets the same
     texts.
     """
-    return fit(model, partial(recalling.training_batch, recalling.read(), seed, count=TEXTS), steps=updates, lr=lr,
-               warmup=50,
-               **options)
+    batches = partial(recall_task.training_batch, recall_task.train_ids(), seed, count=TEXTS)
+    return fit(model, batches, steps=updates, lr=lr, warmup=50, **options)
 
 
-def learn(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[TransformerXL, History]:
+def train_variant(name: str, updates: int, lr: float, seed: int, **options: Any) -> tuple[TransformerXL, History]:
     """Train a variant for the given number of updates; return the model and its training history."""
     model = new(name, seed)
     return model, train(model, updates, lr, seed, **options)
 
 
-def evaluate(model: TransformerXL, part: str, count: int | None = None) -> recalling.Evaluation:
+def evaluate(model: TransformerXL, part: str, count: int | None = None) -> recall_task.Evaluation:
     """Evaluate a model on (the first ``count``) texts of a part, split into segments as in training."""
-    rows = recalling.texts(part)[:count]
-    return recalling.evaluate(recalling.segment_logits(model, recalling.ids(rows)), rows)
+    rows = recall_task.texts(part)[:count]
+    return recall_task.evaluate(recall_task.segment_logits(model, recall_task.ids(rows)), rows)

@@ -2,8 +2,8 @@
 
 import torch
 
-from plmlab.chapters.ch10.arms import SEEDS, evaluate, learn
-from plmlab.chapters.ch10.recalling import tokenizer
+from plmlab.chapters.ch10.arms import SEEDS, evaluate, train_variant
+from plmlab.chapters.ch10.recall_task import tokenizer
 from plmlab.checkpoints import enter, home, save
 from plmlab.recipes import recorded
 
@@ -16,7 +16,7 @@ def main() -> None:
     """Train the model, save it as a checkpoint, and add it to the index of checkpoints."""
     torch.set_num_threads(1)  # as in the recipe
     lr = recorded("10")["numbers"]["distances"]["arms"][ARM]["lr"]
-    model, _ = learn(ARM, UPDATES, lr, SEED, show=True)
+    model, _ = train_variant(ARM, UPDATES, lr, SEED, show=True)
     result = evaluate(model, "test_set")
     save(home() / NAME, model, tokenizer(), command=COMMAND, figures={
         f"updates of 16 texts of 160 words, learning rate {lr:g}": f"{UPDATES:,}", "seed": str(SEED),

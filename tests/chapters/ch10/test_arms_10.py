@@ -7,15 +7,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch10 import arms, recalling
+from plmlab.chapters.ch10 import arms, recall_task
 from plmlab.example import Batch
 from plmlab.recipes import recorded
 from plmlab.recipes.study import Run
 from plmlab.train import History
 from studies.ch10 import arms as study
 
-RELATIVE = ("memory", "none", "window", "taught")
-ABSOLUTE = ("absolute window", "absolute", "absolute, none", "counting", "no positions")
+RELATIVE = ("memory", "none", "window", "with gradient")
+ABSOLUTE = ("absolute window", "absolute", "absolute, none", "continued", "no positions")
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.usefixtures("few_texts")
 @torch.no_grad()
 def test_every_arm_reads_a_text_and_names_its_loss(name: str) -> None:
     model = arms.new(name, 0).eval()
-    rows = recalling.read()[:3]
-    batch, size = recalling.next_words(rows), len(recalling.tokenizer())
+    rows = recall_task.train_ids()[:3]
+    batch, size = recall_task.next_words(rows), len(recall_task.tokenizer())
     logits = model(batch)
     assert rows.shape == (3, 160) and logits.shape == (3, 159, size)
     asked = [float(logits[row, position].log_softmax(0)[rows[row, position + 1]]) for row in range(3)
@@ -34,7 +34,7 @@ def test_every_arm_reads_a_text_and_names_its_loss(name: str) -> None:
     assert 0.5 * log(size) < float(model.loss(batch)) < 3 * log(size)
     changed = rows.clone()
     changed[:, 90] = changed[:, 91]
-    other = model(recalling.next_words(changed))
+    other = model(recall_task.next_words(changed))
     moved = (other - logits).abs().amax((0, 2))
     assert moved[:90].max() < 1e-5 and moved[90] > 1e-3
 
@@ -44,8 +44,8 @@ def heard(name: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for size, value in (("LAYERS", 1), ("WIDTH", 16)):
         monkeypatch.setattr(arms, size, value)
     model = arms.new(name, 0).double().eval()
-    texts: Tensor = recalling.read()[:1].repeat(161, 1)
-    texts[range(160), range(160)] = (texts[0] + 1) % len(recalling.tokenizer())
+    texts: Tensor = recall_task.train_ids()[:1].repeat(161, 1)
+    texts[range(160), range(160)] = (texts[0] + 1) % len(recall_task.tokenizer())
     with torch.no_grad():
         logits = model(Batch.continuing(texts, 0))[:, -1]
     return [position for position in range(160) if (logits[position] - logits[160]).abs().max() > 1e-9]
@@ -81,7 +81,7 @@ def test_one_thing_is_changed() -> None:
 
 def test_parameters_by_hand() -> None:
     """Of width 64: a layer's feed-forward is 4 times as wide, and has two norms."""
-    rest = len(recalling.tokenizer()) * 64 + 2 * (2 * 64 * 256 + 256 + 64 + 4 * 64)
+    rest = len(recall_task.tokenizer()) * 64 + 2 * (2 * 64 * 256 + 256 + 64 + 4 * 64)
     for names, attention in ((RELATIVE, 5 * 64 * 64 + 2 * 64), (ABSOLUTE, 4 * (64 * 64 + 64))):
         for name in names:
             assert sum(weight.numel() for weight in arms.new(name, 0).parameters()) == rest + 2 * attention
@@ -90,8 +90,8 @@ def test_parameters_by_hand() -> None:
 def test_a_run_is_followed_on_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "EVERY", 1)
     monkeypatch.setattr(study, "WATCHED", 3)
-    run = study.STUDY.learned("counting", updates=2, lr=1e-3, seed=4, show=False)
-    model, history = arms.learn("counting", 2, 1e-3, 4, show=False)
+    run = study.STUDY.learned("continued", updates=2, lr=1e-3, seed=4, show=False)
+    model, history = arms.train_variant("continued", 2, 1e-3, 4, show=False)
     assert run.history.losses == pytest.approx(history.losses)
     told = study.test(run)
     for key, value in arms.evaluate(model, "test_set")._asdict().items():
@@ -104,10 +104,10 @@ def test_a_run_is_followed_on_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch
 
 def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by() -> None:
     model = arms.new("memory", 8).eval()
-    some = recalling.texts("development")
+    some = recall_task.texts("development")
     with torch.no_grad():
-        logits = model(recalling.next_words(recalling.ids(some))).log_softmax(-1)
-    words = recalling.ids(some)
+        logits = model(recall_task.next_words(recall_task.ids(some))).log_softmax(-1)
+    words = recall_task.ids(some)
     prices = [-float(logits[row, recall.start, words[row, recall.start + 1]])
               for row, text in enumerate(some) for recall in text.recalls]
     assert {len(recall.answer) for text in some for recall in text.recalls} == {2}
@@ -125,7 +125,7 @@ def test_seeds_draw_other_batches_and_arms_of_a_seed_the_same(monkeypatch: pytes
         return looks
     for name, seed in (("memory", 0), ("window", 0), ("absolute", 0), ("memory", 1)):
         monkeypatch.setattr(arms, "fit", kept(name, seed))
-        arms.learn(name, 3, 1e-3, seed)
+        arms.train_variant(name, 3, 1e-3, seed)
     first = read["memory", 0]
     assert {len(batch) for batch in first} == {arms.TEXTS} and first[0].shape[1] == 159
     assert len(torch.cat(first).unique(dim=0)) > 40

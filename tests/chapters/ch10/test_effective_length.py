@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from plmlab.chapters.ch10 import arms, recalling
-from plmlab.chapters.ch10.readers import AbsoluteTransformerXL
+from plmlab.chapters.ch10 import arms, recall_task
+from plmlab.chapters.ch10.variants import AbsoluteTransformerXL
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.visibility import AttentionMask
 from plmlab.world.datasets.recalls import RecallText
@@ -177,8 +177,8 @@ def test_the_models_of_a_seed_are_asked_with_the_same_words(learned: bool, monke
     for module, name, value in ((effective_length, "TEXTS", 2),
                                 (effective_length, "STUDY", SimpleNamespace(trained=trained)),
                                 (effective_length, "new", new), (effective_length, "prices", priced),
-                                (recalling, "texts", lambda part: (text,) * (3 if part == "test_set" else 0)),
-                                (recalling, "ids", lambda some: torch.zeros(len(some), 160, dtype=torch.long))):
+                                (recall_task, "texts", lambda part: (text,) * (3 if part == "test_set" else 0)),
+                                (recall_task, "ids", lambda some: torch.zeros(len(some), 160, dtype=torch.long))):
         monkeypatch.setattr(module, name, value)
     told = effective_length.lengths("there", learned, 7)
     assert told == {share: {"memory": 16, "longer memory": 64, "none": 16, "window": 16, "absolute window": 16}

@@ -25,13 +25,13 @@ SEGMENT, WINDOW = 40, 152
 @pytest.fixture(scope="module")
 def sizes() -> dict[str, object]:
     """Twenty texts to train on, of two lengths of waiting, and five in the exam."""
-    return {"READ": 20, "TEST_SIZE": 5, "WITHIN": (8, 128)}
+    return {"TRAIN_SIZE": 20, "TEST_SIZE": 5, "MAX_DISTANCES": (8, 128)}
 
 
 @pytest.fixture(autouse=True)
 def small_scale(monkeypatch: pytest.MonkeyPatch) -> None:
     """One layer of width 8, and two updates."""
-    for name, segment in (("memory", SEGMENT), ("none", SEGMENT), ("counting", SEGMENT), ("window", WINDOW)):
+    for name, segment in (("memory", SEGMENT), ("none", SEGMENT), ("continued", SEGMENT), ("window", WINDOW)):
         monkeypatch.setitem(arms.ARMS, name, arms.ARMS[name]._replace(segment=segment))
     for modules, names in (
             ((arms, stories, wikipedia), {"LAYERS": 1, "WIDTH": 8, "HEADS": 2, "TEXTS": 2}),
@@ -54,8 +54,8 @@ def toy(*names: str) -> Study:
 
 
 def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = toy("memory", "none", "window", "counting")
-    monkeypatch.setattr(trained, "LIKE", dict.fromkeys(("none", "window", "counting"), "memory"))
+    study = toy("memory", "none", "window", "continued")
+    monkeypatch.setattr(trained, "LIKE", dict.fromkeys(("none", "window", "continued"), "memory"))
     monkeypatch.setattr(distances, "LIKE", trained.LIKE)
     monkeypatch.setattr(distances, "MEMORIES", (64, 144))
     for name, value in (("TEXTS", 1), ("STEP", 78), ("LONGEST", 156), ("SHARES", (0.1,)), ("GROUP", {
@@ -70,7 +70,7 @@ def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pyte
         assert all(price > 0 for _, price in arm["history"]["1"])
     assert told["arms"]["none"]["like"] == "memory" and told["arms"]["memory"]["like"] == "memory"
     assert {name: sorted(ways) for name, ways in told["otherwise"].items()} == {
-        "memory": ["clamped", "halves", "memory 144", "memory 64"], "window": ["windows"], "counting": ["halves"]}
+        "memory": ["clamped", "halves", "memory 144", "memory 64"], "window": ["windows"], "continued": ["halves"]}
     as_trained = told["otherwise"]["memory"][f"memory {arms.MEMORY}"]
     assert as_trained["answers"]["values"] == pytest.approx(told["arms"]["memory"]["answers"]["values"])
     assert set(told["rule"]) == {"memory", "none", "window", "sliding"}
@@ -83,13 +83,13 @@ def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pyte
 
 
 def test_longer_runs(parts: Parts) -> None:
-    rates = {"memory": 1e-3, "window": 2e-3, "counting": 1e-3}
+    rates = {"memory": 1e-3, "window": 2e-3, "continued": 1e-3}
     told = longer.measure(parts, {name: (lr, {lr: 0.0}) for name, lr in rates.items()}, toy(*rates))
     assert told["updates"] == 3 and {name: arm["lr"] for name, arm in told["arms"].items()} == rates
-    model, _ = arms.learn("memory", 3, 1e-3, 1, show=False)
+    model, _ = arms.train_variant("memory", 3, 1e-3, 1, show=False)
     assert told["arms"]["memory"]["in order"]["all"]["values"][1] == pytest.approx(arms.evaluate(model, "test_set").all)
     assert {name: set(arm) - {"lr", "in order", "history"} for name, arm in told["arms"].items()} == {
-        "memory": set(), "window": {"windows"}, "counting": {"halves"}}
+        "memory": set(), "window": {"windows"}, "continued": {"halves"}}
     assert [step for step, _ in told["arms"]["window"]["history"]["0"]] == [1, 2, 3]
 
 

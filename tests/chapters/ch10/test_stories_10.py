@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab import world
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.recipes import recorded
@@ -113,7 +113,7 @@ def test_prices_by_hand() -> None:
 
 def test_every_word_has_one_token(test_set: list[Story]) -> None:
     unknown = stories.tokenizer().vocab.need("unk")
-    texts = [text.words for text in (*recalling.texts("train"), *recalling.texts("test_set")[:30],
+    texts = [text.words for text in (*recall_task.texts("train"), *recall_task.texts("test_set")[:30],
                                      *stories.threads(2, 10, 128))]
     texts += [(*story.words, *story.question, *(word for option in story.options for word in option))
               for story in test_set]
@@ -124,7 +124,7 @@ def test_every_word_has_one_token(test_set: list[Story]) -> None:
     rows = stories.read()
     assert rows.shape == (100, 160) and not (rows == unknown).any()
     assert rows[:50].tolist() == [stories.tokenizer().encode(" ".join(text.words), plain=True)
-                                  for text in recalling.texts("train")]
+                                  for text in recall_task.texts("train")]
 
 
 def test_a_story_with_its_question_fits_into_the_long_memory_but_not_that_of_training(test_set: list[Story]) -> None:

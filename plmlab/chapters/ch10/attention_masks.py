@@ -2,14 +2,14 @@
 
 import torch
 
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import WINDOW, new
 from plmlab.visibility import Visibility
 
 
-def looks(name: str) -> torch.Tensor:
+def attention_mask(name: str) -> torch.Tensor:
     """Mask [query key] of the positions that each position of a text attends to directly, in a variant or, for
     "sliding", with a sliding window."""
     if name == "sliding":
-        return Visibility.last(recalling.WORDS, WINDOW).dense()
-    return new(name, 0).visibility(recalling.WORDS).dense()
+        return Visibility.last(recall_task.WORDS, WINDOW).dense()
+    return new(name, 0).visibility(recall_task.WORDS).dense()

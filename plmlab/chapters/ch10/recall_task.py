@@ -31,15 +31,15 @@ from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.words import word_tokenizer
 from plmlab.world.datasets.recalls import RecallText, RecallTexts
 
-WORDS, FARTHEST = 160, 128
+WORDS, MAX_DISTANCE = 160, 128
 """Words per text, and the maximum number of words between an action and its question."""
-WITHIN = (8, 16, 32, 64, 128)
+MAX_DISTANCES = (8, 16, 32, 64, 128)
 """Maximum distances between an action and its question in training texts; each applies to a fifth of them."""
 BIN = 16
 """Width of the distance bins, in words: one segment."""
-READ, TEST_SIZE = 4100, 300
+TRAIN_SIZE, TEST_SIZE = 4100, 300
 """Number of different texts for training, and in the test set."""
-AT_ONCE = 50
+EVALUATION_BATCH = 50
 """Batch size of the evaluation."""
 
 
@@ -73,8 +73,8 @@ def texts(part: str, words: int = WORDS) -> tuple[RecallText, ...]:
         return islice(RecallTexts(world.small(), words, (1, farthest)).texts(seed), count)
 
     if part == "train":
-        return tuple(chain.from_iterable(draw(0, farthest, READ // len(WITHIN)) for farthest in WITHIN))
-    return tuple(draw({"development": 1, "test_set": 2}[part], FARTHEST, TEST_SIZE))
+        return tuple(chain.from_iterable(draw(0, farthest, TRAIN_SIZE // len(MAX_DISTANCES)) for farthest in MAX_DISTANCES))
+    return tuple(draw({"development": 1, "test_set": 2}[part], MAX_DISTANCE, TEST_SIZE))
 
 
 @cache
@@ -89,7 +89,7 @@ def ids(some: Sequence[RecallText]) -> Int[Tensor, "text word"]:
 
 
 @cache
-def read() -> Int[Tensor, "text word"]:
+def train_ids() -> Int[Tensor, "text word"]:
     """Token ids of all training texts."""
     return ids(texts("train"))
 
@@ -122,7 +122,7 @@ def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str,
     bins = defaultdict(list)
     for question, score in zip(asked, scores, strict=True):
         bins[-(-question.back // BIN) * BIN].append(score)
-    return {str(farthest): fmean(bins[farthest]) for farthest in sorted(bins) if farthest <= FARTHEST}
+    return {str(farthest): fmean(bins[farthest]) for farthest in sorted(bins) if farthest <= MAX_DISTANCE}
 
 
 class Evaluation(NamedTuple):
@@ -153,4 +153,4 @@ def evaluate(logits: Float[Tensor, "text position vocab"], some: Sequence[Recall
 @torch.no_grad()
 def segment_logits(model: nn.Module, rows: Int[Tensor, "text word"]) -> Float[Tensor, "text position vocab"]:
     """Logits at every position except the last, computed segment by segment as in training."""
-    return torch.cat([model(next_words(some)) for some in rows.split(AT_ONCE)])
+    return torch.cat([model(next_words(some)) for some in rows.split(EVALUATION_BATCH)])

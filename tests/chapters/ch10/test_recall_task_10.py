@@ -8,14 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.chapters.ch10 import recalling
+from plmlab.chapters.ch10 import recall_task
 from plmlab.checkpoints import load
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.text.words import word_tokenizer
 from plmlab.visibility import Visibility
 from plmlab.world.datasets.recalls import Recall, RecallText
-from studies.ch10.ways_to_read import by_windows, rule
+from studies.ch10.baselines import by_windows, rule
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 
@@ -31,7 +31,7 @@ ALONE = RecallText(("Ann", "drank", "tea", ".", "Ann", "drank", "?", "tea", ".")
 @pytest.fixture(scope="module")
 def sizes() -> dict[str, object]:
     """A hundred texts to train on, of all lengths of waiting, and sixty in the exam."""
-    return {"READ": 100, "TEST_SIZE": 60}
+    return {"TRAIN_SIZE": 100, "TEST_SIZE": 60}
 
 
 def model_of(**lengths: int) -> TransformerXL:
@@ -50,7 +50,7 @@ def rows_of(count: int, time: int) -> Tensor:
 
 def test_no_text_of_the_exam_was_read_or_chosen_by() -> None:
     """Nor does any begin as one of those."""
-    parts = {part: [text.words for text in recalling.texts(part)] for part in ("train", "development", "test_set")}
+    parts = {part: [text.words for text in recall_task.texts(part)] for part in ("train", "development", "test_set")}
     assert [len(set(parts[part])) for part in ("development", "test_set")] == [60, 60] and len(parts["train"]) == 100
     assert {len(words) for texts in parts.values() for words in texts} == {160}
     for one, other in (("test_set", "train"), ("test_set", "development"), ("development", "train")):
@@ -61,18 +61,18 @@ def test_no_text_of_the_exam_was_read_or_chosen_by() -> None:
 def test_every_word_of_the_exam_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled model has a token for each word of all 4,100 texts that it was trained on."""
     _, kept = load("transformer-xl-world")
-    assert set(recalling.tokenizer().vocab.words) < set(kept.vocab.words)
-    monkeypatch.setattr(recalling, "tokenizer", lambda: kept)
+    assert set(recall_task.tokenizer().vocab.words) < set(kept.vocab.words)
+    monkeypatch.setattr(recall_task, "tokenizer", lambda: kept)
     unknown = kept.vocab.need("unk")
     for part in ("train", "development", "test_set"):
-        rows = recalling.ids(recalling.texts(part))
-        assert rows.shape == (len(recalling.texts(part)), 160) and not (rows == unknown).any()
-    assert recalling.tokenizer().tokens(rows[7].tolist()) == list(recalling.texts("test_set")[7].words)
-    assert recalling.tokenizer().encode("xylophones", plain=True) == [unknown]
+        rows = recall_task.ids(recall_task.texts(part))
+        assert rows.shape == (len(recall_task.texts(part)), 160) and not (rows == unknown).any()
+    assert recall_task.tokenizer().tokens(rows[7].tolist()) == list(recall_task.texts("test_set")[7].words)
+    assert recall_task.tokenizer().encode("xylophones", plain=True) == [unknown]
 
 
 def test_questions_by_hand() -> None:
-    first, second, third = recalling.questions([TWICE, ALONE])
+    first, second, third = recall_task.questions([TWICE, ALONE])
     assert (first.row, first.position, first.seen, first.back) == (0, 13, 2, 11)
     assert (second.row, second.position, second.seen, second.back) == (0, 20, 14, 6)
     assert (third.row, third.position, third.seen, third.back) == (1, 6, 2, 4)
@@ -80,7 +80,7 @@ def test_questions_by_hand() -> None:
 
 
 def test_a_question_of_the_exam_points_at_its_answer_and_at_where_it_stood_last() -> None:
-    test_set, asked = recalling.texts("test_set"), list(recalling.questions(recalling.texts("test_set")))
+    test_set, asked = recall_task.texts("test_set"), list(recall_task.questions(recall_task.texts("test_set")))
     answers = [(row, recall.answer[-1]) for row, text in enumerate(test_set) for recall in text.recalls]
     assert len(asked) == len(answers) > 500
     for question, (row, thing) in zip(asked, answers, strict=True):
@@ -93,8 +93,8 @@ def test_a_question_of_the_exam_points_at_its_answer_and_at_where_it_stood_last(
 def test_distances_are_told_in_steps_by_hand() -> None:
     """100 comes after 16 and 32, not between them, and what is farther than 128 is not told."""
     backs = {1: 1.0, 16: 0.0, 17: 1.0, 32: 0.5, 33: 0.25, 100: 0.75, 128: 0.0, 129: 1.0, 150: 1.0}
-    asked = [recalling.Question(0, 5 + back, 5, frozenset()) for back in reversed(backs)]
-    told = recalling.by_distance(asked, list(reversed(backs.values())))
+    asked = [recall_task.Question(0, 5 + back, 5, frozenset()) for back in reversed(backs)]
+    told = recall_task.by_distance(asked, list(reversed(backs.values())))
     assert told == {"16": 0.5, "32": 0.75, "48": 0.25, "112": 0.75, "128": 0.0}
     assert list(told) == ["16", "32", "48", "112", "128"]
 
@@ -107,7 +107,7 @@ def test_every_row_comes_once_before_any_comes_again() -> None:
 
     def numbers(turn: int, seed: int = 3) -> list[int]:
         return [int(row[0]) for step in range(6)
-                for row in recalling.training_batch(rows, seed, 6 * turn + step, 4).tokens]
+                for row in recall_task.training_batch(rows, seed, 6 * turn + step, 4).tokens]
 
     turns = [numbers(turn) for turn in range(3)]
     assert all(sorted(turn) == list(range(24)) for turn in turns)
@@ -118,13 +118,13 @@ def test_every_row_comes_once_before_any_comes_again() -> None:
 def test_of_what_makes_no_whole_batch_none_comes_twice_in_a_turn() -> None:
     rows = torch.arange(23)[:, None].repeat(1, 3)
     for turn in range(4):
-        batches = [recalling.training_batch(rows, 0, 4 * turn + step, 5) for step in range(4)]
+        batches = [recall_task.training_batch(rows, 0, 4 * turn + step, 5) for step in range(4)]
         assert len({int(row[0]) for batch in batches for row in batch.tokens}) == 20
 
 
 def test_a_batch_asks_each_position_for_the_next_word() -> None:
     rows = rows_of(8, 6)
-    batch = recalling.training_batch(rows, 0, 1, 4)
+    batch = recall_task.training_batch(rows, 0, 1, 4)
     whole = torch.cat([batch.tokens, batch.targets[:, -1:]], 1)
     assert torch.equal(batch.tokens[:, 1:], batch.targets[:, :-1])
     assert all((rows == row).all(1).any() for row in whole) and batch.visible.only_causal
@@ -136,9 +136,9 @@ def test_a_batch_asks_each_position_for_the_next_word() -> None:
 @torch.no_grad()
 def test_in_order_is_reading_each_text_for_itself(segment: int, memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And without a memory each segment for itself. The last word is never read."""
-    monkeypatch.setattr(recalling, "AT_ONCE", 2)
+    monkeypatch.setattr(recall_task, "EVALUATION_BATCH", 2)
     model, rows = model_of(segment=segment, memory=memory), rows_of(5, 14)
-    logits = recalling.segment_logits(model, rows)
+    logits = recall_task.segment_logits(model, rows)
     assert logits.shape == (5, 13, 30)
     for row, found in zip(rows, logits, strict=True):
         state = model.start()
@@ -175,25 +175,25 @@ class Earliest(nn.Module):
 def test_the_first_word_of_a_window_is_the_oldest_in_sight() -> None:
     rows = torch.arange(14)[None]
     assert by_windows(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
-    assert recalling.segment_logits(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
+    assert recall_task.segment_logits(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
 
 
 # What is said
 
 def spelt(monkeypatch: pytest.MonkeyPatch) -> int:
     words = word_tokenizer(sorted({*TWICE.words, *ALONE.words, "golf", "milk", "wine"}))
-    monkeypatch.setattr(recalling, "tokenizer", lambda: words)
+    monkeypatch.setattr(recall_task, "tokenizer", lambda: words)
     return len(words)
 
 
 def test_what_is_said_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """All words cost ln V, but for the answers: that of position 13 is right at ½, that of 20 is wrong at ⅛."""
     size = spelt(monkeypatch)
-    chess, golf = (recalling.tokenizer().id(word) for word in ("chess", "golf"))
+    chess, golf = (recall_task.tokenizer().id(word) for word in ("chess", "golf"))
     chances = torch.full((1, len(TWICE.words) - 1, size), 1 / size)
     chances[0, 13], chances[0, 20] = 0.5 / (size - 1), 0.125 / (size - 2)
     chances[0, 13, chess], chances[0, 20, chess], chances[0, 20, golf] = 0.5, 0.125, 0.75
-    told = recalling.evaluate(chances.log(), [TWICE])
+    told = recall_task.evaluate(chances.log(), [TWICE])
     assert told.right == {"16": 0.5} and told.answers == pytest.approx((math.log(2) + math.log(8)) / 2, abs=1e-5)
     others = (len(TWICE.words) - 3) * math.log(size)
     assert told.all == pytest.approx((others + math.log(16)) / (len(TWICE.words) - 1), abs=1e-5)
@@ -208,20 +208,20 @@ class Knowing(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         evaluate = torch.where(batch.tokens[:, :1] == self.ignored, batch.tokens, batch.targets)
-        return 50 * F.one_hot(evaluate, len(recalling.tokenizer())).float()
+        return 50 * F.one_hot(evaluate, len(recall_task.tokenizer())).float()
 
 
 def test_who_knows_the_next_word_is_right_and_who_repeats_the_last_is_not() -> None:
-    some = recalling.texts("test_set")
-    known = recalling.evaluate(recalling.segment_logits(Knowing(-1), recalling.ids(some)), some)
+    some = recall_task.texts("test_set")
+    known = recall_task.evaluate(recall_task.segment_logits(Knowing(-1), recall_task.ids(some)), some)
     assert set(known.right.values()) == {1.0} and (known.answers, known.all) == pytest.approx((0, 0), abs=1e-6)
     name, count = Counter(text.words[0] for text in some).most_common()[-1]
-    ignored = recalling.evaluate(recalling.segment_logits(Knowing(recalling.tokenizer().id(name)), recalling.ids(some)),
+    ignored = recall_task.evaluate(recall_task.segment_logits(Knowing(recall_task.tokenizer().id(name)), recall_task.ids(some)),
                                  some)
     wrong = {row for row, text in enumerate(some) if text.words[0] == name}
     assert len(wrong) == count and ignored.all == pytest.approx(50 * count / 60, rel=0.1)
     for most, share in ignored.right.items():
-        rows = [question.row for question in recalling.questions(some)
+        rows = [question.row for question in recall_task.questions(some)
                 if int(most) - 16 < question.back <= int(most)]
         assert share == pytest.approx(sum(row not in wrong for row in rows) / len(rows))
 
@@ -234,7 +234,7 @@ def guessed(words: tuple[str, ...], position: int, looks: Tensor, things: frozen
         if words[at] in things and bool(looks[position, at]):
             return words[at]
     often = dict.fromkeys(sorted(things), 0)
-    for text in recalling.texts("train"):
+    for text in recall_task.texts("train"):
         for word in text.words:
             if word in often:
                 often[word] += 1
@@ -244,9 +244,9 @@ def guessed(words: tuple[str, ...], position: int, looks: Tensor, things: frozen
 @pytest.mark.parametrize("looks", [torch.zeros(160, 160, dtype=torch.bool), Visibility.causal(160).dense(),
                                    Visibility.segmented(160, 16, 64).dense(), Visibility.last(160, 24).dense()])
 def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
-    some = recalling.texts("test_set")[:4]
+    some = recall_task.texts("test_set")[:4]
     found: dict[int, list[bool]] = {}
-    for question in recalling.questions(some):
+    for question in recall_task.questions(some):
         words = some[question.row].words
         evaluate = guessed(words, question.position, looks, question.things)
         found.setdefault(math.ceil(question.back / 16) * 16, []).append(evaluate == words[question.position + 1])
@@ -256,7 +256,7 @@ def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
 
 def test_who_sees_all_is_nearly_always_right_and_who_sees_nothing_is_at_chance() -> None:
     """Not always: between question and answer a scene may tell of another thing of that kind."""
-    test_set = recalling.texts("test_set")
+    test_set = recall_task.texts("test_set")
     everything = rule(Visibility.causal(160).dense(), test_set)
     nothing = rule(torch.zeros(160, 160, dtype=torch.bool), test_set)
     assert min(everything.values()) > 0.85 and everything["16"] == 1

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch10.readers import (
+from plmlab.chapters.ch10.variants import (
     AbsoluteTransformerXL,
     ContinuedPositionTransformerXL,
     NoPositionTransformerXL,

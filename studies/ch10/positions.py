@@ -1,0 +1,82 @@
+"""Positional encodings with a memory: each has a learning-rate grid of its own, judged after as many updates as it is
+measured with.
+
+An earlier version of the chapter tried rates from 0.003 for absolute positions, after 1,200 updates, and gave the best
+one to positions that continue and to models without positions. At these rates none of them had learned to answer. Here
+each variant of `RATES` has its own grid, from 0.0003, which is extended until the best rate is not at an edge. Rates
+are chosen by the loss on answers in the development texts after 3,600 updates, with one pilot seed, because a run takes
+five minutes or more; then the variant is trained with three other seeds. Relative positions keep their recorded runs:
+their rate, 0.003, was the best of their own grid (0.001 to 0.01) by a wide margin.
+
+The criteria were written before these runs. *Near* accuracy is the mean accuracy on answers 17 to 64 positions back.
+
+- **The drop.** "With a memory, absolute positions that restart in each segment cause a sharp loss of performance" is
+  supported if, for every seed, their near accuracy is at least 10 percentage points below that of relative positions
+  and their loss on all words is higher. (In the previous version, too.)
+- **The paper's reason** (§3.3): positions are confused across segments. Positions that continue through the text are
+  absolute but never ambiguous. The reason is supported if, for every seed, their near accuracy is at least 10
+  percentage points above that of positions that restart and their loss on all words is lower. It is called the main
+  reason if, on average, they close at least half of the gap in near accuracy between restarting and relative
+  positions.
+- The claim of the section is *supported* if both are, *partly supported* if only the drop is, and otherwise *not
+  supported*. "For every seed" compares the lowest seed of the better variant with the highest seed of the other.
+"""
+
+from collections.abc import Mapping
+from math import log
+from statistics import fmean
+from typing import Any
+
+from plmlab.chapters.ch10.arms import SEEDS, new
+from plmlab.recipes import Parts, rates_tried, seed_statistics, separated
+from plmlab.recipes.study import Study
+from studies.ch10.arms import LONGER, WORDS, development, test, train
+from studies.ch10.distances import halves
+
+RATES = {"absolute": (3e-4, 1e-3, 3e-3), "continued": (3e-4, 1e-3, 3e-3), "no positions": (3e-4, 1e-3, 3e-3)}
+"""Variants of the comparison, all with a memory, and their initial learning rates."""
+NEAR = ("32", "48", "64")
+"""The distance bins from 17 to 64 positions back."""
+MARGIN = 0.1
+
+STUDY = Study(name="positions", arms={(name,): rates for name, rates in RATES.items()}, build=new, train=train,
+              development=development, test=test, seeds=SEEDS, pilots=(8,), updates=(LONGER,), nothing=-log(WORDS))
+
+
+def near(right: Mapping[str, Any]) -> dict[str, Any]:
+    """The accuracy 17 to 64 positions back: its mean, lowest and highest seed, and ``values`` by seed."""
+    values = [fmean(seeds) for seeds in zip(*(right[distance]["values"] for distance in NEAR), strict=True)]
+    return {"mean": fmean(values), "low": min(values), "high": max(values), "values": values}
+
+
+def verdict(relative: Mapping[str, Any], restarting: Mapping[str, Any], continued: Mapping[str, Any]) -> dict[str, Any]:
+    """The criteria, given the recorded results of three variants: whether the ``drop`` and the paper's ``reason`` are
+    supported, the fraction of the gap that is ``closed`` by positions that continue, and the ``verdict``."""
+    def better(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        return (near(one["right"])["low"] >= near(other["right"])["high"] + MARGIN
+                and separated(other["all"], one["all"], 0.0))
+    most, none, some = (near(one["right"])["mean"] for one in (relative, restarting, continued))
+    drop, reason = better(relative, restarting), better(continued, restarting)
+    return {"drop": drop, "reason": reason, "closed": (some - none) / (most - none),
+            "verdict": "not supported" if not drop else "supported" if reason else "partly supported"}
+
+
+def long_texts(folder: str, name: str, seed: int) -> dict[str, Any]:
+    """The ``halves`` of texts of twice the length."""
+    return halves(STUDY.trained(folder, name, updates=LONGER, seed=seed))
+
+
+def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
+    """``updates``; and variant → its ``lr``, the ``rates`` tried, its test results with spread, and its ``history`` by
+    seed; for positions that continue also the ``halves`` of long texts."""
+    found, folder = study.measure(parts), str(parts.folder)
+    told = {}
+    for (name, _), one in found.items():
+        told[name] = {"lr": one.lr, "rates": rates_tried(one.scores), **seed_statistics(
+            {seed: {key: run[key] for key in ("right", "answers", "all")} for seed, run in one.runs.items()}),
+            "history": {str(seed): run["history"] for seed, run in one.runs.items()}}
+    halves_by_seed = parts(long_texts, [(folder, "continued", seed) for seed in study.seeds])
+    told["continued"]["halves"] = seed_statistics(
+        {seed: halves_by_seed[folder, "continued", seed] for seed in study.seeds})
+    [updates] = study.updates
+    return {"updates": updates, "arms": told}
