@@ -11,7 +11,7 @@ from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Measured, Study
 from studies.ch10.arms import LIKE, LIVE, STUDY, UPDATES, Rates
-from studies.ch10.baselines import by_windows, rule
+from studies.ch10.baselines import last_object_accuracy, sliding_window_logits
 
 MEMORIES = (0, 16, 32, 64, 96, 144)
 """Memory lengths at inference, for models trained with a memory of `MEMORY`."""
@@ -28,7 +28,7 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
     model, test_set = STUDY.trained(folder, name, updates=UPDATES, seed=seed), recall_task.texts("test_set")
     rows, told = recall_task.ids(test_set), {}
     if not ARMS[name].memory and ARMS[name].segment == WINDOW:
-        told["windows"] = recall_task.evaluate(by_windows(model, WINDOW, rows), test_set)._asdict()
+        told["windows"] = recall_task.evaluate(sliding_window_logits(model, WINDOW, rows), test_set)._asdict()
     if issubclass(model.attention_class, TransformerXLAttention) and ARMS[name].memory:
         for memory in MEMORIES:
             told[f"memory {memory}"] = said_with(model, memory=memory)
@@ -49,8 +49,8 @@ def halves(model: TransformerXL) -> Told:
     """Results on texts of twice the length, in the ``first`` and in the ``second`` half: the accuracy on questions
     whose answer is within the memory, and the loss per word."""
     some = recall_task.texts("test_set", TWICE)[:100]
-    prices, hits = recall_task.outcomes(recall_task.segment_logits(model, recall_task.ids(some)), some)
-    near = [question for question in recall_task.questions(some) if question.back <= MEMORY]
+    prices, hits = recall_task.losses_and_hits(recall_task.segment_logits(model, recall_task.ids(some)), some)
+    near = [question for question in recall_task.questions(some) if question.distance <= MEMORY]
 
     def told(begin: int) -> dict[str, float]:
         half = range(begin, begin + recall_task.WORDS)
@@ -81,11 +81,13 @@ def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
     test_set = recall_task.texts("test_set")
     asked = list(recall_task.questions(test_set))
     return {
-        "segment": SEGMENT, "memory": MEMORY, "window": WINDOW, "updates": UPDATES, "words": len(recall_task.tokenizer()),
-        "questions": len(asked), "chance": fmean(1 / len(q.things) for q in asked),
+        "segment": SEGMENT, "memory": MEMORY, "window": WINDOW, "updates": UPDATES,
+        "words": len(recall_task.tokenizer()), "questions": len(asked),
+        "chance": fmean(1 / len(q.candidates) for q in asked),
         "arms": {name: told(name, UPDATES, found[name, UPDATES]) for name in tuned}
                 | {"live": told("memory", LIVE, found["memory", LIVE])},
         "otherwise": {name: seed_statistics({seed: runs[folder, name, seed] for seed in study.seeds})
                       for name in named},
-        "rule": {name: rule(attention_mask(name), test_set) for name in ("memory", "none", "window", "sliding")},
+        "rule": {name: last_object_accuracy(attention_mask(name), test_set)
+                 for name in ("memory", "none", "window", "sliding")},
     }

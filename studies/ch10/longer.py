@@ -5,25 +5,21 @@ from typing import Any
 
 from plmlab.chapters.ch10 import recall_task
 from plmlab.chapters.ch10.arms import ARMS, WINDOW
-from plmlab.chapters.ch10.variants import ContinuedPositionTransformerXL
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.recipes.study import Study
 from studies.ch10.arms import LONGER, STUDY, Rates
-from studies.ch10.baselines import by_windows
-from studies.ch10.distances import halves
+from studies.ch10.baselines import sliding_window_logits
 
 LEFT_OUT = ("with gradient",)
 
 
 def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
-    """Test results of a variant without a memory with sliding ``windows``; and the ``halves`` of texts of twice the
-    length, if the positions of the variant continue across segments."""
+    """Test results of a variant without a memory with sliding ``windows``."""
     model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recall_task.texts("test_set")
     told: dict[str, Any] = {}
     if ARMS[name].segment == WINDOW:
-        told["windows"] = recall_task.evaluate(by_windows(model, WINDOW, recall_task.ids(test_set)), test_set)._asdict()
-    if issubclass(ARMS[name].model, ContinuedPositionTransformerXL):
-        told["halves"] = halves(model)
+        logits = sliding_window_logits(model, WINDOW, recall_task.ids(test_set))
+        told["windows"] = recall_task.evaluate(logits, test_set)._asdict()
     return told
 
 

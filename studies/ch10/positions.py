@@ -24,10 +24,10 @@ The criteria were written before these runs. *Near* accuracy is the mean accurac
 
 from collections.abc import Mapping
 from math import log
-from statistics import fmean
 from typing import Any
 
 from plmlab.chapters.ch10.arms import SEEDS, new
+from plmlab.chapters.ch10.recall_task import near_accuracy
 from plmlab.recipes import Parts, rates_tried, seed_statistics, separated
 from plmlab.recipes.study import Study
 from studies.ch10.arms import LONGER, WORDS, development, test, train
@@ -35,29 +35,22 @@ from studies.ch10.distances import halves
 
 RATES = {"absolute": (3e-4, 1e-3, 3e-3), "continued": (3e-4, 1e-3, 3e-3), "no positions": (3e-4, 1e-3, 3e-3)}
 """Variants of the comparison, all with a memory, and their initial learning rates."""
-NEAR = ("32", "48", "64")
-"""The distance bins from 17 to 64 positions back."""
 MARGIN = 0.1
 
 STUDY = Study(name="positions", arms={(name,): rates for name, rates in RATES.items()}, build=new, train=train,
               development=development, test=test, seeds=SEEDS, pilots=(8,), updates=(LONGER,), nothing=-log(WORDS))
 
 
-def near(right: Mapping[str, Any]) -> dict[str, Any]:
-    """The accuracy 17 to 64 positions back: its mean, lowest and highest seed, and ``values`` by seed."""
-    values = [fmean(seeds) for seeds in zip(*(right[distance]["values"] for distance in NEAR), strict=True)]
-    return {"mean": fmean(values), "low": min(values), "high": max(values), "values": values}
-
-
-def verdict(relative: Mapping[str, Any], restarting: Mapping[str, Any], continued: Mapping[str, Any]) -> dict[str, Any]:
-    """The criteria, given the recorded results of three variants: whether the ``drop`` and the paper's ``reason`` are
-    supported, the fraction of the gap that is ``closed`` by positions that continue, and the ``verdict``."""
+def criteria(relative: Mapping[str, Any], restarting: Mapping[str, Any], continued: Mapping[str, Any],
+             ) -> dict[str, Any]:
+    """The criteria above, for the recorded results of three variants: whether the ``drop`` and the paper's ``reason``
+    are supported, the fraction of the gap that is ``closed`` by positions that continue, and the ``verdict``."""
     def better(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        return (near(one["right"])["low"] >= near(other["right"])["high"] + MARGIN
-                and separated(other["all"], one["all"], 0.0))
-    most, none, some = (near(one["right"])["mean"] for one in (relative, restarting, continued))
+        return (near_accuracy(one["right"])["low"] >= near_accuracy(other["right"])["high"] + MARGIN
+                and separated(other["all"], one["all"]))
+    most, least, some = (near_accuracy(one["right"])["mean"] for one in (relative, restarting, continued))
     drop, reason = better(relative, restarting), better(continued, restarting)
-    return {"drop": drop, "reason": reason, "closed": (some - none) / (most - none),
+    return {"drop": drop, "reason": reason, "closed": (some - least) / (most - least),
             "verdict": "not supported" if not drop else "supported" if reason else "partly supported"}
 
 
@@ -66,17 +59,17 @@ def long_texts(folder: str, name: str, seed: int) -> dict[str, Any]:
     return halves(STUDY.trained(folder, name, updates=LONGER, seed=seed))
 
 
-def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
-    """``updates``; and variant → its ``lr``, the ``rates`` tried, its test results with spread, and its ``history`` by
-    seed; for positions that continue also the ``halves`` of long texts."""
+def measure(parts: Parts, relative: Mapping[str, Any], study: Study = STUDY) -> dict[str, Any]:
+    """``updates``; the ``criteria``, given the recorded results of ``relative`` positions; and variant → its ``lr``,
+    the ``rates`` tried, its test results with spread, and its ``history`` by seed; for positions that continue also the
+    ``halves`` of long texts."""
     found, folder = study.measure(parts), str(parts.folder)
-    told = {}
+    told: dict[str, Any] = {}
     for (name, _), one in found.items():
         told[name] = {"lr": one.lr, "rates": rates_tried(one.scores), **seed_statistics(
             {seed: {key: run[key] for key in ("right", "answers", "all")} for seed, run in one.runs.items()}),
             "history": {str(seed): run["history"] for seed, run in one.runs.items()}}
-    halves_by_seed = parts(long_texts, [(folder, "continued", seed) for seed in study.seeds])
-    told["continued"]["halves"] = seed_statistics(
-        {seed: halves_by_seed[folder, "continued", seed] for seed in study.seeds})
+    runs = parts(long_texts, [(folder, "continued", seed) for seed in study.seeds])
+    told["continued"]["halves"] = seed_statistics({seed: runs[folder, "continued", seed] for seed in study.seeds})
     [updates] = study.updates
-    return {"updates": updates, "arms": told}
+    return {"updates": updates, "criteria": criteria(relative, told["absolute"], told["continued"]), "arms": told}

@@ -26,7 +26,7 @@ from plmlab.recipes.study import Run, Study
 from plmlab.text import articles
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.train import History, fit
-from studies.ch10.baselines import by_windows
+from studies.ch10.baselines import sliding_window_logits
 
 SEGMENT, MEMORY, WINDOW, TIME = 32, 96, 128, 256
 """Subwords per segment, in the memory, in the window, and per text of a batch."""
@@ -116,7 +116,7 @@ def test(run: Run) -> dict[str, float]:
             other = model.remembering(memory=memory)
             told[way] = price(recall_task.segment_logits(other, rows("test_set")), "test_set")
     elif ARMS[name].segment == WINDOW:
-        told["windows"] = price(by_windows(model, WINDOW, rows("test_set")), "test_set")
+        told["windows"] = price(sliding_window_logits(model, WINDOW, rows("test_set")), "test_set")
     return told
 
 

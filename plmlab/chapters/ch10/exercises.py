@@ -9,26 +9,27 @@ from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
-def remember(
-    memory: Float[Tensor, "batch old model"], h: Float[Tensor, "batch new model"], longest: int,
+def update_memory(
+    memory: Float[Tensor, "batch old model"], h: Float[Tensor, "batch new model"], max_length: int,
 ) -> tuple[Float[Tensor, "batch both model"], Float[Tensor, "batch kept model"]]:
     """The input of a layer's keys and values, and the memory for the next segment.
 
     ``memory`` holds the hidden states of the positions before the segment, ``h`` those of the segment.
     Keys and values are computed from both, with the memory's positions first. No gradient flows back
-    into the memory; the segment receives gradients. The next memory is the last ``longest`` positions of
-    the two, or all of them if there are fewer, detached from the graph. ``longest`` may be 0: then the
+    into the memory; the segment receives gradients. The next memory is the last ``max_length`` positions of
+    the two, or all of them if there are fewer, detached from the graph. ``max_length`` may be 0: then the
     memory is empty.
     """
     extended = torch.cat([memory.detach(), h], dim=1)
-    return extended, extended[:, max(0, extended.shape[1] - longest):].detach()
+    return extended, extended[:, max(0, extended.shape[1] - max_length):].detach()
 
 
 def draw_memories(rng: Generator) -> Probes:
-    """Inputs for 10.1: name → (memory, vectors of the segment, longest memory)."""
-    def drawn(batch: int, old: int, new: int, model: int, longest: int, flows: str = "") -> tuple[Tensor, Tensor, int]:
+    """Inputs for 10.1: name → (memory, vectors of the segment, max_length)."""
+    def drawn(batch: int, old: int, new: int, model: int, max_length: int, flows: str = "",
+              ) -> tuple[Tensor, Tensor, int]:
         memory, h = (randn(batch, positions, model, generator=rng) for positions in (old, new))
-        return memory.requires_grad_(flows == "memory"), h.requires_grad_(flows == "h"), longest
+        return memory.requires_grad_(flows == "memory"), h.requires_grad_(flows == "h"), max_length
 
     return {
         "a memory of two positions, a segment of three":
@@ -102,7 +103,7 @@ def draw_tables(rng: Generator) -> Probes:
     }
 
 
-def farthest(position: int, layers: int, segment: int, memory: int) -> int:
+def receptive_field_start(position: int, layers: int, segment: int, memory: int) -> int:
     """The first position of a text from which information can reach ``position`` in the last layer.
 
     A text is processed in segments of ``segment`` positions, starting at position 0. In each of the
@@ -149,7 +150,7 @@ def relative_gain(
     return 1 - gained.exp().item()
 
 
-def draw_prices(rng: Generator) -> Probes:
+def draw_losses(rng: Generator) -> Probes:
     """Inputs for 10.5: name → (losses with the short context, losses with the longer one, fraction)."""
     def drawn(systems: int, positions: int, share: float) -> tuple[Tensor, Tensor, float]:
         return 4 * rand(systems, positions, generator=rng), 3 * rand(positions, generator=rng), share
@@ -190,40 +191,40 @@ def draw_lengths(_: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "10.1", "read and remember", remember, draw_memories,
+        "10.1", "update the memory", update_memory, draw_memories,
         mistakes={
             "the first positions are kept; the memory consists of the last ones":
-                edit("max(0, extended.shape[1] - longest):", ":longest"),
+                edit("max(0, extended.shape[1] - max_length):", ":max_length"),
             "the memory is placed after the segment; earlier positions come first":
                 edit("memory.detach(), h", "h, memory.detach()"),
-            "`longest` = 0 keeps everything: x[:, -0:] is x[:, 0:]":
-                edit("max(0, extended.shape[1] - longest)", "-longest"),
-            "positions are lost if `longest` exceeds their number: the start of the slice is negative":
-                edit("max(0, extended.shape[1] - longest)", "extended.shape[1] - longest"),
+            "`max_length` = 0 keeps everything: x[:, -0:] is x[:, 0:]":
+                edit("max(0, extended.shape[1] - max_length)", "-max_length"),
+            "positions are lost if `max_length` exceeds their number: the start of the slice is negative":
+                edit("max(0, extended.shape[1] - max_length)", "extended.shape[1] - max_length"),
             "only positions of the segment are kept; a shorter segment leaves room for old ones":
                 edit("extended[:, max(0, extended.shape[1]", "h[:, max(0, h.shape[1]"),
-            "the memory keeps its old length instead of `longest`":
-                edit("max(0, extended.shape[1] - longest)", "memory.shape[1]"),
-            "everything is kept, whatever `longest` is": edit("max(0, extended.shape[1] - longest)", ""),
+            "the memory keeps its old length instead of `max_length`":
+                edit("max(0, extended.shape[1] - max_length)", "memory.shape[1]"),
+            "everything is kept, whatever `max_length` is": edit("max(0, extended.shape[1] - max_length)", ""),
             "the last texts of the batch are kept, not the last positions of each text: positions are axis 1":
-                edit(":, max(0, extended.shape[1] - longest)", "-longest"),
+                edit(":, max(0, extended.shape[1] - max_length)", "-max_length"),
             "the two are concatenated along the batch (dim 0); positions are axis 1": edit("dim=1", "dim=0"),
             "the next memory comes first; return the input of keys and values, then the memory":
                 edit("return extended, ", "return ", "):].detach()", "):].detach(), extended"),
         },
         properties={
             "the input of keys and values is not the memory followed by the segment":
-                lambda out, *args: torch.allclose(out[0], remember(*args)[0]),
+                lambda out, *args: torch.allclose(out[0], update_memory(*args)[0]),
             "a gradient flows back into the memory: .detach() it before concatenating":
-                lambda out, *args: torch.allclose(out[0], remember(*args)[0])
+                lambda out, *args: torch.allclose(out[0], update_memory(*args)[0])
                 and out[0].requires_grad <= args[1].requires_grad,
             "no gradient flows back into the segment: only the memory's positions should have none":
-                lambda out, *args: torch.allclose(out[0], remember(*args)[0])
+                lambda out, *args: torch.allclose(out[0], update_memory(*args)[0])
                 and out[0].requires_grad >= args[1].requires_grad,
             "the next memory is not the last positions of the two":
-                lambda out, *args: torch.allclose(out[1], remember(*args)[1]),
+                lambda out, *args: torch.allclose(out[1], update_memory(*args)[1]),
             "a gradient flows back through the next memory: .detach() it":
-                lambda out, *args: torch.allclose(out[1], remember(*args)[1]) and not out[1].requires_grad,
+                lambda out, *args: torch.allclose(out[1], update_memory(*args)[1]) and not out[1].requires_grad,
         },
         hints=(
             "Write down five positions, two of the memory and three of the segment. Which of them receive a gradient, "
@@ -312,7 +313,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "10.4", "the receptive field", farthest, draw_reaches,
+        "10.4", "the receptive field", receptive_field_start, draw_reaches,
         mistakes={
             "only the memory counts, layers · memory positions; a position also attends to its segment, from its "
             "start (position // segment * segment; / does not round)": edit("// segment * segment ", ""),
@@ -331,8 +332,7 @@ EXERCISES = (
             "there is one layer too many: the embedding is not a layer; there, a position depends on itself only":
                 edit("range(layers)", "range(layers + 1)"),
             "position // segment is the index of the segment; the segment starts at this index · segment":
-                edit(" * segment",
-                                                                                                         ""),
+                edit(" * segment", ""),
         },
         hints=(
             "Where does the segment of position 9 start, if segments have 4 positions? Which is the first position "
@@ -344,7 +344,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "10.5", "the gain of a longer context", relative_gain, draw_prices,
+        "10.5", "the gain of a longer context", relative_gain, draw_losses,
         mistakes={
             "the baseline is the first system's loss; use the smallest loss of any system":
                 edit("short.amin(0)", "short[0]"),

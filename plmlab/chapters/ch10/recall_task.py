@@ -12,13 +12,14 @@ answer any question after 1,000 updates. (All fifths are sampled with the same s
 limits share long identical passages.)
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
+from math import log
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -49,21 +50,21 @@ class Question(NamedTuple):
     Attributes:
         row: the index of the text.
         position: the position that has to predict the last word of the answer, the object.
-        seen: the last position before ``position`` at which that word is the input.
-        things: the possible answers for a model that uses the verb but remembers nothing of the text.
+        fact: the last position up to ``position`` at which that word is the input.
+        candidates: the possible answers for a model that uses the verb but remembers nothing of the text.
     """
 
     row: int
     position: int
-    seen: int
-    things: frozenset[str]
+    fact: int
+    candidates: frozenset[str]
 
     @property
-    def back(self) -> int:
+    def distance(self) -> int:
         """The distance in positions to the last occurrence of the answer; it would be 0 at the position that has to
         predict the answer.
         """
-        return self.position - self.seen
+        return self.position - self.fact
 
 
 @cache
@@ -73,7 +74,8 @@ def texts(part: str, words: int = WORDS) -> tuple[RecallText, ...]:
         return islice(RecallTexts(world.small(), words, (1, farthest)).texts(seed), count)
 
     if part == "train":
-        return tuple(chain.from_iterable(draw(0, farthest, TRAIN_SIZE // len(MAX_DISTANCES)) for farthest in MAX_DISTANCES))
+        each = TRAIN_SIZE // len(MAX_DISTANCES)
+        return tuple(chain.from_iterable(draw(0, farthest, each) for farthest in MAX_DISTANCES))
     return tuple(draw({"development": 1, "test_set": 2}[part], MAX_DISTANCE, TEST_SIZE))
 
 
@@ -112,8 +114,25 @@ def questions(some: Sequence[RecallText]) -> Iterator[Question]:
     for row, text in enumerate(some):
         for recall in text.recalls:
             position = recall.start + len(recall.answer) - 2
-            seen = max(at for at in range(position + 1) if text.words[at] == recall.answer[-1])
-            yield Question(row, position, seen, frozenset(answer[-1] for answer in recall.options))
+            fact = max(at for at in range(position + 1) if text.words[at] == recall.answer[-1])
+            yield Question(row, position, fact, frozenset(answer[-1] for answer in recall.options))
+
+
+def distance_bin(question: Question) -> int:
+    """The largest distance of a question's bin of `BIN` positions: 16 for distances 1 to 16."""
+    return -(-question.distance // BIN) * BIN
+
+
+def distance_shares(some: Sequence[RecallText]) -> dict[str, float]:
+    """The fraction of the questions in each distance bin up to `MAX_DISTANCE`."""
+    bins = Counter(distance_bin(question) for question in questions(some))
+    return {str(largest): bins[largest] / bins.total() for largest in range(BIN, MAX_DISTANCE + 1, BIN)}
+
+
+def guessing_loss(asked: Sequence[Question], mask: Bool[Tensor, "query key"] | None = None) -> float:
+    """The mean loss on answers, in nats, of a model that guesses uniformly among the candidates. With an attention
+    ``mask``, it knows the answers whose fact the position can attend to."""
+    return fmean(0.0 if mask is not None and mask[q.position, q.fact] else log(len(q.candidates)) for q in asked)
 
 
 def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str, float]:
@@ -121,8 +140,15 @@ def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str,
     distances 1 to 16."""
     bins = defaultdict(list)
     for question, score in zip(asked, scores, strict=True):
-        bins[-(-question.back // BIN) * BIN].append(score)
-    return {str(farthest): fmean(bins[farthest]) for farthest in sorted(bins) if farthest <= MAX_DISTANCE}
+        bins[distance_bin(question)].append(score)
+    return {str(largest): fmean(bins[largest]) for largest in sorted(bins) if largest <= MAX_DISTANCE}
+
+
+def near_accuracy(right: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded accuracy by distance → the accuracy 17 to 64 positions back: its mean, lowest and highest seed, and
+    ``values`` by seed."""
+    values = [fmean(seeds) for seeds in zip(*(right[largest]["values"] for largest in ("32", "48", "64")), strict=True)]
+    return {"mean": fmean(values), "low": min(values), "high": max(values), "values": values}
 
 
 class Evaluation(NamedTuple):
@@ -135,7 +161,7 @@ class Evaluation(NamedTuple):
 
 
 @torch.no_grad()
-def outcomes(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText],
+def losses_and_hits(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText],
              ) -> tuple[Float[Tensor, "text position"], Bool[Tensor, "text position"]]:
     """The loss on the next word at each position, in nats, and whether that word is the most probable one."""
     targets = ids(some)[:, 1:]
@@ -145,7 +171,7 @@ def outcomes(logits: Float[Tensor, "text position vocab"], some: Sequence[Recall
 
 def evaluate(logits: Float[Tensor, "text position vocab"], some: Sequence[RecallText]) -> Evaluation:
     """Evaluate next-word logits."""
-    asked, (losses, hits) = list(questions(some)), outcomes(logits, some)
+    asked, (losses, hits) = list(questions(some)), losses_and_hits(logits, some)
     return Evaluation(by_distance(asked, [float(hits[question.row, question.position]) for question in asked]),
                       fmean(float(losses[question.row, question.position]) for question in asked), float(losses.mean()))
 

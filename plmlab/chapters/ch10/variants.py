@@ -98,3 +98,12 @@ def refuse(memories: object) -> None:
     """Raise ValueError if memories are passed to a model that can only process whole texts."""
     if memories is not None:
         raise ValueError("this model processes a text from its beginning, in one call; it can't continue from memories")
+
+
+def averaged_over_memory(term: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
+    """Replace a term of the scores at all memory positions, which are the first keys, by its mean over them."""
+    memory = term.shape[-1] - term.shape[-2]
+    if not memory:
+        return term
+    mean = term[..., :memory].mean(-1, keepdim=True).expand_as(term[..., :memory])
+    return torch.cat([mean, term[..., memory:]], -1)

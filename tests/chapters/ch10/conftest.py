@@ -19,5 +19,6 @@ def sizes() -> dict[str, object]:
 def few_texts(sizes: dict[str, object]) -> Iterator[None]:
     """So few texts; a test file may have other ``sizes``."""
     with changed(*((recall_task, name, value) for name, value in sizes.items()),
-                 forget=(recall_task.texts, recall_task.tokenizer, recall_task.train_ids, stories.threads, stories.read)):
+                 forget=(recall_task.texts, recall_task.tokenizer, recall_task.train_ids, stories.threads,
+                         stories.read)):
         yield

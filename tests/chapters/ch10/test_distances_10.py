@@ -49,17 +49,18 @@ class Often(nn.Module):
 def test_halves_count_near_questions_and_all_words_of_each_half(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some question's answer is just as far back as a memory reaches."""
     model, some = Often(), recall_task.texts("test_set", 320)[:100]
-    reach = median_low(question.back for question in recall_task.questions(some))
+    reach = median_low(question.distance for question in recall_task.questions(some))
     monkeypatch.setattr(distances, "MEMORY", reach)
     told = distances.halves(model)
     logits = torch.cat([model(recall_task.next_words(recall_task.ids([text]))) for text in some])
     for half, positions in (("first", range(160)), ("second", range(160, 320))):
         hits, prices = [], []
         for row, text in enumerate(some):
-            words, chances = recall_task.tokenizer().encode(" ".join(text.words), plain=True), logits[row].log_softmax(-1)
+            words = recall_task.tokenizer().encode(" ".join(text.words), plain=True)
+            chances = logits[row].log_softmax(-1)
             prices += [-float(chances[position, words[position + 1]]) for position in positions if position < 319]
             hits += [float(int(chances[q.position].argmax()) == words[q.position + 1])
-                     for q in recall_task.questions([text]) if q.position in positions and q.position - q.seen <= reach]
+                     for q in recall_task.questions([text]) if q.position in positions and q.position - q.fact <= reach]
         assert told[half]["right"] == pytest.approx(sum(hits) / len(hits)) and 0.5 < told[half]["right"] < 0.9
         assert told[half]["all"] == pytest.approx(sum(prices) / len(prices), rel=1e-4)
 

@@ -22,13 +22,13 @@ def draw(*shape: int) -> torch.Tensor:
 
 # The solutions
 
-@pytest.mark.parametrize("longest", [0, 1, 3, 4, 9])
-def test_what_is_remembered_is_what_the_model_remembers(longest: int) -> None:
+@pytest.mark.parametrize("max_length", [0, 1, 3, 4, 9])
+def test_what_is_remembered_is_what_the_model_remembers(max_length: int) -> None:
     """Over segments of several lengths; the last is longer than the memory."""
-    theirs, mine = Memory(longest), torch.zeros(2, 0, 6)
+    theirs, mine = Memory(max_length), torch.zeros(2, 0, 6)
     for new in (1, 3, 2, 4):
         h = draw(2, new, 6)
-        extended, after = right.remember(mine, h, longest)
+        extended, after = right.update_memory(mine, h, max_length)
         assert torch.equal(extended, torch.cat([mine, h], 1))
         assert torch.equal(extended, theirs.extend(h)) and torch.equal(after, theirs.states)
         mine = after
@@ -36,7 +36,7 @@ def test_what_is_remembered_is_what_the_model_remembers(longest: int) -> None:
 
 def test_a_gradient_flows_into_the_segment_and_not_into_the_memory() -> None:
     memory, h = draw(2, 3, 4).requires_grad_(), draw(2, 2, 4).requires_grad_()
-    extended, after = right.remember(memory, h, 4)
+    extended, after = right.update_memory(memory, h, 4)
     flows = torch.autograd.grad(extended.square().sum(), (memory, h), allow_unused=True)
     assert flows[0] is None and torch.equal(flows[1], 2 * h) and not after.requires_grad
 
@@ -90,7 +90,7 @@ def test_the_farthest_position_is_that_of_the_mask_taken_to_a_power(segment: int
     heard = torch.eye(time)
     for layers in range(5):
         first = heard.argmax(-1).tolist()
-        assert [right.farthest(position, layers, segment, memory) for position in range(time)] == first
+        assert [right.receptive_field_start(position, layers, segment, memory) for position in range(time)] == first
         heard = ((heard @ looks) > 0).float()
 
 
@@ -125,17 +125,17 @@ def test_the_mask_of_the_same_length_is_that_of_the_last_positions(query: int, m
 
 # Other right ways
 
-def remember_as_the_authors(memory, h, longest):
+def update_as_the_authors(memory, h, max_length):
     with torch.no_grad():
         end = memory.size(1) + h.size(1)
-        kept = torch.cat([memory, h], dim=1)[:, max(0, end - longest):end].detach()
+        kept = torch.cat([memory, h], dim=1)[:, max(0, end - max_length):end].detach()
         before = memory.clone()
     return torch.cat([before, h], dim=1), kept
 
 
-def remember_by_cases(memory, h, longest):
+def update_by_cases(memory, h, max_length):
     extended = torch.hstack([memory.data, h])
-    return [extended, extended[:, -longest:].detach() if longest else h[:, :0].detach()]
+    return [extended, extended[:, -max_length:].detach() if max_length else h[:, :0].detach()]
 
 
 def scores_term_by_term(q, k, r, u, v):
@@ -214,7 +214,7 @@ def length_in_loops(query, memory):
 
 
 @pytest.mark.parametrize(("number", "answer"), [
-    ("10.1", remember_as_the_authors), ("10.1", remember_by_cases),
+    ("10.1", update_as_the_authors), ("10.1", update_by_cases),
     ("10.2", scores_by_hand), ("10.2", scores_term_by_term), ("10.2", scores_by_a_row_for_each_pair),
     ("10.3", shift_by_gather), ("10.3", shift_row_by_row), ("10.3", shift_as_the_authors),
     ("10.4", farthest_by_recursion), ("10.4", farthest_by_sets),
@@ -227,19 +227,19 @@ def test_another_right_way_is_right(number: str, answer) -> None:
 
 # Slips, as people write them
 
-def rolling(memory, h, longest):
+def rolling(memory, h, max_length):
     """A buffer that is written over."""
     extended = torch.cat([memory.detach(), h], 1)
-    kept = extended[:, max(0, extended.shape[1] - longest):].detach()
+    kept = extended[:, max(0, extended.shape[1] - max_length):].detach()
     if kept.shape == memory.shape:
         memory.data.copy_(kept)
     return extended, kept
 
 
 def remembering(cut):
-    def answer(memory, h, longest):
+    def answer(memory, h, max_length):
         extended = torch.cat([memory.detach(), h], dim=1)
-        return extended, cut(extended, longest).detach()
+        return extended, cut(extended, max_length).detach()
     return answer
 
 
@@ -290,8 +290,8 @@ def compared(look):
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("10.1", remembering(lambda x, longest: x[:, -longest:]), "`longest` = 0 keeps everything"),
-    ("10.1", remembering(lambda x, longest: x[:, x.size(1) - longest:]), "the start of the slice is negative"),
+    ("10.1", remembering(lambda x, max_length: x[:, -max_length:]), "`max_length` = 0 keeps everything"),
+    ("10.1", remembering(lambda x, max_length: x[:, x.size(1) - max_length:]), "the start of the slice is negative"),
     ("10.1", rolling, "`memory` is changed in place"),
     ("10.2", unshifted, "he relative shift is missing"), ("10.2", by_row_numbers, "and mask ignore the memory"),
     ("10.2", divided_twice, "by the width and by 2"),
@@ -317,9 +317,9 @@ def test_a_slip_is_named(number: str, answer, words: str) -> None:
 
 
 def with_gradients(join, after):
-    def answer(memory, h, longest):
+    def answer(memory, h, max_length):
         extended = join(memory, h)
-        return extended, after(extended[:, max(0, extended.shape[1] - longest):])
+        return extended, after(extended[:, max(0, extended.shape[1] - max_length):])
     return answer
 
 
@@ -334,8 +334,10 @@ def test_a_gradient_that_goes_astray_is_told_though_all_numbers_are_right(answer
 
 
 @pytest.mark.parametrize(("number", "answer", "words"), [
-    ("10.1", lambda *args: (1 + right.remember(*args)[0], right.remember(*args)[1]), "is not the memory followed by "),
-    ("10.1", lambda *args: (right.remember(*args)[0], 1 + right.remember(*args)[1]), "is not the last positions"),
+    ("10.1", lambda *args: (1 + right.update_memory(*args)[0], right.update_memory(*args)[1]),
+     "is not the memory followed by "),
+    ("10.1", lambda *args: (right.update_memory(*args)[0], 1 + right.update_memory(*args)[1]),
+     "is not the last positions"),
     ("10.2", lambda q, k, r, u, v: right.scores(q, k, r, u, 2 * v), "ven the last query, which needs no shift"),
     ("10.2", lambda *args: right.scores(*args) * torch.arange(1, args[0].shape[1] + 1)[:, None] / args[0].shape[1],
      "he last query is correct, but another one is wrong"),

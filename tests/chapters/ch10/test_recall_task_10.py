@@ -8,14 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.chapters.ch10 import recall_task
+from plmlab.chapters.ch10 import evaluation_speed, recall_task
 from plmlab.checkpoints import load
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
 from plmlab.text.words import word_tokenizer
 from plmlab.visibility import Visibility
 from plmlab.world.datasets.recalls import Recall, RecallText
-from studies.ch10.baselines import by_windows, rule
+from studies.ch10.baselines import last_object_accuracy, sliding_window_logits
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 
@@ -73,10 +73,10 @@ def test_every_word_of_the_exam_was_read(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_questions_by_hand() -> None:
     first, second, third = recall_task.questions([TWICE, ALONE])
-    assert (first.row, first.position, first.seen, first.back) == (0, 13, 2, 11)
-    assert (second.row, second.position, second.seen, second.back) == (0, 20, 14, 6)
-    assert (third.row, third.position, third.seen, third.back) == (1, 6, 2, 4)
-    assert first.things == {"chess", "golf"} and third.things == {"tea", "milk", "wine"}
+    assert (first.row, first.position, first.fact, first.distance) == (0, 13, 2, 11)
+    assert (second.row, second.position, second.fact, second.distance) == (0, 20, 14, 6)
+    assert (third.row, third.position, third.fact, third.distance) == (1, 6, 2, 4)
+    assert first.candidates == {"chess", "golf"} and third.candidates == {"tea", "milk", "wine"}
 
 
 def test_a_question_of_the_exam_points_at_its_answer_and_at_where_it_stood_last() -> None:
@@ -85,9 +85,9 @@ def test_a_question_of_the_exam_points_at_its_answer_and_at_where_it_stood_last(
     assert len(asked) == len(answers) > 500
     for question, (row, thing) in zip(asked, answers, strict=True):
         words = test_set[row].words
-        assert question.row == row and thing in question.things
-        assert words[question.position + 1] == words[question.seen] == thing
-        assert thing not in words[question.seen + 1:question.position + 1] and question.back > 0
+        assert question.row == row and thing in question.candidates
+        assert words[question.position + 1] == words[question.fact] == thing
+        assert thing not in words[question.fact + 1:question.position + 1] and question.distance > 0
 
 
 def test_distances_are_told_in_steps_by_hand() -> None:
@@ -97,6 +97,35 @@ def test_distances_are_told_in_steps_by_hand() -> None:
     told = recall_task.by_distance(asked, list(reversed(backs.values())))
     assert told == {"16": 0.5, "32": 0.75, "48": 0.25, "112": 0.75, "128": 0.0}
     assert list(told) == ["16", "32", "48", "112", "128"]
+
+
+def test_distances_and_guesses_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distances of 4, 6, 11 and 17; a guess among 2, 4, 4 and 8 candidates; one fact is visible."""
+    asked = [recall_task.Question(0, 200, 200 - distance, frozenset(map(str, range(count))))
+             for distance, count in ((4, 2), (6, 4), (11, 4), (17, 8))]
+    mask = torch.zeros(201, 201, dtype=torch.bool)
+    mask[200, 183] = True
+    assert recall_task.guessing_loss(asked) == pytest.approx(math.log(2) * (1 + 2 + 2 + 3) / 4)
+    assert recall_task.guessing_loss(asked, mask) == pytest.approx(math.log(2) * (1 + 2 + 2) / 4)
+    monkeypatch.setattr(recall_task, "questions", lambda some: asked)
+    shares = recall_task.distance_shares(())
+    assert list(shares) == ["16", "32", "48", "64", "80", "96", "112", "128"] and shares["16"] == 0.75
+    assert shares["32"] == 0.25 and sum(shares.values()) == 1
+
+
+def test_near_accuracy_is_a_mean_over_three_bins_in_each_seed() -> None:
+    right = {"16": {"values": [9.0, 9.0]}, "32": {"values": [0.1, 0.4]}, "48": {"values": [0.2, 0.5]},
+             "64": {"values": [0.6, 0.9]}, "80": {"values": [9.0, 9.0]}}
+    told = recall_task.near_accuracy(right)
+    assert told["values"] == pytest.approx([0.3, 0.6]) and told["mean"] == pytest.approx(0.45)
+    assert (told["low"], told["high"]) == pytest.approx((0.3, 0.6))
+
+
+def test_speed_is_measured_per_word() -> None:
+    calls = []
+    assert 0 < evaluation_speed.seconds_per_word(lambda: calls.append(1), 10) < 0.1 and len(calls) == 3
+    told = evaluation_speed.measure(64)
+    assert 0 < told.segment < told.word and told.window > 0
 
 
 # Batches
@@ -153,7 +182,7 @@ def test_in_order_is_reading_each_text_for_itself(segment: int, memory: int, mon
 def test_by_windows_each_position_reads_exactly_the_last_words(window: int) -> None:
     """Itself among them; a window less, or a window more, gives others."""
     model, rows = model_of(segment=20, memory=0), rows_of(3, 14)
-    logits = by_windows(model, window, rows)
+    logits = sliding_window_logits(model, window, rows)
     assert logits.shape == (3, 13, 30)
 
     def read(width: int) -> Tensor:
@@ -174,7 +203,7 @@ class Earliest(nn.Module):
 
 def test_the_first_word_of_a_window_is_the_oldest_in_sight() -> None:
     rows = torch.arange(14)[None]
-    assert by_windows(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
+    assert sliding_window_logits(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
     assert recall_task.segment_logits(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
 
 
@@ -216,13 +245,13 @@ def test_who_knows_the_next_word_is_right_and_who_repeats_the_last_is_not() -> N
     known = recall_task.evaluate(recall_task.segment_logits(Knowing(-1), recall_task.ids(some)), some)
     assert set(known.right.values()) == {1.0} and (known.answers, known.all) == pytest.approx((0, 0), abs=1e-6)
     name, count = Counter(text.words[0] for text in some).most_common()[-1]
-    ignored = recall_task.evaluate(recall_task.segment_logits(Knowing(recall_task.tokenizer().id(name)), recall_task.ids(some)),
-                                 some)
+    without = Knowing(recall_task.tokenizer().id(name))
+    ignored = recall_task.evaluate(recall_task.segment_logits(without, recall_task.ids(some)), some)
     wrong = {row for row, text in enumerate(some) if text.words[0] == name}
     assert len(wrong) == count and ignored.all == pytest.approx(50 * count / 60, rel=0.1)
     for most, share in ignored.right.items():
         rows = [question.row for question in recall_task.questions(some)
-                if int(most) - 16 < question.back <= int(most)]
+                if int(most) - 16 < question.distance <= int(most)]
         assert share == pytest.approx(sum(row not in wrong for row in rows) / len(rows))
 
 
@@ -248,16 +277,16 @@ def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
     found: dict[int, list[bool]] = {}
     for question in recall_task.questions(some):
         words = some[question.row].words
-        evaluate = guessed(words, question.position, looks, question.things)
-        found.setdefault(math.ceil(question.back / 16) * 16, []).append(evaluate == words[question.position + 1])
-    assert rule(looks, some) == {
+        evaluate = guessed(words, question.position, looks, question.candidates)
+        found.setdefault(math.ceil(question.distance / 16) * 16, []).append(evaluate == words[question.position + 1])
+    assert last_object_accuracy(looks, some) == {
         str(most): pytest.approx(sum(hits) / len(hits)) for most, hits in sorted(found.items()) if most <= 128}
 
 
 def test_who_sees_all_is_nearly_always_right_and_who_sees_nothing_is_at_chance() -> None:
     """Not always: between question and answer a scene may tell of another thing of that kind."""
     test_set = recall_task.texts("test_set")
-    everything = rule(Visibility.causal(160).dense(), test_set)
-    nothing = rule(torch.zeros(160, 160, dtype=torch.bool), test_set)
+    everything = last_object_accuracy(Visibility.causal(160).dense(), test_set)
+    nothing = last_object_accuracy(torch.zeros(160, 160, dtype=torch.bool), test_set)
     assert min(everything.values()) > 0.85 and everything["16"] == 1
     assert max(nothing.values()) < 0.35 and set(nothing) == set(everything)

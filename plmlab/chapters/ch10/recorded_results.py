@@ -1,0 +1,69 @@
+"""Recorded results of chapter 10 as rows of tables and lines of plots: accuracy on answers by distance, and losses."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from plmlab.chapters.ch10.recall_task import BIN, MAX_DISTANCE, near_accuracy
+from plmlab.plots import lines
+from plmlab.tables import spreads
+
+BINS = tuple(map(str, range(BIN, MAX_DISTANCE + 1, BIN)))
+"""The keys of accuracies by distance: the largest distance of each bin."""
+DISTANCES = tuple(f"{int(largest) - BIN + 1}–{largest}" for largest in BINS)
+"""The same bins as column names."""
+
+
+def accuracy_cells(right: Mapping[str, Any]) -> list[str]:
+    """Accuracy by distance, in percent, as table cells: with the range over seeds if it was recorded for several."""
+    return [spreads([value])[0] if isinstance(value, Mapping) else f"{100 * value:.0f}"
+            for value in (right[largest] for largest in BINS)]
+
+
+def accuracy_plot(title: str, variants: Mapping[str, Mapping[str, Any]]) -> go.Figure:
+    """Line plot of recorded accuracy by distance, with the range over seeds; ``variants``: name → accuracy by
+    distance."""
+    def percent(right: Mapping[str, Any], statistic: str) -> list[float]:
+        return [100 * right[largest][statistic] for largest in BINS]
+    return lines(title, [int(largest) for largest in BINS],
+                 {name: percent(right, "mean") for name, right in variants.items()},
+                 spread={name: (percent(right, "low"), percent(right, "high")) for name, right in variants.items()},
+                 x_title="distance to the fact (positions, bins of 16)", y_title="accuracy on answers (%)")
+
+
+def context_variants(numbers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Name → recorded accuracy by distance of the variants with and without a memory, after the longer runs."""
+    runs = numbers["longer"]["arms"]
+    return {"with a memory of 64": runs["memory"]["in order"]["right"],
+            "without a memory": runs["none"]["in order"]["right"],
+            "window of 80, chunks": runs["window"]["in order"]["right"],
+            "window of 80, sliding": runs["window"]["windows"]["right"]}
+
+
+def rule_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Rows of the rule without a network, in the context of each of the `context_variants`."""
+    rules = numbers["distances"]["rule"]
+    return {f"rule, context: {name}": accuracy_cells(rules[key])
+            for name, key in zip(context_variants(numbers), ("memory", "none", "window", "sliding"), strict=True)}
+
+
+def position_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Rows of the positional encodings: accuracy on facts 17 to 64 positions back, loss on answers, loss per word."""
+    runs, own = numbers["longer"]["arms"], numbers["positions"]["arms"]
+    results = {
+        "with a memory: relative": runs["memory"]["in order"], "with a memory: absolute, restarting": own["absolute"],
+        "with a memory: absolute, continuing": own["continued"], "with a memory: no positions": own["no positions"],
+        "segments of 16: relative": runs["none"]["in order"],
+        "segments of 16: absolute": runs["absolute, none"]["in order"],
+        "sliding window of 80: relative": runs["window"]["windows"],
+        "sliding window of 80: absolute": runs["absolute window"]["windows"]}
+    return {name: [*spreads([near_accuracy(one["right"])]), *spreads([one["answers"], one["all"]], 2)]
+            for name, one in results.items()}
+
+
+def rate_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Rows of the learning rates tried for the positional encodings: the rate and the loss on development answers."""
+    return {name: ["; ".join(f"{rate:g}: {-score:.2f}" for rate, score in numbers["positions"]["arms"][arm]["rates"])]
+            for name, arm in (("absolute, restarting", "absolute"), ("absolute, continuing", "continued"),
+                              ("no positions", "no positions")) if arm in numbers["positions"]["arms"]}
