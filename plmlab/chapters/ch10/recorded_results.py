@@ -67,3 +67,44 @@ def rate_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     return {name: ["; ".join(f"{rate:g}: {-score:.2f}" for rate, score in numbers["positions"]["arms"][arm]["rates"])]
             for name, arm in (("absolute, restarting", "absolute"), ("absolute, continuing", "continued"),
                               ("no positions", "no positions")) if arm in numbers["positions"]["arms"]}
+
+
+def long_text_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Rows of texts of twice the length: accuracy, and loss per word, in the first and in the second half."""
+    results = {"relative (1,200 updates)": numbers["distances"]["otherwise"]["memory"]["halves"],
+               "absolute, continuing (3,600)": numbers["positions"]["arms"]["continued"]["halves"]}
+    return {name: [*spreads([half["first"]["right"], half["second"]["right"]]),
+                   *spreads([half["first"]["all"], half["second"]["all"]], 2)] for name, half in results.items()}
+
+
+def context_length_rows(numbers: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Rows of the relative effective context lengths: direct context; trained for r = 0.1, 0.5 and 1; untrained for
+    0.1 and 1."""
+    effective = numbers["effective length"]
+    names = {"memory": "memory of 64", "longer memory": "memory of 144 at test time", "none": "without a memory",
+             "window": "window of 80", "absolute window": "window of 80, absolute positions"}
+    return {names[key]: [direct, *spreads((effective["trained"][share][key] for share in ("0.1", "0.5", "1.0")), 0),
+                         *spreads((effective["untrained"][share][key] for share in ("0.1", "1.0")), 0)]
+            for key, direct in effective["direct"].items()}
+
+
+def wikipedia_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Rows of the loss per token on real text."""
+    wiki = numbers["wikipedia"]
+    losses = {"memory of 96": wiki["arms"]["memory"]["in order"],
+              "memory of 96, emptied before each segment at test time": wiki["arms"]["memory"]["emptied"],
+              "memory of 192 at test time": wiki["arms"]["memory"]["longer"],
+              "without a memory, segments of 32": wiki["arms"]["none"]["in order"],
+              "sliding window of 128": wiki["arms"]["window"]["windows"]}
+    n_grams = {"1": "unigram model", "2": "bigram model", "3": "trigram model"}
+    return ({name: spreads([loss], 3) for name, loss in losses.items()}
+            | {name: [f"{wiki['by counting'][n]:.3f}"] for n, name in n_grams.items()})
+
+
+def story_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Rows of the accuracy on texts with threads and on stories."""
+    stories = numbers["stories"]
+    names = {"threads": "texts with threads, fact within 64 positions", "stories": "stories, memory of 64",
+             "long memory": "stories, memory of 1,024 at test time", "no story": "stories, question without the story"}
+    return ({name: spreads([stories["right"][key]]) for key, name in names.items()}
+            | {"chance": ["33"], "word-overlap baseline": [f"{100 * stories['by words']:.0f}"]})

@@ -107,3 +107,14 @@ def averaged_over_memory(term: Float[Tensor, "batch head query key"]) -> Float[T
         return term
     mean = term[..., :memory].mean(-1, keepdim=True).expand_as(term[..., :memory])
     return torch.cat([mean, term[..., memory:]], -1)
+
+
+def gradient_of_first_segment(kind: type[TransformerXL]) -> float:
+    """The norm of the gradient that the word embeddings of a first segment receive from the output of the second."""
+    torch.manual_seed(0)
+    model = kind(TransformerXLConfig(30, segment=4, memory=4, layers=2, model=16, heads=2, inner=64, dropout=0.0))
+    out = model.hidden_states(Batch.continuing(torch.arange(8)[None], 0))[:, 4:]  # eight different words
+    (out * torch.randn(out.shape)).sum().backward()
+    gradient = model.embeddings.token.weight.grad
+    assert gradient is not None
+    return float(gradient[:4].norm())
