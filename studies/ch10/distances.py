@@ -20,7 +20,7 @@ TWICE = 2 * recall_task.WORDS
 Told = dict[str, Any]
 
 
-def otherwise(folder: str, name: str, seed: int) -> Told:
+def other_modes(folder: str, name: str, seed: int) -> Told:
     """Accuracy by distance in modes that differ from training: with sliding ``windows``, so that each word has all the
     context that a window holds; with other memory lengths (``memory 144``); with distances beyond those of training
     clamped to the largest one (``clamped``); and on texts of `TWICE` the length, by the half that contains the
@@ -31,14 +31,14 @@ def otherwise(folder: str, name: str, seed: int) -> Told:
         told["windows"] = recall_task.evaluate(sliding_window_logits(model, WINDOW, rows), test_set)._asdict()
     if issubclass(model.attention_class, TransformerXLAttention) and ARMS[name].memory:
         for memory in MEMORIES:
-            told[f"memory {memory}"] = said_with(model, memory=memory)
-        told["clamped"] = said_with(model, memory=MEMORIES[-1], clamp=WINDOW)
+            told[f"memory {memory}"] = results_with(model, memory=memory)
+        told["clamped"] = results_with(model, memory=MEMORIES[-1], clamp=WINDOW)
     if ARMS[name].memory:
         told["halves"] = halves(model)
     return told
 
 
-def said_with(model: TransformerXL, **changes: int) -> Told:
+def results_with(model: TransformerXL, **changes: int) -> Told:
     """Test results of a model with other memory lengths."""
     test_set = recall_task.texts("test_set")
     return recall_task.evaluate(recall_task.segment_logits(model.remembering(**changes), recall_task.ids(test_set)),
@@ -70,14 +70,14 @@ def told(name: str, updates: int, found: Measured) -> Told:
 
 
 def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
-    """``arms``: all variants with their spreads; ``otherwise``: the variants evaluated in other modes; ``rule``:
+    """``arms``: all variants with their spreads; ``other modes``: the variants evaluated in other modes; ``rule``:
     variant → the accuracy of a rule that uses no network and has the same context. The argument ``tuned`` holds the
     learning rates of the variants."""
     found = study.at(parts, {(name, UPDATES): rate for name, rate in tuned.items()}
                      | {("memory", LIVE): tuned["memory"]})
     folder = str(parts.folder)
     named = [name for name in tuned if ARMS[name].memory or ARMS[name].segment == WINDOW]
-    runs = parts(otherwise, [(folder, name, seed) for name in named for seed in study.seeds])
+    runs = parts(other_modes, [(folder, name, seed) for name in named for seed in study.seeds])
     test_set = recall_task.texts("test_set")
     asked = list(recall_task.questions(test_set))
     return {
@@ -86,7 +86,7 @@ def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:
         "chance": fmean(1 / len(q.candidates) for q in asked),
         "arms": {name: told(name, UPDATES, found[name, UPDATES]) for name in tuned}
                 | {"live": told("memory", LIVE, found["memory", LIVE])},
-        "otherwise": {name: seed_statistics({seed: runs[folder, name, seed] for seed in study.seeds})
+        "other modes": {name: seed_statistics({seed: runs[folder, name, seed] for seed in study.seeds})
                       for name in named},
         "rule": {name: last_object_accuracy(attention_mask(name), test_set)
                  for name in ("memory", "none", "window", "sliding")},

@@ -13,7 +13,7 @@ from studies.ch10.baselines import sliding_window_logits
 LEFT_OUT = ("with gradient",)
 
 
-def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
+def other_modes(folder: str, name: str, seed: int) -> dict[str, Any]:
     """Test results of a variant without a memory with sliding ``windows``."""
     model, test_set = STUDY.trained(folder, name, updates=LONGER, seed=seed), recall_task.texts("test_set")
     told: dict[str, Any] = {}
@@ -24,11 +24,11 @@ def otherwise(folder: str, name: str, seed: int) -> dict[str, Any]:
 
 
 def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> dict[str, Any]:
-    """``updates``; and variant → ``lr``, the spread of its test results, ``in order`` and `otherwise`, and its
+    """``updates``; and variant → ``lr``, the spread of its test results, ``in order`` and `other_modes`, and its
     ``history`` by seed. ``tuned``: the variants' learning rates."""
     again, folder = [name for name in tuned if name not in LEFT_OUT], str(parts.folder)
     found = study.at(parts, {(name, LONGER): tuned[name] for name in again})
-    others = parts(otherwise, [(folder, name, seed) for name in again for seed in study.seeds])
+    others = parts(other_modes, [(folder, name, seed) for name in again for seed in study.seeds])
     told = {}
     for name in again:
         runs = found[name, LONGER].runs

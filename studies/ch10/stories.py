@@ -4,8 +4,8 @@ Half of the training texts are the chapter's; in the other half, three threads o
 about them. (Training on the stories themselves does not teach this, because only one word in 500 is an answer.) In the
 test set, an answer is correct if its words are more probable than those of the answers from the two other threads;
 stories whose answers differ in their number of words are left out. A model that cannot distinguish the threads is
-correct in a third of the stories, and one that only compares words in half of them (`by_words`). The learning rate is
-that of the chapter's memory variant, without a further search, because pilot runs with five rates from 0.003 to 0.1
+correct in a third of the stories, and one that only compares words in half of them (`word_overlap`). The learning rate
+is that of the chapter's memory variant, without a further search, because pilot runs with five rates from 0.003 to 0.1
 were all at chance level after 600 updates.
 """
 
@@ -36,7 +36,7 @@ UPDATES, THREADS = 2400, 3
 STORIES, LENGTHS, LONG = 200, (500, 900), 1024
 """Number of test stories, their lengths in words, and a memory that holds any of them."""
 AROUND = 12
-"""Words on each side of a mention that `by_words` compares."""
+"""Words on each side of a mention that `word_overlap` compares."""
 
 
 @cache
@@ -103,7 +103,7 @@ def mentions(story: Story, option: tuple[str, ...]) -> list[int]:
     return [position for position, word in enumerate(story.words) if word == option[-1]]
 
 
-def by_words(story: Story) -> tuple[str, ...]:
+def word_overlap(story: Story) -> tuple[str, ...]:
     """Baseline without a network: the option that has a mention with the most words of the question near it, each
     weighted by the inverse of its frequency in the story."""
     often, asked = Counter(story.words), set(story.question)
@@ -128,11 +128,12 @@ def asked(lr: float, seed: int) -> dict[str, float]:
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:
     """The number of stories (``asked``); the fraction of stories whose answer is within the memory length of training
-    (``in sight``); the accuracy of the baseline ``by words``; and the spread of each accuracy of `asked`."""
+    (``within memory``); the accuracy of the baseline ``word overlap``; and the spread of each accuracy of `asked`."""
     runs = parts(asked, [(lr, seed) for seed in SEEDS])
     names, some = runs[lr, SEEDS[0]], test_set()
-    in_sight = [mentions(story, story.answer)[-1] >= len(story.words) + len(story.question) - MEMORY for story in some]
+    within_memory = [mentions(story, story.answer)[-1] >= len(story.words) + len(story.question) - MEMORY
+                     for story in some]
     return {"lr": lr, "updates": UPDATES, "asked": STORIES, "words": len(tokenizer()),
-            "in sight": fmean(map(float, in_sight)),
-            "by words": fmean(float(by_words(story) == story.answer) for story in some),
+            "within memory": fmean(map(float, within_memory)),
+            "word overlap": fmean(float(word_overlap(story) == story.answer) for story in some),
             "right": {name: seed_summary({seed: runs[lr, seed][name] for seed in SEEDS}) for name in names}}

@@ -91,7 +91,7 @@ def price(logits: Tensor, part: str) -> float:
     return float(F.cross_entropy(logits[:, WINDOW:].flatten(0, 1), targets[:, WINDOW:].flatten()))
 
 
-def by_counting(order: int) -> float:
+def n_gram_loss(order: int) -> float:
     """Mean loss of an n-gram model per subword of the test set; the model is estimated on the training text."""
     counted = ModifiedKneserNey(rows("read").tolist(), order, tokenizer().vocab)
     prices = [-log(counted.probs(tuple(row[end - order + 1:end]), np.array([row[end]]))[0])
@@ -126,13 +126,13 @@ STUDY = Study(name="wikipedia", arms={(name,): (1e-3, 3e-3, 1e-2) for name in AR
 
 def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     """The number of subwords in the training text (``read``) and in the test set (``asked``), ``lr`` and ``rates``;
-    ``by counting``: n → the loss per subword of an n-gram model; and variant → the spread of each loss, in nats per
+    ``n-grams``: n → the loss per subword of an n-gram model; and variant → the spread of each loss, in nats per
     subword."""
     [updates] = study.updates
     (rate,) = study.best(parts, [(LIKED, updates)]).values()
     found = study.at(parts, {(name, updates): rate for name, in study.arms})
-    counting = parts(by_counting, [(order,) for order in ORDERS])
+    counting = parts(n_gram_loss, [(order,) for order in ORDERS])
     lr, scores = rate
     return {"pieces": PIECES, "read": rows("read").numel(), "asked": ASKED * (TIME - WINDOW), "updates": updates,
-            "lr": lr, "rates": rates_tried(scores), "by counting": {str(order): counting[order,] for order in ORDERS},
+            "lr": lr, "rates": rates_tried(scores), "n-grams": {str(order): counting[order,] for order in ORDERS},
             "arms": {name: seed_statistics(found[name, updates].runs) for name, in study.arms}}

@@ -71,7 +71,7 @@ def rate_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def long_text_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     """Rows of texts of twice the length: accuracy, and loss per word, in the first and in the second half."""
-    results = {"relative (1,200 updates)": numbers["distances"]["otherwise"]["memory"]["halves"],
+    results = {"relative (1,200 updates)": numbers["distances"]["other modes"]["memory"]["halves"],
                "absolute, continuing (3,600)": numbers["positions"]["arms"]["continued"]["halves"]}
     return {name: [*spreads([half["first"]["right"], half["second"]["right"]]),
                    *spreads([half["first"]["all"], half["second"]["all"]], 2)] for name, half in results.items()}
@@ -98,7 +98,7 @@ def wikipedia_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
               "sliding window of 128": wiki["arms"]["window"]["windows"]}
     n_grams = {"1": "unigram model", "2": "bigram model", "3": "trigram model"}
     return ({name: spreads([loss], 3) for name, loss in losses.items()}
-            | {name: [f"{wiki['by counting'][n]:.3f}"] for n, name in n_grams.items()})
+            | {name: [f"{wiki['n-grams'][n]:.3f}"] for n, name in n_grams.items()})
 
 
 def story_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -107,4 +107,4 @@ def story_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     names = {"threads": "texts with threads, fact within 64 positions", "stories": "stories, memory of 64",
              "long memory": "stories, memory of 1,024 at test time", "no story": "stories, question without the story"}
     return ({name: spreads([stories["right"][key]]) for key, name in names.items()}
-            | {"chance": ["33"], "word-overlap baseline": [f"{100 * stories['by words']:.0f}"]})
+            | {"chance": ["33"], "word-overlap baseline": [f"{100 * stories['word overlap']:.0f}"]})

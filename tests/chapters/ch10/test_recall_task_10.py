@@ -201,7 +201,7 @@ class Earliest(nn.Module):
         return F.one_hot(batch.tokens[:, :1].expand_as(batch.tokens), 30).float()
 
 
-def test_the_first_word_of_a_window_is_the_oldest_in_sight() -> None:
+def test_the_first_word_of_a_window_is_the_oldest_within_memory() -> None:
     rows = torch.arange(14)[None]
     assert sliding_window_logits(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
     assert recall_task.segment_logits(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]

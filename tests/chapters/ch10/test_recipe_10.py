@@ -73,10 +73,10 @@ def test_distances_and_the_lengths_of_their_arms(parts: Parts, monkeypatch: pyte
         assert [step for step, _ in arm["history"]["1"]][-1] == arm["updates"]
         assert all(price > 0 for _, price in arm["history"]["1"])
     assert told["arms"]["none"]["like"] == "memory" and told["arms"]["memory"]["like"] == "memory"
-    assert {name: sorted(ways) for name, ways in told["otherwise"].items()} == {
+    assert {name: sorted(ways) for name, ways in told["other modes"].items()} == {
         "memory": (modes := ["clamped", "halves", "memory 144", "memory 64"]), "window": ["windows"],
         "with gradient": modes}
-    as_trained = told["otherwise"]["memory"][f"memory {arms.MEMORY}"]
+    as_trained = told["other modes"]["memory"][f"memory {arms.MEMORY}"]
     assert as_trained["answers"]["values"] == pytest.approx(told["arms"]["memory"]["answers"]["values"])
     assert set(told["rule"]) == {"memory", "none", "window", "sliding"}
     assert told["rule"]["memory"]["16"] > told["rule"]["none"]["32"]
@@ -144,7 +144,7 @@ def test_wikipedia(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     toy = replace(wikipedia.STUDY, updates=(1,), pilot_updates=1, seeds=SEEDS, nothing=-math.inf,
                   development=lambda run: -abs(run.lr - 3e-3))
     told = wikipedia.measure(parts, toy)
-    assert told["read"] == 4 * 41 and told["lr"] == 3e-3 and set(told["by counting"]) == {"1", "2", "3"}
+    assert told["read"] == 4 * 41 and told["lr"] == 3e-3 and set(told["n-grams"]) == {"1", "2", "3"}
     assert {name: set(arm) - {"in order", "seconds"} for name, arm in told["arms"].items()} == {
         "memory": {"emptied", "longer"}, "none": set(), "window": {"windows"}}
     assert all(abs(arm["in order"]["mean"] - math.log(size)) < 2 for arm in told["arms"].values())
@@ -159,7 +159,8 @@ def test_stories(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     told = stories.measure(parts, 5e-3)
     assert told["lr"] == 5e-3 and set(told["right"]) == {"threads", "stories", "long memory", "no story"}
     assert all(0 <= share["low"] <= share["high"] <= 1 for share in told["right"].values())
-    assert 0 <= told["in sight"] <= 1 and told["by words"] in (0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1)
+    assert 0 <= told["within memory"] <= 1
+    assert told["word overlap"] in (0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1)
 
 
 def test_the_recipe_is_its_parts(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:

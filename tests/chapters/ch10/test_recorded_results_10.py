@@ -74,9 +74,9 @@ def test_rows_are_those_of_the_record() -> None:
     assert number(wiki["unigram model"][0]) > number(wiki["bigram model"][0]) > number(wiki["trigram model"][0])
     assert number(wiki["memory of 96"][0]) < number(wiki["memory of 96, emptied before each segment at test time"][0])
     assert number(recorded_results.story_rows(NUMBERS)["word-overlap baseline"][0]) == round(
-        100 * NUMBERS["stories"]["by words"])
+        100 * NUMBERS["stories"]["word overlap"])
     halves = recorded_results.long_text_rows(NUMBERS)["relative (1,200 updates)"]
-    told = NUMBERS["distances"]["otherwise"]["memory"]["halves"]
+    told = NUMBERS["distances"]["other modes"]["memory"]["halves"]
     assert [number(cell) for cell in halves[2:]] == [round(told[half]["all"]["mean"], 2) for half in told]
 
 

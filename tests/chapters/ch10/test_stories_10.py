@@ -146,7 +146,7 @@ def test_plots_take_turns_and_parts_differ(test_set: list[Story]) -> None:
     assert {story.plot for story in test_set} == set().union(*plots[0])
 
 
-def test_only_what_is_in_sight_of_the_memory_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_within_memory_of_the_memory_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Told in positions 2, 30 and 90; asked in positions 65, 94 and 99: 63, 64 and 9 words later."""
     words = tuple(f"w{position}" for position in range(160))
     recalls = tuple(Recall("keep", told, start, OPTIONS[row], OPTIONS)
@@ -202,8 +202,8 @@ def test_who_compares_words_takes_the_mention_with_most_of_the_question_around(t
         return replace(test_set[0], sentences=(sentence,), question=("where", "did", "Ann", "sing"), options=OPTIONS)
 
     filling = " so" * 13
-    assert stories.by_words(story(f"Ann cup{filling} key{filling} Ann{filling} coat sing{filling}")) == OPTIONS[1]
-    assert stories.by_words(story(f"Ann cup{filling} key{filling} coat{filling} sing{filling}")) == OPTIONS[0]
+    assert stories.word_overlap(story(f"Ann cup{filling} key{filling} Ann{filling} coat sing{filling}")) == OPTIONS[1]
+    assert stories.word_overlap(story(f"Ann cup{filling} key{filling} coat{filling} sing{filling}")) == OPTIONS[0]
     assert stories.mentions(story("a cup and a key and a cup"), ("my", "cup")) == [1, 7]
-    assert fmean(float(stories.by_words(one) == one.answer) for one in test_set) < 0.75
-    assert 0.4 < recorded("10")["numbers"]["stories"]["by words"] < 0.65, "far from knowing, better than one in three"
+    assert fmean(float(stories.word_overlap(one) == one.answer) for one in test_set) < 0.75
+    assert 0.4 < recorded("10")["numbers"]["stories"]["word overlap"] < 0.65, "far from knowing, better than chance"

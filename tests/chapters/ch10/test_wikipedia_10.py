@@ -104,5 +104,5 @@ def test_who_counts_pays_as_much_as_another_count_says(monkeypatch: pytest.Monke
     often = torch.bincount(some["read"].flatten(), minlength=wikipedia.PIECES) + 0.5
     asked = some["test_set"][:, wikipedia.WINDOW + 1:]
     share = -(often / often.sum()).log()[asked].mean()
-    one, two = wikipedia.by_counting(1), wikipedia.by_counting(2)
+    one, two = wikipedia.n_gram_loss(1), wikipedia.n_gram_loss(2)
     assert one == pytest.approx(float(share), abs=0.05) and two < one - 0.3
