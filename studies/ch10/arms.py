@@ -8,9 +8,10 @@ slowly and have learning-rate grids of their own there.
 """
 
 from math import log
+from statistics import fmean
 from typing import Any
 
-from plmlab.chapters.ch10 import arms
+from plmlab.chapters.ch10 import arms, recall_task
 from plmlab.chapters.ch10.arms import ARMS, SEEDS, evaluate, new
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts
@@ -44,6 +45,12 @@ def train(model: TransformerXL, name: str, updates: int, lr: float, seed: int, *
 def development(run: Run) -> float:
     """Negative loss on answers in the development texts."""
     return -evaluate(run.model, "development").answers
+
+
+def near_development(run: Run) -> float:
+    """Accuracy on answers 17 to 64 positions back in the development texts."""
+    right = evaluate(run.model, "development").right
+    return fmean(right[largest] for largest in recall_task.NEAR)
 
 
 def test(run: Run) -> dict[str, Any]:

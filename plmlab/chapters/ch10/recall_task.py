@@ -40,6 +40,8 @@ BIN = 16
 """Width of the distance bins, in words: one segment."""
 TRAIN_SIZE, TEST_SIZE = 4100, 300
 """Number of different texts for training, and in the test set."""
+NEAR = ("32", "48", "64")
+"""The distance bins from 17 to 64 positions back."""
 EVALUATION_BATCH = 50
 """Batch size of the evaluation."""
 
@@ -147,7 +149,7 @@ def by_distance(asked: Sequence[Question], scores: Sequence[float]) -> dict[str,
 def near_accuracy(right: Mapping[str, Any]) -> dict[str, Any]:
     """Recorded accuracy by distance → the accuracy 17 to 64 positions back: its mean, lowest and highest seed, and
     ``values`` by seed."""
-    values = [fmean(seeds) for seeds in zip(*(right[largest]["values"] for largest in ("32", "48", "64")), strict=True)]
+    values = [fmean(seeds) for seeds in zip(*(right[largest]["values"] for largest in NEAR), strict=True)]
     return {"mean": fmean(values), "low": min(values), "high": max(values), "values": values}
 
 

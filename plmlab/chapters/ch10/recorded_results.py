@@ -50,10 +50,12 @@ def rule_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def position_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     """Rows of the positional encodings: accuracy on facts 17 to 64 positions back, loss on answers, loss per word."""
-    runs, own = numbers["longer"]["arms"], numbers["positions"]["arms"]
+    runs = numbers["longer"]["arms"]
     results = {
-        "with a memory: relative": runs["memory"]["in order"], "with a memory: absolute, restarting": own["absolute"],
-        "with a memory: absolute, continuing": own["continued"], "with a memory: no positions": own["no positions"],
+        "with a memory: relative": runs["memory"]["in order"],
+        "with a memory: absolute, restarting (rate 0.005)": runs["absolute"]["in order"],
+        "with a memory: absolute, continuing (rate 0.005)": runs["continued"]["in order"],
+        "with a memory: no positions (rate 0.005)": runs["no positions"]["in order"],
         "segments of 16: relative": runs["none"]["in order"],
         "segments of 16: absolute": runs["absolute, none"]["in order"],
         "sliding window of 80: relative": runs["window"]["windows"],
@@ -63,16 +65,17 @@ def position_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def rate_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Rows of the learning rates tried for the positional encodings: the rate and the loss on development answers."""
-    return {name: ["; ".join(f"{rate:g}: {-score:.2f}" for rate, score in numbers["positions"]["arms"][arm]["rates"])]
-            for name, arm in (("absolute, restarting", "absolute"), ("absolute, continuing", "continued"),
-                              ("no positions", "no positions")) if arm in numbers["positions"]["arms"]}
+    """Rows of the pilot runs of absolute positions, by learning rate: the loss on development answers."""
+    names = {"absolute": "absolute, restarting", "continued": "absolute, continuing"}
+    losses = {arm: {rate: -score for rate, score in rates} for arm, rates in numbers["positions"]["rates"].items()}
+    return {names[arm]: [f"{losses[arm][rate]:.2f}" if rate in losses[arm] else "–" for rate in losses["absolute"]]
+            for arm in losses}
 
 
 def long_text_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     """Rows of texts of twice the length: accuracy, and loss per word, in the first and in the second half."""
     results = {"relative (1,200 updates)": numbers["distances"]["other modes"]["memory"]["halves"],
-               "absolute, continuing (3,600)": numbers["positions"]["arms"]["continued"]["halves"]}
+               "absolute, continuing (3,600)": numbers["longer"]["arms"]["continued"]["halves"]}
     return {name: [*spreads([half["first"]["right"], half["second"]["right"]]),
                    *spreads([half["first"]["all"], half["second"]["all"]], 2)] for name, half in results.items()}
 

@@ -61,13 +61,16 @@ def test_lines_are_the_means_with_the_range_of_the_seeds() -> None:
 
 def test_rows_are_those_of_the_record() -> None:
     rows = recorded_results.position_rows(NUMBERS)
-    runs, own = NUMBERS["longer"]["arms"], NUMBERS["positions"]["arms"]
-    assert number(rows["with a memory: absolute, restarting"][2]) == round(own["absolute"]["all"]["mean"], 2)
-    assert number(rows["with a memory: absolute, continuing"][1]) == round(own["continued"]["answers"]["mean"], 2)
+    runs = NUMBERS["longer"]["arms"]
+    restarting, continued = (runs[name]["in order"] for name in ("absolute", "continued"))
+    assert number(rows["with a memory: absolute, restarting (rate 0.005)"][2]) == round(restarting["all"]["mean"], 2)
+    assert number(rows["with a memory: absolute, continuing (rate 0.005)"][1]) == round(
+        continued["answers"]["mean"], 2)
     near = recall_task.near_accuracy(runs["window"]["windows"]["right"])["mean"]
     assert number(rows["sliding window of 80: relative"][0]) == round(100 * near)
-    assert all(f"{own['absolute']['lr']:g}:" in row[0] for name, row in recorded_results.rate_rows(NUMBERS).items()
-               if name == "absolute, restarting")
+    for name, arm in (("absolute, restarting", "absolute"), ("absolute, continuing", "continued")):
+        losses = [f"{-loss:.2f}" for _, loss in NUMBERS["positions"]["rates"][arm]]
+        assert [cell for cell in recorded_results.rate_rows(NUMBERS)[name] if cell != "–"] == losses
     lengths = recorded_results.context_length_rows(NUMBERS)
     assert [row[0] for row in lengths.values()] == [80, 144, 16, 80, 80]
     wiki = recorded_results.wikipedia_rows(NUMBERS)
