@@ -17,7 +17,8 @@ def share_weights(layers: nn.ModuleList, reference: TransformerXL) -> list[tuple
         path = f"layers.{name}"
         for short, long in NAMES.items():
             path = path.replace(short, long)
-        other = nn.init.normal_(reference.get_parameter(path), std=0.3)
+        other = reference.get_parameter(path)
+        nn.init.normal_(other, std=0.3)
         mine.data = other.data.view_as(mine)
         pairs.append((mine, other))
     return pairs
