@@ -113,6 +113,9 @@ def test_positions_have_rates_of_their_own(parts: Parts, monkeypatch: pytest.Mon
     monkeypatch.setattr(positions, "STUDY", study)
     assert not set(study.pilots) & set(positions.SEEDS)
     told = positions.measure(parts, result((0.9, 0.9), (0.1, 0.1)), study)
+    first = positions.pilots(parts, {"absolute": (3e-4, 1e-3)}, study)
+    assert first == {"updates": 2, "rates": {"absolute": [(3e-4, pytest.approx(-7e-4)), (1e-3, 0)]}}
+    assert positions.FIRST.development is trained.development and positions.FIRST.name != positions.STUDY.name
     assert told["updates"] == 2 and told["criteria"]["drop"] and set(told["arms"]) == set(positions.RATES)
     for name, arm in told["arms"].items():
         assert arm["lr"] == 1e-3 and [rate for rate, _ in arm["rates"]] == [3e-4, 1e-3, 3e-3]
