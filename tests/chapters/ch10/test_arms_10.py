@@ -117,8 +117,9 @@ def test_a_rate_is_judged_by_answers_in_the_texts_to_choose_by() -> None:
 
 def test_near_accuracy_of_the_development_texts_counts_three_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     right = {"16": 1.0, "32": 0.25, "48": 0.5, "64": 0.75, "80": 1.0}
-    parts = []
-    monkeypatch.setattr(study, "evaluate", lambda model, part: parts.append(part) or recall_task.Evaluation(right, 0, 0))
+    parts: list[str] = []
+    told = recall_task.Evaluation(right, 0, 0)
+    monkeypatch.setattr(study, "evaluate", lambda model, part: parts.append(part) or told)
     assert study.near_development(Run(("absolute",), 1, 1e-3, 8, None, History(1))) == 0.5 and parts == ["development"]
 
 
