@@ -46,36 +46,6 @@ def test_a_step_must_take_a_hundredth_off_the_perplexity() -> None:
     assert effective_lengths({"it": flat(3, 2.9898, 2.9796, 2.9796, 1)}, 1.0) == {"it": 48}
 
 
-@pytest.mark.parametrize(("rival", "length"), [(2.7, 48), (2.5, 16), (2.3, 16)])
-def test_a_step_must_beat_the_best_of_the_group(rival: float, length: int) -> None:
-    """From 3.0 to 2.5 is no gain where another had 2.5 with the shorter context. Who never gains has 16."""
-    told = {"it": flat(3, 2.5, 2, 2, 2), "rival": flat(*[rival] * 5)}
-    assert effective_lengths(told, 1.0) == {"it": length, "rival": 16}
-
-
-def test_a_target_that_grew_dearer_counts_as_it_was() -> None:
-    """Two targets of 2 nats. One falls to 1; how much dearer the other becomes is no matter."""
-    for worse in (2.0, 9.0):
-        assert effective_lengths({"it": rows((2, 1, 1, 1, 1), (2, worse, worse, worse, worse))}, 1.0) == {"it": 32}
-
-
-def test_only_the_hardest_targets_count() -> None:
-    """The dearest of ten falls by 0.06 a step: by 0.012 in the mean of five, by 0.006 in that of all. And where the
-    cheapest falls, by 0.3, that is seen in the mean of all alone."""
-    hard = rows((5, 4.94, 4.88, 4.82, 4.76), *[(1,) * 5] * 9)
-    assert [effective_lengths({"it": hard}, share)["it"] for share in (0.1, 0.5, 1.0)] == [80, 80, 16]
-    easy = rows((2, 1.7, 1.4, 1.1, 0.8), *[(5,) * 5] * 9)
-    assert [effective_lengths({"it": easy}, share)["it"] for share in (0.1, 0.5, 1.0)] == [16, 16, 80]
-
-
-def test_hard_is_what_the_best_of_the_group_finds_hard() -> None:
-    """The first target is hard for the one alone, and the other knows it."""
-    one = rows((9, 8, 7, 6, 5), (3, 3, 3, 3, 3))
-    other = rows((1,) * 5, (3,) * 5)
-    assert effective_lengths({"one": one}, 0.5) == {"one": 80}
-    assert effective_lengths({"one": one, "other": other}, 0.5) == {"one": 16, "other": 16}
-
-
 # Prices, by brute force
 
 @pytest.fixture
@@ -142,11 +112,6 @@ def test_what_stands_before_the_context_is_no_matter(cls: type[TransformerXL], s
 
 
 # Who is asked
-
-def test_how_much_is_seen_at_once_by_hand() -> None:
-    assert {name: effective_length.direct(name) for name in effective_length.GROUP} == {
-        "memory": 80, "longer memory": 144, "none": 16, "window": 80, "absolute window": 80}
-
 
 @pytest.mark.parametrize("learned", [True, False])
 def test_the_models_of_a_seed_are_asked_with_the_same_words(learned: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,25 +145,10 @@ def scores_term_by_term(q, k, r, u, v):
     return sum(by_key + by_distance) / sqrt(q.shape[-1])
 
 
-def scores_by_a_row_for_each_pair(q, k, r, u, v):
-    i, j = torch.arange(k.shape[1] - q.shape[1], k.shape[1])[:, None], torch.arange(k.shape[1])
-    pairs = r.flip(1)[:, (i - j).abs()]
-    by_distance = ((q + v[:, None])[:, :, None] * pairs).sum(-1)
-    return torch.where(j <= i, ((q + u[:, None]) @ k.mT + by_distance) / q.shape[-1] ** 0.5, 0)
-
-
 def shift_by_gather(by_distance):
     query, key = by_distance.shape
     columns = torch.arange(key) + torch.arange(query - 1, -1, -1)[:, None]
     return by_distance.gather(1, columns.clamp(max=key - 1)).masked_fill(columns >= key, 0)
-
-
-def shift_row_by_row(by_distance):
-    query, key = by_distance.shape
-    out = torch.zeros(query, key)
-    for i in range(query):
-        out[i, :key - query + i + 1] = by_distance[i, query - 1 - i:]
-    return out
 
 
 def shift_as_the_authors(by_distance):
@@ -178,13 +163,6 @@ def farthest_by_recursion(position, layers, segment, memory):
     return farthest_by_recursion(position - position % segment - memory, layers - 1, segment, memory)
 
 
-def farthest_by_sets(position, layers, segment, memory):
-    heard = {position}
-    for _ in range(layers):
-        heard = {j for i in heard for j in range(max(0, i // segment * segment - memory), i + 1)}
-    return torch.tensor(min(heard))
-
-
 def gain_by_sorting(short, long, share):
     baseline = [min(column) for column in zip(*short.tolist(), strict=True)]
     hard = sorted(range(len(baseline)), key=lambda t: -baseline[t])[:max(1, round(share * len(baseline)))]
@@ -193,33 +171,18 @@ def gain_by_sorting(short, long, share):
     return (exp(before) - exp(after)) / exp(before)
 
 
-def gain_as_a_tensor(short, long, share):
-    baseline, _ = short.min(dim=0)
-    _, hard = baseline.sort(descending=True)
-    hard = hard[:max(1, round(share * baseline.numel()))]
-    saved = (baseline - long).clamp(min=0)[hard].mean()
-    return 1 - torch.exp(-saved)
-
-
 def length_by_comparing(query, memory):
     i, j = torch.arange(query)[:, None] + memory, torch.arange(query + memory)
     return (j <= i) & (i - j < memory)
 
 
-def length_in_loops(query, memory):
-    mask = torch.zeros(query, memory + query, dtype=torch.bool)
-    for i in range(query):
-        mask[i, i + 1:i + memory + 1] = True
-    return mask
-
-
 @pytest.mark.parametrize(("number", "answer"), [
     ("10.1", update_as_the_authors), ("10.1", update_by_cases),
-    ("10.2", scores_by_hand), ("10.2", scores_term_by_term), ("10.2", scores_by_a_row_for_each_pair),
-    ("10.3", shift_by_gather), ("10.3", shift_row_by_row), ("10.3", shift_as_the_authors),
-    ("10.4", farthest_by_recursion), ("10.4", farthest_by_sets),
-    ("10.5", gain_by_sorting), ("10.5", gain_as_a_tensor),
-    ("10.6", length_by_comparing), ("10.6", length_in_loops),
+    ("10.2", scores_by_hand), ("10.2", scores_term_by_term),
+    ("10.3", shift_by_gather), ("10.3", shift_as_the_authors),
+    ("10.4", farthest_by_recursion),
+    ("10.5", gain_by_sorting),
+    ("10.6", length_by_comparing),
 ])
 def test_another_right_way_is_right(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)

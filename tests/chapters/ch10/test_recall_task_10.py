@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.chapters.ch10 import evaluation_speed, recall_task
+from plmlab.chapters.ch10 import recall_task
 from plmlab.checkpoints import load
 from plmlab.example import Batch
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
@@ -121,13 +121,6 @@ def test_near_accuracy_is_a_mean_over_three_bins_in_each_seed() -> None:
     assert (told["low"], told["high"]) == pytest.approx((0.3, 0.6))
 
 
-def test_speed_is_measured_per_word() -> None:
-    calls = []
-    assert 0 < evaluation_speed.seconds_per_word(lambda: calls.append(1), 10) < 0.1 and len(calls) == 3
-    told = evaluation_speed.measure(64)
-    assert 0 < told.segment < told.word and told.window > 0
-
-
 # Batches
 
 def test_every_row_comes_once_before_any_comes_again() -> None:
@@ -142,13 +135,6 @@ def test_every_row_comes_once_before_any_comes_again() -> None:
     assert all(sorted(turn) == list(range(24)) for turn in turns)
     assert turns == [numbers(turn) for turn in range(3)], "same seed, same batches"
     assert len({tuple(turn) for turn in [*turns, numbers(0, seed=4), list(range(24))]}) == 5
-
-
-def test_of_what_makes_no_whole_batch_none_comes_twice_in_a_turn() -> None:
-    rows = torch.arange(23)[:, None].repeat(1, 3)
-    for turn in range(4):
-        batches = [recall_task.training_batch(rows, 0, 4 * turn + step, 5) for step in range(4)]
-        assert len({int(row[0]) for batch in batches for row in batch.tokens}) == 20
 
 
 def test_a_batch_asks_each_position_for_the_next_word() -> None:
@@ -199,12 +185,6 @@ class Earliest(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         return F.one_hot(batch.tokens[:, :1].expand_as(batch.tokens), 30).float()
-
-
-def test_the_first_word_of_a_window_is_the_oldest_within_memory() -> None:
-    rows = torch.arange(14)[None]
-    assert sliding_window_logits(Earliest(), 5, rows).argmax(-1).tolist() == [[0] * 5 + list(range(1, 9))]
-    assert recall_task.segment_logits(Earliest(), rows).argmax(-1).tolist() == [[0] * 13]
 
 
 # What is said
@@ -281,12 +261,3 @@ def test_the_rule_is_that_of_brute_force(looks: Tensor) -> None:
         found.setdefault(math.ceil(question.distance / 16) * 16, []).append(evaluate == words[question.position + 1])
     assert last_object_accuracy(looks, some) == {
         str(most): pytest.approx(sum(hits) / len(hits)) for most, hits in sorted(found.items()) if most <= 128}
-
-
-def test_who_sees_all_is_nearly_always_right_and_who_sees_nothing_is_at_chance() -> None:
-    """Not always: between question and answer a scene may tell of another thing of that kind."""
-    test_set = recall_task.texts("test_set")
-    everything = last_object_accuracy(Visibility.causal(160).dense(), test_set)
-    nothing = last_object_accuracy(torch.zeros(160, 160, dtype=torch.bool), test_set)
-    assert min(everything.values()) > 0.85 and everything["16"] == 1
-    assert max(nothing.values()) < 0.35 and set(nothing) == set(everything)

@@ -1,6 +1,5 @@
 """Stories as an exam: who knows the answer, who knows nothing, and what is asked of whom."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -66,19 +65,6 @@ def test_who_knows_the_answer_is_right_and_who_is_contrary_never(test_set: list[
     assert {judged(story, -20.0) for story in even} == {0.0}
 
 
-def test_who_prices_all_alike_takes_the_first_and_so_is_right_once_in_three(test_set: list[Story],
-                                                                            monkeypatch: pytest.MonkeyPatch) -> None:
-    """`min` keeps the first of equals; which of the options is right was drawn (tests/world/test_world_stories.py)."""
-    for answer, share in zip(OPTIONS, (1.0, 0.0, 0.0), strict=True):
-        assert stories.right(Knowing(("a",), 0.0), ("what", "?"), OPTIONS, answer) == share
-    monkeypatch.setattr(stories, "price", lambda *_: 1.0)
-    model = Knowing(("a",), 0.0)
-    assert {len(set(story.options)) for story in test_set} == {3}
-    asked = [recall for text in stories.threads(1, 60, 128) for recall in text.recalls]
-    share = fmean(stories.right(model, (), recall.options, recall.answer) for recall in asked)
-    assert len(asked) > 150 and share == pytest.approx(1 / 3, abs=0.13)
-
-
 # Prices
 
 @torch.no_grad()
@@ -97,16 +83,6 @@ def test_the_price_is_that_of_word_after_word(test_set: list[Story]) -> None:
             price -= float(model.step(ids, state)[0].log_softmax(0)[stories.tokenizer().id(word)])
             told = (word,)
         assert stories.price(model, words, answer) == pytest.approx(price, abs=1e-3)
-
-
-def test_prices_by_hand() -> None:
-    """Each word of the answer counts, and none before."""
-    words, size = ("where", "is", "the", "cup", "?"), len(stories.tokenizer())
-    total = math.exp(3) + size - 1
-    for answer, known in ((("the", "cup"), 2), (("the", "key"), 1), (("her", "coat"), 0)):
-        price = stories.price(Knowing((*words, "the", "cup"), 3.0), words, answer)
-        assert price == pytest.approx(2 * math.log(total) - 3 * known, abs=1e-4)
-    assert stories.price(Knowing(("a",), 0.0), words, ("key",)) == pytest.approx(math.log(size), abs=1e-5)
 
 
 # Words
@@ -135,16 +111,6 @@ def test_a_story_with_its_question_fits_into_the_long_memory_but_not_that_of_tra
 
 
 # Texts with threads
-
-def test_plots_take_turns_and_parts_differ(test_set: list[Story]) -> None:
-    read, chosen, asked = (stories.threads(seed, 20, 128) for seed in (0, 1, 2))
-    plots = [[{recall.plot for recall in text.recalls} for text in texts] for texts in (read, chosen, asked)]
-    for found in plots:
-        assert all(len(names) <= 1 for names in found) and len(set().union(*found)) == 10
-        assert all(len(set().union(*found[i::10])) == 1 for i in range(10))
-    assert len({text.words for texts in (read, chosen, asked) for text in texts}) == 60
-    assert {story.plot for story in test_set} == set().union(*plots[0])
-
 
 def test_only_what_is_within_memory_of_the_memory_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Told in positions 2, 30 and 90; asked in positions 65, 94 and 99: 63, 64 and 9 words later."""

@@ -26,13 +26,6 @@ def test_the_parts_share_no_paragraph_and_leave_none_out() -> None:
         assert 0.06 < sizes[part] / sum(sizes.values()) < 0.15, "one article of ten"
 
 
-def test_an_article_stands_in_one_part() -> None:
-    of = {paragraph: part for part, paragraphs in wikipedia.parted().items() for paragraph in paragraphs}
-    for number, article in enumerate(articles()):
-        part = {8: "development", 9: "test_set"}.get(int(str(number)[-1]), "read")
-        assert {of[paragraph] for paragraph in article.paragraphs} <= {part}
-
-
 @pytest.mark.parametrize("part", ["read", "development", "test_set"])
 def test_texts_are_cut_from_one_stream(part: str) -> None:
     """257 pieces each: 256 positions, and the last one's target. Decoded they are the part's paragraphs, in order."""
@@ -69,14 +62,6 @@ def test_the_first_128_are_not_asked(positions: tuple[int, ...], asked: int, mon
     monkeypatch.setattr(wikipedia, "rows", lambda part: some if part == "test_set" else None)
     price = wikipedia.price(logits_of(dict.fromkeys(positions, 0.5), some), "test_set")
     assert price == pytest.approx(((128 - asked) * math.log(2000) + asked * math.log(2)) / 128, abs=1e-4)
-
-
-def test_a_window_is_as_long_as_segment_and_memory() -> None:
-    held = {name: arm.segment + arm.memory for name, arm in wikipedia.ARMS.items()}
-    assert held == {"memory": 128, "none": 32, "window": 128} and wikipedia.WINDOW == 128
-    for name, arm in wikipedia.ARMS.items():
-        model = arm.model(TransformerXLConfig(9, arm.segment, arm.memory, 1, 8, 2, 8))
-        assert int(model.visibility(256).dense()[-1].sum()) == held[name]
 
 
 def test_a_text_is_read_in_order_by_windows_and_with_other_memories(monkeypatch: pytest.MonkeyPatch) -> None:
