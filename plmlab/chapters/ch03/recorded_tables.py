@@ -5,7 +5,7 @@ from typing import Any
 
 from plmlab.chapters.ch03 import amounts
 from plmlab.tables import show_table, spreads
-from plmlab.world.datasets.gaps import CATEGORIES
+from plmlab.world.datasets.excess_loss import CATEGORIES
 
 METHODS = {"clean": "no noise, no label smoothing", "noise": "noise", "smoothing": "label smoothing",
            "no words lost, noise": "noise, no word deleted",
