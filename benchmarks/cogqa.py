@@ -21,12 +21,15 @@ from plmlab.chapters.ch14.gold_graphs import example
 from plmlab.chapters.ch14.test_set import questions
 from plmlab.chapters.ch14.training import KINDS, pages, pretrained, training_rows
 from plmlab.checkpoints import load
+from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.models.bert import BERT
 from plmlab.models.cogqa import CogQA, pointing
 from plmlab.models.single_pass_reader import SinglePassReader
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.objectives.fine_tuning import label_of
+from plmlab.objectives.single_pass_qa import with_support
+from plmlab.world.questions.bank import Question
 
 QUESTIONS = 8
 
@@ -72,20 +75,28 @@ def update(model: CogQA, vocab: Any, rounds: int) -> None:
     print(f"\nan update, {reading.size[0]} nodes of {QUESTIONS} questions\n\n{table(seconds, int(mask.sum()))}")
 
 
+def predicted_from_top_pages(reader: SinglePassReader, question: Question) -> int:
+    """Predict the answer to a question in a single pass over its top pages; return how many pages were read."""
+    articles = pages("test")
+    text = single_pass.top_text(question, "test", reader.encoder.config.time)
+    reader.predict(Batch.of([with_support(articles.ids(question.words), single_pass.input_sentences(articles, text),
+                                          None, (), vocab=articles.tokenizer.vocab)], pad=0))
+    return len({clue.title for clue in text})
+
+
 def answering(model: CogQA) -> None:
     """Print the number of questions answered per second, and the number of pages read per question."""
-    reader, told = SinglePassReader.from_pretrained(pretrained()).eval(), pages("test")
+    reader, articles = SinglePassReader.from_pretrained(pretrained()).eval(), pages("test")
     some = [one for group in ("one hop", "2 hops", "3 hops") for one in questions("test")[group][:30]]
-    ways = {"CogQA": lambda one: answer_question(model, told, one),
-            "single pass over the top pages": lambda one: single_pass.answer_from_text(
-                reader, one, "test", single_pass.top_text(one, "test", reader.encoder.config.time))}
+    ways = {"CogQA": lambda one: answer_question(model, articles, one).read,
+            "single pass over the top pages": lambda one: predicted_from_top_pages(reader, one)}
     print("\n| | questions per second | pages per question |\n|---|--:|--:|")
     for name, answer in ways.items():
         answer(some[0])
         start = time.perf_counter()
-        outcomes = [answer(one) for one in some]
+        read = [answer(one) for one in some]
         speed = len(some) / (time.perf_counter() - start)
-        print(f"| {name} | {speed:.0f} | {sum(one.read for one in outcomes) / len(outcomes):.1f} |")
+        print(f"| {name} | {speed:.0f} | {sum(read) / len(read):.1f} |")
 
 
 def main() -> None:

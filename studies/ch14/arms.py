@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from plmlab.chapters.ch14 import single_pass
 from plmlab.chapters.ch14.answering import Outcome, answer_question
 from plmlab.chapters.ch14.compared import BOTH, GOLD, TOP
 from plmlab.chapters.ch14.training import KINDS, development, pages, pretrained
@@ -38,7 +37,7 @@ COGQA: Mapping[str, Arm] = {
     "the paper's adjacency": Arm(CogQA),
     "no clues": Arm(SelfLoopCogQA, clues=False),
 }
-READERS: Mapping[str, readers.Given] = {GOLD: "gold pages", TOP: "top pages"}
+READERS: Mapping[str, readers.InputPages] = {GOLD: "gold pages", TOP: "top pages"}
 
 
 def initialized(name: str) -> CogQA | SinglePassReader:
@@ -62,13 +61,13 @@ def train_arm(folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
     questions, and the ``device``."""
     model, _ = train(name, lr, seed)
     keep(model, file(folder, name, lr, seed))
-    return {"development": chosen_by(name, model), "device": device()}
+    return {"development": development_accuracy(name, model), "device": device()}
 
 
-def chosen_by(name: str, model: CogQA | SinglePassReader) -> float:
+def development_accuracy(name: str, model: CogQA | SinglePassReader) -> float:
     """Accuracy of a variant on the development questions, with the same number of each kind."""
-    asked = [question for kind in sorted(set(KINDS)) for question in development(kind)]
-    return fmean(answer(name, model)(question, "train").answer.exact for question in asked)
+    some = [question for kind in sorted(set(KINDS)) for question in development(kind)]
+    return fmean(answer(name, model)(question, "train").answer.exact for question in some)
 
 
 def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] = CogQASearch, **choices: Any,
@@ -79,8 +78,8 @@ def answer(name: str, model: CogQA | SinglePassReader, kind: type[CogQASearch] =
         clues = COGQA[name].clues
         return lambda question, split: answer_question(model, pages(split), question, kind, clues=clues, **choices)
     time = model.encoder.config.time
-    return lambda question, split: single_pass.answer_from_text(
-        model, question, split, readers.given(READERS[name], question, split, time, Random(question.text)))
+    return lambda question, split: readers.answer_from_text(
+        model, question, split, readers.input_text(READERS[name], question, split, time, Random(question.text)))
 
 
 def file(folder: str, name: str, lr: float, seed: int) -> Path:

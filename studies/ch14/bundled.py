@@ -24,7 +24,7 @@ def main() -> None:
 
 def bundle(model: CogQA, device: str, seconds: float) -> None:
     """Save the model with its test results."""
-    right = {f"exact match, {name}": f"{told['exact']:.3f}" for name, told in by_group(answer(BOTH, model)).items()}
+    right = {f"exact match, {name}": f"{scores['exact']:.3f}" for name, scores in by_group(answer(BOTH, model)).items()}
     save(home() / NAME, model, world_tokenizer(), command=COMMAND, figures={
         f"updates of {BATCH} questions, learning rate {RATE:g}": f"{UPDATES:,}", "seed": str(SEED), **right,
         "device": device, "seconds": f"{seconds:.0f}"})

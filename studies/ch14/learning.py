@@ -26,7 +26,7 @@ ALPHA = 1.0
 """Weight of System 2's loss."""
 
 
-def drawn(seed: int, step: int) -> tuple[Random, list[Question]]:
+def sample_questions(seed: int, step: int) -> tuple[Random, list[Question]]:
     """The questions of an update, sampled with replacement, and the random generator for the other samples of this
     update."""
     rng = Random(f"{seed}:{step}")
@@ -38,12 +38,12 @@ def batches(seed: int, time: int, tokenizer: Tokenizer | None = None, clues: boo
             ) -> Callable[[int], CognitiveBatch]:
     """Return a function from a step to its questions with negative nodes; inputs have at most ``time`` positions, are
     encoded as in `pages`, and are with or without ``clues``."""
-    told = pages("train", tokenizer)
-    vocab = told.tokenizer.vocab
+    articles = pages("train", tokenizer)
+    vocab = articles.tokenizer.vocab
 
     def batch(step: int) -> CognitiveBatch:
-        rng, questions = drawn(seed, step)
-        return CognitiveBatch.of([example(question, told, vocab, time, rng, clues) for question in questions],
+        rng, questions = sample_questions(seed, step)
+        return CognitiveBatch.of([example(question, articles, vocab, time, rng, clues) for question in questions],
                                  pad=vocab.need("pad"))
     return batch
 
@@ -57,5 +57,5 @@ def learn(model: CogQA, updates: int, lr: float, seed: int, tokenizer: Tokenizer
           **options: Any) -> History:
     """Train both systems on texts encoded with a tokenizer; ``options`` are passed to `fit`. The model is not compiled,
     because no two batches have the same shape."""
-    drawn = batches(seed, model.encoder.config.time, tokenizer, clues)
-    return fit(model, drawn, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)
+    batch = batches(seed, model.encoder.config.time, tokenizer, clues)
+    return fit(model, batch, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)

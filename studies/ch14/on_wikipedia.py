@@ -16,12 +16,12 @@ from plmlab.chapters.ch14.training import pages
 from plmlab.chapters.ch14.wikipedia_questions import pieces
 from plmlab.recipes import Parts, device
 from plmlab.recipes.stored_models import keep, with_kept
-from studies.ch14.outcomes import told
-from studies.ch14.real_text import learned, on_minilm
+from studies.ch14.outcomes import mean_scores
+from studies.ch14.real_text import fine_tuned, on_minilm
 from studies.ch14.wikipedia import answered_wikipedia
 
 UPDATES, RATE, SEED = 500, 2e-4, 0
-ASKED = 40
+QUESTIONS = 40
 """Number of questions per group of the world's test split."""
 
 
@@ -30,23 +30,23 @@ def file(folder: str) -> Path:
     return Path(folder) / "minilm.safetensors"
 
 
-def tuned(folder: str) -> dict[str, Any]:
+def fine_tune(folder: str) -> dict[str, Any]:
     """Fine-tune MiniLM and save its weights; return the ``device``."""
-    keep(learned(SEED, UPDATES, RATE, show=False), file(folder))
+    keep(fine_tuned(SEED, UPDATES, RATE, show=False), file(folder))
     return {"device": device()}
 
 
-def asked(folder: str) -> dict[str, Any]:
-    """``world``: group → `told` of the first questions of the group; ``wikipedia``: the output of
+def evaluate(folder: str) -> dict[str, Any]:
+    """``world``: group → `mean_scores` of the first questions of the group; ``wikipedia``: the output of
     `answered_wikipedia`."""
     model, read = with_kept(on_minilm(), file(folder)), pages("test", pieces())
-    return {"world": {name: told([answer_question(model, read, one) for one in questions("test")[name][:ASKED]])
-                      for name in SIZES},
+    return {"world": {name: mean_scores([answer_question(model, read, one)
+                                         for one in questions("test")[name][:QUESTIONS]]) for name in SIZES},
             "wikipedia": answered_wikipedia(model)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:
-    """The output of `asked`, with the ``device`` and the number of ``updates`` of the training."""
+    """The output of `evaluate`, with the ``device`` and the number of ``updates`` of the training."""
     folder = str(parts.folder)
-    trained = parts(tuned, [(folder,)])[folder,]
-    return {**trained, "updates": UPDATES, "lr": RATE, **parts(asked, [(folder,)])[folder,]}
+    trained = parts(fine_tune, [(folder,)])[folder,]
+    return {**trained, "updates": UPDATES, "lr": RATE, **parts(evaluate, [(folder,)])[folder,]}

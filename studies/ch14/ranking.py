@@ -3,8 +3,8 @@
 from functools import cache, cached_property
 
 from plmlab.chapters.ch14.answering import Outcome, outcome
+from plmlab.chapters.ch14.bm25_baseline import Search, normalized_words
 from plmlab.chapters.ch14.gold_graphs import KINDS
-from plmlab.chapters.ch14.retrieved import Search, spelled
 from plmlab.chapters.ch14.single_pass import every_sentence
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa_search import Clue
@@ -12,7 +12,7 @@ from plmlab.retrieval import BM25
 from plmlab.world.questions.bank import Question
 from plmlab.world.questions.cloze import salient
 
-LOOKED_AT = 4
+SENTENCES_SEARCHED = 4
 """Number of sentences that are searched for an answer."""
 
 
@@ -25,11 +25,12 @@ class Ranking(Search):
 
     @cached_property
     def _by_sentence(self) -> BM25:
-        return BM25([spelled(title.split()) + words for title in self.pages.keys for words in self.words(title)])
+        return BM25([normalized_words(title.split()) + words
+                     for title in self.pages.keys for words in self.words(title)])
 
-    def sentences(self, question: Question, most: int) -> list[Clue]:
+    def sentences(self, question: Question, limit: int) -> list[Clue]:
         """The sentences with the highest BM25 scores for a question, best first."""
-        found, = self._by_sentence.search([spelled(question.words)], most).lists()
+        found, = self._by_sentence.search([normalized_words(question.words)], limit).lists()
         return [self._clues[number] for number in found]
 
     def answer(self, question: Question) -> str:
@@ -40,11 +41,11 @@ class Ranking(Search):
         if KINDS[question.form] == "either-or":
             named = self.pages.named(self.pages.ids(question.words))
             return next(title for title in self.titles(question, len(self.pages.keys)) if title in named)
-        for clue in self.sentences(question, LOOKED_AT):
+        for clue in self.sentences(question, SENTENCES_SEARCHED):
             sentence = self.pages.article(self.pages.keys[clue.title]).sentences[clue.sentence]
             for (start, end), _ in salient(sentence, self.pages.world.facts):
                 words = sentence.words[start:end]
-                if not set(spelled(words)) <= set(spelled(question.words)):
+                if not set(normalized_words(words)) <= set(normalized_words(question.words)):
                     return " ".join(words)
         return ""
 
@@ -58,5 +59,5 @@ def ranking(split: str) -> Ranking:
 def ranked_outcome(question: Question, split: str) -> Outcome:
     """The outcome of a question answered by ranking alone, given the number of supporting sentences."""
     found = ranking(split)
-    told = found.sentences(question, len(question.evidence))
-    return outcome(question, pages(split), found.answer(question), told, len({clue.title for clue in told}))
+    predicted = found.sentences(question, len(question.evidence))
+    return outcome(question, pages(split), found.answer(question), predicted, len({clue.title for clue in predicted}))

@@ -18,7 +18,7 @@ def on_minilm(kind: type[CogQA] = SelfLoopCogQA) -> CogQA:
     return kind.from_pretrained(cast(BERT, minilm()[0]), alpha=ALPHA)
 
 
-def learned(seed: int, updates: int, lr: float, **options: Any) -> CogQA:
+def fine_tuned(seed: int, updates: int, lr: float, **options: Any) -> CogQA:
     """A CogQA initialized with MiniLM and trained on the questions of the world; ``options`` are passed to `fit`."""
     torch.manual_seed(seed)
     model = on_minilm()

@@ -112,7 +112,7 @@ class TemplateTable:
                 yield from ([hop, *rest] for rest in self._onward(hop[2], hops[1:], articles))
 
 
-def learned(questions_per_kind: int | None = None) -> TemplateTable:
+def learn_table(questions_per_kind: int | None = None) -> TemplateTable:
     """The table of the first training questions with one and with several hops; of all of them if None."""
     return TemplateTable([question for kind in ("one-hop", "bridge")
                           for question in training_rows(kind)[:questions_per_kind]])

@@ -14,27 +14,27 @@ from plmlab.text.pages import TitledPages
 MEASURES = ("answer", "supporting", "joint", "nodes", "edges")
 
 
-def place(step: Step, told: TitledPages) -> int:
+def sentence_index(step: Step, articles: TitledPages) -> int:
     """Index of the first sentence of the page that states the step. Raises ValueError if there is no such sentence."""
-    for number, sentence in enumerate(told.texts.get(step.page, ())):
+    for number, sentence in enumerate(articles.texts.get(step.page, ())):
         if step.sentence in sentence and step.found in sentence:
             return number
     raise ValueError(f"no sentence of the page {step.page!r} has {step.sentence!r} and {step.found!r} in it; copy both "
                      "from plmlab.text.wikipedia_pages.sentences()")
 
 
-def gold(question: RealQuestion, told: TitledPages) -> GoldGraph:
+def gold(question: RealQuestion, articles: TitledPages) -> GoldGraph:
     """The gold graph of a question; nodes are named as a model names them, by a title or by the spelling of their
     ids."""
     graph = GoldGraph()
     for step in question.steps:
         graph.add(GoldNode(step.page))
-        ids = told.ids(step.found.split())
-        graph.add(GoldNode(told.find(ids) or told.spelled(ids), ((step.page, place(step, told)),)))
+        ids = articles.ids(step.found.split())
+        graph.add(GoldNode(articles.find(ids) or articles.spelled(ids), ((step.page, sentence_index(step, articles)),)))
     return graph
 
 
-def growth(model: CogQA, question: RealQuestion, **choices: Any) -> CogQASearch:
+def start_search(model: CogQA, question: RealQuestion, **choices: Any) -> CogQASearch:
     """The graph expansion of a question over the `pages`; ``choices`` are options of `CogQASearch`."""
     return CogQASearch(model, pages(), pieces().vocab, pages().ids(question.text.split()), KINDS[question.form],
                        **choices)
@@ -47,11 +47,11 @@ def answered_wikipedia(model: CogQA, **choices: Any) -> list[dict[str, Any]]:
     `CogQASearch`."""
     found = []
     for question in questions():
-        asked = growth(model, question, **choices)
-        state = asked.finished()
-        outcome = grade(gold(question, pages()), question.answer, asked, state)
+        search = start_search(model, question, **choices)
+        state = search.finished()
+        outcome = grade(gold(question, pages()), question.answer, search, state)
         found.append({
             "form": question.form, "hops": len(question.steps), "question": question.text, "right": question.answer,
-            "given": asked.answer(state), "graph": [list(edge) for edge in state.graph.edges], "read": outcome.read,
+            "given": search.answer(state), "graph": [list(edge) for edge in state.graph.edges], "read": outcome.read,
             **{measure: {"exact": (match := getattr(outcome, measure)).exact, "f1": match.f1} for measure in MEASURES}})
     return found

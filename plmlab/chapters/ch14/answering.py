@@ -28,7 +28,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class GrownOutcome(Outcome):
+class GraphOutcome(Outcome):
     """An `Outcome` with scores of a cognitive graph: of its ``nodes`` and ``edges``, and of the answer that System 1
     would give ``alone``; and whether the correct answer is ``among`` the nodes that were extracted as candidate
     answers."""
@@ -39,9 +39,11 @@ class GrownOutcome(Outcome):
     among: bool
 
 
-def outcome(question: Question, pages: ArticlePages, answer: str | None, told: Collection[Clue], read: int) -> Outcome:
-    """Score an answer together with the sentences that are predicted to support it (``told``)."""
-    return Outcome(answer_match(answer, " ".join(question.answer)), set_match(told, supporting(question, pages)), read)
+def outcome(question: Question, pages: ArticlePages, answer: str | None, support: Collection[Clue], read: int,
+            ) -> Outcome:
+    """Score an answer together with the sentences that are predicted to support it."""
+    return Outcome(answer_match(answer, " ".join(question.answer)), set_match(support, supporting(question, pages)),
+                   read)
 
 
 def supporting(question: Question, pages: ArticlePages) -> set[Clue]:
@@ -58,21 +60,21 @@ def start_search(model: CogQA, pages: ArticlePages, question: Question, kind: ty
     return kind(model, pages, pages.tokenizer.vocab, pages.ids(question.words), KINDS[question.form], **choices)
 
 
-def grade(gold: GoldGraph, right: str, asked: CogQASearch, state: SearchState) -> GrownOutcome:
+def grade(gold: GoldGraph, answer: str, search: CogQASearch, state: SearchState) -> GraphOutcome:
     """Score a completed graph against the gold graph and the correct answer. The predicted supporting sentences are
     those in which the nodes were found."""
     clues = {Clue(*clue) for *_, clue in state.graph.edges(data="clue")}
     gold_clues = {Clue(*clue) for node in gold.nodes.values() for clue in node.clues}
-    return GrownOutcome(
-        answer_match(asked.answer(state), right), set_match(clues, gold_clues),
+    return GraphOutcome(
+        answer_match(search.answer(state), answer), set_match(clues, gold_clues),
         sum(bool(visit.read.sentences) for visit in state.visits.values()), set_match(state.graph.nodes, gold.nodes),
-        set_match(state.graph.edges, gold.edges), answer_match(asked.likeliest(state), right),
-        any(answer_match(node, right).exact for node in state.answers))
+        set_match(state.graph.edges, gold.edges), answer_match(search.likeliest(state), answer),
+        any(answer_match(node, answer).exact for node in state.answers))
 
 
 def answer_question(model: CogQA, pages: ArticlePages, question: Question, kind: type[CogQASearch] = CogQASearch,
                     **choices: Any,
-             ) -> GrownOutcome:
+             ) -> GraphOutcome:
     """Answer a question with both systems and score the result."""
-    asked = start_search(model, pages, question, kind, **choices)
-    return grade(gold_graph(question, pages), " ".join(question.answer), asked, asked.finished())
+    search = start_search(model, pages, question, kind, **choices)
+    return grade(gold_graph(question, pages), " ".join(question.answer), search, search.finished())

@@ -4,10 +4,8 @@ attributes that comparison questions compare. The study, with the rules fixed be
 
 from collections.abc import Iterator
 
-from plmlab.chapters.ch14.test_set import SPLITS, new_compositions, questions
+from plmlab.chapters.ch14.test_set import SPLITS, questions
 from plmlab.world.questions.bank import Question
-
-__all__ = ["BOTH", "GOLD", "HOPPING", "MARGIN", "TOP", "compared_questions", "measured_by", "new_compositions"]
 
 BOTH, GOLD, TOP = "both systems", "one pass over gold pages", "one pass over top pages"
 MARGIN = 0.02
@@ -15,13 +13,13 @@ MARGIN = 0.02
 HOPPING = ("one hop", "2 hops", "3 hops")
 
 
-def compared_questions() -> Iterator[tuple[str, Question]]:
+def comparison_questions() -> Iterator[tuple[str, Question]]:
     """The comparison questions of the test set, each with the name of its split."""
     return ((split, question) for split in SPLITS for group in ("either-or", "yes-no")
             for question in questions(split)[group])
 
 
-def measured_by(question: Question) -> str:
+def compared_attribute(question: Question) -> str:
     """The attribute by which the two entities are compared: ``same`` if the question asks whether they share a value,
     otherwise the relation whose number decides."""
     return "the same?" if question.shape.startswith("same_") else question.facts[-1].relation

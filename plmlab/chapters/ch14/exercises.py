@@ -44,59 +44,55 @@ def draw_pointers(rng: Generator) -> Probes:
 
 
 def pointed_spans(
-    starts: Float[Tensor, "time"], ends: Float[Tensor, "time"], most: int, longest: int,
+    starts: Float[Tensor, "time"], ends: Float[Tensor, "time"], max_spans: int, max_length: int,
 ) -> list[tuple[int, int]]:
     """The spans of a paragraph that System 1 predicts, sorted by decreasing start logit.
 
     ``starts`` and ``ends`` are the logits of each position for being the first and the last of a span. Position
     0 is [CLS], followed by the paragraph. A span starts at each position whose start logit is above that of
-    [CLS]; if there are more than ``most`` such positions, at the ``most`` with the largest start logits. A span
+    [CLS]; if there are more than ``max_spans`` such positions, at those with the largest start logits. A span
     that starts at i ends at the position with the largest end logit among i, i + 1, … for which the span has at
-    most ``longest`` positions. Spans may overlap. Return (start, end) of each as in a slice: ``end`` is the
+    most ``max_length`` positions. Spans may overlap. Return (start, end) of each as in a slice: ``end`` is the
     position after the last.
 
     (plmlab's `best_spans` also ends a span with its sentence; this function does not.)
     """
     spans = []
-    for start in starts.argsort(descending=True)[:most].tolist():
+    for start in starts.argsort(descending=True)[:max_spans].tolist():
         if starts[start] > starts[0]:
-            spans.append((start, start + int(ends[start:start + longest].argmax()) + 1))
+            spans.append((start, start + int(ends[start:start + max_length].argmax()) + 1))
     return spans
 
 
 def draw_logits(rng: Generator) -> Probes:
-    """Inputs for 14.2: name → (starts, ends, most, longest)."""
-    def told(starts: list[float], ends: list[float], most: int, longest: int) -> tuple[object, ...]:
-        return torch.tensor(starts), torch.tensor(ends), most, longest
+    """Inputs for 14.2: name → (starts, ends, max_spans, max_length)."""
+    def case(starts: list[float], ends: list[float], max_spans: int, max_length: int) -> tuple[object, ...]:
+        return torch.tensor(starts), torch.tensor(ends), max_spans, max_length
 
-    def drawn(positions: int, most: int, longest: int, cls: float, shift: float = 0.0) -> tuple[object, ...]:
+    def drawn(positions: int, max_spans: int, max_length: int, cls: float, shift: float = 0.0) -> tuple[object, ...]:
         starts, ends = randn(2, positions, generator=rng) + shift
         starts[0] = cls
-        return starts, ends, most, longest
+        return starts, ends, max_spans, max_length
 
     return {
-        "one position is above [CLS]": told([1.0, 0.0, 2.0, -1.0], [0.5, 3.0, 1.0, 2.0], 2, 3),
-        "the largest end is before the start, and the next too far after it": told(
+        "one position is above [CLS]": case([1.0, 0.0, 2.0, -1.0], [0.5, 3.0, 1.0, 2.0], 2, 3),
+        "the largest end is before the start, and the next too far after it": case(
             [1.0, 0.0, 5.0, 0.5, -2.0, -1.0, -3.0], [4.0, 9.0, 2.0, 1.0, 3.0, 6.0, 8.0], 3, 3),
-        "more positions are above [CLS] than the maximum": told(
+        "more positions are above [CLS] than the maximum": case(
             [0.0, 1.2, 4.0, 2.0, 3.0, 0.5], [1.0, 5.0, 1.0, 4.5, 3.0, 2.0], 2, 2),
-        "no position is above [CLS], and one is equal": told([3.0, 1.0, 3.0, 2.5], [0.0, 1.0, 2.0, 3.0], 3, 2),
-        "all logits are negative": told(
+        "no position is above [CLS], and one is equal": case([3.0, 1.0, 3.0, 2.5], [0.0, 1.0, 2.0, 3.0], 3, 2),
+        "all logits are negative": case(
             [-4.0, -3.0, -6.0, -1.0, -2.0, -5.0], [-1.0, -5.0, -6.0, -4.0, -2.0, -3.0], 4, 3),
-        "spans of one position": told([0.0, 2.0, -1.0, 3.0, 1.0], [2.0, 0.25, 3.0, -1.5, 1.0], 3, 1),
-        "a start at the last position, and spans that overlap": drawn_to_the_end(),
-        "fewer positions than the maximum": told([-1.0, 0.5, 1.5], [0.0, 1.0, -2.0], 5, 4),
+        "spans of one position": case([0.0, 2.0, -1.0, 3.0, 1.0], [2.0, 0.25, 3.0, -1.5, 1.0], 3, 1),
+        "a start at the last position, and spans that overlap": case(
+            [0.5, -1.0, 4.0, 2.0, 0.0, 3.0], [7.0, 1.0, 0.5, 2.0, 5.0, -3.0], 4, 3),
+        "fewer positions than the maximum": case([-1.0, 0.5, 1.5], [0.0, 1.0, -2.0], 5, 4),
         "eleven positions": drawn(11, 4, 4, -0.3),
         "thirteen positions, all below 0": drawn(13, 3, 5, -9.5, -9.0),
     }
 
 
-def drawn_to_the_end() -> tuple[Tensor, Tensor, int, int]:
-    """An input for 14.2 in which two spans end at one position, and a third at the last position."""
-    return (torch.tensor([0.5, -1.0, 4.0, 2.0, 0.0, 3.0]), torch.tensor([7.0, 1.0, 0.5, 2.0, 5.0, -3.0]), 4, 3)
-
-
-def equal_shares(edges: Bool[Tensor, "node node"]) -> Float[Tensor, "node node"]:
+def normalized_adjacency(edges: Bool[Tensor, "node node"]) -> Float[Tensor, "node node"]:
     """The column-normalized adjacency matrix AD⁻¹: the weights with which nodes average their messages.
 
     ``edges[i, j]`` is True if an edge leads from node i to node j. Then j receives the message of i. A node
@@ -107,7 +103,7 @@ def equal_shares(edges: Bool[Tensor, "node node"]) -> Float[Tensor, "node node"]
     return edges / edges.sum(0).clamp(min=1)
 
 
-def table(nodes: int, *edges: tuple[int, int]) -> Bool[Tensor, "node node"]:
+def graph(nodes: int, *edges: tuple[int, int]) -> Bool[Tensor, "node node"]:
     """Adjacency matrix of the edges, from the first node of each pair to the second."""
     adjacency = torch.zeros(nodes, nodes, dtype=torch.bool)
     for source, target in edges:
@@ -118,48 +114,48 @@ def table(nodes: int, *edges: tuple[int, int]) -> Bool[Tensor, "node node"]:
 def draw_edges(rng: Generator) -> Probes:
     """Inputs for 14.3: name → (edges,)."""
     return {
-        "one node leads to another": (table(2, (0, 1)),),
-        "two lead to a third": (table(3, (0, 2), (1, 2)),),
-        "one leads to three, and these to one": (table(5, (0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)),),
-        "a cycle of three, with an edge out of it": (table(4, (0, 1), (1, 2), (2, 0), (1, 3)),),
-        "no edges": (table(3),),
-        "one node": (table(1),),
-        "two components": (table(6, (0, 1), (1, 2), (0, 2), (4, 3), (5, 3)),),
+        "one node leads to another": (graph(2, (0, 1)),),
+        "two lead to a third": (graph(3, (0, 2), (1, 2)),),
+        "one leads to three, and these to one": (graph(5, (0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)),),
+        "a cycle of three, with an edge out of it": (graph(4, (0, 1), (1, 2), (2, 0), (1, 3)),),
+        "no edges": (graph(3),),
+        "one node": (graph(1),),
+        "two components": (graph(6, (0, 1), (1, 2), (0, 2), (4, 3), (5, 3)),),
         "all edges but self-loops": (~torch.eye(4, dtype=torch.bool),),
         "seven nodes": (rand(7, 7, generator=rng) < 0.4,),
     }
 
 
-def graph_round(
-    x: Float[Tensor, "node model"], heard: Float[Tensor, "node node"],
+def gnn_layer(
+    x: Float[Tensor, "node model"], adjacency: Float[Tensor, "node node"],
     w1: Float[Tensor, "model width"], w2: Float[Tensor, "model width"],
 ) -> Float[Tensor, "node width"]:
     """One layer of System 2's graph neural network: X′ = σ(X W₂ + Δ), where Δ = (AD⁻¹)ᵀ σ(X W₁).
 
-    Row i of ``x`` is the old representation of node i. ``heard`` is AD⁻¹: row i, column j is the weight of
+    Row i of ``x`` is the old representation of node i. ``adjacency`` is AD⁻¹: row i, column j is the weight of
     node i's message at node j. σ is GELU, as in the authors' code: torch.nn.functional.gelu with its
     defaults (exact, without an approximation). The paper's W₁ and W₂ are ``w1`` and ``w2``. A row x is
     multiplied as x @ w, as in the formula, and there is no bias.
     """
     gelu = torch.nn.functional.gelu
-    return gelu(x @ w2 + heard.T @ gelu(x @ w1))
+    return gelu(x @ w2 + adjacency.T @ gelu(x @ w1))
 
 
 def draw_rounds(rng: Generator) -> Probes:
-    """Inputs for 14.4: name → (x, heard, w1, w2)."""
+    """Inputs for 14.4: name → (x, adjacency, w1, w2)."""
     def drawn(edges: Tensor, model: int, width: int, scale: float = 1.0) -> tuple[Tensor, ...]:
         weights = (randn(model, width, generator=rng) for _ in range(2))
-        return scale * randn(len(edges), model, generator=rng), equal_shares(edges), *weights
+        return scale * randn(len(edges), model, generator=rng), normalized_adjacency(edges), *weights
 
     return {
-        "one node leads to another": (torch.tensor([[1.0, 0.0], [0.0, 1.0]]), equal_shares(table(2, (0, 1))),
+        "one node leads to another": (torch.tensor([[1.0, 0.0], [0.0, 1.0]]), normalized_adjacency(graph(2, (0, 1))),
                                       torch.tensor([[1.0, -1.0], [2.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 0.0]])),
-        "three lead to one, that to a fifth": drawn(table(5, (0, 3), (1, 3), (2, 3), (3, 4)), 3, 3),
-        "a cycle of three, with an edge out of it": drawn(table(4, (0, 1), (1, 2), (2, 0), (1, 3)), 2, 4),
-        "no edges": drawn(table(3), 4, 2),
-        "one node": drawn(table(1), 3, 2),
+        "three lead to one, that to a fifth": drawn(graph(5, (0, 3), (1, 3), (2, 3), (3, 4)), 3, 3),
+        "a cycle of three, with an edge out of it": drawn(graph(4, (0, 1), (1, 2), (2, 0), (1, 3)), 2, 4),
+        "no edges": drawn(graph(3), 4, 2),
+        "one node": drawn(graph(1), 3, 2),
         "all edges but self-loops": drawn(~torch.eye(4, dtype=torch.bool), 4, 4),
-        "small numbers": drawn(table(3, (0, 1), (0, 2), (1, 2)), 5, 3, 0.1),
+        "small numbers": drawn(graph(3, (0, 1), (0, 2), (1, 2)), 5, 3, 0.1),
     }
 
 
@@ -169,9 +165,9 @@ def between_its_targets(loss: Tensor, logits: Tensor, targets: list[int]) -> boo
     return bool(each.min() - 1e-3 <= loss <= each.max() + 1e-3)
 
 
-def alone(out: Tensor, x: Tensor, heard: Tensor, w1: Tensor, w2: Tensor) -> bool:
+def self_connection_only(out: Tensor, x: Tensor, adjacency: Tensor, w1: Tensor, w2: Tensor) -> bool:
     """Whether nodes that receive no messages consist of their self-connection only."""
-    silent = ~heard.any(0)
+    silent = ~adjacency.any(0)
     return torch.allclose(out[silent], torch.nn.functional.gelu(x @ w2)[silent], atol=1e-3)
 
 
@@ -223,12 +219,12 @@ EXERCISES = (
                 edit("> starts[0]", ">= starts[0]"),
             "starts above 0 are used; the threshold is the start logit of [CLS]": edit("> starts[0]", "> 0"),
             "the smallest starts are selected: sort and argsort are ascending by default": edit("descending=True", ""),
-            "topk fails if there are fewer positions than requested: use min(most, len(starts))":
-                edit("argsort(descending=True)[:most]", "topk(most).indices"),
+            "topk fails if there are fewer positions than requested: use min(max_spans, len(starts))":
+                edit("argsort(descending=True)[:max_spans]", "topk(max_spans).indices"),
             "the end is searched in the whole text, and may be before the start":
-                edit("start + int(ends[start:start + longest].argmax())", "int(ends.argmax())"),
-            "the end is searched in all of the text after the start: `longest` is ignored":
-                edit("[start:start + longest]", "[start:]"),
+                edit("start + int(ends[start:start + max_length].argmax())", "int(ends.argmax())"),
+            "the end is searched in all of the text after the start: `max_length` is ignored":
+                edit("[start:start + max_length]", "[start:]"),
             "the end is relative to the start: argmax of a slice counts from the start of the slice":
                 edit("start + int", "int"),
             "the last position is returned instead of the one after it: add 1": edit("argmax()) + 1", "argmax())"),
@@ -238,16 +234,16 @@ EXERCISES = (
         hints=(
             "Work through the first input on paper. Which positions are above [CLS], and at which positions can a "
             "span that starts at position 2 end? What does argmax count from in a slice of ``ends``?",
-            "Go through at most ``most`` positions by decreasing start logit, and skip those that are not above "
+            "Go through at most ``max_spans`` positions by decreasing start logit, and skip those that are not above "
             "position 0. For each, slice ``ends`` to the positions where the span may end. The argmax of a slice "
             "counts from the start of the slice.",
-            "starts.argsort(descending=True) gives the positions in decreasing order, [:most] slices, .tolist() "
+            "starts.argsort(descending=True) gives the positions in decreasing order, [:max_spans] slices, .tolist() "
             "converts to numbers. x[i:i + n] may reach beyond the end of x: then it is shorter. int(….argmax()) is an "
             "index from 0.",
         ),
     ),
     Exercise(
-        "14.3", "the normalized adjacency matrix", equal_shares, draw_edges,
+        "14.3", "the normalized adjacency matrix", normalized_adjacency, draw_edges,
         mistakes={
             "a column without edges is NaN, 0 divided by 0: D⁻¹ exists only if every node has a predecessor":
                 edit(".clamp(min=1)", ""),
@@ -284,32 +280,32 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "14.4", "a layer of the graph neural network", graph_round, draw_rounds,
+        "14.4", "a layer of the graph neural network", gnn_layer, draw_rounds,
         mistakes={
-            "(AD⁻¹)ᵀ is not transposed: a node receives messages from its successors": edit("heard.T", "heard"),
+            "(AD⁻¹)ᵀ is not transposed: a node receives messages from its successors": edit("adjacency.T", "adjacency"),
             "the weights are replaced by 1: a node receives the sum of its predecessors' messages, not their mean":
-                edit("heard.T", "(heard.T > 0).float()"),
+                edit("adjacency.T", "(adjacency.T > 0).float()"),
             "the inner σ is missing: the messages are σ(X W₁)": edit("gelu(x @ w1)", "(x @ w1)"),
             "the outer σ is missing: it is applied to X W₂ + Δ": edit("return gelu", "return "),
             "the outer σ is applied to X W₂ alone; apply it to the sum X W₂ + Δ": edit("x @ w2 +", "x @ w2) + ("),
             "the inner σ is applied to the averaged messages; apply it to each message before averaging":
-                edit("heard.T @ gelu(x @ w1)", "gelu(heard.T @ x @ w1)"),
+                edit("adjacency.T @ gelu(x @ w1)", "gelu(adjacency.T @ x @ w1)"),
             "σ is applied to Δ once more, as in the paper; here it is σ(X W₂ + (AD⁻¹)ᵀ σ(X W₁)), as in the authors' "
-            "code": edit("heard.T @ gelu(x @ w1)", "gelu(heard.T @ gelu(x @ w1))"),
+            "code": edit("adjacency.T @ gelu(x @ w1)", "gelu(adjacency.T @ gelu(x @ w1))"),
             "the weights w1 and w2 are swapped: W₁ is for the messages, W₂ for the self-connection":
-                edit("x @ w2 + heard.T @ gelu(x @ w1)", "x @ w1 + heard.T @ gelu(x @ w2)"),
+                edit("x @ w2 + adjacency.T @ gelu(x @ w1)", "x @ w1 + adjacency.T @ gelu(x @ w2)"),
             "the weights are transposed, as in nn.Linear; here X is multiplied by W itself":
                 edit("x @ w2", "x @ w2.T", "x @ w1", "x @ w1.T"),
             "X itself is added, as in a residual connection; here it is X W₂": edit("x @ w2 +", "x +"),
         },
-        properties={"a node without predecessors is not σ(X W₂)": alone},
+        properties={"a node without predecessors is not σ(X W₂)": self_connection_only},
         hints=(
             "Three nodes, two dimensions, and weights of two by four. Which shape has each product in the formula? "
             "What remains of the formula for a node without predecessors?",
             "First compute each node's message, σ(X W₁); then the messages that each node receives, a weighted sum "
-            "over its predecessors; add the self-connection X W₂, and apply σ to the sum. In ``heard``, rows are "
+            "over its predecessors; add the self-connection X W₂, and apply σ to the sum. In ``adjacency``, rows are "
             "senders and columns receivers.",
-            "x @ w is the matrix product, * is element-wise. heard.T turns rows into columns. The GELU is "
+            "x @ w is the matrix product, * is element-wise. adjacency.T turns rows into columns. The GELU is "
             "torch.nn.functional.gelu; call it twice.",
         ),
     ),

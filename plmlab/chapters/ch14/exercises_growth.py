@@ -10,8 +10,8 @@ from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
 
 
-def grown_edges(
-    read: "Callable[[str, list[str]], tuple[list, list]]", named: list[str], most: int,
+def expand_graph(
+    read: "Callable[[str, list[str]], tuple[list, list]]", named: list[str], max_nodes: int,
 ) -> list[tuple[str, str]]:
     """The edges of the graph that CogQA's expansion loop builds, in the order in which they are found.
 
@@ -22,7 +22,7 @@ def grown_edges(
     clue): the hops, and the answers. Process all hops, and then all answers:
 
     - If there is already an edge from the node to the target, nothing happens.
-    - If the target is not in the graph, and the graph has ``most`` nodes, nothing happens.
+    - If the target is not in the graph, and the graph has ``max_nodes`` nodes, nothing happens.
     - Otherwise, add an edge from the node to the target, with this clue. The target is added to the
       graph if it is new. If it is a hop, it is also appended to the frontier, unless it is already
       there: a node that has been read is read again, because it has a new clue. Answers are not
@@ -35,7 +35,7 @@ def grown_edges(
         node = frontier.pop(0)
         hops, answers = read(node, [clue for (_, target), clue in edges.items() if target == node])
         for target, clue in [*hops, *answers]:
-            if (node, target) not in edges and (target in nodes or len(nodes) < most):
+            if (node, target) not in edges and (target in nodes or len(nodes) < max_nodes):
                 edges[node, target] = clue
                 nodes.add(target)
                 if (target, clue) in hops and target not in frontier:
@@ -65,7 +65,7 @@ class LittleSystem1:
 
     pages: dict[str, list[Finding]]
     fits: int = 9
-    asked: int = field(default=0, init=False, compare=False)
+    calls: int = field(default=0, init=False, compare=False)
 
     def __call__(self, node: object, clues: object) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Hops and answers, each as (target, clue)."""
@@ -73,9 +73,9 @@ class LittleSystem1:
                 isinstance(clue, str) for clue in clues):
             raise ValueError("read(node, clues) takes one node: its name, and a list of its clues, which are words. "
                              f"It was called with {node!r:.40} and {clues!r:.60}")
-        self.asked += 1
-        if self.asked > PATIENCE:
-            self.asked = 0
+        self.calls += 1
+        if self.calls > PATIENCE:
+            self.calls = 0
             raise ValueError(f"System 1 was called {PATIENCE} times, more than any question needs. Does a node go back "
                              "to the frontier only if a *new* edge leads to it?")
         seen = ["", *clues[:self.fits]]
@@ -85,7 +85,7 @@ class LittleSystem1:
 
 
 def draw_questions(_: Generator) -> Probes:
-    """Inputs for 14.5: name → (read, named, most)."""
+    """Inputs for 14.5: name → (read, named, max_nodes)."""
     hop = Finding
 
     def answer(target: str, clue: str, needs: str = "") -> Finding:
@@ -195,13 +195,13 @@ def draw_answers(_: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "14.5", "the expansion loop", grown_edges, draw_questions,
+        "14.5", "the expansion loop", expand_graph, draw_questions,
         mistakes={
             "a node that was read is never read again; a new edge adds a new clue":
                 edit("while frontier:\n        node = frontier.pop(0)", "for node in frontier:"),
             "a node already in the graph gets no further edges, as in a tree; every new edge is added":
-                edit("(node, target) not in edges and (target in nodes or len(nodes) < most)",
-                     "target not in nodes and len(nodes) < most"),
+                edit("(node, target) not in edges and (target in nodes or len(nodes) < max_nodes)",
+                     "target not in nodes and len(nodes) < max_nodes"),
             "an edge to a node already in the graph is added, but the node is not added to the frontier again":
                 edit("edges[node, target] = clue", "edges[node, target], before = clue, {*nodes}",
                      "target not in frontier", "target not in before"),
@@ -212,7 +212,7 @@ EXERCISES = (
                 edit(" if target == node", ""),
             "answers are added to the frontier too, and are read": edit("(target, clue) in hops and ", ""),
             "a full graph gets no further edges; an edge between two of its nodes is still added":
-                edit("(target in nodes or len(nodes) < most)", "len(nodes) < most"),
+                edit("(target in nodes or len(nodes) < max_nodes)", "len(nodes) < max_nodes"),
             "the loop stops at the first answer; it goes on until the frontier is empty":
                 edit("return [*edges]", "    if answers:\n            break\n    return [*edges]"),
             "an edge that is found again gets the new clue; it keeps its first one":

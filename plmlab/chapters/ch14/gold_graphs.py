@@ -99,26 +99,26 @@ def span_in(pages: ArticlePages, clue: Clue, name: str) -> Span:
     return len(pages.ids(words[:start])), len(pages.ids(words[:start + len(name.split())]))
 
 
-def query_of_system2(question: Question, pages: ArticlePages, graph: GoldGraph) -> tuple[int, ...]:
+def system2_target(question: Question, pages: ArticlePages, graph: GoldGraph) -> tuple[int, ...]:
     """The target of System 2, with nodes given by their indices (see `CognitiveExample`)."""
     numbers = graph.numbers
     kind = KINDS[question.form]
     if kind == "special":
         return (numbers[" ".join(question.answer)],)
     first, second = pages.named(pages.ids(question.words))
-    compared = [numbers[teller(graph, name)] for name in (first, second)]
+    compared = [numbers[value_node(graph, name)] for name in (first, second)]
     outcome = question.answer == ("yes",) if kind == "yes-no" else " ".join(question.answer) == second
     return (*compared, int(outcome))
 
 
-def teller(graph: GoldGraph, name: str) -> str:
+def value_node(graph: GoldGraph, name: str) -> str:
     """The node whose page states the compared value, on the path from a compared entity."""
     while not graph.nodes[name].answers:
         name = next(target for source, target in graph.edges if source == name)
     return name
 
 
-def told_on_pages(graph: GoldGraph, pages: ArticlePages) -> Iterator[tuple[Sentence, str, int]]:
+def sentences_on_pages(graph: GoldGraph, pages: ArticlePages) -> Iterator[tuple[Sentence, str, int]]:
     """All sentences of the expanded pages, each with its title and index."""
     for name, node in graph.nodes.items():
         if node.read_on:
@@ -126,10 +126,10 @@ def told_on_pages(graph: GoldGraph, pages: ArticlePages) -> Iterator[tuple[Sente
                 yield sentence, name, number
 
 
-def other_hops(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
+def negative_hops(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
     """Negative hop nodes: other entities that have a page and are mentioned on the pages of the graph, in random
     order."""
-    mentions = [(mention.entity, name, number) for sentence, name, number in told_on_pages(graph, pages)
+    mentions = [(mention.entity, name, number) for sentence, name, number in sentences_on_pages(graph, pages)
                 for mention in sentence.mentions]
     for key, name, number in shuffled(rng, mentions):
         title = pages.world.facts[key].name
@@ -137,17 +137,18 @@ def other_hops(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[G
             yield GoldNode(title, ((name, number),))
 
 
-def other_answers(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
+def negative_answers(graph: GoldGraph, pages: ArticlePages, rng: Random) -> Iterator[GoldNode]:
     """Negative answer nodes: names, years and numbers on the pages of the graph that are not nodes, one per sentence,
     in random order."""
-    for sentence, name, number in shuffled(rng, told_on_pages(graph, pages)):
+    for sentence, name, number in shuffled(rng, sentences_on_pages(graph, pages)):
         spans = salient(sentence, pages.world.facts)
         values = {" ".join(sentence.words[start:end]): None for (start, end), _ in spans}
         if others := [words for words in values if words not in graph.nodes]:
             yield GoldNode(choice(rng, others), ((name, number),), read_on=False)
 
 
-def read(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabulary, time: int, clues: bool) -> Example:
+def node_input(question: Question, node: GoldNode, pages: ArticlePages, vocab: Vocabulary, time: int, clues: bool,
+               ) -> Example:
     """System 1's input for a node, with the targets, in at most ``time`` positions; ``clues`` determines whether the
     node's clues are included."""
     along = [pages.sentences(title)[number] for title, number in node.clues] if clues else []
@@ -162,11 +163,12 @@ def example(question: Question, pages: ArticlePages, vocab: Vocabulary, time: in
             negatives: int = NEGATIVES) -> CognitiveExample:
     """A training example for CogQA: a question with its gold graph and ``negatives`` negative nodes of each kind."""
     graph = gold_graph(question, pages)
-    queried, kind = query_of_system2(question, pages, graph), KINDS[question.form]
-    for node in islice(other_hops(graph, pages, rng), negatives):
+    queried, kind = system2_target(question, pages, graph), KINDS[question.form]
+    for node in islice(negative_hops(graph, pages, rng), negatives):
         graph.add(node)
-    for node in islice(other_answers(graph, pages, rng), negatives if kind == "special" else 0):
+    for node in islice(negative_answers(graph, pages, rng), negatives if kind == "special" else 0):
         graph.add(node)
     numbers = graph.numbers
-    return CognitiveExample(tuple(read(question, node, pages, vocab, time, clues) for node in graph.nodes.values()),
-                            tuple((numbers[source], numbers[target]) for source, target in graph.edges), kind, queried)
+    inputs = tuple(node_input(question, node, pages, vocab, time, clues) for node in graph.nodes.values())
+    return CognitiveExample(inputs, tuple((numbers[source], numbers[target]) for source, target in graph.edges),
+                            kind, queried)

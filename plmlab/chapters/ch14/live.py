@@ -19,7 +19,7 @@ UPDATES, BATCH, RATE, NEGATIVES = 160, 4, 2e-3, 1
 
 
 @cache
-def known() -> dict[str, tuple[Question, ...]]:
+def training_questions() -> dict[str, tuple[Question, ...]]:
     """Map each kind to its training questions."""
     some = [question for kind in ("one-hop", "bridge") for question in training_rows(kind)]
     return {shape: tuple(question for question in some if question.shape == shape) for shape in SHAPES}
@@ -31,13 +31,13 @@ def batches(seed: int, time: int) -> Callable[[int], CognitiveBatch]:
 
     def batch(step: int) -> CognitiveBatch:
         rng = Random(f"{seed}:{step}")
-        drawn = [choice(rng, known()[choice(rng, SHAPES)]) for _ in range(BATCH)]
+        drawn = [choice(rng, training_questions()[choice(rng, SHAPES)]) for _ in range(BATCH)]
         return CognitiveBatch.of([example(question, articles, articles.tokenizer.vocab, time, rng, negatives=NEGATIVES)
                                   for question in drawn], pad=articles.tokenizer.vocab.need("pad"))
     return batch
 
 
-def test_set(hops: int, most: int = 40) -> list[Question]:
+def test_questions(hops: int, limit: int = 40) -> list[Question]:
     """Test questions of the five kinds with this number of hops, none of which occurs in training."""
     candidates = (question for kind in ("one-hop", "bridge") for question in world.full().questions(kind, "test", 0))
-    return [*islice((one for one in candidates if one.shape in SHAPES and one.hops == hops), most)]
+    return [*islice((one for one in candidates if one.shape in SHAPES and one.hops == hops), limit)]

@@ -8,15 +8,15 @@ from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.questions.bank import Question
 
 
-def preset(question: Question, told: ArticlePages, title: str, note: str = "") -> CognitiveGraphPreset:
+def preset(question: Question, articles: ArticlePages, title: str, note: str = "") -> CognitiveGraphPreset:
     """A question as a preset with this title; ``note`` is shown when the graph is complete."""
-    graph = gold_graph(question, told)
+    graph = gold_graph(question, articles)
     edges = {(source, name): sentence for name, node in graph.nodes.items() for source, sentence in node.clues}
     return CognitiveGraphPreset(title, question.text, KINDS[question.form], Gold(tuple(graph.nodes), edges),
                                 " ".join(question.answer), note)
 
 
-TRIED = (
+PRESETS = (
     ("3 hops", "company that Thomas Weber", "three hops", ""),
     ("3 hops", "director of A Gentle Bridge", "two ways to a country",
      "Two paths lead from the film to a country: through its director's birthplace, and through Brookdale, a town "
@@ -32,7 +32,7 @@ TRIED = (
 it fails."""
 
 
-def tried() -> list[CognitiveGraphPreset]:
+def presets() -> list[CognitiveGraphPreset]:
     """The presets of the chapter's lab."""
     return [preset(next(one for one in questions("test")[group] if words in one.text), pages("test"), title, note)
-            for group, words, title, note in TRIED]
+            for group, words, title, note in PRESETS]

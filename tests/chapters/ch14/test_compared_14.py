@@ -11,7 +11,7 @@ import torch
 
 from plmlab.chapters.ch14 import test_set, training
 from plmlab.chapters.ch14.answering import answer_question, start_search
-from plmlab.chapters.ch14.compared import BOTH, GOLD, compared_questions, measured_by
+from plmlab.chapters.ch14.compared import BOTH, GOLD, compared_attribute, comparison_questions
 from plmlab.checkpoints import load
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.models.single_pass_reader import SinglePassReader
@@ -34,7 +34,7 @@ class Told(Parts):
     def arm(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
         return {group: {"exact": len(name) + lr + seed} for group in GROUPS}
 
-    def led(self, folder: str, lr: float, seed: int, hops: int) -> dict[str, Any]:
+    def with_gold_hops(self, folder: str, lr: float, seed: int, hops: int) -> dict[str, Any]:
         return {group: {"exact": 100 * hops + seed} for group in GROUPS}
 
     def threshold_on_development(self, folder: str, lr: float, seed: int, least: float) -> float:
@@ -52,13 +52,22 @@ class Told(Parts):
     def comparisons(self, folder: str, lr: float, seed: int) -> dict[str, float]:
         return {"the same?": 0.5 + seed / 10}
 
-    def ranked(self) -> dict[str, Any]:
+    def retrieval_alone(self) -> dict[str, Any]:
         return {"one hop": {"exact": 0.3}}
 
-    def tuned(self, folder: str) -> dict[str, str]:
+    def baseline(self, name: str) -> str:
+        return f"scores of {name}"
+
+    def row(self, name: str) -> dict[str, dict[str, float]]:
+        return {"2 hops": {"exact": 0.1}, "3 hops": {"exact": 0.7 if name.startswith("led") else 0.1}}
+
+    def group_means(self, group: str) -> dict[str, float]:
+        return {"choice": len(group)}
+
+    def fine_tune(self, folder: str) -> dict[str, str]:
         return {"device": "a GPU"}
 
-    def asked(self, folder: str) -> dict[str, str]:
+    def evaluate(self, folder: str) -> dict[str, str]:
         return {"wikipedia": "rows"}
 
 
@@ -66,6 +75,9 @@ def test_the_recipe_puts_its_experiments_together() -> None:
     numbers = recipe.main(Told(Path("somewhere.jsonl")))
     assert numbers["on Wikipedia"] == {"device": "a GPU", "updates": on_wikipedia.UPDATES, "lr": on_wikipedia.RATE,
                                        "wikipedia": "rows"}
+    assert numbers["gold path"]["fails"] == {"2 hops": "the answer span", "3 hops": "the path"}
+    assert numbers["candidates"]["one hop"] == {"choice": 7}
+    assert numbers["multi-hop baselines"]["iterated word overlap"] == "scores of iterated word overlap"
     told = numbers["compared"]
     assert told["rates"] == [(1e-3, 0.5), (3e-3, 0.7), (1e-2, 0.8), (3e-2, 0.6)], "the grid grew past its edge"
     assert {name: one["lr"] for name, one in told["arms"].items()} == {
@@ -73,14 +85,15 @@ def test_the_recipe_puts_its_experiments_together() -> None:
     for name, one in told["arms"].items():
         assert one["groups"]["2 hops"]["exact"]["values"] == [len(name) + one["lr"] + seed for seed in arms.SEEDS]
         assert one["device"] == ["device of 0", "device of 1"]
-    assert told["led"][compared.ALL]["one hop"]["exact"]["mean"] == 901
-    assert told["surer"]["least"] == 0.1 and told["surer"]["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
-    assert told["deaf"]["one hop"]["exact"]["values"] == [0.9, 0.91, 0.92]
+    assert told["gold hops"][compared.ALL]["one hop"]["exact"]["mean"] == 901
+    threshold = told["confidence threshold"]
+    assert threshold["least"] == 0.1 and threshold["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
+    assert told["no message passing"]["one hop"]["exact"]["values"] == [0.9, 0.91, 0.92]
     for name, lr in ((BOTH, learning.RATE), (GOLD, 1e-2)):
         new = told["new compositions"][name]["2 hops"]["exact"]
         assert new["values"] == [len(name) + lr + seed for seed in arms.SEEDS]
     assert told["comparisons"]["the same?"]["values"] == [0.5, 0.6, 0.7]
-    assert dict(told["surer"]["development"])[0.1] == pytest.approx(2.0)
+    assert dict(threshold["development"])[0.1] == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("name", [*arms.COGQA, *arms.READERS])
@@ -119,11 +132,11 @@ def test_sure_hops_are_a_part_of_those_that_the_threshold_lets_through() -> None
 
 
 def test_comparisons_are_told_by_what_is_compared() -> None:
-    kinds = Counter(measured_by(question) for _, question in compared_questions())
+    kinds = Counter(compared_attribute(question) for _, question in comparison_questions())
     assert sum(kinds.values()) == 600 and set(kinds) == {
         "the same?", "birth_year", "population", "film_year", "published_in", "founded_in"}
-    for _, question in compared_questions():
-        if (what := measured_by(question)) != "the same?":
+    for _, question in comparison_questions():
+        if (what := compared_attribute(question)) != "the same?":
             sign = next(edge.relation for edge in question.graph.edges if edge.clue is None)
             assert sign in "<>" and what in {fact.relation for fact in question.facts}
 

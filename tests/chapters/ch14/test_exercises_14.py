@@ -74,12 +74,13 @@ def test_shares_are_those_of_a_walk_against_the_edges() -> None:
     for seed in range(5):
         edges = drawn(seed, 6, 6) > 0.4
         walk = nx.stochastic_graph(nx.from_numpy_array(edges.numpy().astype(float), create_using=nx.DiGraph).reverse())
-        torch.testing.assert_close(right.equal_shares(edges), torch.from_numpy(nx.to_numpy_array(walk)).float().T)
-        torch.testing.assert_close(right.equal_shares(edges), CognitiveGNN.shares(edges.float()))
+        expected = torch.from_numpy(nx.to_numpy_array(walk)).float().T
+        torch.testing.assert_close(right.normalized_adjacency(edges), expected)
+        torch.testing.assert_close(right.normalized_adjacency(edges), CognitiveGNN.shares(edges.float()))
 
 
 def test_a_node_that_nobody_leads_to_hears_nothing() -> None:
-    assert right.equal_shares(right.table(3, (0, 2), (1, 2))).tolist() == [[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]]
+    assert right.normalized_adjacency(right.graph(3, (0, 2), (1, 2))).tolist() == [[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]]
 
 
 def gelu(number: float) -> float:
@@ -88,8 +89,9 @@ def gelu(number: float) -> float:
 
 def test_a_round_by_hand() -> None:
     """Nodes 0 and 1 lead to node 2: X W₁ = 1, 3, 0; X W₂ = 0, 1, −1; node 2 hears half of each."""
-    x, heard = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.5, -0.5]]), right.equal_shares(right.table(3, (0, 2), (1, 2)))
-    after = right.graph_round(x, heard, torch.tensor([[1.0], [1.0]]), torch.tensor([[-0.5], [2.0]]))
+    x = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.5, -0.5]])
+    heard = right.normalized_adjacency(right.graph(3, (0, 2), (1, 2)))
+    after = right.gnn_layer(x, heard, torch.tensor([[1.0], [1.0]]), torch.tensor([[-0.5], [2.0]]))
     said = [gelu(1.0), gelu(3.0)]
     assert after.flatten().tolist() == pytest.approx(
         [gelu(-0.5), gelu(1.0), gelu(-1.25 + sum(said) / 2)], abs=1e-5)
@@ -102,7 +104,7 @@ def test_a_round_is_that_of_system_2() -> None:
             linear.weight.copy_(drawn(linear.weight.shape[0], 5, 5))
         layer.retained.weight.mul_(-0.7)
         shares = CognitiveGNN.shares(edges.float())
-        mine = right.graph_round(x, shares, layer.passed_on.weight.T, layer.retained.weight.T)
+        mine = right.gnn_layer(x, shares, layer.passed_on.weight.T, layer.retained.weight.T)
         torch.testing.assert_close(layer(x, shares), mine)
 
 
@@ -365,13 +367,13 @@ def other(fn, change):
     ("14.1", other(right.pointing_loss, lambda loss, *_: loss + 0.01), "below that of the most probable target, or"),
     ("14.2", other(right.pointed_spans, lambda spans, *_: spans[:2]), "At [2]: yours is nothing, expected (1, 4)"),
     ("14.2", other(right.pointed_spans, lambda spans, *_: torch.tensor(spans)), "is [[2, 4]]; expected a list"),
-    ("14.3", other(right.equal_shares, lambda shares, *_: shares + 0.01), "not 0 where there is no edge"),
-    ("14.3", other(right.equal_shares, lambda shares, *_: 0.9 * shares), "column with edges does not sum to 1"),
-    ("14.3", other(right.equal_shares, lambda shares, *_: shares.T), "ours is transposed"),
-    ("14.4", other(right.graph_round, lambda x, *_: x + 0.1), "node without predecessors is not σ(X W₂)"),
-    ("14.4", other(right.graph_round, lambda x, _, heard, *__: x + 0.1 * heard.any(0)[:, None]), "At [1, 0]: yours"),
-    ("14.5", other(growth.grown_edges, lambda edges, *_: dict.fromkeys(edges)), "of type dict; expected a list"),
-    ("14.5", other(growth.grown_edges, lambda edges, *_: [*edges, ("A", "A")]), "yours is (A, A), expected nothing"),
+    ("14.3", other(right.normalized_adjacency, lambda shares, *_: shares + 0.01), "not 0 where there is no edge"),
+    ("14.3", other(right.normalized_adjacency, lambda shares, *_: 0.9 * shares), "column with edges does not sum to 1"),
+    ("14.3", other(right.normalized_adjacency, lambda shares, *_: shares.T), "ours is transposed"),
+    ("14.4", other(right.gnn_layer, lambda x, *_: x + 0.1), "node without predecessors is not σ(X W₂)"),
+    ("14.4", other(right.gnn_layer, lambda x, _, heard, *__: x + 0.1 * heard.any(0)[:, None]), "At [1, 0]: yours"),
+    ("14.5", other(growth.expand_graph, lambda edges, *_: dict.fromkeys(edges)), "of type dict; expected a list"),
+    ("14.5", other(growth.expand_graph, lambda edges, *_: [*edges, ("A", "A")]), "yours is (A, A), expected nothing"),
     ("14.6", other(growth.joint_f1, lambda score, *_: 0.9 * score), "ours is 0.45, expected 0.5"),
 ])
 def test_what_is_wrong_is_said_of_an_answer_that_no_list_foresees(number: str, answer, words: str) -> None:

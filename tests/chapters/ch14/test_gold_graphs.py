@@ -9,7 +9,7 @@ import pytest
 
 from plmlab import world
 from plmlab.chapters.ch14 import gold_graphs
-from plmlab.chapters.ch14.gold_graphs import NEGATIVES, example, gold_graph, query_of_system2, teller
+from plmlab.chapters.ch14.gold_graphs import NEGATIVES, example, gold_graph, system2_target, value_node
 from plmlab.chapters.ch14.training import pages
 from plmlab.hf import minilm
 from plmlab.objectives.cognitive_graphs import CognitiveExample
@@ -76,13 +76,13 @@ def test_what_is_asked_of_system_two(split: str) -> None:
     told, outcomes = pages(split), []
     for question in questions(split):
         graph = gold_graph(question, told)
-        names, wanted = [*graph.nodes], query_of_system2(question, told, graph)
+        names, wanted = [*graph.nodes], system2_target(question, told, graph)
         if question.kind != "comparison":
             assert [names[node] for node in wanted] == [" ".join(question.answer)]
             continue
         one, other, outcome = wanted
         compared = [names[one], names[other]]
-        assert compared == [teller(graph, name) for name in told.named(ids(question.words))]
+        assert compared == [value_node(graph, name) for name in told.named(ids(question.words))]
         assert all(graph.nodes[name].answers for name in compared)
         outcomes.append(outcome)
         if question.form == "yes-no":

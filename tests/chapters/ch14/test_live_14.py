@@ -7,10 +7,11 @@ from plmlab.chapters.ch14 import live
 
 
 def test_all_five_kinds_are_drawn_and_none_is_examined() -> None:
-    assert tuple(live.known()) == live.SHAPES and all(len(some) > 30 for some in live.known().values())
-    known = {frozenset(one.facts) for some in live.known().values() for one in some}
+    known = live.training_questions()
+    assert tuple(known) == live.SHAPES and all(len(some) > 30 for some in known.values())
+    known = {frozenset(one.facts) for some in live.training_questions().values() for one in some}
     for hops, least in ((1, 30), (2, 40), (3, 8)):
-        asked = live.test_set(hops)
+        asked = live.test_questions(hops)
         assert len(asked) >= least and {one.hops for one in asked} == {hops}
         assert {one.shape for one in asked} <= set(live.SHAPES)
         assert not known & {frozenset(one.facts) for one in asked}

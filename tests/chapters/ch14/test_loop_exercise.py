@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from plmlab.chapters.ch14.exercises_growth import PATIENCE, Finding, LittleSystem1, grown_edges
+from plmlab.chapters.ch14.exercises_growth import PATIENCE, Finding, LittleSystem1, expand_graph
 from plmlab.draws import randint
 from plmlab.example import Batch
 from plmlab.exercises import case
@@ -31,7 +31,8 @@ def test_a_run_by_hand() -> None:
         asked.append((node, clues))
         return ([("D", "in b")] if "in c" in clues else [], [("1931", "of b")]) if node == "B" else told[node]
 
-    assert grown_edges(read, ["A"], 9) == [("A", "B"), ("A", "C"), ("B", "1931"), ("C", "B"), ("B", "D"), ("D", "1974")]
+    edges = [("A", "B"), ("A", "C"), ("B", "1931"), ("C", "B"), ("B", "D"), ("D", "1974")]
+    assert expand_graph(read, ["A"], 9) == edges
     assert asked == [("A", []), ("B", ["in a"]), ("C", ["by a"]), ("B", ["in a", "in c"]), ("D", ["in b"])]
 
 
@@ -68,7 +69,7 @@ def fixpoint(read: LittleSystem1, named: list[str]) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_edges_are_those_of_the_fixpoint(seed: int) -> None:
     world = little_world(seed)
-    edges = grown_edges(world, ["A", "B"], 99)
+    edges = expand_graph(world, ["A", "B"], 99)
     assert {*edges} == fixpoint(world, ["A", "B"]) and len({*edges}) == len(edges)
 
 
@@ -80,7 +81,7 @@ def test_in_these_worlds_it_matters_that_pages_are_read_again() -> None:
             hops, answers = ([], []) if node in done else read(node, clues)
             done.add(node)
             return hops, answers
-        return {*grown_edges(unless_done, named, 99)}
+        return {*expand_graph(unless_done, named, 99)}
     assert sum(once(little_world(s), ["A", "B"]) != fixpoint(little_world(s), ["A", "B"]) for s in range(20)) > 5
 
 
@@ -138,7 +139,7 @@ def test_the_edges_are_those_that_plmlabs_growth_finds(seed: int) -> None:
     world = little_world(seed)
     asked = CogQASearch(WorldReader(world), WorldPages(world), WORDS.vocab, WORDS.encode("A B", plain=True), "special",
                         max_hops=9, max_answers=9, max_nodes=99)
-    assert {*asked.finished().graph.edges} == {*grown_edges(world, ["A", "B"], 99)}
+    assert {*asked.finished().graph.edges} == {*expand_graph(world, ["A", "B"], 99)}
 
 
 # The little System 1
@@ -157,7 +158,7 @@ def test_who_never_ends_is_told_so() -> None:
     with pytest.raises(ValueError, match=f"called {PATIENCE} times, .* only if a \\*new\\* edge leads to it"):
         while frontier:
             frontier += [target for target, _ in read(frontier.pop(0), [])[0]]
-    assert grown_edges(read, named, 9) == grown_edges(*case("14.5", 3))
+    assert expand_graph(read, named, 9) == expand_graph(*case("14.5", 3))
 
 
 def test_only_so_many_clues_fit() -> None:

@@ -11,7 +11,7 @@ from plmlab.chapters.ch14.training import pages
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from studies.ch14.oracles import Led
+from studies.ch14.oracles import GoldPathSearch
 
 ASKED = test_set.questions("test")["3 hops"][:4] + test_set.questions("test")["2 hops"][:4]
 
@@ -33,7 +33,7 @@ def test_so_many_hops_are_led(model: CogQA, hops: int) -> None:
     told = pages("test")
     for question in ASKED:
         gold = gold_graph(question, told)
-        asked = start_search(model, told, question, Led, gold=gold, led=hops)
+        asked = start_search(model, told, question, GoldPathSearch, gold=gold, gold_hops=hops)
         *_, last = asked.states()
         ways = [told.title(key) for key in question.needed]
         expected = set(ways[:hops + 1])
@@ -48,6 +48,6 @@ def test_so_many_hops_are_led(model: CogQA, hops: int) -> None:
 def test_led_by_none_it_is_as_it_always_is(model: CogQA) -> None:
     told = pages("test")
     for question in ASKED[:3]:
-        plain, led = start_search(model, told, question), start_search(model, told, question, Led,
+        plain, led = start_search(model, told, question), start_search(model, told, question, GoldPathSearch,
                                                                        gold=gold_graph(question, told))
         assert [*plain.finished().graph.edges(data=True)] == [*led.finished().graph.edges(data=True)]

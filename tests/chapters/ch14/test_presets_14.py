@@ -6,7 +6,7 @@ import pytest
 
 from plmlab import world
 from plmlab.chapters.ch14.answering import start_search
-from plmlab.chapters.ch14.presets import TRIED, preset, tried
+from plmlab.chapters.ch14.presets import PRESETS, preset, presets
 from plmlab.chapters.ch14.test_set import questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.checkpoints import load
@@ -33,7 +33,7 @@ def test_what_is_said_to_fail_does_and_for_the_reason_that_is_told() -> None:
     model, _ = load("cogqa-world")
     told = pages("test")
     found = []
-    for (group, words, _, _), made in zip(TRIED, tried(), strict=True):
+    for (group, words, _, _), made in zip(PRESETS, presets(), strict=True):
         question = next(one for one in questions("test")[group] if words in one.text)
         asked = start_search(model, told, question)
         state = asked.finished()

@@ -40,7 +40,7 @@ def test_means_by_hand() -> None:
     nothing = outcome(question, told, None, set(), 0)
     assert (perfect.joint.exact, perfect.joint.f1, nothing.joint.f1) == (1, 1, 0)
     assert half.supporting.precision == 1 and half.supporting.recall == 0.5 and half.joint.exact == 0
-    numbers = outcomes.told([perfect, half, nothing])
+    numbers = outcomes.mean_scores([perfect, half, nothing])
     assert numbers == pytest.approx({
         "exact": 2 / 3, "f1": 2 / 3, "read": 1, "supporting exact": 1 / 3, "supporting f1": fmean([1, 2 / 3, 0]),
         "joint exact": 1 / 3, "joint f1": fmean([1, 2 / 3, 0])})

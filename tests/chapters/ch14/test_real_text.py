@@ -9,7 +9,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch14 import learning, real_text
-from studies.ch14.real_text import learned, on_minilm
+from studies.ch14.real_text import fine_tuned, on_minilm
 
 
 def test_it_stands_on_minilm() -> None:
@@ -43,7 +43,7 @@ def test_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = BERT(BERTConfig(len(pieces()), 512, 2, 16, 2, 32))
     monkeypatch.setattr(real_text, "minilm", lambda: (encoder, pieces()))
     monkeypatch.setattr(learning, "BATCH", 2)
-    one, other = (learned(seed, 10, 1e-2, show=False) for seed in (0, 1))
+    one, other = (fine_tuned(seed, 10, 1e-2, show=False) for seed in (0, 1))
     assert not torch.equal(one.output.weight, other.output.weight)
     assert not torch.equal(one.encoder.layers[0].attention.q.weight, encoder.layers[0].attention.q.weight)
     batch = learning.batches(5, 512, pieces())(0)

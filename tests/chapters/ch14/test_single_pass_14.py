@@ -1,6 +1,7 @@
 """What the readers of one pass are given: pages, what fits, and where the answer stands in it."""
 
 from random import Random
+from typing import get_args
 
 import pytest
 
@@ -21,10 +22,10 @@ def words(question: Question, text: single_pass.Text) -> list[str]:
     return pages("test").tokenizer.tokens(example.tokens.tolist())
 
 
-@pytest.mark.parametrize("kind", readers.GIVEN)
-def test_texts_fit_and_begin_with_the_question_and_yes_and_no(kind: readers.Given) -> None:
+@pytest.mark.parametrize("kind", get_args(readers.InputPages))
+def test_texts_fit_and_begin_with_the_question_and_yes_and_no(kind: readers.InputPages) -> None:
     for question in ASKED:
-        text = readers.given(kind, question, "test", TIME, Random(0))
+        text = readers.input_text(kind, question, "test", TIME, Random(0))
         read = words(question, text)
         assert len(read) <= TIME and len(set(text)) == len(text) > 0
         asked = [*question.words]
@@ -61,7 +62,7 @@ def test_the_answer_is_where_it_is_told_though_its_words_stand_elsewhere_too() -
     told, found = pages("test"), 0
     for question in test_set.questions("test")["2 hops"]:
         text = readers.gold_text(question, "test", TIME, Random(0))
-        sentence, _, _ = single_pass.place(question, told, text)
+        sentence, _, _ = single_pass.answer_span(question, told, text)
         last = question.evidence[-1]
         assert text[sentence - 1] == Clue(told.title(last.article), last.sentence)
         spoken = [" ".join(told.article(told.keys[clue.title]).sentences[clue.sentence].words) for clue in text]

@@ -24,11 +24,11 @@ def record(ours: list[float], theirs: list[float]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("ours", "theirs", "said"), [
-    ([0.9, 0.8, 0.7], [0.9, 0.5, 0.1], "holds"),
-    ([0.9, 0.8, 0.7], [0.9, 0.5, 0.39], "holds in part"),
-    ([0.9, 0.8, 0.7], [0.5, 0.5, 0.1], "holds in part"),
-    ([0.9, 0.8, 0.3], [0.9, 0.5, 0.5], "fails"),
-    ([0.9, 0.8, 0.5], [0.9, 0.5, 0.505], "does not show"),
+    ([0.9, 0.8, 0.7], [0.9, 0.5, 0.1], "supported"),
+    ([0.9, 0.8, 0.7], [0.9, 0.5, 0.39], "partly supported"),
+    ([0.9, 0.8, 0.7], [0.5, 0.5, 0.1], "partly supported"),
+    ([0.9, 0.8, 0.3], [0.9, 0.5, 0.5], "not supported"),
+    ([0.9, 0.8, 0.5], [0.9, 0.5, 0.505], "no effect at this size"),
 ])
 def test_the_graph_helps_as_hops_grow(ours: list[float], theirs: list[float], said: str) -> None:
     numbers = record(ours, theirs)
@@ -38,38 +38,41 @@ def test_the_graph_helps_as_hops_grow(ours: list[float], theirs: list[float], sa
 
 def test_a_reader_whose_sentences_are_all_right_is_harder_to_beat() -> None:
     numbers = record([0.9, 0.8, 0.5], [0.9, 0.5, 0.45])
-    assert verdicts.graph_helps(numbers, "joint f1") == "holds in part"
-    assert verdicts.graph_helps(numbers, "f1") == "fails"
+    assert verdicts.graph_helps(numbers, "joint f1") == "partly supported"
+    assert verdicts.graph_helps(numbers, "f1") == "not supported"
 
 
-@pytest.mark.parametrize(("both", "alone", "said"), [
-    ((0.9, 0.8, 0.85), (0.87, 0.7, 0.8), "holds"), ((0.9, 0.8, 0.85), (0.87, 0.79, 0.8), "does not show"),
-    ((0.8, 0.8, 0.8), (0.83, 0.9, 0.83), "fails")])
-def test_system2_adds_seed_by_seed(both: tuple[float, ...], alone: tuple[float, ...], said: str) -> None:
-    numbers = {"arms": {BOTH: {"groups": {"2 hops": {"exact": told(*both), "alone": told(*alone)}}}}}
-    assert verdicts.system2_adds(numbers, "2 hops") == said
+@pytest.mark.parametrize(("system2", "choice", "said"), [
+    (0.83, 0.05, "supported"), (0.81, 0.05, "no effect at this size"), (0.79, 0.2, "no effect at this size"),
+    (0.77, 0.2, "not supported"), (0.99, 0.04, "cannot be tested"), (0.1, 0.0, "cannot be tested")])
+def test_system2_is_compared_with_every_simpler_choice(system2: float, choice: float, said: str) -> None:
+    for best in verdicts.SIMPLER:
+        simpler = dict.fromkeys(verdicts.SIMPLER, 0.5) | {best: 0.8}
+        assert verdicts.system2_adds({"choice": choice, "System 2": system2, **simpler}) == said
 
 
 @pytest.mark.parametrize(("without", "said"), [
-    ((0.5, 0.6, 0.77), "holds"), ((0.5, 0.6, 0.79), "does not show"), ((0.9, 0.9, 0.95), "fails")])
+    ((0.5, 0.6, 0.77), "supported"), ((0.5, 0.6, 0.79), "no effect at this size"), ((0.9, 0.9, 0.95), "not supported")])
 def test_what_an_arm_lacks_is_worth_something(without: tuple[float, ...], said: str) -> None:
     numbers = {"arms": {name: {"groups": {"2 hops": {"exact": told(*values)}}}
                         for name, values in ((BOTH, (0.8, 0.85, 0.82)), ("no clues", without))}}
-    assert verdicts.is_worth(numbers, "no clues", "2 hops") == said
+    assert verdicts.component_helps(numbers, "no clues", "2 hops") == said
 
 
 def test_losses_add_up_from_all_questions_to_those_that_are_right() -> None:
     def group(exact: float, among: float) -> dict[str, Any]:
         return {"3 hops": {"exact": told(exact), "among": told(among)}}
 
-    numbers = {"arms": {BOTH: {"groups": group(0.7, 0.8)}}, "led": {"1": group(0.8, 0.85), "9": group(0.95, 0.97)}}
-    assert verdicts.losses(numbers, "3 hops") == pytest.approx({
+    numbers = {"arms": {BOTH: {"groups": group(0.7, 0.8)}},
+               "gold hops": {"1": group(0.8, 0.85), "9": group(0.95, 0.97)}}
+    assert verdicts.error_shares(numbers, "3 hops") == pytest.approx({
         "no answer found": 0.03, "a later hop": 0.12, "the first hop": 0.05, "the choice": 0.1, "right": 0.7})
 
 
 @pytest.mark.parametrize(("one_hop", "bridges", "said"), [
-    ((1, 1, 0), (1, 0, 0), "holds"), ((0, 0, 0), (1, 0, 0), "fails"), ((1, 0, 0), (0, 0, 0), "does not show"),
-    ((0, 0, 0), (1, 1, 0), "does not show")])
+    ((1, 1, 0), (1, 0, 0), "supported"), ((0, 0, 0), (1, 0, 0), "not supported"),
+    ((1, 0, 0), (0, 0, 0), "no effect at this size"),
+    ((0, 0, 0), (1, 1, 0), "no effect at this size")])
 def test_what_carries_over_to_wikipedia(one_hop: tuple[int, ...], bridges: tuple[int, ...], said: str) -> None:
     rows = [{"form": form, "answer": {"exact": float(right)}} for form, some in (("one-hop", one_hop), (
         "bridge", bridges)) for right in some]

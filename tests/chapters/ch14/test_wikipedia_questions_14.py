@@ -17,7 +17,7 @@ from plmlab.objectives.cogqa_spans import fit_to_length
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text import articles
 from plmlab.text.wikipedia_links import link_graph
-from studies.ch14.wikipedia import answered_wikipedia, gold, place
+from studies.ch14.wikipedia import answered_wikipedia, gold, sentence_index
 
 EACH = pytest.mark.parametrize("question", questions(), ids=lambda question: question.text)
 POSITIONS = 512
@@ -73,7 +73,7 @@ def test_all_of_it_is_read(question: RealQuestion) -> None:
         assert len(read.clues) == len(clues)
         for step in question.steps:
             if step.page == name:
-                said = read.sentences[place(step, pages())]
+                said = read.sentences[sentence_index(step, pages())]
                 wanted = pages().ids(step.found.split())
                 assert any(said[at:at + len(wanted)] == wanted for at in range(len(said)))
 
@@ -89,7 +89,7 @@ def test_a_gold_graph_by_hand() -> None:
 @pytest.mark.parametrize("step", [Step("Alberta", "Calgary", "Alberta's capital"), Step("Nowhere", "Alberta", "is")])
 def test_what_no_sentence_says(step: Step) -> None:
     with pytest.raises(ValueError, match=f"no sentence of the page {step.page!r}"):
-        place(step, pages())
+        sentence_index(step, pages())
 
 
 def small() -> ModelSpec:
@@ -116,7 +116,7 @@ class Knowing(SelfLoopCogQA):
                 paragraph = segments.index(1)
                 for step in question.steps:
                     if text[paragraph:][:6] == sum(pages().sentences(step.page), ())[:6]:
-                        sentences, number = pages().sentences(step.page), place(step, pages())
+                        sentences, number = pages().sentences(step.page), sentence_index(step, pages())
                         wanted, said = pages().ids(step.found.split()), sentences[number]
                         at = next(at for at in range(len(said)) if said[at:at + len(wanted)] == wanted)
                         first = paragraph + sum(map(len, sentences[:number])) + at

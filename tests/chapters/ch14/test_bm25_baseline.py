@@ -1,7 +1,7 @@
 """What the ranking by shared words answers."""
 
 from plmlab.chapters.ch14 import test_set
-from plmlab.chapters.ch14.retrieved import spelled
+from plmlab.chapters.ch14.bm25_baseline import normalized_words
 from plmlab.chapters.ch14.training import pages
 from studies.ch14.ranking import Ranking
 
@@ -9,7 +9,7 @@ SEARCH = Ranking(pages("test"))
 
 
 def test_words_are_compared_without_case_articles_and_punctuation() -> None:
-    assert spelled(["The", "Old", "Café", ",", "a", "home"]) == ["old", "café", "home"]
+    assert normalized_words(["The", "Old", "Café", ",", "a", "home"]) == ["old", "café", "home"]
 
 
 def test_a_page_is_found_by_its_own_first_sentence() -> None:
@@ -20,7 +20,7 @@ def test_a_page_is_found_by_its_own_first_sentence() -> None:
 
 def test_sentences_that_share_more_rare_words_come_first() -> None:
     question = next(one for one in test_set.questions("test")["one hop"])
-    shared = [set(spelled(question.words)) & set(spelled(clue.title.split()) + spelled(
+    shared = [set(normalized_words(question.words)) & set(normalized_words(clue.title.split()) + normalized_words(
         SEARCH.pages.article(SEARCH.pages.keys[clue.title]).sentences[clue.sentence].words))
               for clue in SEARCH.sentences(question, 5)]
     assert all(shared)
@@ -33,4 +33,5 @@ def test_answers_are_of_their_kind() -> None:
         assert SEARCH.answer(one) in SEARCH.pages.named(SEARCH.pages.ids(one.words))
     for one in asked["2 hops"][:20]:
         answer = SEARCH.answer(one)
-        assert not answer or not set(spelled(answer.split())) <= set(spelled(one.words)), "not of the question"
+        words = set(normalized_words(answer.split()))
+        assert not answer or not words <= set(normalized_words(one.words)), "not of the question"

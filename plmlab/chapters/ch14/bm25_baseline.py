@@ -10,7 +10,7 @@ from plmlab.world.datasets.pages import ArticlePages
 from plmlab.world.questions.bank import Question
 
 
-def spelled(words: Sequence[str]) -> list[str]:
+def normalized_words(words: Sequence[str]) -> list[str]:
     """Normalize words for matching: lower case, without punctuation and articles."""
     return normalised(" ".join(words)).split()
 
@@ -27,10 +27,10 @@ class Search:
 
     def words(self, title: str) -> list[list[str]]:
         """The sentences of a page as normalized words."""
-        return [spelled(one.words) for one in self.pages.article(self.pages.keys[title]).sentences]
+        return [normalized_words(one.words) for one in self.pages.article(self.pages.keys[title]).sentences]
 
-    def titles(self, question: Question, most: int) -> list[str]:
-        """Titles of the ``most`` pages with the highest BM25 scores for a question, best first."""
+    def titles(self, question: Question, limit: int) -> list[str]:
+        """Titles of the ``limit`` pages with the highest BM25 scores for a question, best first."""
         titles = [*self.pages.keys]
-        ranked, = self._by_page.search([spelled(question.words)], most).lists()
+        ranked, = self._by_page.search([normalized_words(question.words)], limit).lists()
         return [titles[number] for number in ranked]
