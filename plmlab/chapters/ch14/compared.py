@@ -1,16 +1,30 @@
-"""Constants for comparing CogQA with its baselines: names of variants, groups of multi-hop questions, and the
-attributes that comparison questions compare. The study, with the rules fixed before its runs, is
+"""CogQA compared with its baselines: names of variants, groups of multi-hop questions, rows of the tables, and
+the attributes that comparison questions compare. The study, with the rules fixed before its runs, is
 `studies.ch14.compared`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from plmlab.chapters.ch14.test_set import SPLITS, questions
+from plmlab.tables import spreads
 from plmlab.world.questions.bank import Question
 
 BOTH, GOLD, TOP = "both systems", "one pass over gold pages", "one pass over top pages"
 MARGIN = 0.02
 """Minimum difference in score for one to count as above the other."""
 HOPPING = ("one hop", "2 hops", "3 hops")
+
+
+def score_rows(numbers: Mapping[str, Any], measure: str) -> dict[str, list[str]]:
+    """Model or baseline → a score in percent on the known routes by hops, then on the new compositions; "–" if not
+    measured. ``numbers`` are the chapter's recorded results."""
+    arms, new = numbers["compared"]["arms"], numbers["compared"]["new compositions"]
+    rows = {name: [*spreads(arms[arm]["groups"][group][measure] for group in HOPPING),
+                   *(spreads(new[arm][group][measure] for group in HOPPING[1:]) if arm in new else "––")]
+            for name, arm in (("CogQA", BOTH), (TOP, TOP), (GOLD, GOLD))}
+    for name, parts in numbers["multi-hop baselines"].items():
+        rows[name] = [f"{100 * scores[measure]:.0f}" for groups in parts.values() for scores in groups.values()]
+    return rows
 
 
 def comparison_questions() -> Iterator[tuple[str, Question]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plmlab.chapters.ch14 import verdicts
+from plmlab.chapters.ch14 import compared, verdicts
 from plmlab.chapters.ch14.compared import BOTH, TOP
 from plmlab.recipes import seed_summary
 
@@ -77,3 +77,14 @@ def test_what_carries_over_to_wikipedia(one_hop: tuple[int, ...], bridges: tuple
     rows = [{"form": form, "answer": {"exact": float(right)}} for form, some in (("one-hop", one_hop), (
         "bridge", bridges)) for right in some]
     assert verdicts.on_wikipedia(rows) == said
+
+
+def test_rows_of_the_chapters_tables() -> None:
+    groups = {name: {"exact": told(0.4, 0.5, 0.6)} for name in ("one hop", "2 hops", "3 hops")}
+    numbers = {"compared": {"arms": dict.fromkeys((BOTH, TOP, compared.GOLD), {"groups": groups}),
+                            "new compositions": {BOTH: groups, compared.GOLD: groups}},
+               "multi-hop baselines": {"a table": {"known routes": {"one hop": {"exact": 0.99}},
+                                                   "new compositions": {"2 hops": {"exact": 0.0}}}}}
+    rows = compared.score_rows(numbers, "exact")
+    assert rows["CogQA"] == ["50 (40–60)"] * 5 and rows[TOP] == [*["50 (40–60)"] * 3, "–", "–"]
+    assert rows["a table"] == ["99", "0"]
