@@ -81,7 +81,7 @@ def test_what_carries_over_to_wikipedia(one_hop: tuple[int, ...], bridges: tuple
 
 def test_rows_of_the_chapters_tables() -> None:
     groups = {name: {"exact": told(0.4, 0.5, 0.6)} for name in ("one hop", "2 hops", "3 hops")}
-    numbers = {"compared": {"arms": dict.fromkeys((BOTH, TOP, compared.GOLD), {"groups": groups}),
+    numbers = {"compared": {"arms": {name: {"groups": groups} for name in (BOTH, TOP, compared.GOLD)},
                             "new compositions": {BOTH: groups, compared.GOLD: groups}},
                "multi-hop baselines": {"a table": {"known routes": {"one hop": {"exact": 0.99}},
                                                    "new compositions": {"2 hops": {"exact": 0.0}}}}}
