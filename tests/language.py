@@ -200,7 +200,7 @@ TERMS = {
     "14": ("multi-hop", "graph neural network", "supporting", "bridge", "message passing"),
     "16": ("retrieve", "recall@", "open-domain question answering", "marginal", "closed-book"),
 }
-"""Chapter → terms that its prose is to use, so that a student can search for them."""
+"""Chapter or part ("12a") → terms that its prose is to use, so that a student can search for them."""
 
 JS_TEXT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`|//[^\n]*|/\*[\s\S]*?\*/|'(?:[^'\\\n]|\\.)*'")
 ABBREVIATIONS = re.compile(r"\b(et al|eqs?|cf|vs|fig|figs|app|e\.g|i\.e)\.")
@@ -306,7 +306,7 @@ def counts() -> dict[str, dict[str, int]]:
 
 
 def missing_terms() -> dict[str, list[str]]:
-    """Chapter → those of its `TERMS` that its prose does not use."""
+    """Chapter or part → those of its `TERMS` that its prose does not use."""
     found = {}
     for chapter, terms in TERMS.items():
         [notebook] = ROOT.glob(f"notebooks/{chapter}_*.ipynb")

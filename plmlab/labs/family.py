@@ -17,6 +17,7 @@ def family_tree(first_year: float = 2017.9) -> go.Figure:
     model shows its main idea."""
     models = family()
     place = layout(models, first_year)
+    titles = {chapter.key: chapter.title for chapter in CHAPTERS}
     figure = go.Figure()
     for child in models:
         for parent in child.parents:
@@ -28,7 +29,7 @@ def family_tree(first_year: float = 2017.9) -> go.Figure:
         mine = [m for m in models if m.branch == branch]
         figure.add_scatter(
             x=[place[m.name][0] for m in mine], y=[place[m.name][1] for m in mine], text=[m.name for m in mine],
-            customdata=[[m.idea, f"{m.chapter:02d} {CHAPTERS[m.chapter].title}", int(m.year)] for m in mine],
+            customdata=[[m.idea, f"{m.chapter} {titles[m.chapter]}", int(m.year)] for m in mine],
             mode="markers+text", textposition="middle right", name=branch,
             marker={"size": 10, "color": colour}, textfont={"size": 12},
             hovertemplate="<b>%{text}</b> (%{customdata[2]})<br>%{customdata[0]}<br>"

@@ -63,7 +63,7 @@ def remembered(exercise: Exercise, monkeypatch: pytest.MonkeyPatch) -> None:
 # Every exercise
 
 def test_numbers_count_up_in_each_chapter() -> None:
-    assert set(chapters()) <= {f"{chapter.number:02d}" for chapter in CHAPTERS}
+    assert set(chapters()) <= {chapter.number for chapter in CHAPTERS}
     for chapter in chapters():
         exercises = of_chapter(chapter)
         assert [e.number for e in exercises] == [f"{chapter}.{i}" for i in range(1, len(exercises) + 1)]

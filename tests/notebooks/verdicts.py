@@ -225,10 +225,10 @@ def missing(notebook: dict, chapter: str, recorded: object, cited: list[Paper]) 
                         or (figure.value in known and not figure.share)
                         or any(paper.tells(figure, sentence) for paper in cited)):
                     yield (f"chapter {chapter}, cell {cell}: {figure.text} stands in no output of its section, in no "
-                           f"setting of data/results/{chapter}.json, and not in data/papers.tsv: “{sentence}”")
+                           f"setting of data/results/{chapter[:2]}.json, and not in data/papers.tsv: “{sentence}”")
 
 
 def recorded_of(chapter: str) -> object:
-    """What the chapter's recipe recorded; nothing where it has none."""
-    file = DATA / "results" / f"{chapter}.json"
+    """What the recipe of a chapter, or of the chapter of a part ("12a"), recorded; nothing where it has none."""
+    file = DATA / "results" / f"{chapter[:2]}.json"
     return json.loads(file.read_text(encoding="utf-8"))["numbers"] if file.exists() else {}
