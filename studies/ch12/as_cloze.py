@@ -101,7 +101,7 @@ def plain(task: ClozeTask, row: Any) -> Example:
     return task.text(row)
 
 
-EXCHANGED = "GLM, cloze with the words exchanged"
+EXCHANGED = "GLM, cloze, verbalizers exchanged"
 ARMS = {
     "GLM, cloze": Arm("GLM", by_words, read_by_glm, says_words=True),
     EXCHANGED: Arm("GLM", by_exchanged_words, read_by_glm, says_words=True),
@@ -179,14 +179,14 @@ def compared(runs: Mapping[str, Any], one: str, other: str) -> str:
 def verdicts(of: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The verdicts by the rules above for one task, given labels → variant → the results of `run`, with spread."""
     few, many = of[str(LABELS[0])], of[str(LABELS[-1])]
-    claimed = {"above": "holds", "below": "fails", "not apart": "does not show"}
-    gone = {"above": "fails", "below": "turns round", "not apart": "holds"}
+    claimed = {"above": "supported", "below": "not supported", "not apart": "no effect"}
+    gone = {"above": "not supported", "below": "reversed", "not apart": "supported"}
     told: dict[str, Any] = {"meaning": claimed[compared(few, "GLM, cloze", EXCHANGED)]}
     for model in ("GLM", "BERT"):
         arms = f"{model}, cloze", f"{model}, head"
         at_few = compared(few, *arms)
         told[model] = {"cloze at few labels": claimed[at_few],
-                       "advantage goes": gone[compared(many, *arms)] if at_few == "above" else "none to go"}
+                       "advantage disappears": gone[compared(many, *arms)] if at_few == "above" else "–"}
     told["GLM against BERT"] = {output: {labels: compared(runs, f"GLM, {output}", f"BERT, {output}")
                                          for labels, runs in of.items()} for output in ("cloze", "head")}
     return told

@@ -48,7 +48,7 @@ def told_fillings(row: Row) -> tuple[Fillings, float]:
 
 def exact(name: str) -> dict[str, dict[str, float]]:
     """Map each exact predictor to its scores (`scores_of`) on these rows. "takes nothing from the drawing" knows only
-    the grammar; "told the length" is given one [MASK] per word, so its expected accuracy (``expects``) is above its
+    the grammar; "lengths given" is given one [MASK] per word, so its expected accuracy (``expects``) is above its
     ``chance``."""
     automaton, asked = world.small().automaton("test"), blank_test_set.rows(name)
     counts = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row)) for row in asked]
@@ -57,10 +57,10 @@ def exact(name: str) -> dict[str, dict[str, float]]:
     def best(readers: Sequence[Blanks]) -> list[tuple[Fillings, float]]:
         return [likeliest_fillings(reader, range(reader.count)) for reader in readers]
 
-    found = {"likeliest": best(counts), "told the length": [told_fillings(row) for row in asked],
+    found = {"likeliest": best(counts), "lengths given": [told_fillings(row) for row in asked],
              "takes nothing from the drawing": best(plain)}
     told = {way: scores_of(asked, [fillings for fillings, _ in pairs]) for way, pairs in found.items()}
-    told["told the length"]["expects"] = fmean(chance for _, chance in found["told the length"])
+    told["lengths given"]["expects"] = fmean(chance for _, chance in found["lengths given"])
     told["greedy"] = scores_of(asked, [greedy_fillings(reader) for reader in counts])
     lengths = [max(beliefs, key=beliefs.__getitem__) for beliefs in (reader.lengths(0) for reader in counts)]
     told["likeliest length"] = {"first": fmean(length == len(row.fillings[0])

@@ -15,7 +15,7 @@ judged by `lengths`.) The *floors* are exact:
 - the loss of the Bayes-optimal predictor does not depend on the order: by the chain rule the sum is the same for all
   orders (shown, not tested). So the variants without positions in the whole text share one floor for the total loss and
   for lengths; the floor for the ends depends on the order, and is given for both orders;
-- *places of the whole text* reveal more, and have separate floors: the lengths are known, except for a blank at the end
+- *whole-text positions* reveal more, and have separate floors: the lengths are known, except for a blank at the end
   of the text.
 
 *Above* is the excess of a variant's loss over its own floor. In addition, the variants fill the blanks of the test set
@@ -24,19 +24,19 @@ greedily.
 
 The rules were fixed before the runs, for the larger budget. A variant has a *worse* loss than another if each of its
 seeds is at least `MARGIN` further above its floor than every seed of the other, *better* in the opposite case;
-otherwise no difference *shows*. All are compared with the paper's variant, except *counting on* (with *left to right*)
-and *sentinels without places* (with *a sentinel a span*).
+otherwise there is *no effect*. All are compared with the paper's variant, except *consecutive positions* (with
+*left-to-right order*) and *sentinels, no position* (with *one sentinel per span*).
 
-- "A random order is worth something" *holds* if *left to right* is worse, *fails* if it is better, in rows with several
+- "A random order helps" *holds* if *left-to-right order* is worse, *fails* if it is better, in rows with several
   blanks, because other rows have only one order. (Under a random order, on which it was never trained, its loss is
   certainly higher; ``other order`` shows by how much.)
-- "One [MASK] is better than sentinels" *holds* if *a sentinel a span* is worse in rows with several blanks, *fails* if
-  it is better. The paper says that sentinels are learned in vain if a task has one blank; no task follows here.
-- "It is worth something that Part B says where a blank stands" *holds* if *sentinels without places* is worse in rows
+- "One [MASK] is better than sentinels" *holds* if *one sentinel per span* is worse in rows with several blanks, *fails*
+  if it is better. The paper says that sentinels are learned in vain if a task has one blank; no task follows here.
+- "It helps that Part B encodes the position of its blank" *holds* if *sentinels, no position* is worse in rows
   with several blanks, *fails* if it is better. (Originally only the variant without positions was run; its loss was
   higher than that of the paper's variant, from which it differs in two respects. The variant with sentinels and
   positions was then added, and the two claims were separated.)
-- "A second axis is worth something" *holds* if *one axis* is worse on the test set, *fails* if it is better.
+- "A second axis helps" *holds* if *no intra-span positions* is worse on the test set, *fails* if it is better.
 - "With the places of the whole text the length can be read off" *holds* if the loss on lengths of every seed is below
   the floor without these positions by at least half of the difference between both floors, and lower than that of every
   seed of the paper's variant. A higher accuracy is then not a merit, because that of the exact posterior is higher too.
@@ -59,7 +59,7 @@ from torch.nn import functional as F
 
 from plmlab import world
 from plmlab.chapters.ch12 import blank_arms, blank_test_set
-from plmlab.chapters.ch12.blank_arms import ARMS, IN_ORDER, PAPER, TOLD, Arm, filled, fillings
+from plmlab.chapters.ch12.blank_arms import ARMS, IN_ORDER, LENGTH_KNOWN, PAPER, Arm, filled, fillings
 from plmlab.chapters.ch12.blank_test_set import (
     Row,
     encoded,
@@ -91,11 +91,11 @@ def floors() -> dict[str, dict[str, dict[str, float]]]:
     """How blanks are filled → rows → the entropy lower bound of the loss on them; and, given positions in the whole
     text, the scores of the exact posterior."""
     found: dict[str, dict[str, dict[str, float]]] = {
-        name: {rows: floor(blank_test_set.rows(rows), ordered, told) for rows in ROWS}
-        for name, ordered, told in (("a random order", False, False), (IN_ORDER, True, False), (TOLD, False, True))}
+        name: {rows: floor(blank_test_set.rows(rows), ordered, known) for rows in ROWS} for name, ordered, known in (
+            ("a random order", False, False), (IN_ORDER, True, False), (LENGTH_KNOWN, False, True))}
     asked, automaton = blank_test_set.rows("test_set"), world.small().automaton("test")
-    known = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row, told=True)) for row in asked]
-    found[TOLD]["test_set"] |= scores_of(asked,
+    known = [DrawnBlanks(automaton, row.text, drawing=how_drawn(row, length_known=True)) for row in asked]
+    found[LENGTH_KNOWN]["test_set"] |= scores_of(asked,
                                          [likeliest_fillings(reader, range(reader.count))[0] for reader in known])
     return found
 
@@ -160,7 +160,7 @@ def told(folder: str, name: str, budget: int, seed: int) -> dict[str, Any]:
 
 def own_floor(arm: Arm) -> str:
     """The key of a variant's floor in `floors`."""
-    return TOLD if arm.told else IN_ORDER if arm.ordered else "a random order"
+    return LENGTH_KNOWN if arm.length_known else IN_ORDER if arm.ordered else "a random order"
 
 
 def above(spread: dict[str, Any], least: float) -> dict[str, Any]:
@@ -171,8 +171,8 @@ def above(spread: dict[str, Any], least: float) -> dict[str, Any]:
 
 def compared(one: dict[str, Any], other: dict[str, Any]) -> str:
     """Return "worse" or "better" for one variant compared with the other, by the excess of the loss over the floor;
-    otherwise "does not show"."""
-    return "worse" if separated(one, other, MARGIN) else "better" if separated(other, one, MARGIN) else "does not show"
+    otherwise "no effect"."""
+    return "worse" if separated(one, other, MARGIN) else "better" if separated(other, one, MARGIN) else "no effect"
 
 
 def read_off(lengths: dict[str, Any], papers: dict[str, Any], untold: float, told: float) -> dict[str, Any]:
@@ -209,8 +209,8 @@ def measure(parts: Parts) -> dict[str, Any]:
                                                  for rows in ROWS}} for name, other in against.items()},
         "as many blanks": {name: compared(last[name]["above"]["test_set"], found[PAPER][few]["above"]["test_set"])
                            for name in NAMES if ARMS[name].second},
-        "read off": read_off(last[TOLD]["lengths"], last[PAPER]["lengths"],
+        "read off": read_off(last[LENGTH_KNOWN]["lengths"], last[PAPER]["lengths"],
                              least["a random order"]["test_set"]["lengths"],
-                             least[TOLD]["test_set"]["lengths"]),
+                             least[LENGTH_KNOWN]["test_set"]["lengths"]),
         "writes": [name for name, other in against.items()
                    if separated(last[name]["half"]["sentences"], last[other]["half"]["sentences"], SHARE)]}

@@ -10,24 +10,25 @@ from plmlab.recipes import Parts
 from studies.ch12 import (
     as_cloze,
     blanks_ablated,
+    fine_tuned_translation,
+    generation,
+    mask_mixture,
     pretrained,
-    shares,
-    targets,
-    translating,
+    target_masking,
     tuned,
     unknown_length,
-    writing,
 )
 
 
 def main(parts: Parts) -> dict[str, Any]:
     """For the full world, the ``pretrained`` models, fine-tuned for classification (``reading``) and generation
-    (``writing``); for the small world, the effect of the mask mixture (``shares``), the masking rate of ``targets``,
-    the filling of blanks of ``unknown length``, and GLM's loss ``without`` a part of its objective; and for the full
-    world again, the gain of classification ``as cloze``."""
-    paid = shares.measure(parts)
-    return {"pretrained": pretrained.measure(parts), "writing": writing.measure(parts),
-            "reading": tuned.measure(parts), "shares": paid | translating.measure(parts, paid["updates"]),
-            "targets": targets.measure(parts),
-            "unknown length": unknown_length.measure(parts), "without": blanks_ablated.measure(parts),
+    (``generation``); for the small world, the effect of the ``mask mixture``, the rate of ``target masking``, the
+    filling of blanks of ``unknown length``, and the ``ablations`` of GLM's objective; and for the full world again, the
+    gain of classification ``as cloze``."""
+    mixture = mask_mixture.measure(parts)
+    return {"pretrained": pretrained.measure(parts), "generation": generation.measure(parts),
+            "reading": tuned.measure(parts), "mask mixture": mixture | fine_tuned_translation.measure(
+                parts, mixture["updates"]),
+            "target masking": target_masking.measure(parts),
+            "unknown length": unknown_length.measure(parts), "ablations": blanks_ablated.measure(parts),
             "as cloze": as_cloze.measure(parts)}

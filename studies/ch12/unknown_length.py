@@ -62,9 +62,9 @@ def glm_told(folder: str, budget: int, seed: int) -> dict[str, dict[str, float]]
 
 
 def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Rows → way to fill → the scores (`scores_of`) of a BERT after the larger budget. The name of a way is "told: "
-    (given lengths) and one of `guessing.FILLS`; "guessed: " (search), one of these, and the score that ranks lengths;
-    or "with lengths of training: ", the same two, and the weight of the prior."""
+    """Rows → way to fill → the scores (`scores_of`) of a BERT after the larger budget. The name of a way is "lengths
+    given: " and one of `guessing.FILLS`; "all lengths: ", one of these, and the score that ranks lengths; or "with a
+    length prior: ", the same two, and the weight of the prior."""
     vocab, found = small_world_tokenizer().vocab, {}
     mask = vocab.need("mask")
     says = guessing.bert_says(trained(folder, name, BUDGETS[-1], seed), vocab)
@@ -75,13 +75,13 @@ def bert_told(folder: str, name: str, seed: int) -> dict[str, dict[str, dict[str
         lengths = [[len(words) for words in row.fillings] for row in asked]
         ways: dict[str, Any] = {}
         for fill in guessing.FILLS:
-            ways[f"told: {fill}"] = guessing.told(says, texts, lengths, mask, fill)
+            ways[f"lengths given: {fill}"] = guessing.told(says, texts, lengths, mask, fill)
             tried = guessing.guesses(says, texts, mask, LONGEST, fill)
             for measure in guessing.MEASURES:
-                ways[f"guessed: {fill}, by {measure}"] = [guessing.best(of, measure).fillings for of in tried]
+                ways[f"all lengths: {fill}, by {measure}"] = [guessing.best(of, measure).fillings for of in tried]
                 for weight in WEIGHTS:
                     priors = [guessing.length_prior(in_sight.get(len(row.text), ()), LONGEST, weight) for row in asked]
-                    ways[f"with lengths of training: {fill}, by {measure}, × {weight:g}"] = [
+                    ways[f"with a length prior: {fill}, by {measure}, × {weight:g}"] = [
                         guessing.best(of, measure, prior).fillings for of, prior in zip(tried, priors, strict=True)]
         found[rows] = {way: scores_of(asked, in_words(said)) for way, said in ways.items()}
     return found
@@ -95,15 +95,16 @@ def readings(rows: str = "test_set") -> dict[str, float]:
         tried = guessing.lengths_tried(encoded(row.text), small_world_tokenizer().vocab.need("mask"), LONGEST)
         told.append(sum(map(len, row.fillings)))
         guessed.append(2 * sum(map(sum, tried)))
-    return {"told": fmean(told), "guessed": fmean(guessed)}
+    return {"lengths given": fmean(told), "all lengths": fmean(guessed)}
 
 
 def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """Kind ("told", "guessed", "with lengths of training") → the BERT and the way that are best on development rows,
-    averaged over the seeds: with given lengths by accuracy (``right``), because the model then has more information
-    than ``chance`` assumes; with search by ``chance``. ``runs`` maps (BERT, seed) to the output of `bert_told`."""
-    scores = {(name, way): fmean(runs[name, seed]["development"][way]["right" if way.startswith("told") else "chance"]
-                                 for seed in SEEDS)
+    """Kind ("lengths given", "all lengths", "with a length prior") → the BERT and the way that are best on
+    development rows, averaged over the seeds: with given lengths by accuracy (``right``), because the model then
+    has more information than ``chance`` assumes; with search by ``chance``. ``runs`` maps (BERT, seed) to the
+    output of `bert_told`."""
+    scores = {(name, way): fmean(runs[name, seed]["development"][way][
+        "right" if way.startswith("lengths given") else "chance"] for seed in SEEDS)
               for name, first in runs if first == SEEDS[0] for way in runs[name, first]["development"]}
     kinds = dict.fromkeys(way.split(":")[0] for _, way in scores)
     return {kind: max((pair for pair in scores if pair[1].startswith(f"{kind}:")), key=scores.__getitem__)
@@ -112,8 +113,8 @@ def best_ways(runs: dict[tuple[str, int], dict[str, Any]]) -> dict[str, tuple[st
 
 def verdict(glm: dict[str, Any], guessers: Sequence[dict[str, Any]]) -> str:
     """The verdict by the rule above, given the mean chances with their spread."""
-    return "holds" if all(separated(glm, told, MARGIN) for told in guessers) else \
-        "fails" if any(separated(told, glm, MARGIN) for told in guessers) else "does not show at this size"
+    return "supported" if all(separated(glm, told, MARGIN) for told in guessers) else \
+        "not supported" if any(separated(told, glm, MARGIN) for told in guessers) else "no effect at this size"
 
 
 def measure(parts: Parts) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     baselines = {rows: told for (rows, _), told in parts(
         blank_fillers.baselines, [("test_set", sentences), ("unread", sentences)]).items()}
     test_set = filled["test_set"]
-    guessers = [test_set["BERT, guessed"], test_set["BERT, with lengths of training"]]
+    guessers = [test_set["BERT, all lengths"], test_set["BERT, with a length prior"]]
     return {
         "arms": arms, "filled": filled,
         "ways": {name: {way: fmean(berts[name, seed]["test_set"][way]["right"] for seed in SEEDS)
@@ -145,4 +146,5 @@ def measure(parts: Parts) -> dict[str, Any]:
         "exact": {rows: told for (rows,), told in parts(blank_fillers.exact, [("test_set",), ("unread",)]).items()},
         "baselines": baselines, "readings": readings(),
         "verdict": verdict(test_set[f"GLM, {BUDGETS[-1]}"]["chance"], [told["chance"] for told in guessers]),
-        "uses the length": all(separated(test_set["BERT, told"]["right"], told["right"], MARGIN) for told in guessers)}
+        "uses the length": all(separated(test_set["BERT, lengths given"]["right"], told["right"], MARGIN)
+                               for told in guessers)}

@@ -2,21 +2,21 @@
 
 Each variant differs from the paper's in one respect:
 
-- *left to right*: the blanks are filled in text order instead of random order;
-- *a sentinel a span*: the blank that is filled first is [X0], the next one [X1], whereas the paper uses [MASK] for all;
-  in Part B each span starts with its sentinel instead of [START];
-- *sentinels without places*: in addition, Part B does not encode where a blank is (the authors' code, which has
+- *left-to-right order*: the blanks are filled in text order instead of random order;
+- *one sentinel per span*: the blank that is filled first is [X0], the next one [X1], whereas the paper uses [MASK] for
+  all; in Part B each span starts with its sentinel instead of [START];
+- *sentinels, no position*: in addition, Part B does not encode where a blank is (the authors' code, which has
   separate start tokens; in T5 the sentinel starts the span, as here);
-- *one axis*: the second position id only distinguishes Part B from Part A. A position id encodes the blank; the index
-  within the blank can be inferred only from the visible tokens;
-- *places of the whole text*: one axis, on which each word, masked or visible, has its position in the whole text, as in
+- *no intra-span positions*: the second position id only distinguishes Part B from Part A. A position id encodes the
+  blank; the index within the blank can be inferred only from the visible tokens;
+- *whole-text positions*: one axis, on which each word, masked or visible, has its position in the whole text, as in
   XLNet. The position ids of the words after a blank therefore reveal its length, unless the blank is at the end of the
   text;
-- *counting on*: one axis, on which Part B continues where Part A ends. Only the order shows which blank is being
-  filled, so blanks are filled from left to right; the baseline is *left to right*;
-- *with documents*, *with sentences*: half of the texts are used for a second objective (§2.1.2), whose blank has a
-  separate mask token (as in the authors' code), so that the model need not guess which objective applies. A text of the
-  small world is one sentence, so the second of these masks the whole text.
+- *consecutive positions*: one axis, on which Part B continues where Part A ends. Only the order shows which blank is
+  being filled, so blanks are filled from left to right; the baseline is *left-to-right order*;
+- *with document blanks*, *with sentence blanks*: half of the texts are used for a second objective (§2.1.2), whose
+  blank has a separate mask token (as in the authors' code), so that the model need not guess which objective applies. A
+  text of the small world is one sentence, so the second of these masks the whole text.
 
 In the variants with one axis, a second position id still distinguishes Part B from Part A, as in the authors' code.
 
@@ -147,21 +147,21 @@ def bert() -> BERTPretraining:
                                       attention_dropout=0.0))
 
 
-PAPER, IN_ORDER, TOLD = "the paper's", "left to right", "places of the whole text"
-SENTINELS = "a sentinel a span"
+PAPER, IN_ORDER, LENGTH_KNOWN = "paper", "left-to-right order", "whole-text positions"
+SENTINELS = "one sentinel per span"
 
 
 class Arm(NamedTuple):
     """A variant: ``make`` samples the masked spans, as the paper's Example; ``shown`` converts this Example to the
     variant's input; ``long`` does the same for a blank that covers half of a text or all of it; ``ordered`` is true if
-    blanks are always filled from left to right; ``told`` is true if positions in the whole text are given; ``against``
-    is the variant to compare with; and ``network`` creates the network."""
+    blanks are always filled from left to right; ``length_known`` is true if positions in the whole text are given;
+    ``against`` is the variant to compare with; and ``network`` creates the network."""
 
     make: Make
     shown: Show = as_it_is
     long: Show = as_it_is
     ordered: bool = False
-    told: bool = False
+    length_known: bool = False
     against: str = PAPER
     network: Callable[[], nn.Module] = glm
 
@@ -175,12 +175,12 @@ ARMS: Mapping[str, Arm] = {
     PAPER: Arm(blanks),
     IN_ORDER: Arm(in_order, ordered=True),
     SENTINELS: Arm(blanks, sentinels, sentinels),
-    "sentinels without places": Arm(blanks, sentinels_alone, sentinels_alone, against=SENTINELS),
-    "one axis": Arm(blanks, one_axis, one_axis),
-    TOLD: Arm(blanks, whole_text, whole_text, told=True),
-    "counting on": Arm(in_order, counting_on, counting_on, ordered=True, against=IN_ORDER),
-    "with documents": Arm(partial(half, other=document_infilling), long=own_mask),
-    "with sentences": Arm(partial(half, other=sentence_infilling), long=own_mask),
+    "sentinels, no position": Arm(blanks, sentinels_alone, sentinels_alone, against=SENTINELS),
+    "no intra-span positions": Arm(blanks, one_axis, one_axis),
+    LENGTH_KNOWN: Arm(blanks, whole_text, whole_text, length_known=True),
+    "consecutive positions": Arm(in_order, counting_on, counting_on, ordered=True, against=IN_ORDER),
+    "with document blanks": Arm(partial(half, other=document_infilling), long=own_mask),
+    "with sentence blanks": Arm(partial(half, other=sentence_infilling), long=own_mask),
     "BERT": Arm(partial(masked, rate=RATE), network=bert),
     "BERT, whole spans": Arm(whole_spans, network=bert),
 }

@@ -107,11 +107,10 @@ def every() -> tuple[tuple[tuple[str, ...], float], ...]:
 
 
 @cache
-def filling_probs(row: Row, told: bool = False) -> dict[Fillings, float]:
-    """Map each way to fill the blanks of a row to its posterior probability; with ``told``, the `shown_places` are
-    given as well.
-    """
-    drawing, masses = how_drawn(row, told), defaultdict[Fillings, float](float)
+def filling_probs(row: Row, length_known: bool = False) -> dict[Fillings, float]:
+    """Map each way to fill a row's blanks to its posterior probability; with ``length_known``, given the
+    `shown_places` as well."""
+    drawing, masses = how_drawn(row, length_known), defaultdict[Fillings, float](float)
     for words, chance in every():
         for filling in ways(words, row.text):
             spans, place, left = list[Span](), 0, iter(filling)
@@ -154,11 +153,11 @@ def places_of(row: Row) -> list[int]:
     return sorted(place + 1 for place in (*seen, *begins))
 
 
-def how_drawn(row: Row, told: bool = False) -> Drawing:
-    """The distribution of the sampled spans under which the exact posterior is computed; with ``told``, given the
-    `shown_places` of this row as well."""
+def how_drawn(row: Row, length_known: bool = False) -> Drawing:
+    """The distribution of the sampled spans under which the exact posterior is computed; with ``length_known``, given
+    the `shown_places` of this row as well."""
     plain = partial(blank_spans, rate=RATE)
-    if not told:
+    if not length_known:
         return plain
     seen = shown_places(len(row.words), row.spans)
     return lambda count, spans: plain(count, spans) if shown_places(count, spans) == seen else 0.0

@@ -50,20 +50,20 @@ def losses_of(model: nn.Module, arm: Arm, asked: Sequence[Row], ordered: bool) -
     return token_and_end_loss(ends, over, target_probs, sum(len(row.spans) for row in asked))
 
 
-def floor(asked: Sequence[Row], ordered: bool, told: bool) -> dict[str, float]:
-    """The entropy lower bounds of these losses and of the loss on ``lengths``; with ``told``, given positions in the
-    whole text."""
+def floor(asked: Sequence[Row], ordered: bool, length_known: bool) -> dict[str, float]:
+    """The entropy lower bounds of these losses and of the loss on ``lengths``; with ``length_known``, given positions
+    in the whole text."""
     automaton, ends, over, target_probs = world.small().automaton("test"), list[bool](), list[float](), list[float]()
     for row in asked:
         order = order_of(row, ordered)
         words = [word for blank in order for word in (*row.fillings[blank], END)]
-        posteriors = infilling(automaton, row.words, row.spans, order, how_drawn(row, told))
+        posteriors = infilling(automaton, row.words, row.spans, order, how_drawn(row, length_known))
         ends += [word == END for word in words]
         over += [posterior.get(END, 0.0) for posterior in posteriors]
         target_probs += [posterior[word] for posterior, word in zip(posteriors, words, strict=True)]
     return {**token_and_end_loss(ends, [min(chance, 1.0) for chance in over], target_probs,
                                  sum(len(row.spans) for row in asked)),
-            "lengths": fmean(right_lengths(row, filling_probs(row, told)) for row in asked)}
+            "lengths": fmean(right_lengths(row, filling_probs(row, length_known)) for row in asked)}
 
 
 def right_lengths(row: Row, shares: Mapping[Fillings, float]) -> float:

@@ -150,17 +150,17 @@ def draw_targets(rng: Generator) -> Probes:
     }
 
 
-def asked_and_never_asked(positions: int, rate: float, readings: int) -> tuple[float, float]:
+def masked_and_never_masked(positions: int, rate: float, epochs: int) -> tuple[float, float]:
     """Coverage of the target tokens by masked fine-tuning: per epoch, and over all epochs.
 
     A target has ``positions`` positions, including its [SEP]. A causal loss would predict all of them in
     every epoch. Here only round(rate · positions) of them, at least one, are masked and predicted. They
     are drawn anew in each epoch, without replacement, all with the same probability. Return two
     numbers: the fraction of the positions that are predicted in one epoch; and the expected number of
-    positions that are predicted in none of ``readings`` epochs.
+    positions that are predicted in none of ``epochs`` epochs.
     """
     share = max(1, round(rate * positions)) / positions
-    return share, positions * (1 - share) ** readings
+    return share, positions * (1 - share) ** epochs
 
 
 def draw_amounts(_: Generator) -> Probes:
@@ -305,7 +305,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "12.4", "coverage of the targets in masked fine-tuning", asked_and_never_asked, draw_amounts,
+        "12.4", "coverage of the targets in masked fine-tuning", masked_and_never_masked, draw_amounts,
         mistakes={
             "the rate is used as the fraction; a whole number of positions is masked, round(rate · positions)":
                 edit("max(1, round(rate * positions)) / positions", "rate"),
@@ -323,7 +323,7 @@ EXERCISES = (
             "the probability is multiplied by the number of epochs; raise it to that power (** instead of *)":
                 edit("**", "*"),
             "each epoch is assumed to mask new positions; positions are drawn anew, and some are masked repeatedly":
-                edit("positions * (1 - share) ** readings", "max(0.0, positions - readings * share * positions)"),
+                edit("positions * (1 - share) ** epochs", "max(0.0, positions - epochs * share * positions)"),
             "1 − share needs parentheses: ** binds more tightly than −": edit("(1 - share)", "1 - share"),
         },
         hints=(

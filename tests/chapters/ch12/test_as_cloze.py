@@ -185,18 +185,19 @@ def test_verdicts_by_hand() -> None:
     some = told(cloze=0.8, exchanged=0.8, head=0.8, bert_cloze=0.761, bert_head=0.8)
     many = told(cloze=0.9, exchanged=0.9, head=0.89, bert_cloze=0.9, bert_head=0.8)
     found = as_cloze.verdicts({"32": few, "128": some, "1024": many})
-    assert found == {"meaning": "holds", "GLM": {"cloze at few labels": "holds", "advantage goes": "holds"},
-                     "BERT": {"cloze at few labels": "fails", "advantage goes": "none to go"},
+    yes, no = "supported", "not supported"
+    assert found == {"meaning": yes, "GLM": {"cloze at few labels": yes, "advantage disappears": yes},
+                     "BERT": {"cloze at few labels": no, "advantage disappears": "–"},
                      "GLM against BERT": {"cloze": {"32": "above", "128": "not apart", "1024": "not apart"},
                                           "head": {"32": "below", "128": "not apart", "1024": "above"}}}
     still = many | told(cloze=0.95)
-    assert as_cloze.verdicts({"32": few, "1024": still})["GLM"]["advantage goes"] == "fails"
+    assert as_cloze.verdicts({"32": few, "1024": still})["GLM"]["advantage disappears"] == "not supported"
     turned = many | told(cloze=0.8)
-    assert as_cloze.verdicts({"32": few, "1024": turned})["GLM"]["advantage goes"] == "turns round"
+    assert as_cloze.verdicts({"32": few, "1024": turned})["GLM"]["advantage disappears"] == "reversed"
     close = few | told(cloze=0.739, exchanged=0.78)
     found = as_cloze.verdicts({"32": close, "1024": many})
-    assert found["meaning"] == "fails"
-    assert found["GLM"] == {"cloze at few labels": "does not show", "advantage goes": "none to go"}
+    assert found["meaning"] == "not supported"
+    assert found["GLM"] == {"cloze at few labels": "no effect", "advantage disappears": "–"}
 
 
 @pytest.mark.usefixtures("few")

@@ -82,13 +82,13 @@ def test_only_the_places_of_the_whole_text_tell_a_length() -> None:
             read = 5
             assert len(tokens) == count
             parts.append((example.tokens[:read].tolist(), example.position_ids[:, :read].tolist()))
-        assert (parts[0] != parts[1]) == (name == "places of the whole text"), name
+        assert (parts[0] != parts[1]) == (name == "whole-text positions"), name
 
 
 def test_a_second_objective_has_a_mask_of_its_own() -> None:
     example = blank_arms.own_mask(shown([(3, 6)], [0]))
     assert example.tokens.tolist() == [51, 52, 53, VOCAB.sentinels[-1], START, 54, 55, 56]
-    assert {name for name in GLMS if ARMS[name].second} == {"with documents", "with sentences"}
+    assert {name for name in GLMS if ARMS[name].second} == {"with document blanks", "with sentence blanks"}
     assert all(ARMS[name].long is ARMS[name].shown for name in GLMS if not ARMS[name].second)
 
 

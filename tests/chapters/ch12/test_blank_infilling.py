@@ -27,8 +27,8 @@ def test_what_the_arms_read() -> None:
             said = [place for place, inside in zip(*example.position_ids.tolist(), strict=True) if inside]
             if ARMS[name].ordered:
                 assert said == sorted(said)
-    assert ARMS["counting on"].make is ARMS["left to right"].make, "its second positions tell no order"
-    assert 5 < shares.pop("with documents") < 27 and 5 < shares.pop("with sentences") < 27
+    assert ARMS["consecutive positions"].make is ARMS["left-to-right order"].make, "its second positions tell no order"
+    assert 5 < shares.pop("with document blanks") < 27 and 5 < shares.pop("with sentence blanks") < 27
     assert set(shares.values()) == {0}
     spans = [one for one in blank_infilling.texts("BERT, whole spans", 0).examples(0) if isinstance(one, Example)]
     for example in spans:

@@ -96,8 +96,8 @@ def test_places_that_are_told() -> None:
     assert blank_test_set.shown_places(9, [(1, 3), (4, 9)]) == ((0, 3), (1, 4)), "a blank at the end is not told"
     assert blank_test_set.shown_places(6, [(1, 3), (4, 6)]) != blank_test_set.shown_places(6, [(1, 2), (4, 6)])
     last, middle = Row(SLEEP, ((2, 4),), (0,)), Row(SLEEP, ((1, 3),), (0,))
-    assert blank_test_set.how_drawn(last, told=True)(5, [(2, 5)]) == blank_test_set.how_drawn(last)(5, [(2, 5)]) > 0
-    assert blank_test_set.how_drawn(middle, told=True)(5, [(1, 4)]) == 0 < blank_test_set.how_drawn(middle)(5, [(1, 4)])
+    assert blank_test_set.how_drawn(last, True)(5, [(2, 5)]) == blank_test_set.how_drawn(last)(5, [(2, 5)]) > 0
+    assert blank_test_set.how_drawn(middle, True)(5, [(1, 4)]) == 0 < blank_test_set.how_drawn(middle)(5, [(1, 4)])
 
 
 def test_exact_fillers_are_the_best_of_all_sentences_by_brute_force() -> None:
@@ -139,9 +139,9 @@ def test_exact_fillers_are_the_best_of_all_sentences_by_brute_force() -> None:
 
 def test_exact_fillers_are_told_by_what_they_know() -> None:
     told = blank_fillers.exact("test_set")
-    assert set(told) == {"likeliest", "told the length", "takes nothing from the drawing", "greedy", "likeliest length"}
-    assert told["told the length"]["length"] == 1 == told["likeliest"]["sentence"]
-    assert told["told the length"]["expects"] > told["likeliest"]["chance"] == max(of["chance"] for of in told.values()
+    assert set(told) == {"likeliest", "lengths given", "takes nothing from the drawing", "greedy", "likeliest length"}
+    assert told["lengths given"]["length"] == 1 == told["likeliest"]["sentence"]
+    assert told["lengths given"]["expects"] > told["likeliest"]["chance"] == max(of["chance"] for of in told.values()
                                                                                    if "chance" in of) > 0
     reader = DrawnBlanks(world.small().automaton("test"), ASKED[1].text, drawing=blank_test_set.how_drawn(ASKED[1]))
     [said] = blank_fillers.greedy_fillings(reader)

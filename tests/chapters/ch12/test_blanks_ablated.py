@@ -42,7 +42,7 @@ def test_what_is_shared_by_hand() -> None:
 def test_what_is_paid_is_the_models_loss() -> None:
     torch.manual_seed(0)
     model, rows, vocab = blank_arms.glm().eval(), blank_test_set.rows("test_set"), small_world_tokenizer().vocab
-    for name in ("the paper's", "a sentinel a span", "sentinels without places", "places of the whole text"):
+    for name in ("paper", "one sentinel per span", "sentinels, no position", "whole-text positions"):
         for ordered in (False, True):
             examples = [ARMS[name].shown(blank_infilling(
                 small_world_tokenizer().encode(" ".join(row.words), plain=True), vocab=vocab, rng=Random(0),
@@ -77,8 +77,8 @@ def test_only_who_sees_the_places_is_told_lengths() -> None:
     assert (True, False) in waits
     floors = blanks_ablated.floors()
     for rows in blanks_ablated.ROWS:
-        assert floors["a random order"][rows]["nats"] == pytest.approx(floors["left to right"][rows]["nats"])
-        assert floors["places of the whole text"][rows]["lengths"] < floors["a random order"][rows]["lengths"]
+        assert floors["a random order"][rows]["nats"] == pytest.approx(floors["left-to-right order"][rows]["nats"])
+        assert floors["whole-text positions"][rows]["lengths"] < floors["a random order"][rows]["lengths"]
 
 
 @torch.no_grad()
@@ -120,7 +120,7 @@ def test_what_is_written_goes_on_from_its_beginning() -> None:
     def choose(logits: torch.Tensor) -> torch.Tensor:
         return torch.full((len(logits),), small_world_tokenizer().id("cup") if next(count) < 2
                           else small_world_tokenizer().vocab.end)
-    for name in (PAPER, "with documents", "places of the whole text"):
+    for name in (PAPER, "with document blanks", "whole-text positions"):
         count = iter(range(100))
         assert blanks_ablated.continued(model, ARMS[name], [(), ("the",)], choose) == [
             ("cup", "cup"), ("the", "cup", "cup")]
@@ -129,34 +129,35 @@ def test_what_is_written_goes_on_from_its_beginning() -> None:
 def test_verdicts_are_those_of_the_rules() -> None:
     low, near, high = (seed_summary(dict(enumerate(values))) for values in ((0.01, 0.02), (0.03, 0.05), (0.05, 0.06)))
     assert blanks_ablated.compared(high, low) == "worse" and blanks_ablated.compared(low, high) == "better"
-    assert blanks_ablated.compared(near, low) == blanks_ablated.compared(low, near) == "does not show"
+    assert blanks_ablated.compared(near, low) == blanks_ablated.compared(low, near) == "no effect"
     assert blanks_ablated.above(high, 0.05)["values"] == pytest.approx([0.0, 0.01])
     paid, papers = seed_summary({0: 0.4, 1: 0.5}), seed_summary({0: 0.7, 1: 0.9})
     told = blanks_ablated.read_off(seed_summary({0: 0.4, 1: 0.6}), papers, 0.8, 0.2)
     assert told["shares"] == pytest.approx([2 / 3, 1 / 3]) and not told["holds"]
     assert blanks_ablated.read_off(paid, papers, 0.8, 0.2)["holds"]
     assert not blanks_ablated.read_off(paid, paid, 0.8, 0.2)["holds"], "the paper's arm pays as little"
-    assert [blanks_ablated.own_floor(ARMS[name]) for name in (PAPER, "counting on", "places of the whole text")] == [
-        "a random order", "left to right", "places of the whole text"]
+    one_axis = "consecutive positions", "whole-text positions"
+    assert [blanks_ablated.own_floor(ARMS[name]) for name in (PAPER, *one_axis)] == [
+        "a random order", "left-to-right order", "whole-text positions"]
     assert {name: ARMS[name].against for name in blanks_ablated.NAMES if ARMS[name].against != PAPER} == {
-        "counting on": "left to right", "sentinels without places": "a sentinel a span"}
+        "consecutive positions": "left-to-right order", "sentinels, no position": "one sentinel per span"}
 
 
 def test_arms_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = (PAPER, "left to right", "places of the whole text", "with documents", "counting on")
+    names = (PAPER, "left-to-right order", "whole-text positions", "with document blanks", "consecutive positions")
     monkeypatch.setattr(blanks_ablated, "NAMES", names)
     monkeypatch.setattr(blank_arms, "LONGEST", 3)
     monkeypatch.setattr(blank_test_set, "rows", {"test_set": (MIDDLE, LAST), "several": (MIDDLE,)}.__getitem__)
     told = blanks_ablated.measure(parts)
-    assert set(told["told"]) == set(names) and set(told["told"][PAPER]) == {"1", "2"} > set(told["told"]["counting on"])
-    one = told["told"]["left to right"]["2"]
-    kept = infilling.trained(str(parts.folder), "left to right", 2, 1)
+    assert set(told["told"]) == set(names) and set(told["told"][PAPER]) == {"1", "2"} > set(told["told"][names[-1]])
+    one = told["told"]["left-to-right order"]["2"]
+    kept = infilling.trained(str(parts.folder), "left-to-right order", 2, 1)
     for rows in blanks_ablated.ROWS:
-        again = paying.losses_of(kept, ARMS["left to right"], blank_test_set.rows(rows), ordered=True)["nats"]
+        again = paying.losses_of(kept, ARMS["left-to-right order"], blank_test_set.rows(rows), ordered=True)["nats"]
         assert one[rows]["nats"]["values"][1] == pytest.approx(again)
-        least = told["floors"]["left to right"][rows]["nats"]
+        least = told["floors"]["left-to-right order"][rows]["nats"]
         assert one["above"][rows]["values"][1] == pytest.approx(again - least)
         assert all(run["above"][rows]["low"] > 0 for of in told["told"].values() for run in of.values()), "a leak"
-    assert told["compared"]["counting on"]["against"] == "left to right"
-    assert set(told["as many blanks"]) == {"with documents"} and set(told["writes"]) <= set(names[1:])
+    assert told["compared"]["consecutive positions"]["against"] == "left-to-right order"
+    assert set(told["as many blanks"]) == {"with document blanks"} and set(told["writes"]) <= set(names[1:])
     assert len(told["read off"]["shares"]) == 2

@@ -303,8 +303,6 @@ def test_a_slip_is_named(number: str, answer, words: str) -> None:
     assert feedback.verdict == "wrong" and feedback.mistake and words in repr(feedback), feedback
 
 
-# Who asks the model for what it cannot give
-
 def test_positions_that_do_not_grow_with_the_tokens_are_told() -> None:
     def forgotten(logits, text, order):
         ids, position_ids = [*text, 5], [list(range(1, len(text) + 1)), [0] * len(text)]
@@ -351,8 +349,6 @@ def test_who_never_ends_is_told_so(answer, words: str) -> None:
         answer(logits, text, order)
     assert generated()(logits, text, order).tolist() == generated()(*case("12.6", 1)).tolist()
 
-
-# Wrong in other words
 
 def made_other_than(change):
     def answer(tokens, spans, order):

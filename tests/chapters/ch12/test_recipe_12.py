@@ -8,9 +8,9 @@ import pytest
 from plmlab.recipes import Parts
 from studies.ch12 import recipe
 
-MODULES = {"pretrained": "pretrained", "writing": "writing", "reading": "tuned", "shares": "shares",
-           "targets": "targets", "unknown length": "unknown_length", "without": "blanks_ablated",
-           "as cloze": "as_cloze", "translating": "translating"}
+MODULES = {"pretrained": "pretrained", "generation": "generation", "reading": "tuned", "mask mixture": "mask_mixture",
+           "target masking": "target_masking", "unknown length": "unknown_length", "ablations": "blanks_ablated",
+           "as cloze": "as_cloze", "fine_tuned_translation": "fine_tuned_translation"}
 
 
 def test_the_recipe_puts_its_studies_together(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +25,7 @@ def test_the_recipe_puts_its_studies_together(parts: Parts, monkeypatch: pytest.
     for name, module in MODULES.items():
         monkeypatch.setattr(vars(recipe)[module], "measure", told(name))
     found = recipe.main(parts)
-    assert set(found) == set(MODULES) - {"translating"} and all(name in one for name, one in found.items())
-    assert "translating" in found["shares"] and len(made) == len(MODULES)
-    assert made.index("pretrained") < min(made.index("writing"), made.index("reading"))
-    assert made.index("shares") < made.index("translating"), "what is tuned on translations is kept before"
+    assert set(found) == set(MODULES) - {"fine_tuned_translation"} and all(name in one for name, one in found.items())
+    assert "fine_tuned_translation" in found["mask mixture"] and len(made) == len(MODULES)
+    assert made.index("pretrained") < min(made.index("generation"), made.index("reading"))
+    assert made.index("mask mixture") < made.index("fine_tuned_translation"), "fine-tuned after"

@@ -22,28 +22,30 @@ def small_scale(toy_blanks: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_verdict_is_that_of_the_rules() -> None:
     high, low, both = (seed_summary(dict(enumerate(values))) for values in ((0.6, 0.7), (0.4, 0.5), (0.3, 0.9)))
-    assert unknown_length.verdict(high, [low]) == "holds" and unknown_length.verdict(low, [high, low]) == "fails"
+    assert unknown_length.verdict(high, [low]) == "supported"
+    assert unknown_length.verdict(low, [high, low]) == "not supported"
     assert unknown_length.verdict(high, [both, low]) == unknown_length.verdict(high, [high]) == (
-        "does not show at this size"), "a guesser whose seeds are far apart is not beaten by its mean"
+        "no effect at this size"), "a guesser whose seeds are far apart is not beaten by its mean"
     near = seed_summary({0: 0.595})
-    assert unknown_length.verdict(high, [near]) == unknown_length.verdict(near, [high]) == "does not show at this size"
+    assert unknown_length.verdict(high, [near]) == unknown_length.verdict(near, [high]) == "no effect at this size"
 
 
 def test_ways_are_chosen_by_development_rows() -> None:
     def run(told: float, guessed: float) -> dict[str, Any]:
-        rights = {"told: a": told, "told: b": 0.5, "guessed: a": guessed}
-        return {"development": {way: {"right": right, "chance": right if way == "guessed: a" else 1 - right}
-                                for way, right in rights.items()}, "test_set": {"told: a": {"right": 1 - told}}}
+        rights = {"lengths given: a": told, "lengths given: b": 0.5, "all lengths: a": guessed}
+        return {"development": {way: {"right": right, "chance": right if way == "all lengths: a" else 1 - right} for
+                                way, right in rights.items()}, "test_set": {"lengths given: a": {"right": 1 - told}}}
     runs = {("BERT", 0): run(0.9, 0.1), ("BERT", 1): run(0.3, 0.1), ("other", 0): run(0.4, 0.0),
             ("other", 1): run(0.4, 0.3)}
-    assert unknown_length.best_ways(runs) == {"told": ("BERT", "told: a"), "guessed": ("other", "guessed: a")}
+    assert unknown_length.best_ways(runs) == {
+        kind: (name, f"{kind}: a") for kind, name in (("lengths given", "BERT"), ("all lengths", "other"))}
 
 
 def test_readings_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two words are in sight and four fit: one or two are tried, each read once to fill and once to rank a word."""
     monkeypatch.setattr(unknown_length, "LONGEST", 4)
     monkeypatch.setattr(blank_test_set, "rows", lambda name: (ROW,))
-    assert unknown_length.readings() == {"told": 2, "guessed": 2 * (1 + 2)}
+    assert unknown_length.readings() == {"lengths given": 2, "all lengths": 2 * (1 + 2)}
 
 
 def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,12 +57,13 @@ def test_both_are_put_to_the_exam(parts: Parts, monkeypatch: pytest.MonkeyPatch)
     assert set(told["arms"]) == {PAPER, "BERT", "BERT, whole spans"}
     assert set(told["filled"]) == set(unknown_length.ASKED)
     test_set = told["filled"]["test_set"]
-    assert set(test_set) == {"GLM, 1", "GLM, 2", "BERT, told", "BERT, guessed", "BERT, with lengths of training"}
-    assert test_set["BERT, told"]["length"]["values"] == [1, 1], "who is told has every length"
+    assert set(test_set) == {"GLM, 1", "GLM, 2", *(f"BERT, {kind}" for kind in (
+        "lengths given", "all lengths", "with a length prior"))}
+    assert test_set["BERT, lengths given"]["length"]["values"] == [1, 1], "every length is given"
     assert len(told["ways"]["BERT"]) == 2 * (1 + len(guessing.MEASURES) * (1 + len(unknown_length.WEIGHTS)))
-    name, way = test_set["BERT, guessed"]["by"]
+    name, way = test_set["BERT, all lengths"]["by"]
     again = unknown_length.bert_told(str(parts.folder), name, 1)
-    assert test_set["BERT, guessed"]["right"]["values"][1] == again["test_set"][way]["right"]
-    assert told["verdict"] in ("holds", "fails", "does not show at this size")
+    assert test_set["BERT, all lengths"]["right"]["values"][1] == again["test_set"][way]["right"]
+    assert told["verdict"] in ("supported", "not supported", "no effect at this size")
     assert set(told["exact"]) == set(told["baselines"]) == {"test_set", "unread"}
     assert test_set["GLM, 2"]["readings"]["low"] >= 1

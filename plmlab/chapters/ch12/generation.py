@@ -30,7 +30,7 @@ READ, CHOSEN = 67, 45
 """Articles of the pretraining text that are held out for the summarization test set, and for development."""
 WORDINGS = 8
 """Number of versions of an article, each with other words and another order."""
-WRITERS = (*PRETRAINED, RANDOM_INIT)
+GENERATORS = (*PRETRAINED, RANDOM_INIT)
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
 """Token ids of a source and of its target."""
@@ -86,7 +86,7 @@ def summarization() -> Task:
     return Task(tuple(learned), tuple(chosen), (*test_set, *unseen), READ, updates=500, pilot=200)
 
 
-TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "gist": summarization}
+TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "summarization": summarization}
 
 
 def scores_of(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:

@@ -9,54 +9,56 @@ import pytest
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch12 import shares, small_writing
-from plmlab.chapters.ch12.shares import losses_by_mask
-from plmlab.chapters.ch12.targets import WAYS
+from plmlab.chapters.ch12 import mask_mixture
+from plmlab.chapters.ch12 import passage_translation as passages
+from plmlab.chapters.ch12.mask_mixture import losses_by_mask
+from plmlab.chapters.ch12.target_masking import OBJECTIVES
 from plmlab.objectives.prefix import MASKS, SHARES
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run
-from studies.ch12 import shares as study
-from studies.ch12 import targets, translating
+from studies.ch12 import fine_tuned_translation as tuning
+from studies.ch12 import mask_mixture as study
+from studies.ch12 import target_masking
 
 
 @pytest.fixture(autouse=True)
 def small_scale(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Two batches to judge by, few updates and seeds, a small exam."""
-    for module, name, value in ((shares, "JUDGED", 2), (translating, "SEEDS", (0, 1)), (translating, "TUNED", (1, 2)),
-                                (small_writing, "TEST_SIZE", 6), (targets, "BUDGETS", (1, 2)),
-                                (targets, "SEEDS", (0, 1))):
+    for module, name, value in ((mask_mixture, "JUDGED", 2), (tuning, "SEEDS", (0, 1)), (tuning, "TUNED", (1, 2)),
+                                (passages, "TEST_SIZE", 6), (target_masking, "BUDGETS", (1, 2)),
+                                (target_masking, "SEEDS", (0, 1))):
         monkeypatch.setattr(module, name, value)
-    shares.evaluation_batches.cache_clear()
+    mask_mixture.evaluation_batches.cache_clear()
     yield
-    shares.evaluation_batches.cache_clear()
+    mask_mixture.evaluation_batches.cache_clear()
 
 
 def test_the_mix_is_the_papers() -> None:
-    assert shares.ARMS["the mix"] == SHARES == {
+    assert mask_mixture.ARMS["mixture"] == SHARES == {
         "both directions": 1 / 3, "sequence to sequence": 1 / 3, "left to right": 1 / 6, "right to left": 1 / 6}
-    assert set(shares.ARMS) == {"the mix", "half and half", *MASKS}
+    assert set(mask_mixture.ARMS) == {"mixture", "half and half", *MASKS}
 
 
 def test_an_arm_reads_under_its_masks_both_languages_and_both_lengths() -> None:
     kinds = {"both directions": {0}, "sequence to sequence": {4, 5}, "left to right": {2}, "right to left": {3}}
-    chinese = small_writing.ids()["。"]
+    chinese = passages.ids()["。"]
     for name, known in kinds.items():
-        read = shares.texts(name, 0).examples(3)
+        read = mask_mixture.texts(name, 0).examples(3)
         assert {kind for one in read for kind in one.segments.tolist()} == known  # type: ignore[union-attr]
         sides = [chinese in {*one.tokens.tolist(), *one.targets.tolist()} for one in read]  # type: ignore[union-attr]
-        assert 0 < sum(sides) < len(sides) == shares.BATCH
+        assert 0 < sum(sides) < len(sides) == mask_mixture.BATCH
         long = [len(one.tokens) > 15 for one in read]  # type: ignore[union-attr]
         assert len(long) // 4 <= sum(long) <= len(long) * 3 // 4
 
 
 def test_floors_are_those_of_the_examples_that_are_judged() -> None:
     """Who sees more pays less; and both directions cost what the exact posterior of each Example says."""
-    floors = shares.floors()
+    floors = mask_mixture.floors_by_mask()
     assert floors["both directions"] < floors["right to left"] and floors["both directions"] < floors["left to right"]
     assert floors["both directions"] < floors["sequence to sequence"] < floors["left to right"]
-    small, tokenizer, nats, count = world.small(), small_writing.tokenizer(), 0.0, 0
+    small, tokenizer, nats, count = world.small(), passages.tokenizer(), 0.0, 0
     mask = tokenizer.vocab.mask
-    for batch, asked in shares.evaluation_batches("both directions", "test"):
+    for batch, asked in mask_mixture.evaluation_batches("both directions", "test"):
         count += asked
         for row, targets_of in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
             words = tokenizer.tokens([row[i] if t < 0 else t for i, t in enumerate(targets_of) if row[i] > 3 or t >= 0])
@@ -69,10 +71,10 @@ def test_floors_are_those_of_the_examples_that_are_judged() -> None:
 
 
 def test_what_is_paid_is_the_loss_under_each_mask() -> None:
-    model = shares.new(0)
+    model = mask_mixture.new_unilm(0)
     losses = losses_by_mask(model)
     assert set(losses) == set(MASKS) and all(4 < nats < 8 for nats in losses.values())
-    batches = shares.evaluation_batches("right to left", "test")
+    batches = mask_mixture.evaluation_batches("right to left", "test")
     with torch.no_grad():
         nats = sum(float(model.loss(batch)) * count for batch, count in batches) / sum(count for _, count in batches)
     assert losses["right to left"] == pytest.approx(nats)
@@ -83,26 +85,27 @@ def best_at_3e_3(run: Run) -> float:
 
 
 def test_arms_are_trained_kept_and_tuned(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((shares, "BATCH", 8), (shares, "WIDTH", 16), (shares, "LAYERS", 1),
-                                (shares, "TEXTS", 8), (small_writing, "BATCH", 4), (small_writing, "LONGEST", 5),
-                                (translating, "ARMS", {"the mix": SHARES, "left to right": {"left to right": 1.0}})):
+    for module, name, value in ((mask_mixture, "BATCH", 8), (mask_mixture, "WIDTH", 16), (mask_mixture, "LAYERS", 1),
+                                (mask_mixture, "TEXTS", 8), (passages, "BATCH", 4), (passages, "LONGEST", 5),
+                                (tuning, "ARMS", {"mixture": SHARES, "left to right": {"left to right": 1.0}})):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(translating, "lr_score", lambda folder, name, updates, count, lr, seed: -abs(lr - 3e-3))
-    toy = replace(study.STUDY, arms={("the mix",): (1e-3, 3e-3, 1e-2), ("left to right",): (1e-3, 3e-3, 1e-2)},
+    monkeypatch.setattr(tuning, "lr_score", lambda folder, name, updates, count, lr, seed: -abs(lr - 3e-3))
+    toy = replace(study.STUDY, arms={("mixture",): (1e-3, 3e-3, 1e-2), ("left to right",): (1e-3, 3e-3, 1e-2)},
                   updates=(6,), seeds=(0, 1), pilots=(9,), pilot_updates=1, development=best_at_3e_3, nothing=-inf)
     told = study.measure(parts, toy)
-    assert set(told["arms"]) == {"the mix", "left to right"} and told["arms"]["the mix"]["lr"] == 3e-3
+    assert set(told["arms"]) == {"mixture", "left to right"} and told["arms"]["mixture"]["lr"] == 3e-3
     kept = losses_by_mask(toy.trained(parts.folder, "left to right", updates=6, seed=1))
     assert told["arms"]["left to right"]["paid"]["left to right"]["values"][1] == pytest.approx(kept["left to right"])
-    alone, longer = shares.new(1), shares.new(0)
-    shares.train(alone, "left to right", study.LONGER, 3e-3, 1, show=False)
+    alone, longer = mask_mixture.new_unilm(1), mask_mixture.new_unilm(0)
+    mask_mixture.train(alone, "left to right", study.LONGER, 3e-3, 1, show=False)
     assert set(told["equal"]) == {"left to right"}
     assert told["equal"]["left to right"][1]["values"][-1] == pytest.approx(losses_by_mask(alone)["left to right"])
-    shares.train(longer, "the mix", study.LONGER * 6, 3e-3, 0, show=False)
+    mask_mixture.train(longer, "mixture", study.LONGER * 6, 3e-3, 0, show=False)
     assert told["longer"]["both directions"]["values"][0] == pytest.approx(losses_by_mask(longer)["both directions"])
-    wrote = translating.measure(parts, told["updates"])
-    assert set(wrote["writing"]) == {"nothing", "the mix", "left to right"} and set(wrote["table"]) == {"1", "2"}
-    assert set(wrote["writing"]["nothing"]["right"]) == {"1", "2"} and wrote["writing"]["the mix"]["lr"] == 3e-3
+    wrote = tuning.measure(parts, told["updates"])
+    assert set(wrote["translation"]) == {tuning.NOTHING, "mixture", "left to right"}
+    assert set(wrote["translation"][tuning.NOTHING]["right"]) == set(wrote["table"]) == {"1", "2"}
+    assert wrote["translation"]["mixture"]["lr"] == 3e-3
 
 
 def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,16 +114,17 @@ def test_ways_to_tune_are_told_by_their_budgets(parts: Parts, monkeypatch: pytes
     def tuned(way: str, updates: int, lr: float, seed: int) -> float:
         assert lr == best[updates]
         return 0.45 * updates + seed / 100
-    monkeypatch.setattr(targets, "lr_score", lambda way, updates, lr, seed: -abs(lr - best[updates]))
-    monkeypatch.setattr(targets, "tuned", tuned)
-    told = targets.measure(parts)
-    assert set(told) == set(WAYS)
-    one = told["15% hidden"]
-    assert one["right"]["1"]["values"] == [0.45, 0.46] and one["writes"] == 2 and one["lr"] == {"1": 1e-2, "2": 3e-3}
+    monkeypatch.setattr(target_masking, "lr_score", lambda way, updates, lr, seed: -abs(lr - best[updates]))
+    monkeypatch.setattr(target_masking, "tuned", tuned)
+    told = target_masking.measure(parts)
+    assert set(told) == set(OBJECTIVES)
+    one = told["15% masked"]
+    assert one["right"]["1"]["values"] == [0.45, 0.46] and one["lr"] == {"1": 1e-2, "2": 3e-3}
+    assert one["learned after"] == 2
 
 
 def test_each_way_is_written_with_as_it_was_tuned() -> None:
-    for name, (make, write) in WAYS.items():
-        example = make([40, 41], [50, 51, 52, 53], vocab=small_writing.tokenizer().vocab, rng=Random(0))
-        hides = small_writing.tokenizer().vocab.mask in example.tokens.tolist()
-        assert (write is small_writing.in_place) == (not name.endswith("next words")) == hides
+    for name, (make, write) in OBJECTIVES.items():
+        example = make([40, 41], [50, 51, 52, 53], vocab=passages.tokenizer().vocab, rng=Random(0))
+        hides = passages.tokenizer().vocab.mask in example.tokens.tolist()
+        assert (write is passages.in_place) == (not name.startswith("next token")) == hides

@@ -89,7 +89,7 @@ def as_it_is(model: nn.Module) -> nn.Module:
     return model
 
 
-class Manner(NamedTuple):
+class GenerationMode(NamedTuple):
     """How a model is fine-tuned and used: ``example(source, target, rng=rng)`` returns a training Example;
     ``write(model, sources)`` generates; and ``begin`` converts the pretrained model to the one that is fine-tuned."""
 
@@ -98,10 +98,11 @@ class Manner(NamedTuple):
     begin: Callable[[Any], nn.Module] = as_it_is
 
 
-UNILMS = Manner(hidden, in_place)
-MANNERS: Mapping[str, Manner] = {
+UNILMS = GenerationMode(hidden, in_place)
+GENERATION_MODES: Mapping[str, GenerationMode] = {
     "UniLM": UNILMS, "BERT": UNILMS._replace(begin=with_unilm_segments), "sequence to sequence": UNILMS,
-    "GPT": Manner(prompted, behind), "encoder-decoder": Manner(two_sided, looking_across), RANDOM_INIT: UNILMS}
+    "GPT": GenerationMode(prompted, behind), "encoder-decoder": GenerationMode(two_sided, looking_across),
+    RANDOM_INIT: UNILMS}
 
 
 @torch.no_grad()
@@ -111,5 +112,5 @@ def written(name: str, model: nn.Module, sources: Sources) -> list[tuple[int, ..
     end, found = bilingual_tokenizer().vocab.end, []
     for begin in range(0, len(sources), 64):
         found += [tuple(token for token in text.tokens if token != end)
-                  for text in MANNERS[name].write(model, sources[begin:begin + 64])]
+                  for text in GENERATION_MODES[name].write(model, sources[begin:begin + 64])]
     return found

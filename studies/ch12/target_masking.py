@@ -1,5 +1,5 @@
 """How much of a target should be masked, and is masking wasteful? A comparison of the training methods of
-`plmlab.chapters.ch12.targets`.
+`plmlab.chapters.ch12.target_masking`.
 
 Learning rates are chosen for each budget up to `PILOT` updates; the larger budget uses those of `PILOT`. (An earlier
 version had one rate for all budgets, chosen after 800 updates. This rate made next-word prediction slow in short runs,
@@ -18,8 +18,8 @@ the source determines almost everything.)
 
 from typing import Any
 
-from plmlab.chapters.ch12 import shares, small_writing
-from plmlab.chapters.ch12.targets import WAYS
+from plmlab.chapters.ch12 import mask_mixture, passage_translation
+from plmlab.chapters.ch12.target_masking import OBJECTIVES
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_summary, tune_learning_rates
 
 BUDGETS, PILOT = (200, 400, 800, 3200), 800
@@ -29,10 +29,10 @@ ENOUGH = 0.9
 
 def tuned(way: str, updates: int, lr: float, seed: int, split: str = "test") -> float:
     """The fraction of passages translated without an error after the given number of updates."""
-    make, write = WAYS[way]
-    model = shares.new(seed)
-    small_writing.tune(model, make, updates, lr, seed, show=False)
-    return small_writing.translation_accuracy(model, split, write)
+    make, write = OBJECTIVES[way]
+    model = mask_mixture.new_unilm(seed)
+    passage_translation.tune(model, make, updates, lr, seed, show=False)
+    return passage_translation.translation_accuracy(model, split, write)
 
 
 @none_if_diverged
@@ -43,19 +43,19 @@ def lr_score(way: str, updates: int, lr: float, seed: int) -> float:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """Method → the ``lr`` by updates and the ``rates`` tried, the accuracy (``translation_accuracy``) by updates, with
-    spread, and the number of updates after which it ``writes`` (None: after none of the budgets)."""
+    spread, and the number of updates that it has ``learned after`` (None: none of the budgets is enough)."""
     tried = tune_learning_rates(parts, lr_score, PILOTS, {
-        (way, updates): RATES for way in WAYS for updates in BUDGETS if updates <= PILOT})
-    chosen = {(way, updates): tried[way, min(updates, PILOT)] for way in WAYS for updates in BUDGETS}
+        (way, updates): RATES for way in OBJECTIVES for updates in BUDGETS if updates <= PILOT})
+    chosen = {(way, updates): tried[way, min(updates, PILOT)] for way in OBJECTIVES for updates in BUDGETS}
     found = parts(tuned, [(way, updates, lr, seed) for (way, updates), (lr, _) in chosen.items() for seed in SEEDS])
     told: dict[str, Any] = {}
-    for way in WAYS:
+    for way in OBJECTIVES:
         right = {str(updates): seed_summary({seed: found[way, updates, chosen[way, updates][0], seed]
                                              for seed in SEEDS})
                  for updates in BUDGETS}
         told[way] = {
             "lr": {str(updates): chosen[way, updates][0] for updates in BUDGETS},
             "rates": {str(updates): rates_tried(chosen[way, updates][1]) for updates in BUDGETS},
-            "right": right, "writes": next(
+            "right": right, "learned after": next(
                 (updates for updates in BUDGETS if right[str(updates)]["mean"] >= ENOUGH), None)}
     return told

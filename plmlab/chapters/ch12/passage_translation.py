@@ -146,10 +146,10 @@ def at_the_last(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> li
     return [tuple(token for token in text if token != tokenizer().vocab.sep) for text in generated]
 
 
-Write = Callable[[UniLMPretraining, Sequence[Sequence[int]]], list[tuple[int, ...]]]
+Generate = Callable[[UniLMPretraining, Sequence[Sequence[int]]], list[tuple[int, ...]]]
 
 
-def translation_accuracy(model: UniLMPretraining, split: str, write: Write = in_place) -> float:
+def translation_accuracy(model: UniLMPretraining, split: str, write: Generate = in_place) -> float:
     """Fraction of `TEST_SIZE` new passages that are translated without an error; for the split "train", these are new
     passages made of training sentences."""
     passages = rows(split, Random("exam"), TEST_SIZE)

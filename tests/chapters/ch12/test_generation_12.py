@@ -11,7 +11,7 @@ import torch
 from toy_size import changed
 
 from plmlab import world
-from plmlab.chapters.ch12 import writing as tasks
+from plmlab.chapters.ch12 import generation as tasks
 from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.example import Batch, PairBatch
 from plmlab.models.bert import BERTPretraining
@@ -20,7 +20,7 @@ from plmlab.objectives import always_mask, both_directions, masked, masked_seq2s
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from studies.ch12 import manners, pretrained, writing
+from studies.ch12 import generation, generation_modes, pretrained
 
 VOCAB = bilingual_tokenizer().vocab
 
@@ -28,7 +28,8 @@ VOCAB = bilingual_tokenizer().vocab
 def new(name: str) -> Any:
     """A model of an arm with random weights."""
     torch.manual_seed(0)
-    return manners.MANNERS[name].begin(pretrained.ARMS[name].network(len(bilingual_tokenizer()))).eval()
+    model = pretrained.ARMS[name].network(len(bilingual_tokenizer()))
+    return generation_modes.GENERATION_MODES[name].begin(model).eval()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -42,12 +43,12 @@ def two_wordings() -> Iterator[None]:
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks of two layers of 16, which write six words at most."""
     for module, name, value in ((pretrained, "LAYERS", 2), (pretrained, "WIDTH", 16), (pretrained, "NARROW", 16),
-                                (manners, "LONGEST", 6)):
+                                (generation_modes, "LONGEST", 6)):
         monkeypatch.setattr(module, name, value)
 
 
 def test_each_arm_has_its_manner() -> None:
-    assert tuple(manners.MANNERS) == tasks.WRITERS
+    assert tuple(generation_modes.GENERATION_MODES) == tasks.GENERATORS
 
 
 def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
@@ -55,7 +56,7 @@ def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
         task = make()
         test_set, chosen = set(task.test_set), set(task.development)
         assert not test_set & chosen and not test_set & set(task.train) and not chosen & set(task.train)
-        assert max(len(target) for _, target in (*task.train, *task.test_set)) < manners.LONGEST
+        assert max(len(target) for _, target in (*task.train, *task.test_set)) < generation_modes.LONGEST
         for source, target in (*task.train[:200], *task.test_set):
             assert VOCAB.unk not in (*source, *target)
             assert len(source) + len(target) + 3 <= pretrained.TIME
@@ -93,7 +94,7 @@ def test_articles_to_learn_from_are_told_in_several_wordings_and_are_of_other_en
 
 
 def test_gpt_is_asked_for_the_target_alone() -> None:
-    example = manners.prompted([40, 41, 42], [50, 51], rng=Random(0))
+    example = generation_modes.prompted([40, 41, 42], [50, 51], rng=Random(0))
     assert example.tokens.tolist() == [VOCAB.start, 40, 41, 42, VOCAB.sep, 50, 51]
     assert example.targets.tolist() == [-100, -100, -100, -100, 50, 51, VOCAB.end]
 
@@ -103,7 +104,7 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
     size = pretrained.bert(len(bilingual_tokenizer())).config
     bert = BERTPretraining(replace(size, activation="relu", eps=1e-5)).eval()
     torch.nn.init.normal_(bert.encoder.embeddings.segment.weight)
-    made = manners.with_unilm_segments(bert)
+    made = generation_modes.with_unilm_segments(bert)
     segments = made.encoder.embeddings.segment.weight
     assert torch.equal(segments[[0, 0, 0, 1]], segments[[2, 3, 4, 5]]) and not torch.equal(segments[0], segments[1])
     one, other = (make([40, 41, 42], pair=[43], vocab=VOCAB, rng=Random(0), select=[2], corrupt=always_mask)
@@ -117,13 +118,13 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
 def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
     """Of sources of unequal lengths, side by side: as reading everything anew for each word says."""
     model, sources = new(name), [[40, 41, 42], [43, 44, 45, 46, 47]]
-    found = manners.written(name, model, sources)
+    found = generation_modes.written(name, model, sources)
     allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
     for source, text in zip(sources, found, strict=True):
         said: list[int] = []
         for _ in range(4):
             if name == "GPT":
-                logits = model(Batch.of([manners.prompted(source, said, rng=Random(0))], pad=0))[0, -1]
+                logits = model(Batch.of([generation_modes.prompted(source, said, rng=Random(0))], pad=0))[0, -1]
             elif name == "encoder-decoder":
                 logits = model(PairBatch.of([sequence_to_sequence(source, said, vocab=VOCAB)], pad=0))[0, -1]
             else:
@@ -165,7 +166,7 @@ def test_the_nearest_pair_by_hand() -> None:
 
 def test_who_is_not_pretrained_begins_with_random_weights() -> None:
     """Of the size of UniLM, and the same for every run."""
-    one, other = (writing.initialized("", RANDOM_INIT) for _ in range(2))
+    one, other = (generation.initialized("", RANDOM_INIT) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
     assert {name: weight.shape for name, weight in one.named_parameters()} == {
         name: weight.shape for name, weight in new("UniLM").named_parameters()}
@@ -175,33 +176,33 @@ def test_who_is_not_pretrained_begins_with_random_weights() -> None:
 def test_a_run_is_judged_and_no_rate_that_diverges_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tuple(((40 + i, 41 + i), (60 + i, 61 + i, 62 + i)) for i in range(9))
     few = tasks.Task(rows[:4], rows[4:6], rows[6:], read=1, updates=2, pilot=2)
-    monkeypatch.setattr(writing, "TASKS", {"translation": lambda: few})
-    monkeypatch.setattr(writing, "initialized", lambda folder, name: new(name))
-    monkeypatch.setattr(writing, "EVERY", 1)
-    assert 0 <= writing.lr_score("", "UniLM", "translation", 1e-3, 0) <= 1
-    told = writing.run_result("", "UniLM", "translation", 1e-3, 0)
+    monkeypatch.setattr(generation, "TASKS", {"translation": lambda: few})
+    monkeypatch.setattr(generation, "initialized", lambda folder, name: new(name))
+    monkeypatch.setattr(generation, "EVERY", 1)
+    assert 0 <= generation.lr_score("", "UniLM", "translation", 1e-3, 0) <= 1
+    told = generation.run_result("", "UniLM", "translation", 1e-3, 0)
     assert set(told) == {"exact", "bleu", "rouge-l", "unread", "development", "updates"} and told["updates"] in (1, 2)
 
     def diverges(*_: Any, **__: Any) -> None:
         raise Diverged("not a number", 1, History(1, "cpu", "float32"))
-    monkeypatch.setattr(writing, "tune", diverges)
-    assert writing.lr_score("", "UniLM", "translation", 1e-3, 0) is None
+    monkeypatch.setattr(generation, "tune", diverges)
+    assert generation.lr_score("", "UniLM", "translation", 1e-3, 0) is None
 
 
 def test_rates_are_chosen_by_the_development_rows_of_short_runs(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    best = {"translation": 3e-3, "gist": 1e-2}
+    best = {"translation": 3e-3, "summarization": 1e-2}
 
     def told(_: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float]:
         assert lr == best[kind]
         return {"exact": {"UniLM": 0.9, "BERT": 0.5}[name] + seed / 100, "development": 0.5, "updates": 5}
-    monkeypatch.setattr(writing, "run_result", told)
-    monkeypatch.setattr(writing, "lr_score", lambda _, name, kind, lr, seed: -abs(lr - best[kind]))
-    monkeypatch.setattr(writing, "WRITERS", ("UniLM", "BERT"))
-    found = writing.measure(parts)
-    gist = found["tasks"]["gist"]["BERT"]
+    monkeypatch.setattr(generation, "run_result", told)
+    monkeypatch.setattr(generation, "lr_score", lambda _, name, kind, lr, seed: -abs(lr - best[kind]))
+    monkeypatch.setattr(generation, "GENERATORS", ("UniLM", "BERT"))
+    found = generation.measure(parts)
+    gist = found["tasks"]["summarization"]["BERT"]
     assert gist["lr"] == 1e-2 and [lr for lr, _ in gist["rates"]] == [1e-3, 3e-3, 1e-2, 3e-2]
     assert found["tasks"]["translation"]["UniLM"]["exact"]["values"] == [0.9, 0.91, 0.92]
-    assert found["better"]["gist"] == {"UniLM": ["BERT"], "BERT": []}
+    assert found["better"]["summarization"] == {"UniLM": ["BERT"], "BERT": []}
     assert found["rows"]["translation"] == [8192, 100, 300]
 
 

@@ -1,4 +1,4 @@
-"""The gains and costs of the mask mixture: the loss of each variant of `shares` under each mask.
+"""The gains and costs of the mask mixture: the loss of each variant of `mask_mixture` under each mask.
 
 The rule was fixed before the runs. The mixture *costs* something under a mask if the loss of every seed is at least
 0.02 nats per word above that of the variant trained under that mask only; it *helps* under that mask if its loss is at
@@ -14,21 +14,21 @@ any gain is due to what the masks share.
 from math import log
 from typing import Any
 
-from plmlab.chapters.ch12 import small_writing
-from plmlab.chapters.ch12.shares import ARMS, floors, losses_by_mask, new, train
+from plmlab.chapters.ch12 import passage_translation
+from plmlab.chapters.ch12.mask_mixture import ARMS, floors_by_mask, losses_by_mask, new_unilm, train
 from plmlab.models.unilm import UniLMPretraining
 from plmlab.objectives.prefix import MASKS, SHARES
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study
 
-MIX = "the mix"
+MIX = "mixture"
 LONGER = 3
 """Factor by which the longer run of the mixture is longer."""
 
 
 def build(name: str, seed: int) -> UniLMPretraining:
     """The network, which is the same for all variants, with random weights initialized with this seed."""
-    return new(seed)
+    return new_unilm(seed)
 
 
 def development(run: Run) -> float:
@@ -42,8 +42,8 @@ def test(run: Run) -> dict[str, dict[str, float]]:
     return {"paid": losses_by_mask(run.model)}
 
 
-STUDY = Study(name="shares", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
-              development=development, test=test, updates=(3600,), nothing=-log(len(small_writing.tokenizer())),
+STUDY = Study(name="mask mixture", arms={(name,): (1e-3, 3e-3, 1e-2) for name in ARMS}, build=build, train=train,
+              development=development, test=test, updates=(3600,), nothing=-log(len(passage_translation.tokenizer())),
               pilots=(8, 9), pilot_updates=800)
 
 
@@ -57,6 +57,6 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     more = {(mask, count): best[mask, updates] for mask, counts in alone.items() for count in counts}
     found = study.at(parts, best | more | {(MIX, LONGER * updates): best[MIX, updates]})
     told = {one: measured.as_record() for one, measured in found.items()}
-    return {"floors": parts(floors, [()])[()], "arms": {name: told[name, updates] for name in names},
+    return {"floors": parts(floors_by_mask, [()])[()], "arms": {name: told[name, updates] for name in names},
             "updates": updates, "longer": told[MIX, LONGER * updates]["paid"],
             "equal": {mask: [told[mask, count]["paid"][mask] for count in counts] for mask, counts in alone.items()}}

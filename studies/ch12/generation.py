@@ -1,8 +1,8 @@
 """Two generation tasks for every model of `pretrained`: translation into Chinese, and summarization of an article.
 
-Each model is fine-tuned as in its own paper (`manners`), and generates greedily; for comparison, UniLM's network with
-random weights is trained in the same way. The pretraining text does not reveal which sentences are translations of each
-other. The rows are described in `plmlab.chapters.ch12.writing`.
+Each model is fine-tuned as in its own paper (`generation_modes`), and generates greedily; for comparison, UniLM's
+network with random weights is trained in the same way. The pretraining text does not reveal which sentences are
+translations of each other. The rows are described in `plmlab.chapters.ch12.generation`.
 
 Fixed before the runs: a model *writes better* than another in a task if the exact match of its lowest seed is above
 that of the other's highest. UniLM's mask mixture *helps to write* if UniLM writes better than the network pretrained
@@ -20,12 +20,12 @@ import torch
 from torch import nn
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.writing import TASKS, WRITERS, Task, baselines, scores_of
+from plmlab.chapters.ch12.generation import GENERATORS, TASKS, Task, baselines, scores_of
 from plmlab.draws import randint
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
 from plmlab.train import fit
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from studies.ch12.manners import MANNERS, written
+from studies.ch12.generation_modes import GENERATION_MODES, written
 from studies.ch12.pretrained import WARMUP, pretrained
 
 BATCH, EVERY, PATIENCE = 32, 250, 4
@@ -35,13 +35,13 @@ RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
 
 def initialized(folder: str, name: str) -> nn.Module:
     """A model of `pretrained`, ready to be fine-tuned for generation."""
-    return MANNERS[name].begin(pretrained(folder, name))
+    return GENERATION_MODES[name].begin(pretrained(folder, name))
 
 
 def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
     """Fine-tune the model of a variant for generation, in place, and return the history. The final weights are those
     with the best development score."""
-    make, vocab = MANNERS[name].example, bilingual_tokenizer().vocab
+    make, vocab = GENERATION_MODES[name].example, bilingual_tokenizer().vocab
 
     def draw(rng: Random) -> list[Any]:
         return [make(*task.train[randint(rng, len(task.train))], rng=rng) for _ in range(BATCH)]
@@ -81,15 +81,15 @@ def measure(parts: Parts) -> dict[str, Any]:
     """``tasks``: task → model → ``lr``, the ``rates`` tried with their development BLEU, and the results of
     `run_result`, with spread; the ``baselines``; ``better``: task → model → the models that it is better than."""
     folder = str(parts.folder)
-    arms = [(folder, name, kind) for kind in TASKS for name in WRITERS]
+    arms = [(folder, name, kind) for kind in TASKS for name in GENERATORS]
     best = tune_learning_rates(parts, lr_score, PILOTS, dict.fromkeys(arms, RATES))
     found = parts(run_result, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
     runs = {arm: {"lr": lr, "rates": rates_tried(scores),
                   **seed_statistics({seed: found[*arm, lr, seed] for seed in SEEDS})}
             for arm, (lr, scores) in best.items()}
-    tasks = {kind: {name: runs[folder, name, kind] for name in WRITERS} for kind in TASKS}
+    tasks = {kind: {name: runs[folder, name, kind] for name in GENERATORS} for kind in TASKS}
     return {"tasks": tasks, "baselines": baselines(),
-            "better": {kind: {name: [other for other in WRITERS if separated(told[name]["exact"], told[other]["exact"])]
-                              for name in WRITERS} for kind, told in tasks.items()},
+            "better": {kind: {name: [other for other in GENERATORS if separated(of[name]["exact"], of[other]["exact"])]
+                              for name in GENERATORS} for kind, of in tasks.items()},
             "rows": {kind: [len(make().train), len(make().development), len(make().test_set)]
                      for kind, make in TASKS.items()}}

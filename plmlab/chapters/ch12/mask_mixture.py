@@ -18,7 +18,7 @@ import torch
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12 import small_writing
+from plmlab.chapters.ch12 import passage_translation
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.objectives import mask_mixture
@@ -33,26 +33,26 @@ BATCH, RATE = 32, 0.3
 JUDGED, TEXTS, OTHERS = 16, 64, 77
 """The loss under a mask is measured on this many batches of this many held-out sentences, drawn with this seed."""
 ARMS: dict[str, Mapping[str, float]] = {
-    "the mix": SHARES, **{name: {name: 1.0} for name in MASKS},
+    "mixture": SHARES, **{name: {name: 1.0} for name in MASKS},
     "half and half": {"both directions": 0.5, "sequence to sequence": 0.5},
 }
 """Variant → proportion of each mask. Half and half omits the two triangular masks."""
 
 
-def new(seed: int) -> UniLMPretraining:
+def new_unilm(seed: int) -> UniLMPretraining:
     """The network with random weights, initialized with this seed."""
     torch.manual_seed(seed)
-    return UniLMPretraining(UniLMConfig(len(small_writing.tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH,
+    return UniLMPretraining(UniLMConfig(len(passage_translation.tokenizer()), TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH,
                                         dropout=0.0, attention_dropout=0.0))
 
 
 def texts(name: str, seed: int) -> ExampleBatches:
     """The training batches of a variant."""
-    vocab = small_writing.tokenizer().vocab
+    vocab = passage_translation.tokenizer().vocab
 
     def draw(rng: Random) -> list[Example]:
-        long = small_writing.rows("train", rng, BATCH // 2)
-        short = small_writing.rows("train", rng, BATCH // 2, range(1, 2))
+        long = passage_translation.rows("train", rng, BATCH // 2)
+        short = passage_translation.rows("train", rng, BATCH // 2, range(1, 2))
         return [mask_mixture(pair[rng.random() < 0.5], vocab=vocab, rng=rng, rate=RATE, shares=ARMS[name])
                 for pair in (*long, *short)]
 
@@ -68,14 +68,14 @@ def train(model: UniLMPretraining, name: str, updates: int, lr: float, seed: int
 @cache
 def evaluation_batches(mask: str, split: str) -> list[tuple[Batch, int]]:
     """The batches on which the loss under a mask is measured, each with its number of targets."""
-    source = sentence_batches(world.small(), split, small_writing.tokenizer(), _asked(mask), TEXTS, OTHERS)
+    source = sentence_batches(world.small(), split, passage_translation.tokenizer(), _asked(mask), TEXTS, OTHERS)
     batches = [source(step) for step in range(JUDGED)]
     return [(batch, int((batch.targets != IGNORE).sum())) for batch in batches if isinstance(batch, Batch)]
 
 
-def english(name: str) -> list[Batch]:
+def held_out_batches(name: str) -> list[Batch]:
     """Eight batches of a variant's own objective, on held-out English sentences."""
-    source = sentence_batches(world.small(), "test", small_writing.tokenizer(),
+    source = sentence_batches(world.small(), "test", passage_translation.tokenizer(),
                               partial(mask_mixture, rate=RATE, shares=ARMS[name]), TEXTS, OTHERS)
     return [batch for batch in map(source, range(8)) if isinstance(batch, Batch)]
 
@@ -95,7 +95,7 @@ def losses_by_mask(model: UniLMPretraining, split: str = "test") -> dict[str, fl
     return losses
 
 
-def floors() -> dict[str, float]:
+def floors_by_mask() -> dict[str, float]:
     """Map each mask to the entropy lower bound under it, on the same Examples and given their position ids."""
     small, losses = world.small(), {}
     for mask in MASKS:
