@@ -196,7 +196,8 @@ TERMS = {
     "08": ("masked language model", "next-sentence prediction", "fine-tuning", "test set", "bidirectional"),
     "10": ("relative position", "segment", "memory", "recurrence", "effective context length"),
     "11": ("permutation", "factorization order", "query stream", "content stream", "independence"),
-    "12": ("prefix language model", "infilling", "bidirectional", "forward pass", "left-to-right"),
+    "12a": ("prefix language model", "sequence-to-sequence mask", "bidirectional", "forward pass", "left-to-right"),
+    "12b": ("autoregressive", "infilling", "span", "2D positions", "permutation", "forward pass", "verbalizer"),
     "14": ("multi-hop", "graph neural network", "supporting", "bridge", "message passing"),
     "16": ("retrieve", "recall@", "open-domain question answering", "marginal", "closed-book"),
 }

@@ -14,4 +14,5 @@ from plmlab.chapters.ch12.passage_translation import Generate, Make, appended_ma
 OBJECTIVES: dict[str, tuple[Make, Generate]] = {
     **{f"{share:.0%} masked": (passage_translation.masked(share), in_place) for share in (0.15, 0.7, 1.0)},
     "appended masks": (appended_masks, in_place),
-    **{f"next token, {share:.0%} of positions": (partial(next_words, share=share), at_the_last) for share in (0.15, 0.7, 1.0)}}
+    **{f"next token, {share:.0%} of positions": (partial(next_words, share=share), at_the_last)
+       for share in (0.15, 0.7, 1.0)}}
