@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("minutes", help="estimate the study time of each section of a chapter")
     command.add_argument("chapter", nargs="?", metavar="NN",
-                         help="chapter number, two digits; without it, print one line per chapter")
+                         help="key of a notebook, such as 06 or 12a; without it, print one line per notebook")
     command.set_defaults(run=minutes)
 
     command = commands.add_parser("recipe", help="compute a chapter's recorded results and write them to data/results; "
