@@ -4,13 +4,13 @@ Each model is fine-tuned as in its own paper (`generation_modes`), and generates
 network with random weights is trained in the same way. The pretraining text does not reveal which sentences are
 translations of each other. The rows are described in `plmlab.chapters.ch12.generation`.
 
-Fixed before the runs: a model *writes better* than another in a task if the exact match of its lowest seed is above
-that of the other's highest. UniLM's mask mixture *helps to write* if UniLM writes better than the network pretrained
-under one mask only, in at least one of the two tasks, and worse in none; it *costs* something in the opposite case. The
-mixture *is worth pretraining for* if UniLM writes better than BERT. (Random weights and the nearest training pair were
-added after the other runs, because nothing had shown the benefit of pretraining.) This is not a `Study`, because the
-weights that are fine-tuned come from another study, and because the number of updates is set by early stopping on
-development rows.
+Fixed before the runs: a model *generates better* than another in a task if the exact match of its lowest seed is above
+that of the other's highest. UniLM's mask mixture *helps generation* if UniLM generates better than the network
+pretrained under one mask only, in at least one of the two tasks, and worse in none; it *hurts* in the opposite case.
+The mixture *is useful in pretraining* if UniLM generates better than BERT. (Random weights and the nearest training
+pair were added after the other runs, because nothing had shown the benefit of pretraining.) This is not a `Study`,
+because the weights that are fine-tuned come from another study, and because the number of updates is set by early
+stopping on development rows.
 """
 
 from random import Random

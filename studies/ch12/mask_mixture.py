@@ -1,12 +1,12 @@
 """The gains and costs of the mask mixture: the loss of each variant of `mask_mixture` under each mask.
 
-The rule was fixed before the runs. The mixture *costs* something under a mask if the loss of every seed is at least
-0.02 nats per word above that of the variant trained under that mask only; it *helps* under that mask if its loss is at
-least 0.02 nats lower; otherwise it is *free*. The paper's own argument for the mixture is that the masks share what
+The rule was fixed before the runs. The mixture *hurts* under a mask if the loss of every seed is at least 0.02 nats per
+word above that of the variant trained under that mask only; it *helps* under that mask if its loss is at least 0.02
+nats lower; otherwise it makes *no difference*. The paper's own argument for the mixture is that the masks share what
 they learn (Dong et al. 2019, §1); it has no ablation of the proportions.
 
-Further runs were added afterwards, because the mixture had a cost under every mask: the mixture with `LONGER` times as
-many updates; and, for comparison with both mixtures, each mask alone after as many texts as the mixture had *under that
+Further runs were added afterwards, because the mixture hurt under every mask: the mixture with `LONGER` times as many
+updates; and, for comparison with both mixtures, each mask alone after as many texts as the mixture had *under that
 mask*, with the learning rates chosen before. Any remaining cost is then not due to too little training on the mask, and
 any gain is due to what the masks share.
 """

@@ -6,14 +6,14 @@ version had one rate for all budgets, chosen after 800 updates. This rate made n
 so the conclusion about them was wrong.) After few updates, some methods have an accuracy of 0 at any learning rate. A
 `Study` would refuse to choose a rate among such runs; here the middle rate is used, and the accuracy of 0 is reported.
 
-The rules were fixed before the runs. A method *writes* (has learned to translate) after the smallest budget at which
-its mean accuracy over the seeds is 90 %. "Masking wastes most of a target" is correct if every masking rate needs a
+The rules were fixed before the runs. A method *has learned to translate* after the smallest budget at which its mean
+accuracy over the seeds is at least 90 %. "Masking wastes most of a target" is correct if every masking rate needs a
 larger budget than predicting the next word at every position. The waste is due to the small *fraction* of targets if
 predicting an equally small fraction of next words is equally slow; if the latter is faster, the number of targets is
-not the reason. *Masks behind* (appended masks) predict every word in place given the correct preceding words: if this
-is slow too, prediction in place is hard; if not, the masked context is hard. With the whole target masked, nothing is
-learned about how a word depends on the preceding words, so the model must generate badly. (It does not: in this world
-the source determines almost everything.)
+not the reason. *Appended masks* predict every word in place given the correct preceding words: if this is slow too,
+prediction in place is hard; if not, the masked context is hard. With the whole target masked, nothing is learned about
+how a word depends on the preceding words, so the model must generate badly. (It does not: in this world the source
+determines almost everything.)
 """
 
 from typing import Any
