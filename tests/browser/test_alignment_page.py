@@ -170,8 +170,8 @@ def test_a_saved_page_keeps_what_needs_no_python(show: Show) -> None:
     assert page.inner_html(".drawing").count("link") == before.count("link")
     page.click("text=Count over many texts")
     expect(page.locator(".tally-place")).to_contain_text(
-        "In 40 of the wrong predictions, the largest weight was not on the aligned word. With all attention "
-        "moved there, 30 become correct")
+        "In 40 of the wrong predictions, the largest weight was not on the aligned word. If all attention is "
+        "moved to that word, 30 become correct")
     expect(page.locator(".tally-place")).to_contain_text("Of 222 correct predictions, 120 stay correct")
 
 

@@ -147,11 +147,11 @@ test("where the pair is farthest apart is held against strangers", () => {
   const strangers = [[0.5, 0.5, 0.5], [0, 0, 0], [0.2, 0.6, 0.3]];
   const found = [[1, 1, 1], [0.5, 0.5, 0.5], [0.6, 0.7, 0.6]];
   assert.equal(told.restSaid("bank", "bank", found, strangers), "The two “bank” differ most at layer 2, " +
-    "backward LSTM: their distance is 75 % of that between two different words (hatched).");
+    "backward LSTM, where their cosine distance is 75 % of the average for two different words (hatched).");
   assert.match(told.restSaid("bank", "bank", flat(1, 1, 1), strangers), /^The two “bank” do not differ\.$/);
-  assert.match(told.cosineSaid("bank", "bank", 1, 0, 1, 0.4), /this direction has seen the same words in both sentences\.$/);
+  assert.match(told.cosineSaid("bank", "bank", 1, 0, 1, 0.4), /This direction has seen the same words in both sentences\.$/);
   assert.match(told.cosineSaid("bank", "bank", 2, 2, -0.2, 0.4), 
-    /cosine −0\.20; two different words have 0\.40 there on average: their distance is 200 % of that between two different words\.$/);
+    /cosine −0\.20; two different words have 0\.40 there on average\. Their cosine distance is 200 % of the average for two different words\.$/);
 });
 
 test("the answer says which stand nearer, as the numbers have it", () => {
@@ -168,7 +168,7 @@ test("mixes, dots and neighbours in words", () => {
   const scores = { sense: 1, "sense elsewhere": 0.26 };
   assert.match(told.mixFinding([1 / 3, 1 / 3, 1 / 3], scores, { sense: 0.55, "sense elsewhere": 0.68 }),
     /^With the mean of the layers, .* in 100 % of cases \(chance 55 %\); .* patterns, in 26 % of cases \(chance 68 %\)$/);
-  assert.match(told.mixRest(scores, { "sense elsewhere": 0.68 }), /larger norms\. Below chance is worse/);
+  assert.match(told.mixRest(scores, { "sense elsewhere": 0.68 }), /larger norms\. An accuracy below chance is worse/);
   assert.match(told.mixRest(scores, { "sense elsewhere": 0.2 }), /larger norms\.$/);
   assert.match(told.pointSaid({ shares: [1, 0, 0], form: 0.5 }, "form"), /^With layer 0 alone: 50 %\. The nearest occurrence of any word/);
   const one = { word: "bat", sense: "bat.club", score: 0.5, rank: 2, more: 1, strangers: 0.4 };

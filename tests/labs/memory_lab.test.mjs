@@ -34,7 +34,7 @@ test("what a layer can have heard is told with the way that it took", () => {
     "in layer 1, where “she” attended to “crane (position 1)” in layer 0.");
   assert.equal(text(reachSaid(state, 1, 3)), "“she” can reach layer 1 of “?”: “?” attends to “she” in layer 0.");
   assert.match(text(reachSaid(state, 0, 1)),
-    / cannot reach layer 0 .*no path of 1 layer.*layer 1 is the first that can\.$/);
+    / cannot reach layer 0 .*no path of 1 layer.*layer 1 is the first that it can reach\.$/);
   assert.match(text(reachSaid(state, 0, 6)), /^Layer 0 of “\?” has its own word in its input/);
   assert.match(text(reachSaid(state, 1, 7)), /comes later: it is not in the receptive field of any layer/);
   const closed = { ...state, reach: { ...state.reach, cut: [-1, -1, 2, 1, 1, 1, 0, -1] } };
@@ -101,7 +101,7 @@ test("the tally is told, and what is not counted is not", () => {
     "beyond it. Among 50 questions within one segment and with the fact in the memory, 45 are answered correctly, and 2 once every " +
     "occurrence of the word is masked out.");
   assert.match(tallySaid({ ...tally, cut: [45, 30, 50] }),
-    /Remembered positions that attended to the word also carry the information\.$/);
+    /Positions in the memory that attended to the word also carry the information\.$/);
   assert.equal(tallySaid({}), "");
 });
 

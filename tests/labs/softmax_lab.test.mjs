@@ -22,7 +22,7 @@ test("scores far beyond what e^s can hold have shares all the same", () => {
 test("the finding names the two highest and what their difference makes of them", () => {
   assert.equal(finding([["mat", 2], ["rug", 1.5], ["moon", -1]], 1),
     "“mat” has probability 0.60: 1.65 times that of “rug”, which is e to the (2 − 1.5) ÷ 1. The perplexity is 2.18, " +
-    "as for that many equally likely tokens.");
+    "the number of equally likely tokens with the same entropy.");
   assert.match(finding([["a", -3], ["b", -1]], 0.5), /^“b” has probability 0\.98: 54\.6 times .* e to the \(−1 − \(−3\)\) ÷ 0\.5\./);
 });
 

@@ -225,12 +225,12 @@ def test_any_text_is_read_or_refused_in_words(lab: GateLab, name: str) -> None:
 @pytest.mark.parametrize(("change", "said"), [
     ({"text": " "}, "The text is empty. Type one; the previous result is still shown."),
     ({"max_tokens": 1}, "give 2 or more"),
-    ({"holds": [{"point": "forget"}]}, "a hold needs the keys point, layer, unit, value, start"),
-    ({"holds": ["<b>"]}, "a hold needs the keys"),
+    ({"holds": [{"point": "forget"}]}, "a clamp needs the keys point, layer, unit, value, start"),
+    ({"holds": ["<b>"]}, "a clamp needs the keys"),
     ({"holds": [asdict(Clamp("forget", 0, WIDTH, 0.0))]}, f"units 0 … {WIDTH - 1}"),
     ({"holds": [asdict(Clamp("forget", 3, 0, 0.0))]}, "layers 0 … 0"),
     ({"holds": [asdict(Clamp("forget", 0, 0, 0.0)) | {"value": 2}]}, "a gate is from 0 to 1"),
-    ({"holds": [asdict(Clamp("forget", 0, 0, 0.0)) | {"value": "much"}]}, "are numbers"),
+    ({"holds": [asdict(Clamp("forget", 0, 0, 0.0)) | {"value": "much"}]}, "must be numbers"),
 ])
 def test_what_cannot_be_done_is_told_and_what_stood_stands(lab: GateLab, change: dict, said: str) -> None:
     stood = lab.state

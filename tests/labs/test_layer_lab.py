@@ -188,9 +188,9 @@ def test_what_can_t_be_a_lab_is_told() -> None:
     with pytest.raises(ValueError, match="needs an ELMo; a Linear was given"):
         LayerLab(nn.Linear(2, 2))
     bare = ELMo(ELMoConfig(vocab=len(WORDS), longest=12, layers=2, **SMALL))
-    with pytest.raises(ValueError, match=r"call elmo\.spell"):
+    with pytest.raises(ValueError, match=r"call elmo\.set_spelling"):
         LayerLab(bare, WORDS, sentences=sentences())
-    with pytest.raises(ValueError, match=r"give the tokenizer that was passed to elmo\.spell"):
+    with pytest.raises(ValueError, match=r"give the tokenizer that was passed to elmo\.set_spelling"):
         LayerLab(elmo(), word_tokenizer(["a", "b"]), sentences=sentences())
     low = ELMo(ELMoConfig(vocab=len(WORDS), longest=12, layers=1, **SMALL))
     low.set_spelling(WORDS)

@@ -200,7 +200,7 @@ def test_what_is_only_strange_is_noted() -> None:
 
 
 def test_what_a_lab_needs() -> None:
-    with pytest.raises(ValueError, match="holds no documents"):
+    with pytest.raises(ValueError, match="the corpus has no documents"):
         RetrievalLab(RetrieveAndRead.of(model(), words()), PRESETS)
     with pytest.raises(ValueError, match="no initial query"):
         RetrievalLab(lookup())

@@ -50,8 +50,8 @@ export function tallyOf(counted) {
     el("p", {}, `Over ${plural(texts, "text")}, each word predicted after the correct previous words (teacher forcing): ` +
       `${plural(words, "word")} with a gold link, ${wrong} of them predicted wrongly.`),
     el("ul", {},
-      line(missed.count ? `In ${missed.count} of the wrong predictions, the largest weight was not on the aligned word. With all attention moved ` +
-        `there, ${missed.fixed} become correct; with it moved to another word, ${missed.other} do.` :
+      line(missed.count ? `In ${missed.count} of the wrong predictions, the largest weight was not on the aligned word. If all attention is moved ` +
+        `to that word, ${missed.fixed} become correct; if it is moved to another word, ${missed.other} become correct.` :
         "In all wrong predictions, the largest weight was on the aligned word.",
       [["fixed", missed.fixed], ["closer", missed.closer], ["worse", missed.worse]], missed.count,
       `corrected ${missed.fixed}; still wrong: correct word more likely ${missed.closer}, less likely ${missed.worse}${rest}`),

@@ -84,8 +84,8 @@ PRESETS = (
          "effect: half of the 72 change the sentence vector by less than 0.002. Try another.", off=((5, 11),)),
     AttentionPreset("block a pair", ANIMAL, 3, 1, "it", "animal",
                     "“it” can no longer attend to “animal”, in any head of any layer. Which tokens change?",
-         "“it” changes by 0.18; no other token changes by even 0.001. They get what they need about the animal by "
-                    "attending to “animal” directly.", closed=((9, 2),)),
+         "“it” changes by 0.18; no other token changes by even 0.001. The other tokens get what they need about "
+                    "the animal by attending to “animal” directly.", closed=((9, 2),)),
 )
 
 

@@ -35,7 +35,7 @@ export function textsOf(state, pinned, shown) {
   const exact = () => (pinned.model
     ? row(state, ["most likely (model)", el("small", {}, `exact: ${number(pinned.read)} prefixes`)], pinned.model, "pin")
     : el("tr", { class: "pin" }, el("th", { scope: "row" }, "most likely (model)"), el("td", { colspan: heads.length - 1, class: "note" },
-      `Not found: more than ${number(pinned.limit)} prefixes would be open at once. Reduce the maximum length, or give a longer prompt.`)));
+      `Not found: exact search would have to keep more than ${number(pinned.limit)} prefixes open. Reduce the maximum length, or give a longer prompt.`)));
   const world = () => (pinned.world ? [el("tr", { class: "pin" }, el("th", { scope: "row" }, "most likely (world)"),
     textOf({ ...pinned.world, cut: false }), cell(pinned.world.count), cell(""), cell(""), cell(""), cell(decimal(pinned.world.total), "exact"))] : []);
   const empty = found && pinned.empty !== null && pinned.model?.text !== ""

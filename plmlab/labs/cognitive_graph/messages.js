@@ -121,7 +121,7 @@ export function goldSaid(state, step) {
   const { nodes, edges, missed } = goldCounts(state, step);
   const extra = nodes.extra.map(({ name }) => name);
   return `${nodes.found} of ${plural(nodes.of, "gold node")}, ${edges.found} of ${plural(edges.of, "gold edge")}` +
-    `${step < lastStep(state) ? " so far" : ""}; ${extra.length ? `${extra.length} extra: ${listed(extra)}` : "none extra"}` +
+    `${step < lastStep(state) ? " so far" : ""}; ${extra.length ? `${extra.length} extra: ${listed(extra)}` : "no extra node"}` +
     `${missed.length ? `; missed: ${listed(missed)}` : ""}.`;
 }
 

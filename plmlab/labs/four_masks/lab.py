@@ -145,8 +145,8 @@ class FourMasksLab(SentenceLab):
         }
         without = [] if self.best is None else [f"“{name}”" for name, belief in best.items() if belief is None]
         missing = "" if not without else \
-            f"No sentence of the Small World has the words that are visible under {', '.join(without)}: there the " \
-            "exact probabilities are missing."
+            f"No sentence of the Small World has the words that are visible under {', '.join(without)}, so the " \
+            "exact probabilities are missing there."
         return state, missing
 
     def _panel(self, name: str, reading: Reading, tokens: Sequence[str], belief: Distribution,

@@ -211,11 +211,11 @@ def _hold(given: Any, layers: int, width: int) -> Clamp:
     """Parse a clamp. Raises ValueError if it is not valid for this model."""
     names = {"point": str, "layer": int, "unit": int, "value": float, "start": int}
     if not isinstance(given, Mapping) or set(given) != set(names):
-        raise ValueError(f"a hold needs the keys {', '.join(names)}; {given!r:.60} was given")
+        raise ValueError(f"a clamp needs the keys {', '.join(names)}; {given!r:.60} was given")
     try:
         fields = {name: kind(given[name]) for name, kind in names.items()}
     except (TypeError, ValueError):
-        raise ValueError(f"a hold's layer, unit, value and start are numbers; {given!r:.60} was given") from None
+        raise ValueError(f"a clamp's layer, unit, value and start must be numbers; {given!r:.60} was given") from None
     hold = Clamp(**fields)
     if hold.layer >= layers or hold.unit >= width:
         raise ValueError(f"there is no layer {hold.layer}, unit {hold.unit}; this model has layers 0 … {layers - 1} "

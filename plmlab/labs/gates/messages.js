@@ -108,7 +108,7 @@ export function nextSaid({ rows, groups, moved }, name, held) {
   const sums = `Total variation distance: ${moved.verbs.toFixed(2)} among the verbs, ${moved.control.toFixed(2)} ` +
     `among the control words, which have no grammatical number (their mass was ${groups.control[0].toFixed(2)}). `;
   if (moved.verbs < MOVED && moved.control < MOVED) {
-    return "No group changes by 0.01 or more: the clamped values are not needed here.";
+    return "No group changes by 0.01 or more: the model does not use the clamped values here.";
   }
   return change + sums + (moved.verbs > 3 * moved.control ? "Clamping affects the verb and little else."
     : moved.verbs >= moved.control ? "Clamping affects the verb, and other words too."

@@ -7,7 +7,8 @@ import traitlets
 
 from plmlab.labs.base import Lab
 
-CELLS = {"rnn": "an RNN with tanh", "irnn": "an RNN with identity and ReLU", "lstm": "an LSTM", "gru": "a GRU"}
+CELLS = {"rnn": "an RNN with tanh", "irnn": "an RNN with ReLU and identity initialization", "lstm": "an LSTM",
+         "gru": "a GRU"}
 VIEWS = ("map", "cliff")
 PUSHES = ("memory", "state")
 
@@ -42,7 +43,8 @@ class GradientLab(Lab):
     weights, and the error surface of a single unit, which has a cliff. All computations run in JavaScript.
 
     Args:
-        cell: ``"rnn"``, ``"irnn"`` (identity and ReLU, Le et al. 2015), ``"lstm"`` or ``"gru"`` (PyTorch's form).
+        cell: ``"rnn"``, ``"irnn"`` (ReLU and identity initialization, Le et al. 2015), ``"lstm"`` or ``"gru"`` (PyTorch's
+            form).
         view: ``"map"``, or ``"cliff"`` (Pascanu et al. 2013, fig. 6).
         push: in an LSTM, whether the cell state c (``"memory"``) or the hidden state h (``"state"``) is perturbed.
         settings: the slider values ``radius`` (0.5 to 2), ``forget_bias`` (−2 to 5; in a GRU, the bias of its update

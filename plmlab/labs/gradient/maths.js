@@ -5,7 +5,7 @@ const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 /** The cells. `gates`: number of row blocks of U, in PyTorch's order; `memory`: there is a cell state besides h. */
 export const CELLS = {
   rnn: { title: "RNN, tanh", gates: 1 },
-  irnn: { title: "RNN, identity + ReLU (Le et al. 2015)", gates: 1 },
+  irnn: { title: "RNN with ReLU and identity initialization (Le et al. 2015)", gates: 1 },
   lstm: { title: "LSTM", gates: 4, memory: true },
   gru: { title: "GRU", gates: 3 },
 };

@@ -49,9 +49,9 @@ export function cosineSaid(one, other, layer, side, value, strangers) {
   const why = one === other && same(value)
     ? (layer ? "this direction has seen the same words in both sentences" : "the context plays no part")
     : value >= 1 - 0.005 ? "they are nearly identical"
-      : `their distance is ${share(far)} of that between two different words`;
+      : `their cosine distance is ${share(far)} of the average for two different words`;
   return `At ${where}, ${pairNamed(one, other)} have cosine ${decimal(value)}; two different words have ` +
-    `${decimal(strangers)} there on average: ${why}.`;
+    `${decimal(strangers)} there on average. ${capital(why)}.`;
 }
 
 /** A word of a sentence. */
@@ -69,8 +69,8 @@ export function restSaid(one, other, found, strangers) {
   const most = all.reduce((best, cell) => (cell.far > best.far ? cell : best));
   if (most.far < 0.005) return `${capital(pairNamed(one, other))} do not differ.`;
   const side = most.layer ? `, ${SIDES[DIRECTIONS[most.side]]}` : "";
-  return `${capital(pairNamed(one, other))} differ most at layer ${most.layer}${side}: their distance is ` +
-    `${share(most.far)} of that between two different words (hatched).`;
+  return `${capital(pairNamed(one, other))} differ most at layer ${most.layer}${side}, where their ` +
+    `cosine distance is ${share(most.far)} of the average for two different words (hatched).`;
 }
 
 export const senseQuestion = (word, sense) => "Does the sense make the difference? Compare the stored " +
@@ -109,8 +109,8 @@ export function mixFinding(shares, scores, chance) {
 /** The default text below that title: the definition of a mix, and what an accuracy below chance means. */
 export function mixRest(scores, chance) {
   const below = scores && scores["sense elsewhere"] < chance["sense elsewhere"]
-    ? " Below chance is worse than always predicting the most frequent sense: the nearest sentences are similar " +
-      "sentences, whatever the word means in them." : "";
+    ? " An accuracy below chance is worse than always predicting the most frequent sense: the nearest occurrences are " +
+      "in similar sentences, whatever the word means in them." : "";
   return "The scalar mix is s₀ h₀ + s₁ h₁ + s₂ h₂. First, each layer is divided by the mean norm of its vectors, so that " +
     `no layer dominates through larger norms.${below}`;
 }
@@ -135,7 +135,7 @@ export function neighbourSaid({ word, sense, score, rank, more, strangers }, ask
   const meaning = asked.sense === null ? "sense unknown" : sense === asked.sense
     ? `the same sense (${senseName(sense)})` : `another sense (${senseName(sense)})`;
   const others = more
-    ? ` ${plural(more, "more stored sentence")} of this pattern ${more === 1 ? "is" : "are"} farther.` : "";
+    ? ` ${plural(more, "more stored sentence")} of this pattern ${more === 1 ? "is" : "are"} farther away.` : "";
   return `Neighbour ${rank}, cosine ${decimal(score)} in this scalar mix (two different words: ${decimal(strangers)}): ` +
     `${form}, ${meaning}.${others}`;
 }

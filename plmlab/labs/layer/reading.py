@@ -65,10 +65,11 @@ class Reader:
             raise ValueError(f"the Layer Lab needs an ELMo; a {type(model).__name__} was given")
         names = spelled_words(model.codes) if tokenizer is None else tokenizer.tokens(list(range(len(tokenizer))))
         if len(names) != len(model.codes):
-            raise ValueError(f"the tokenizer has {len(names):,} words, but the ELMo has character ids for "
-                             f"{len(model.codes):,}: give the tokenizer that was passed to elmo.spell")
+            raise ValueError(f"the tokenizer has {len(names):,} words, but the ELMo has character codes for "
+                             f"{len(model.codes):,}: give the tokenizer that was passed to elmo.set_spelling")
         if not model.codes.any():
-            raise ValueError("this ELMo has no spelling of its words: call elmo.spell(tokenizer) first")
+            raise ValueError("this ELMo has no character codes for its vocabulary: call elmo.set_spelling(tokenizer) "
+                             "first")
         special = {*SPECIALS, *SENTINELS}
         ids = [id for id, name in enumerate(names) if name and name not in special]
         if len(ids) < 2:

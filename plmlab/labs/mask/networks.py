@@ -63,12 +63,13 @@ STEPS: dict[Kind, Asked] = {OneText: (QUESTION, ANSWER), Pair: (QUESTION, ANSWER
 LOOKS: dict[Kind, Asked] = STEPS | {Pair: (
     "How does information from the source's first word reach the decoder's last position? And from the decoder's own "
     "first word?",
-    "From the source, in one attention step: the decoder attends to the encoder state right after that word. From the "
-    "decoder's own first word, through the recurrent state, with one update per word: attention was first used between "
-    "two texts (Bahdanau et al. 2015); self-attention within one text came later.")}
+    "From the source's first word, it takes one attention step, because the decoder attends directly to the encoder "
+    "state at that word. From the decoder's own first word, it passes through the recurrent state, with one update per "
+    "word. Attention was first used between two texts (Bahdanau et al. 2015); self-attention within one text came "
+    "later.")}
 COPIES: dict[Kind, Asked] = STEPS | {Bidirectional: (
-    "A forward position predicts the next word. Which direction has already read that word, and how can the position "
-    "get this information?",
+    "In the forward direction, each position predicts the next word. Which direction has already read that word, and "
+    "how can this information reach the position?",
     "The backward one. If the two are concatenated below the top layer, the next layer takes both as input, and with "
     "them the target. ELMo keeps the two directions separate up to the top (Peters et al. 2018, §3.1).")}
 ALONE = "This attention connects a decoder to an encoder. Here there is only one text, so information flows only " \

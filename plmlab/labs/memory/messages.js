@@ -43,7 +43,7 @@ export function reachSaid(state, layer, key) {
   if (level === 0) return [plain(`Layer ${layer} of `), ...query, plain(" has its own word in its input.")];
   if (key > state.position) return [...other, plain(" comes later: it is not in the receptive field of any layer.")];
   if (level < 0 || level > layer + 1) {
-    const from = level < 0 ? "" : `; layer ${level - 1} is the first that can`;
+    const from = level < 0 ? "" : `; layer ${level - 1} is the first that it can reach`;
     return [...other, plain(` cannot reach layer ${layer} of `), ...query, plain(
       `: no path of ${plural(layer + 1, "layer")} leads there${from}.`)];
   }
@@ -141,7 +141,7 @@ export function tallySaid(tally) {
     .filter(([, [, of]]) => of).map(([place, counts]) => `${share(counts)} with the fact ${place}`);
   const [before, then, of] = tally.cut;
   const indirect = then >= before / 5 && then > 0
-    ? " Remembered positions that attended to the word also carry the information." : "";
+    ? " Positions in the memory that attended to the word also carry the information." : "";
   const cut = of ? ` Among ${of} questions within one segment and with the fact in the memory, ${before
   } are answered correctly, and ${then} once every occurrence of the word is masked out.${indirect}` : "";
   return `One text proves nothing. Over all questions of the given texts, the correct word is the top prediction for ${

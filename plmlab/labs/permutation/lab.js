@@ -14,8 +14,8 @@ import { listedInQuotes } from "../shared/words.js";
 const BESIDE = 780;
 const GAP = 40;
 const GIVEN = "The sentence is not shuffled: each word keeps its position; only the order in which the words are " +
-  "predicted changes. [SEP] and [CLS] come first, so that the length is known. The probabilities of a perfect model " +
-  "then multiply to the same number in every order.";
+  "predicted changes. [SEP] and [CLS] come first, so that the length is known. For a perfect model, the product " +
+  "of the probabilities is then the same in every order.";
 
 /** The step shown: the selected one if the sentence has that many, otherwise one with both left and right context. */
 const stepOf = (model, { steps }) => clamp(model.get("step") ?? tellingStep(steps), 1, steps.length);

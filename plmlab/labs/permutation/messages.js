@@ -45,8 +45,8 @@ export function ordersSaid({ orders, tokens, exact, why_not: whyNot, leak }) {
       `to ${nats(costs[most])} (${orderSaid(tokens, orders.listed[most])})` +
       `${leak ? "" : `. The spread of ${nats(spread)} shows that its predictions are inconsistent`}`;
   const best = exact === null ? whyNot
-    : `The Bayes-optimal predictor has a loss of ${nats(exact)} in every order: by the chain rule, its step-by-step ` +
-      "predictions always multiply to p(sentence | its length).";
+    : `The Bayes-optimal predictor has a loss of ${nats(exact)} in every order: by the chain rule, the product of its ` +
+      "step-by-step probabilities is always p(sentence | its length).";
   return [`${many} the loss of ${who} is ${nats(mean)}${costs.length === 1 ? "" : range}.`, best];
 }
 

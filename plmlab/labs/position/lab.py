@@ -322,6 +322,6 @@ def _finding(layer: int, head: int | None, drawn: Sequence[Mapping[str, Any]]) -
         if own[name] is not None and own[name] >= 0.3:
             return (f"{who}, attends to the {name} token with weight {own[name]:.2f}; "
                     f"{mixed[name]:.2f} with shuffled positions, {same[name]:.2f} without positions")
-    return (f"{who}: {mixed['moved']:.0%} of the attention weight moves with shuffled positions, "
+    return (f"{who}: {mixed['moved']:.0%} of the attention weight shifts to other tokens with shuffled positions, "
             f"{same['moved']:.0%} without positions")
 

@@ -94,7 +94,7 @@ function card({ number, state, shelf, excluded, a, opened, disabled, act }) {
     el("span", { class: "tag" }, tags.join(" · ")),
     el("span", { class: "acts" },
       ...(gone ? [press("Restore", "restore")] : [press("Edit", "edit"), press("Delete", "remove"),
-        press("Exclude", "leave", { "aria-pressed": String(out), title: "as if the query came from this document" }),
+        press("Exclude", "leave", { "aria-pressed": String(out), title: "exclude from retrieval, as if the query had been taken from this document" }),
         ...(kind === "edited" ? [press("Revert", "restore")] : [])]))),
   el("p", { dir: "auto" }, ...(shown ? markedText(shown.pieces, state.answers, a) : [text])));
 }

@@ -71,7 +71,7 @@ class RetrievalLab(Lab):
     def __init__(self, lookup: Retriever, presets: Sequence[RetrievalPreset] = (), text: str = "", *,
                  max_tokens: int = 40, **traits: Any) -> None:
         if not lookup.corpus.documents:
-            raise ValueError("the lookup holds no documents: give it some, "
+            raise ValueError("the corpus has no documents: build the model with "
                              "RetrieveAndRead.of(model, tokenizer, documents)")
         if not presets and not text:
             raise ValueError("there is no initial query: give presets, or a text with [MASK]")

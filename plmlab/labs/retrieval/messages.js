@@ -120,6 +120,6 @@ export function guessOf(state) {
 }
 
 /** The limits of the map. */
-export const mapSaid = (held) => "The first two principal components of the documents’ vectors hold " +
+export const mapSaid = (held) => "The first two principal components of the documents’ vectors explain " +
   `${shortPercent(held)} of the variance; they were fitted once, and edits do not change them. Retrieval depends on ` +
   "inner products in all dimensions, not on distances in this picture.";

@@ -23,7 +23,7 @@ export function finding(scores, temperature) {
   const times = powerText((high - low) / temperature);
   return `“${first}” has probability ${chance(shares[order[0]])}: ${times} times that of “${second}”, which is e to ` +
     `the (${short(high)} − ${short(low).replace(/^−.*/, "($&)")}) ÷ ${short(temperature)}. The perplexity is ` +
-    `${choices(entropyOf(shares))}, as for that many equally likely tokens.`;
+    `${choices(entropyOf(shares))}, the number of equally likely tokens with the same entropy.`;
 }
 
 export default lab({

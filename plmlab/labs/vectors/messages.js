@@ -43,7 +43,7 @@ export function axesSaid({ pairs, shares, angle, snapshots, sized = false }) {
   const [x, y] = pairs.map(([from, to]) => `from ${quoted(from)} to ${quoted(to)}`);
   const leaning = Math.abs(angle) < 0.1 ? "the two directions are almost orthogonal" :
     `the two directions are not orthogonal (cosine ${decimal(angle)}), so the cloud is skewed`;
-  return `Horizontal: the cosine of a word's vector with the direction ${x}; vertical: with that ${y}. Components ` +
+  return `Horizontal: the cosine of a word's vector with the direction ${x}; vertical: with the direction ${y}. Components ` +
     `orthogonal to both are not in the picture; ${leaning}.${fixed}${size}`;
 }
 
