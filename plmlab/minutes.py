@@ -25,7 +25,7 @@ MAKES_LAB = re.compile(r"^(?:\w+ = )?(?:\w*Lab|ShapeXRay|head_view)\(", re.MULTI
 
 @dataclass(frozen=True)
 class Section:
-    """Contents of the section under one heading: ``deeper`` tells whether it is outside the core; ``lines`` counts
+    """Contents of the section under one heading: ``deeper`` is True outside the core; ``lines`` counts
     visible lines of code, ``folded`` folded lines."""
 
     title: str

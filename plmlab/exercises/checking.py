@@ -39,7 +39,7 @@ REMEDIES: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def check(number: Any, fn: Any) -> Feedback:
-    """Check an answer to an exercise ("06.2"). Never raises; the result's ``.ok`` tells whether everything is correct.
+    """Check an answer to an exercise ("06.2"). Never raises; the result's ``.ok`` is True if the answer is correct.
     A notebook or a prompt displays the result; a script prints it."""
     try:
         return shown(judge(find(number), fn))

@@ -105,7 +105,7 @@ class BERT(Stack):
 
 
 def at_last_position(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
-    """Hidden state of the last real token of each text, with padding on either side."""
+    """Hidden state of the last real token of each text; padding may be on either side."""
     index = torch.arange(batch.size[1], device=hidden.device)
     last = torch.where(batch.padding_mask, index, 0).amax(1)  # [batch]
     return hidden[torch.arange(len(last), device=last.device), last]

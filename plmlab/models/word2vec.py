@@ -99,7 +99,7 @@ class SkipGram(Word2Vec):
     §3.2)."""
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
-        """Scores of all words as context of the word at each position."""
+        """Logits of all words as context words of the word at each position."""
         return self.token_logits(self.token(batch.tokens))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:

@@ -48,7 +48,7 @@ class Retrieved:
 
     @property
     def doc_mask(self) -> Bool[Tensor, "query doc"]:
-        """Mask of the documents that are not missing."""
+        """Mask of the retrieved documents: False for a missing document."""
         return ~self.scores.isneginf()
 
     @property

@@ -116,7 +116,7 @@ def _opened(file: Path) -> BinaryIO:
 
 
 def _decoded(line: bytes, begin: int, number: int, file: Path, ascii: bool) -> str:
-    """Decode one line, which starts at byte ``begin`` of the file; ``ascii`` tells whether all previous bytes are
+    """Decode one line, which starts at byte ``begin`` of the file; ``ascii`` is True if all previous bytes are
     ASCII."""
     if (zero := line.find(0)) >= 0:
         raise CorpusError(f"{file} is not plain text: there is a zero byte at byte {begin + zero:,}, line {number:,}."

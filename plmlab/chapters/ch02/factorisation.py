@@ -118,9 +118,11 @@ def minimise_exact(loss: PairLoss, size: int, *, steps: int, lr: float, seed: in
 
 def minimise_with_negatives(loss: PairLoss, share: float, size: int, *, steps: int, lr: float, seed: int,
                             ) -> dict[str, float]:
-    """Minimise the exact loss with a fraction ``share`` of its negative pairs, and describe the result: the ``loss``,
-    the mean ``cosine`` between different words, and the ``accepted`` fraction of the pairs that never occur, those with
-    a score above 0."""
+    """Minimise the exact loss with a fraction ``share`` of its negative pairs.
+
+    Returns the ``loss``; the mean ``cosine`` between different words; and ``accepted``, the fraction of the pairs with
+    probability 0 that nevertheless have a score above 0.
+    """
     changed = PairLoss(loss.words, loss.joint, loss.negative * share)
     factors = minimise_exact(changed, size, steps=steps, lr=lr, seed=seed)
     unit, pair_scores = F.normalize(factors[0], dim=-1), scores(factors)

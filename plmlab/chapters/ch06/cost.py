@@ -34,7 +34,7 @@ def multiplications(module: nn.Module, *inputs: Tensor) -> int:
 
 
 def milliseconds(module: nn.Module, *inputs: Tensor) -> float:
-    """The time of the fastest of five forward passes, after one warm-up pass."""
+    """The time of the fastest of five forward passes, after a warm-up pass."""
     best = inf
     with torch.no_grad():
         module(*inputs)

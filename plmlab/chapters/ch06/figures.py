@@ -143,8 +143,8 @@ def show_multiplications(modules: Mapping[str, nn.Module], lengths: Sequence[int
 
 
 def show_times(modules: Mapping[str, nn.Module], lengths: Sequence[int], width: int) -> dict[str, list[float]]:
-    """Print the time of a forward pass of each module on this machine, in milliseconds, by text length. The
-    input of "attention" is the text twice, as queries and as keys. Returns the times."""
+    """Print the time of a forward pass of each module on this machine, in milliseconds, by text length. Attention
+    takes the text twice, as queries and as keys. Returns the times."""
     texts = [torch.randn(1, n, width) for n in lengths]
     times = {name: [milliseconds(module, *[text] * (1 + (name == "attention"))) for text in texts]
              for name, module in modules.items()}

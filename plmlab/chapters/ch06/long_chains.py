@@ -82,7 +82,8 @@ def rule_accuracy(rule: Callable[[list[int]], int], between: int = 50, sentences
 
 
 def batch_of(between: int, seed: str, count: int = BATCH) -> Batch:
-    """A batch of such sentences. The verb is the target at the last position; there are no other targets."""
+    """A batch of sentences with ``between`` words between noun and verb. The verb is the target at the last position;
+    there are no other targets."""
     rng, ids = Random(seed), words()[2]
     rows = [sample_sentence(between, rng) for _ in range(count)]
     batch = Batch.continuing(torch.tensor([[ids[word] for word in sentence] for sentence, _ in rows]), 0)

@@ -59,8 +59,8 @@ class Translations:
 
 
 def most_similar(words: Sequence[str], sentences: Sequence[Sentence]) -> Sentence:
-    """The sentence that shares most words with ``words``, by the Dice coefficient of the bags of words; the
-    first one if several are equally similar."""
+    """The sentence that shares most words with ``words``, as a fraction of both lengths (the Dice coefficient of the
+    bags of words); the first one if tied."""
     bag = Counter(words)
 
     def overlap(sentence: Sentence) -> float:

@@ -50,7 +50,7 @@ def sentences(seed: float, count: int) -> list[Words]:
 
 
 def bayes_optimal_loss(texts: Sequence[Words]) -> float:
-    """Exact loss of the Bayes-optimal predictor in nats per token; it knows that held-out sentences do not occur."""
+    """Exact loss of the Bayes-optimal predictor in nats per token; it assigns probability 0 to held-out sentences."""
     left = 1 - sum(exp(world.small().logprob(words)) for words in held_out_sentences())
     nats = sum(log(left) - world.small().logprob(words) for words in texts)
     return nats / sum(len(words) + 1 for words in texts)

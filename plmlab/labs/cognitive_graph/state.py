@@ -81,7 +81,7 @@ class Step(Choice):
 
 
 class Graph(TypedDict):
-    """A run of the graph expansion; ``gold`` tells whether the gold graph is known."""
+    """A run of the graph expansion; ``gold`` is True if the gold graph is known."""
 
     nodes: list[Node]
     edges: list[Edge]

@@ -27,8 +27,8 @@ def forgetting(known: Gold | None, steps: int, layer: int, unit: int) -> Clamp |
 
 
 def overwriting(known: Gold, steps: int, layer: int, unit: int, rises: bool) -> Clamp:
-    """A clamp that sets a unit's cell state, at the last of ``steps`` positions, to the value for the number that the
-    subject does not have. ``rises`` tells whether the unit's value is higher for plural subjects."""
+    """A clamp that sets a unit's cell state, at the last of ``steps`` positions, to a value that encodes the opposite
+    of the subject's number. ``rises`` is True if the unit's value is higher for plural subjects."""
     plural = known.tracks.number[steps - 1] == "pl"
     return Clamp("memory", layer, unit, WRITTEN if rises != plural else -WRITTEN, steps - 1)
 

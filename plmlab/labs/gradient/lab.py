@@ -43,8 +43,8 @@ class GradientLab(Lab):
     weights, and the error surface of a single unit, which has a cliff. All computations run in JavaScript.
 
     Args:
-        cell: ``"rnn"``, ``"irnn"`` (ReLU and identity initialization, Le et al. 2015), ``"lstm"`` or ``"gru"`` (PyTorch's
-            form).
+        cell: ``"rnn"``, ``"irnn"`` (ReLU and identity initialization, Le et al. 2015), ``"lstm"`` or ``"gru"`` (in
+            PyTorch's form).
         view: ``"map"``, or ``"cliff"`` (Pascanu et al. 2013, fig. 6).
         push: in an LSTM, whether the cell state c (``"memory"``) or the hidden state h (``"state"``) is perturbed.
         settings: the slider values ``radius`` (0.5 to 2), ``forget_bias`` (−2 to 5; in a GRU, the bias of its update

@@ -63,11 +63,12 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Store:
-    """Sentences with the vectors of their ambiguous words; each layer is divided by its mean norm over the stored
+    """Vectors of the ambiguous words of some sentences, where each layer is divided by its mean norm over the stored
     occurrences.
 
-    ``lengths`` holds these mean norms; ``known`` and ``asked`` are the divided vectors. The division keeps layers with
-    large norms from dominating the mix, but preserves differences in norm within a layer.
+    ``known`` holds the vectors of the stored occurrences, ``asked`` those of the queries, and ``lengths`` the mean norm
+    of each layer. The division keeps layers with large norms from dominating the mix, but preserves differences in norm
+    within a layer.
     """
 
     sentences: Sentences

@@ -39,7 +39,7 @@ class State(TypedDict):
 
 
 class ComparedWay(TypedDict):
-    """A positional encoding and the largest change of its scores; ``drawn`` tells which of its two maps exist."""
+    """A positional encoding and the largest change of its scores; ``drawn`` indicates which of its two maps exist."""
 
     name: str
     source: str

@@ -31,7 +31,7 @@ class Answer(TypedDict):
 
 
 class Sights(TypedDict):
-    """The answers, and the documents with their letters."""
+    """The answers; the documents now and before the edits; and the letter by which each document is shown."""
 
     answers: list[Answer]
     documents: list[Document]
@@ -40,8 +40,8 @@ class Sights(TypedDict):
 
 
 class Points(TypedDict):
-    """The coordinates of the query and of the edited documents; and all documents, sorted by decreasing inner
-    product."""
+    """Coordinates of the query and of the documents written by the user (``written``), and the numbers of all
+    documents by decreasing inner product (``ranked``)."""
 
     query: Any
     written: dict[str, Any]

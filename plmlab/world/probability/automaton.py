@@ -62,7 +62,8 @@ class Builder:
         self._states: dict[tuple[Arc, ...], int] = {(): FINAL}
 
     def state(self, arcs: Iterable[Arc]) -> int:
-        """The state with these arcs; the weights are divided by their greatest common divisor."""
+        """Index of the state with these arcs, which is created if there is none; the weights are divided by their
+        greatest common divisor."""
         arcs = tuple(arcs)
         common = math.gcd(*(arc.weight for arc in arcs))
         if common > 1:

@@ -276,7 +276,7 @@ class DrawnBlanks(Blanks):
     with the number of joint lengths of the other blanks.
 
     Raises:
-        NotInGrammar: if no sentence has the visible words with spans that the drawing can mask.
+        NotInGrammar: if no sentence has the visible words and spans that can be sampled.
         ValueError: as for Blanks.
     """
 

@@ -1,8 +1,8 @@
 """The probability that GLM's objectives mask exactly the given spans, which determines what the context reveals about a
 blank.
 
-There is one `Drawing` per objective, for `plmlab.world.probability.blanks.DrawnBlanks`. They follow
-`plmlab.objectives.blanks` step by step.
+There is one function per objective, to be passed as ``drawing`` to `plmlab.world.probability.blanks.DrawnBlanks`. Each
+follows `plmlab.objectives.blanks` step by step.
 """
 
 from collections.abc import Sequence

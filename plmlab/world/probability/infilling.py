@@ -41,15 +41,15 @@ def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span],
     """The exact distribution of each predicted token, in the order of prediction.
 
     For each blank in ``order``, the predictions are its words and its end, given Part A and everything filled so far.
-    ``drawing`` gives the probability that exactly these spans are masked. With it, the mean of −log p(target) is the
+    ``drawing`` gives the probability that the objective masks exactly these spans. With it, the mean of −log p(target) is the
     lowest loss that any model of such Examples can reach. Without it, nothing is inferred from how the blanks were
     sampled (`Blanks`), and a model may reach a lower loss: it can learn, for example, that a blank of fifteen words is
     rare if spans are short.
 
     Raises:
         NotInGrammar: if ``words`` are not a sentence.
-        ValueError: if the spans are invalid, the order does not contain each span once, or the drawing never masks
-            these spans.
+        ValueError: if the spans are invalid, the order does not contain each span once, or these spans have
+            probability 0 under ``drawing``.
     """
     if sorted(order) != list(range(len(spans))):
         raise ValueError(f"order is {list(order)!s:.80}; give a permutation of the numbers 0 to {len(spans) - 1} of "
@@ -86,12 +86,12 @@ def drawn_blanks(automaton: Automaton, words: Sequence[str], asked: Sequence[Que
     """Like ``visible_blanks``, but also using the probability that exactly these spans are masked: the floor for every
     model.
 
-    ``partial(drawn_blanks, drawing=…)`` has the reader interface; the drawings are in
-    `plmlab.world.probability.drawn_spans`.
+    ``partial(drawn_blanks, drawing=…)`` has the reader interface; `plmlab.world.probability.drawn_spans`
+    has the functions to pass as ``drawing``.
 
     Raises:
         FloorError: if the Examples do not fill blanks one after the other.
-        ValueError: if the drawing never masks the spans of an Example.
+        ValueError: if the spans of an Example have probability 0 under ``drawing``.
     """
     spans, order = filled_in_order(words, asked, vocab)
     return _paid(words, spans, order, infilling(automaton, words, spans, order, drawing))

@@ -58,7 +58,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A case in the form of its question: the order in which the chains are named, and the answer."""
+    """A case as it is asked: its chains in the order in which the question names them, and the answer."""
 
     chains: Case
     entity: Entity | None                   # the answer, if it is an entity
@@ -79,7 +79,8 @@ class QuestionBank:
         self.distractors = Distractors(facts, corpora)
 
     def draw(self, kind: str, split: str, seed: int) -> Iterator[Question]:
-        """The cases of the split, each once, in random order and wording; shapes are equally likely while they last.
+        """All cases of the split, each once, in random order and wording. Each next question is drawn from a random shape
+        that has cases left.
 
         Comparisons come in balanced pairs: of two consecutive questions, one is answered yes and one no, or the first
         entity is the answer to one and the second entity the answer to the other. A case without a counterpart is left
