@@ -98,5 +98,5 @@ def place_of(token: int, batch: Batch) -> Int[Tensor, "batch"]:
     is_token = batch.tokens == token
     if not is_token.any(1).all():
         raise ValueError(f"a text does not contain token {token}, from which the class is predicted; make the Examples "
-                         "with plmlab.objectives.fine_tuning.extracted, which appends [END]")
+                         "with plmlab.objectives.fine_tuning.gpt_classification, which appends [END]")
     return is_token.int().argmax(1)

@@ -18,8 +18,8 @@ from plmlab.visibility import Visibility
     chinese="双向语言模型",
     paper="Peters et al. 2018, §3.1",
     question="Together, the two halves see every word except the target. Does any position see both sides of a word?",
-    answer="No. A forward position sees the left context, a backward position the right context. The two are only "
-           "concatenated afterwards; no prediction uses both.",
+    answer="No. In the forward half, a position sees the left context; in the backward half, the right context. The "
+           "two are only concatenated afterwards; no prediction uses both.",
 )
 def bidirectional_lm(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random) -> BidirectionalExample:
     """A forward language model predicts the next token, a backward one the previous token, each from its own context.

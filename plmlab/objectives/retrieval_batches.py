@@ -43,8 +43,9 @@ class RetrievedBatch:
         not exactly one reader input per pair."""
         counts = retrieved.doc_mask.sum(1)
         if len(counts) != len(queries) or not bool(counts.all()) or int(counts.sum()) != len(readings):
-            raise ValueError(f"got {int(counts.sum())} documents and {len(readings)} readings for {len(queries)} "
-                             "queries; give one reading per document, and at least one document per query")
+            raise ValueError(f"got {int(counts.sum())} documents and {len(readings)} reader inputs for "
+                             f"{len(queries)} queries; give one reader input per document, and at least one document "
+                             "per query")
         return cls(Batch.of(queries, pad=pad), retrieved[:],
                    documents if isinstance(documents, Tensor) else Batch.of(documents, pad=pad),
                    Batch.of(readings, pad=pad))

@@ -54,7 +54,7 @@ def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequen
             return best, {rate: scores[rate] for rate in grid}
         place = LR_GRID.index(best) + (-1 if best == grid[0] else 1)
         if not 0 <= place < len(LR_GRID):
-            raise ValueError(f"the best learning rate, {best:g}, is the last of the ladder; check the score function")
+            raise ValueError(f"the best learning rate, {best:g}, is at an end of LR_GRID; check the score function")
         scores |= score([LR_GRID[place]])
 
 

@@ -114,7 +114,7 @@ def test_of_rates_that_tie_the_middle_one_is_taken() -> None:
 
 
 def test_a_score_that_only_rises_is_refused() -> None:
-    with pytest.raises(ValueError, match="last of the ladder"):
+    with pytest.raises(ValueError, match="at an end of LR_GRID"):
         tune_learning_rate(lambda rates: {rate: rate for rate in rates}, (1e-1, 3e-1))
 
 

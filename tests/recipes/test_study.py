@@ -118,7 +118,7 @@ def test_other_budgets_with_a_reason(parts: Parts) -> None:
 
 @pytest.mark.parametrize(("score", "words"), [
     (lambda run: -4.0, "has learned nothing at any rate"), (lambda run: -inf, "has learned nothing at any rate"),
-    (lambda run: -run.lr, "the last of the ladder"),
+    (lambda run: -run.lr, "is at an end of LR_GRID"),
 ], ids=["no better than nothing", "all diverged", "the slower the better"])
 def test_a_rate_that_means_nothing_is_refused(score: Callable[[Run], float], words: str, parts: Parts) -> None:
     with pytest.raises(ValueError, match=words):

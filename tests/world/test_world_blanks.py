@@ -227,7 +227,7 @@ def test_what_cannot_be(small, grammar):
         Blanks(grammar, [BLANK, "the", "the"])
     with pytest.raises(NotInGrammar, match="one or more words"):
         Blanks(grammar, [*next(small.text()), BLANK])
-    with pytest.raises(NotInGrammar, match="with a number of words that the drawing masks"):
+    with pytest.raises(NotInGrammar, match="with a number of words that the objective can mask"):
         DrawnBlanks(grammar, text, drawing=lambda count, spans: 0.0)
     for ask in (blanks.next_words, blanks.lengths, blanks.likeliest):
         with pytest.raises(ValueError, match=r"blank 2 was given; 'the \[MASK\] near the \[MASK\] \.' has 2"):

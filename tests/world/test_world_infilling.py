@@ -186,7 +186,7 @@ def test_words_that_are_no_sentence_and_spans_that_are_not_drawn(small):
         infilling(small.automaton(), ["the", "women", "cup", "."], [(1, 2)], [0])
     with pytest.raises(NotInGrammar, match=r"of 'the women \[MASK\] \.' begins with 'cup'"):
         infilling(small.automaton(), ["the", "women", "cup", "."], [(2, 3)], [0])
-    with pytest.raises(ValueError, match=r"never masks \[\(0, 1\), \(2, 3\)\] of 4 words; give the drawing of"):
+    with pytest.raises(ValueError, match=r"never masks \[\(0, 1\), \(2, 3\)\] of 4 words; give the function of"):
         infilling(small.automaton(), ["the", "women", "laugh", "."], [(0, 1), (2, 3)], [0, 1], blank_spans)
 
 

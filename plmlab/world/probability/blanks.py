@@ -281,7 +281,7 @@ class DrawnBlanks(Blanks):
     """
 
     drawing: Drawing = field(kw_only=True)
-    _lengths_told: ClassVar[str] = "a number of words that the drawing masks"
+    _lengths_told: ClassVar[str] = "a number of words that the objective can mask"
 
     def _apart(self, lengths: Lengths) -> Lengths:
         return lengths

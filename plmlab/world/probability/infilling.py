@@ -41,7 +41,7 @@ def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span],
     """The exact distribution of each predicted token, in the order of prediction.
 
     For each blank in ``order``, the predictions are its words and its end, given Part A and everything filled so far.
-    ``drawing`` gives the probability that the objective masks exactly these spans. With it, the mean of −log p(target) is the
+    ``drawing`` gives the probability that exactly these spans are masked. With it, the mean of −log p(target) is the
     lowest loss that any model of such Examples can reach. Without it, nothing is inferred from how the blanks were
     sampled (`Blanks`), and a model may reach a lower loss: it can learn, for example, that a blank of fifteen words is
     rare if spans are short.
@@ -56,8 +56,8 @@ def infilling(automaton: Automaton, words: Sequence[str], spans: Sequence[Span],
                          "the spans")
     text = part_a(words, spans)
     if drawing is not None and not drawing(len(words), spans):
-        raise ValueError(f"the drawing never masks {list(spans)!s:.80} of {len(words)} words; give the drawing of "
-                         "the objective that made the Example, with its choices")
+        raise ValueError(f"under drawing, the objective never masks {list(spans)!s:.80} of {len(words)} words; "
+                         "give the function of the objective that made the Example, with its choices")
     found: list[Belief] = []
     reader = Blanks(automaton, text) if drawing is None else DrawnBlanks(automaton, text, drawing=drawing)
     for blank in order:

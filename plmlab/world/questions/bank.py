@@ -79,8 +79,8 @@ class QuestionBank:
         self.distractors = Distractors(facts, corpora)
 
     def draw(self, kind: str, split: str, seed: int) -> Iterator[Question]:
-        """All cases of the split, each once, in random order and wording. Each next question is drawn from a random shape
-        that has cases left.
+        """All cases of the split, each once, in random order and wording. At each draw, every shape with cases left is
+        equally likely.
 
         Comparisons come in balanced pairs: of two consecutive questions, one is answered yes and one no, or the first
         entity is the answer to one and the second entity the answer to the other. A case without a counterpart is left
