@@ -81,7 +81,7 @@ function widthsOf({ rows, columns }, node) {
 
 export default lab({
   title: "Which word fills the mask?",
-  lead: "Press a word to mask it: what does the model predict from both sides, and what from the left context " +
+  lead: "Press a word to mask it: what does the model predict given both contexts, and what given the left context " +
   "alone? Mask two words, and see that each is predicted without knowing the other.",
 }, ({ model, signal, parts }) => {
   const disabled = model.get("alone");

@@ -112,7 +112,7 @@ function termsOf(terms, count, width) {
     sum.textContent = decimal(total);
   };
   const node = el("section", { class: "way" }, el("h5", {}, "Four terms of this pair"),
-    el("p", { class: "source" }, "Transformer-XL, stacked from 0"), drawing, table);
+    el("p", { class: "source" }, "Transformer-XL; bars stacked from 0"), drawing, table);
   return { node, point };
 }
 

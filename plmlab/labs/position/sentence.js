@@ -66,7 +66,7 @@ export function sentenceControls(model, signal) {
   };
 }
 
-const HEADS = ["weight on the previous token", "weight on the previous position", "weight moved"];
+const HEADS = ["weight on the previous token", "weight on the previous position", "weight shifted to other tokens"];
 
 /** The table of measures: one row per variant. */
 function measures({ variants }) {
