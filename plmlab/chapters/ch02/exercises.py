@@ -255,14 +255,15 @@ EXERCISES = (
     Exercise(
         "02.2", "the hidden vector of CBOW", cbow_hidden, draw_contexts,
         mistakes={
-            "these are sums; divide by the number of words": edit(" / is_word.sum(1).clamp(min=1)", ""),
+            "the vectors are summed, not averaged; divide by the number of words":
+                edit(" / is_word.sum(1).clamp(min=1)", ""),
             "padding is included in the count: divide by the number of words, not of positions":
                 edit("is_word.sum(1).clamp(min=1)", "is_word.shape[1]"),
             "the padding vector is included in the mean as if it were a word's (padding_idx only excludes it from "
             "training)": edit(" * is_word).sum(1) / is_word.sum(1).clamp(min=1)", ").mean(1)"),
             "the padding vector is included in the sum, although the sum is divided by the number of words":
                 edit(" * is_word", ""),
-            "0 divided by 0 is NaN: a row that is all padding gives zeros": edit(".clamp(min=1)", ""),
+            "0 divided by 0 is NaN: a row that is all padding must give zeros": edit(".clamp(min=1)", ""),
             "the sums are divided by the number of words in the whole batch; use that of each row":
                 edit("is_word.sum(1).clamp(min=1)", "is_word.sum()"),
             "0 is used as the padding id; it is `pad`": edit("!= pad", "!= 0"),
@@ -352,7 +353,7 @@ EXERCISES = (
             "A batch has 3 pairs, with 2 negatives each. How many scores are there, and how many of them have a low "
             "loss if they are large? By which number is the sum divided?",
             "Compute two tensors of scores: [batch] for the pairs, [batch negative] for each word's own negatives. "
-            "The second gets a minus sign. Sum over the negatives and take the mean over the batch.",
+            "The second gets a minus sign. Sum the losses over the negatives and take the mean over the batch.",
             "(a * b).sum(-1) is the dot product of rows. word[:, None] is [batch 1 model] and broadcasts to the "
             "negatives. torch.nn.functional.logsigmoid computes log σ without underflow.",
         ),
@@ -365,7 +366,7 @@ EXERCISES = (
             "only c is excluded; exclude a and b, too": edit("[[a, b, c]]", "[c]"),
             "the three words get the score 0, which is the highest if all others are negative: set it to −∞":
                 edit("-torch.inf", "0"),
-            "a maximum that starts at 0 finds nothing if all cosines are negative: start at −∞":
+            "a maximum that starts at 0 finds no row if all cosines are negative: start at −∞":
                 edit("int(scores.argmax())", "int(scores.argmax()) if scores.max() > 0 else None"),
             "the vectors are not normalized to length 1; dot products favour long vectors":
                 edit("torch.nn.functional.normalize(vectors)", "vectors"),
@@ -381,8 +382,8 @@ EXERCISES = (
                      "scores = scores[[row for row in range(len(units)) if row not in (a, b, c)]]"),
         },
         hints=(
-            "Which vector do you add to man to get woman? Add the same to king. Which word is nearest to the result: "
-            "queen, or perhaps king itself?",
+            "Which vector do you add to man to get woman? Add the same vector to king. Which word is nearest to the "
+            "result: queen, or perhaps king itself?",
             "If all rows have length 1, a dot product with b − a + c is the cosine up to a factor that is the same "
             "for all rows. So the maximum is at the same row. Three rows must never win, even if all scores are "
             "negative.",

@@ -215,7 +215,7 @@ EXERCISES = (
     Exercise(
         "05.1", "a word as character ids", character_ids, draw_words,
         mistakes={
-            "these are code points, by ord, not bytes: in UTF-8 an accented letter has two bytes, a Chinese character "
+            "the ids are code points (ord), not bytes: in UTF-8 an accented letter has two bytes, a Chinese character "
             "three": edit("byte + 1 for byte in word.encode()", "ord(letter) + 1 for letter in word"),
             "the bytes are not shifted: an id is a byte plus 1": edit("byte + 1", "byte"),
             "1 is added to 259, 260 and 261 too; only the bytes are shifted":
@@ -315,7 +315,7 @@ EXERCISES = (
                 lambda out, *_: torch.equal(out[1][:-1], out[0][1:]),
             "a backward target is not the input of the next position":
                 lambda out, *_: torch.equal(out[3][:-1], out[2][1:]),
-            "a direction does not start with its own end token":
+            "a direction does not start with its boundary token: [START] forward, [END] backward":
                 lambda out, tokens, start, end: bool(out[0][0] == start and out[2][0] == end),
         },
         hints=(
@@ -358,15 +358,15 @@ EXERCISES = (
             "Compute the weights from w, one per layer. Multiply each layer, a block [batch time width], by its "
             "weight, and sum the blocks. γ comes last.",
             "w.softmax(0) are the weights s. s[:, None, None, None] * layers is [layer batch time width], and .sum(0) "
-            "sums over the layers. torch.einsum does both: it needs a letter for each axis, and that of the layers is "
-            "on the left of -> only.",
+            "sums over the layers. torch.einsum does both: it needs a letter for each axis, and the letter "
+            "of the layer axis appears only to the left of ->.",
         ),
     ),
     Exercise(
         "05.5", "the nearest sense", nearest_sense, draw_senses,
         mistakes={
-            "the inner products are not divided by the lengths of the averages, so that long ones win; use the length "
-            "of each row, .norm(dim=1)":
+            "the inner products are not divided by the lengths of the averages, which favours long averages; use the "
+            "length of each row, .norm(dim=1)":
                 edit("torch.cosine_similarity(vectors[:, None], averages, dim=-1)", "(vectors @ averages.T)"),
             "the smallest Euclidean distance is used; use the highest cosine":
                 edit("torch.cosine_similarity(vectors[:, None], averages, dim=-1).argmax",
@@ -412,7 +412,8 @@ EXERCISES = (
                 edit("position = len(padded) - len(suffix)\n        if padded[position:] == suffix",
                      "for position in [i for i in range(1, len(padded) - len(suffix) + 1)\n"
                      "                      if padded[i:i + len(suffix)] == suffix]"),
-            "the suffix is matched as a prefix: this is the word after the beginning of a sentence":
+            "the suffix is matched as a prefix, and the next word is predicted: match the end of the sentence, and "
+            "predict the word before it":
                 edit("[0, *sentence]", "[*sentence, 0]", "len(padded) - len(suffix)", "len(suffix)",
                      "padded[position:]", "padded[:position]", "position - 1", "position"),
             "sentences are counted; sum their probabilities": edit("+= prob", "+= 1"),
