@@ -215,8 +215,8 @@ EXERCISES = (
     Exercise(
         "05.1", "a word as character ids", character_ids, draw_words,
         mistakes={
-            "the ids are code points (ord), not bytes: in UTF-8 an accented letter has two bytes, a Chinese character "
-            "three": edit("byte + 1 for byte in word.encode()", "ord(letter) + 1 for letter in word"),
+            "the ids are code points, by ord, not bytes: in UTF-8 an accented letter has two bytes, a Chinese "
+            "character three": edit("byte + 1 for byte in word.encode()", "ord(letter) + 1 for letter in word"),
             "the bytes are not shifted: an id is a byte plus 1": edit("byte + 1", "byte"),
             "1 is added to 259, 260 and 261 too; only the bytes are shifted":
                 edit("byte + 1", "byte", "len(codes)))", "len(codes))) + 1"),
@@ -412,8 +412,7 @@ EXERCISES = (
                 edit("position = len(padded) - len(suffix)\n        if padded[position:] == suffix",
                      "for position in [i for i in range(1, len(padded) - len(suffix) + 1)\n"
                      "                      if padded[i:i + len(suffix)] == suffix]"),
-            "the suffix is matched as a prefix, and the next word is predicted: match the end of the sentence, and "
-            "predict the word before it":
+            "the suffix is matched as a prefix, and the next word is predicted; match the last words of a sentence":
                 edit("[0, *sentence]", "[*sentence, 0]", "len(padded) - len(suffix)", "len(suffix)",
                      "padded[position:]", "padded[:position]", "position - 1", "position"),
             "sentences are counted; sum their probabilities": edit("+= prob", "+= 1"),
