@@ -24,7 +24,7 @@ from plmlab.checkpoints import load
 from plmlab.example import Batch
 from plmlab.hf import to_hf
 from plmlab.models.bert import BERT
-from plmlab.models.cogqa import CogQA, pointing
+from plmlab.models.cogqa import CogQA, span_losses
 from plmlab.models.single_pass_reader import SinglePassReader
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.objectives.fine_tuning import label_of
@@ -62,7 +62,7 @@ def update(model: CogQA, vocab: Any, rounds: int) -> None:
 
     def their_loss() -> Tensor:
         logits = theirs(reading.tokens, mask.long(), reading.segments).logits
-        return pointing(logits.masked_fill(~mask[..., None], float("-inf")), pointers).sum() / 2
+        return span_losses(logits.masked_fill(~mask[..., None], float("-inf")), pointers).sum() / 2
 
     def our_loss() -> Tensor:
         losses = model.losses(made)
@@ -70,7 +70,7 @@ def update(model: CogQA, vocab: Any, rounds: int) -> None:
 
     assert torch.allclose(our_loss(), their_loss(), atol=1e-4), (our_loss(), their_loss())
     seconds = race({"both systems": lambda: model.loss(made).backward(),
-                    "System 1, ours": lambda: (pointing(model(reading), pointers).sum() / 2).backward(),
+                    "System 1, ours": lambda: (span_losses(model(reading), pointers).sum() / 2).backward(),
                     "System 1, transformers": lambda: their_loss().backward()}, rounds=rounds)
     print(f"\nan update, {reading.size[0]} nodes of {QUESTIONS} questions\n\n{table(seconds, int(mask.sum()))}")
 

@@ -5,7 +5,7 @@ from typing import TypedDict
 from plmlab.labs.shared.masks import MaskState
 
 
-class PairsRule(TypedDict):
+class AttentionMap(TypedDict):
     """A selectable attention map, with its numbers of layers and heads."""
 
     title: str
@@ -41,7 +41,7 @@ class State(TypedDict):
     selected at first."""
 
     map: str
-    maps: list[PairsRule]
+    maps: list[AttentionMap]
     size: list[int]
     queries: list[str]
     keys: list[str]
