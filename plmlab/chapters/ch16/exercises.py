@@ -167,7 +167,8 @@ EXERCISES = (
         mistakes={
             "the softmax runs over the texts, down the columns; it runs over the documents of one text, axis 1":
                 edit("log_softmax(1)", "log_softmax(0)"),
-            "missing documents take part, with arbitrary scores": edit('.masked_fill(numbers < 0, float("-inf"))', ""),
+            "missing documents are included in the softmax, with arbitrary scores":
+                edit('.masked_fill(numbers < 0, float("-inf"))', ""),
             "a missing document gets the score 0, and e⁰ is 1, not 0: its score must be −∞":
                 edit('float("-inf")', "0.0"),
             "the score of a missing document is multiplied by 0, which gives 0, or NaN for −∞; its score must be −∞":
@@ -204,7 +205,7 @@ EXERCISES = (
             "the product is outside the sum: each mask is marginalized over the documents separately, as in 16.3":
                 edit("prior +", "prior[:, :, None] +", ".masked_fill(~target_mask[:, None], 0.0).sum(2)).logsumexp(1)",
                      ").logsumexp(1).masked_fill(~target_mask, 0.0).sum(1)"),
-            "p(z|x) is a factor at every mask; it is one factor for the whole answer":
+            "p(z|x) is multiplied in at every mask; it is one factor for the whole answer":
                 edit("prior + likelihood", "(prior[:, :, None] + likelihood)"),
             "this is the mean of the logs, Σ_z p(z|x) log p(y|z,x); compute the log of the mean":
                 edit("prior +", "prior.exp() *", "logsumexp", "sum"),
@@ -212,16 +213,18 @@ EXERCISES = (
             "p(z|x) is added to a logarithm: add log p(z|x) to log p(y|z,x)":
                 edit("(prior +", "(prior.exp() +"),
             "only the best document counts: a maximum instead of the sum": edit("logsumexp", "amax"),
-            "padding counts as masks": edit(".masked_fill(~target_mask[:, None], 0.0)", ""),
-            "the mask is a factor, and −∞ times 0 is NaN: use masked_fill or where":
+            "padding is counted as masks: `target_mask` is not used":
+                edit(".masked_fill(~target_mask[:, None], 0.0)", ""),
+            "the log-probabilities are multiplied by the mask, and −∞ times 0 is NaN: use masked_fill or where":
                 edit("likelihood.masked_fill(~target_mask[:, None], 0.0)", "(likelihood * target_mask[:, None])"),
-            "the masks are ignored, and padding is counted: `target_mask` is inverted": edit("~", ""),
+            "the masks are ignored and padding is counted, because `target_mask` is inverted": edit("~", ""),
             "probabilities too small for a float become 0, and their log −∞: logsumexp avoids this":
                 edit("logsumexp(1)", "exp().sum(1).log()"),
         },
         hints=(
-            "Two documents, two masks: p(z|x) is ½ and ½; the first document gives the target tokens 0.9 and 0.1, the "
-            "second 0.1 and 0.9. What is p(y|x)? Which of the two operations, sum and product, comes first?",
+            "Two documents, two masks: p(z|x) is ½ and ½. Given the first document, the target tokens have the "
+            "probabilities 0.9 and 0.1; given the second, 0.1 and 0.9. What is p(y|x)? Which of the two operations, "
+            "sum and product, comes first?",
             "The log of a product is a sum of logs: Π_j becomes a sum over the last axis, and p(z|x) is one more "
             "factor, once per document. What must padding add to that sum? Only the sum over z needs probabilities; "
             "there is a function for the log of a sum of exps.",
@@ -236,7 +239,7 @@ EXERCISES = (
                 edit("prior[:, :, None] + likelihood",
                      "prior + likelihood.masked_fill(~target_mask[:, None], 0.0).sum(2)",
                      "each.masked_fill(~target_mask, 0.0)", "each"),
-            "p(z|x) is missing: every mask has the unweighted sum over the documents": edit("prior[:, :, None] + ", ""),
+            "p(z|x) is missing: the sum over the documents is unweighted": edit("prior[:, :, None] + ", ""),
             "the log is inside the sum over documents: Σ_z p(z|x) log p(y_j|z,x), an upper bound of the loss":
                 edit("prior[:, :, None] +", "prior.exp()[:, :, None] *", "logsumexp", "sum"),
             "a sum of exps underflows to 0, and its log is −∞: logsumexp works with logarithms":
@@ -247,17 +250,18 @@ EXERCISES = (
                      "0.0).sum(1) / target_mask.sum(1).clamp(min=1)).mean()"),
             "the sum is divided by the number of all positions, including padding: .mean() after filling with 0":
                 edit("sum() / target_mask.sum().clamp(min=1)", "mean()"),
-            "padding counts as a mask":
+            "padding is counted as masks":
                 edit(".masked_fill(~target_mask, 0.0).sum() / target_mask.sum().clamp(min=1)", ".mean()"),
             "−∞ times 0 is NaN: fill padding with 0 instead of multiplying by `target_mask`":
                 edit("each.masked_fill(~target_mask, 0.0)", "(each * target_mask)"),
             "without masks, 0 is divided by 0; the loss should be 0": edit(".clamp(min=1)", ""),
         },
         hints=(
-            "The second input again: ½ and ½, and 0.9 and 0.1, 0.1 and 0.9. What is Σ_z p(z|x) p(y_j|z,x) for the "
-            "first mask, and for the second? What would the paper's formula give, with the product inside the sum?",
+            "The second input again: p(z|x) is ½ and ½. The target tokens have the probabilities 0.9 and 0.1 given the "
+            "first document, and 0.1 and 0.9 given the second. What is Σ_z p(z|x) p(y_j|z,x) for the first mask, and "
+            "for the second? What would the paper's formula give, with the product inside the sum?",
             "Every mask has its own sum over the documents. Add log p(z|x) to each mask's log-probability, and take "
-            "the log of the sum of exps over the documents. The result is a table of texts and masks. Sum over the "
+            "the log of the sum of exps over the documents. The result is a tensor [batch token]. Sum over the "
             "real masks, and divide by their number.",
             "prior[:, :, None] is [batch doc 1]. .logsumexp(1) sums over the documents. masked_fill sets padding to "
             "0; −∞ times 0 would be NaN. target_mask.sum() counts, and .clamp(min=1) avoids a count of 0.",
@@ -274,13 +278,13 @@ EXERCISES = (
                 edit("posterior -", "ratio(prior, likelihood) -"),
             "the brackets are missing: only the ratio is multiplied by p(z|x), and the 1 is not":
                 edit("prior.exp()", "1"),
-            "the factor is log p(z|x); it is p(z|x)":
+            "the factor is log p(z|x); it should be p(z|x)":
                 edit("posterior - prior.exp()", "(ratio(prior, likelihood) - 1) * prior"),
             "p(z|x) is still a logarithm in the subtraction": edit("prior.exp()", "prior"),
             "the logs are divided: the log of a ratio is a difference of logs":
                 edit("posterior - prior.exp()",
                      "(likelihood / (prior + likelihood).logsumexp(1, keepdim=True) - 1) * prior.exp()"),
-            "p(z|x, y) is computed without p(z|x): the softmax is of log p(y|z,x) alone":
+            "p(z|x, y) is computed without p(z|x), as the softmax of log p(y|z,x) alone":
                 edit("(prior + likelihood)", "likelihood"),
             "p(y|x) is a sum over the texts of the batch; sum over the documents of each text":
                 edit("softmax(1)", "softmax(0)"),
@@ -294,13 +298,13 @@ EXERCISES = (
                 lambda pulls, *args: bool(((ratio(*args) - 1).sign() * pulls > -1e-3).all()),
         },
         hints=(
-            "The first input by hand: p(z|x) is ½ and ½, p(y|z,x) is 0.6 and 0.2. What is p(y|x)? What is the "
+            "Compute the first input by hand: p(z|x) is ½ and ½, p(y|z,x) is 0.6 and 0.2. What is p(y|x)? What is the "
             "gradient of each document? What do the two sum to?",
             "Expand the product: p(z|x) p(y|z,x) / p(y|x) − p(z|x). The first term is the posterior p(z|x, y), the "
             "probability of the document given the answer. It sums to 1 over the documents, and so does the second "
             "term.",
-            "Numbers e^a divided by their sum are the softmax of a: .softmax(1), which is stable however small they "
-            "are. The log of p(z|x) p(y|z,x) is a sum. prior.exp() is p(z|x).",
+            "The numbers e^a divided by their sum are the softmax of a. Use .softmax(1), which is stable even if they "
+            "are very small. The log of p(z|x) p(y|z,x) is a sum. prior.exp() is p(z|x).",
         ),
     ),
     *exercises_open_domain.EXERCISES,

@@ -110,28 +110,29 @@ EXERCISES = (
                 edit("number != source", "(not source or number != source)"),
             "−1 is used as an index: it selects the last document, which is then excluded":
                 edit("!= source", "!= source % len(index)"),
-            "the list is cut before the source and the removed documents are excluded, and so it is too short":
+            "the list is truncated before the source and the removed documents are excluded, so it is too short":
                 edit("[:top_k]", "", "in best", "in best[:top_k]"),
-            "one document more is taken, to make up for the source; each removed one is missing too":
+            "only one more document is taken, to replace the source; the removed documents need replacing too":
                 edit("in best", "in best[:top_k + 1]"),
             "documents with the score −∞ are returned if too few others are left":
                 edit("return [", "return ([", "][:top_k]", "] + sorted({source, *removed} - {-1}))[:top_k]"),
             "the indices are those among the remaining documents: return the indices in the whole index":
                 edit("[number for number in best if number != source and number not in removed]", "best", "index @",
                      "index[[z for z in range(len(index)) if z not in [source, *removed]]] @"),
-            "of equal scores the higher index comes first: reverse=True reverses ties too":
+            "documents with equal scores are in reverse order: flipping an ascending sort reverses ties too":
                 edit("descending=True, stable=True)", "stable=True).flip(0)"),
-            "the worst come first: argsort and sorted are ascending by default": edit("descending=True, ", ""),
+            "the worst documents come first: argsort and sorted are ascending by default":
+                edit("descending=True, ", ""),
             "the scores are cosine similarities: the vectors are divided by their norms; use the inner product":
                 edit("(index @ query)", "torch.cosine_similarity(index, query[None])"),
         },
         hints=(
             "The fifth input: list the six documents by score, the best first. Where in that list are the source and "
-            "the two that are removed? What is left if the list is first cut to two and those three are excluded "
-            "afterwards, and what in the reverse order?",
+            "the two that are removed? What is left if the list is truncated to two and those three are then "
+            "excluded? What is left if they are excluded first?",
             "Sort all indices by score, exclude those that must not be retrieved, and truncate at the end. Compare "
-            "document indices, not ranks: the source may have any rank, and −1 is no document, but in a tensor it is "
-            "the last index.",
+            "document indices, not ranks: the source may have any rank, and −1 is not a document, although "
+            "as an index into a tensor it selects the last row.",
             "index @ query gives all scores at once. argsort(descending=True, stable=True) gives indices, and keeps "
             "ties in their order, which topk does not guarantee. .tolist() gives a list, and [… for z in … if …] "
             "filters it.",
@@ -150,7 +151,7 @@ EXERCISES = (
                 edit("range(i, min(i + longest, len(body)))", "range(len(body))"),
             "spans of any length are included: `longest` is ignored": edit("min(i + longest, len(body))", "len(body)"),
             "spans are one position too long: `longest` counts both ends": edit("i + longest", "i + longest + 1"),
-            "each start has its own softmax, over its ends; one softmax runs over all spans":
+            "each start has its own softmax, over its ends; compute one softmax over all spans":
                 edit("torch.stack([scores[span] for span in spans]).log_softmax(0)",
                      "torch.cat([row[i:i + longest].log_softmax(0) for i, row in enumerate(scores)])"),
             "if no span matches the answer, there is nothing to stack, which is an error; the log should be −∞":
@@ -161,10 +162,10 @@ EXERCISES = (
                 edit("log_softmax(0)", "softmax(0).log()"),
         },
         hints=(
-            "The first input: write down the spans of one and two positions. How many are there, and which entries of "
-            "the matrix are their scores? Which entries are never used?",
-            "Two sums over spans, one part of the other: e^score over all spans, and over those that match the "
-            "answer. The probability is the second divided by the first. Go through all spans once, and compare the "
+            "For the first input, write down all spans of one or two positions. How many are there, and which entries "
+            "of the matrix are their scores? Which entries are never used?",
+            "Compute two sums of e^score: over all spans, and over the spans that match the answer. The probability is "
+            "the second divided by the first. Go through all spans once, and compare the "
             "tokens of each with the answer.",
             "body[i:j + 1] are the tokens from i to j, and lists can be compared with ==. torch.stack makes a tensor "
             "of a list of scalar tensors. .log_softmax(0), then −∞ for the others by masked_fill, then .logsumexp(0), "
