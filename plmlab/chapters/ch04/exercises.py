@@ -182,7 +182,7 @@ EXERCISES = (
             "the words of all texts are reversed as one sequence, so that they move between texts":
                 edit("flipped.gather(1, words_first)",
                      "tokens.masked_scatter(tokens != pad, tokens[tokens != pad].flip(0))"),
-            "in each text, the length of the longest is reversed, including padding":
+            "each row is reversed up to the length of the longest text, including padding":
                 edit("return flipped.gather(1, words_first)", "n = int((tokens != pad).sum(1).max())\n"
                      "    return torch.cat([tokens[:, :n].flip(1), tokens[:, n:]], 1)"),
             "whole rows are reversed before slicing: slice first, row[:n].flip(0)":
@@ -191,7 +191,7 @@ EXERCISES = (
                 lambda tokens, pad: turned(tokens, (tokens != pad).sum(1) - 1),
             "one position too many is reversed, so that a padding token comes first: text[:n] has n words":
                 lambda tokens, pad: turned(tokens, (tokens != pad).sum(1) + 1),
-            "0 is used as the padding id; it is `pad`":
+            "0 is used as the padding id; use `pad`":
                 lambda tokens, pad: turned(tokens, tokens.count_nonzero(1)),
             "the rows are padded with 0; pad them with `pad`":
                 edit("1, words_first)", "1, words_first).masked_fill(tokens == pad, 0)"),
@@ -243,8 +243,8 @@ EXERCISES = (
                 lambda out, state, memory, real: within_the_words(out, memory, real),
         },
         hints=(
-            "If a padding position has the score 0 and the words have scores of −5 and −7, which gets almost all of "
-            "the weight? Which score always gives the weight 0?",
+            "If a padding position has the score 0 and the words have scores of −5 and −7, which one gets almost "
+            "all of the weight? Which score always gives the weight 0?",
             "Scores [batch time], then weights [batch time], then the context [batch width]. The first step sums over "
             "the entries of a vector, the last one over the positions. Mask padding between scores and softmax.",
             "state[:, None] is [batch 1 width] and broadcasts to the memory; (a * b).sum(-1) is an inner product, and "
@@ -259,14 +259,14 @@ EXERCISES = (
             "the tanh is applied after v; apply it before": edit("tanh(", "tanh((", " @ v", " @ v)"),
             "the tanh is applied to W s and U h separately; apply it to their sum":
                 edit("torch.tanh((state @ W.T)", "((state @ W.T).tanh()", "memory @ U.T", "(memory @ U.T).tanh()"),
-            "this is the inner product of W s and U h; add them, and multiply the tanh by v":
+            "this is the inner product of W s and U h; add them, apply tanh, and multiply by v":
                 edit("torch.tanh(", "(", "+ memory @ U.T) @ v", "* (memory @ U.T)).sum(-1)"),
             "the vector v is left out: the entries are summed": edit(" @ v", ".sum(-1)"),
             "a sigmoid is used instead of tanh": edit("tanh", "sigmoid"),
             "tanh by its formula is ∞/∞ for large inputs; use torch.tanh":
                 edit("return torch.tanh", "x = ", " @ v",
                      "\n    return (x.exp() - (-x).exp()) / (x.exp() + (-x).exp()) @ v"),
-            "the states are along the position axis; (state @ W.T)[:, None] gives one state per text":
+            "the states are broadcast along the wrong axis; (state @ W.T)[:, None] adds an axis for the positions":
                 edit("[:, None]", ""),
             "W and U need to be transposed: for a batch of rows, W s is state @ W.T": edit("W.T", "W", "U.T", "U"),
             ".squeeze() removes every axis of size 1, including a batch of one text or a single position: .squeeze(-1)":
@@ -305,7 +305,7 @@ EXERCISES = (
             "a draw equal to ε keeps the correct word, so that with ε = 0 some stay: use <, not <=":
                 edit("< eps", "<= eps"),
             "padding is replaced by guesses; keep it": edit(" | (inputs == pad)", ""),
-            "0 is used as the padding id; it is `pad`": edit("== pad", "== 0"),
+            "0 is used as the padding id; use `pad`": edit("== pad", "== 0"),
         },
         properties={
             "the first position is changed":

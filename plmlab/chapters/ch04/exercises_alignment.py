@@ -94,11 +94,11 @@ EXERCISES = (
     Exercise(
         "04.4", "the alignment error rate", alignment_error_rate, draw_links,
         mistakes={
-            "the 1 − is missing: this is 1 minus the error rate": edit("1 - ", ""),
+            "the 1 − is missing: the result is 1 minus the error rate": edit("1 - ", ""),
             "P is not used: S counts twice": edit("& possible", "& sure"),
             "a sure link counts once in the numerator; it counts twice, because it is also in P":
                 edit("len(links & sure) + ", ""),
-            "this is divided by |A| + |P|; it is |A| + |S|": edit("len(sure)", "len(possible)"),
+            "the denominator is |A| + |P|; it should be |A| + |S|": edit("len(sure)", "len(possible)"),
             "this is 1 − the F1 of precision and recall; the alignment error rate sums the counts before it divides":
                 edit("return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))",
                      "precision, recall = len(links & possible) / len(links), len(links & sure) / len(sure)\n"

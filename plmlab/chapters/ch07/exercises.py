@@ -143,7 +143,7 @@ EXERCISES = (
                 edit("logprobs[:-1]", "logprobs[1:]", "[1:, None]", "[:-1, None]"),
             "the target of the last position is the first token: use a shift that does not wrap around":
                 edit("logprobs[:-1]", "logprobs", "tokens[1:, None]", "tokens.roll(-1)[:, None]"),
-            "the loss of each position is over all tokens of the text; its only target is the next token":
+            "each position has all tokens of the text as targets; its only target is the next token":
                 edit(".gather(-1, tokens[1:, None])", "[:, tokens[1:]]"),
             "the losses are summed, not averaged": edit("mean", "sum"),
             "the sum is divided by the number of positions; one of them has no target":
@@ -183,7 +183,7 @@ EXERCISES = (
             "nothing is sorted: the probabilities are accumulated in the order of the vocabulary":
                 edit("probs.sort(descending=True)", "(probs, torch.arange(len(probs)))"),
             "the most likely tokens are removed: sort in descending order": edit("descending=True", ""),
-            "a second softmax is applied to the probabilities, and e⁰ is 1: removed tokens still have probability":
+            "a second softmax is applied to the probabilities, and e⁰ is 1: removed tokens get a probability":
                 edit("kept / kept.sum()", "kept.softmax(-1)"),
             "p is used as a threshold on each probability": edit("before < p", "ordered >= p"),
             "a maximum that starts at 0 stays 0 if all logits are negative: start at −∞, or use .softmax":
@@ -222,8 +222,8 @@ EXERCISES = (
                 edit("k[None]])", "k[None]])[1:]", "v[None]])", "v[None]])[1:]"),
         },
         hints=(
-            "How many keys does the new token attend to, if there are four before it?",
-            "First make the cache one row longer. The rest is attention with a single query: one score per key.",
+            "How many keys does the new token attend to if there are four tokens before it?",
+            "First append one row to the cache. The rest is attention with a single query: one score per key.",
             "torch.cat([keys, k[None]]) adds a row. keys @ q gives all scores at once; do not forget √width.",
         ),
     ),
