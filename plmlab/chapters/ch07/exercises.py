@@ -143,7 +143,7 @@ EXERCISES = (
                 edit("logprobs[:-1]", "logprobs[1:]", "[1:, None]", "[:-1, None]"),
             "the target of the last position is the first token: use a shift that does not wrap around":
                 edit("logprobs[:-1]", "logprobs", "tokens[1:, None]", "tokens.roll(-1)[:, None]"),
-            "each position has all tokens of the text as targets; its only target is the next token":
+            "the loss at each position is over all tokens of the text; its only target is the next token":
                 edit(".gather(-1, tokens[1:, None])", "[:, tokens[1:]]"),
             "the losses are summed, not averaged": edit("mean", "sum"),
             "the sum is divided by the number of positions; one of them has no target":
