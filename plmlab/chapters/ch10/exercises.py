@@ -34,11 +34,11 @@ def draw_memories(rng: Generator) -> Probes:
     return {
         "a memory of two positions, a segment of three":
             (torch.tensor([[[1.0], [2.0]]]), torch.tensor([[[3.0], [4.0], [5.0]]]), 4),
-        "only the memory has a gradient, and is as long as the segment": drawn(3, 2, 2, 5, 2, "memory"),
-        "only the segment has a gradient": drawn(2, 5, 3, 4, 5, "h"),
+        "only the memory requires a gradient; it is as long as the segment": drawn(3, 2, 2, 5, 2, "memory"),
+        "only the segment requires a gradient": drawn(2, 5, 3, 4, 5, "h"),
         "a memory shorter than the segment": drawn(2, 2, 5, 3, 3),
         "an empty memory at the start": drawn(2, 0, 5, 4, 7, "h"),
-        "a memory of no positions": drawn(2, 0, 3, 4, 0, "h"),
+        "a maximum memory length of 0": drawn(2, 0, 3, 4, 0, "h"),
     }
 
 
@@ -201,15 +201,15 @@ EXERCISES = (
                 edit("max(0, extended.shape[1] - max_length)", "-max_length"),
             "positions are lost if `max_length` exceeds their number: the start of the slice is negative":
                 edit("max(0, extended.shape[1] - max_length)", "extended.shape[1] - max_length"),
-            "only positions of the segment are kept; a shorter segment leaves room for old ones":
+            "only positions of the segment are kept; if it is shorter than `max_length`, keep old ones too":
                 edit("extended[:, max(0, extended.shape[1]", "h[:, max(0, h.shape[1]"),
             "the memory keeps its old length instead of `max_length`":
                 edit("max(0, extended.shape[1] - max_length)", "memory.shape[1]"),
             "everything is kept, whatever `max_length` is": edit("max(0, extended.shape[1] - max_length)", ""),
             "the last texts of the batch are kept, not the last positions of each text: positions are axis 1":
                 edit(":, max(0, extended.shape[1] - max_length)", "-max_length"),
-            "the two are concatenated along the batch (dim 0); positions are axis 1": edit("dim=1", "dim=0"),
-            "the next memory comes first; return the input of keys and values, then the memory":
+            "memory and segment are concatenated along the batch (dim 0); positions are axis 1": edit("dim=1", "dim=0"),
+            "the next memory is returned first; return the input of keys and values before it":
                 edit("return extended, ", "return ", "):].detach()", "):].detach(), extended"),
         },
         properties={
@@ -221,7 +221,7 @@ EXERCISES = (
             "no gradient flows back into the segment: only the memory's positions should have none":
                 lambda out, *args: torch.allclose(out[0], update_memory(*args)[0])
                 and out[0].requires_grad >= args[1].requires_grad,
-            "the next memory is not the last positions of the two":
+            "the next memory is not the last positions of memory and segment":
                 lambda out, *args: torch.allclose(out[1], update_memory(*args)[1]),
             "a gradient flows back through the next memory: .detach() it":
                 lambda out, *args: torch.allclose(out[1], update_memory(*args)[1]) and not out[1].requires_grad,
@@ -240,7 +240,7 @@ EXERCISES = (
         mistakes={
             "the vectors u and v are swapped: u goes with the keys, v with the distances":
                 edit("v[:, None]) @ r", "u[:, None]) @ r", "u[:, None]) @ k", "v[:, None]) @ k"),
-            "u is added to the keys and v to the distances; both replace a query":
+            "u is added to the keys and v to the distances; add both to the queries":
                 edit("(q + v[:, None]) @ r", "q @ (r + v[:, None])", "(q + u[:, None]) @ k", "q @ (k + u[:, None])"),
             "u and v are both added to the query; u goes with the keys only, v with the distances only":
                 edit("q + v[", "q + (u + v)[", "q + u[", "q + (u + v)["),
@@ -260,15 +260,15 @@ EXERCISES = (
         properties={
             "a key after the query has a score other than 0":
                 lambda out, q, k, *_: torch.equal(out, out.tril(k.shape[1] - q.shape[1])),
-            "even the last query, which needs no shift, is wrong: check the four terms and the divisor":
+            "even the last query, which needs no shift, has wrong scores: check the four terms and the divisor":
                 lambda out, *args: torch.allclose(out[:, -1], scores(*args)[:, -1], rtol=1e-3, atol=1e-3),
-            "the last query is correct, but another one is wrong: check which distance each key has":
+            "the last query is correct, but another one is wrong: check the distance of each key":
                 lambda out, *args: torch.allclose(out, scores(*args), rtol=1e-3, atol=1e-3),
         },
         hints=(
-            "Two of the four terms contain k. What do you get if you factor k out of them? And from the others?",
-            "Two products suffice: (q + u) with the keys and (q + v) with the distances. The second has a column for "
-            "each distance: before adding it, select in each row the entry of each key's distance.",
+            "Two of the four terms contain k. What do you get if you factor k out of them, and r out of the others?",
+            "Two products suffice: (q + u) with the keys and (q + v) with the distances. The second has one column "
+            "per distance. Before adding it, select in each row the entry that belongs to the distance of each key.",
             "u[:, None] is [head 1 width], and k.mT swaps the last two axes. Build a table of distances from two "
             "torch.arange, accounting for the memory, and select columns with .gather(2, …); or pad, reshape and "
             "slice. .tril(n) sets the cells above a diagonal to 0.",
@@ -277,7 +277,7 @@ EXERCISES = (
     Exercise(
         "10.3", "the relative shift", relative_shift, draw_tables,
         mistakes={
-            "the relative shift is missing: the columns of the second product are distances, not keys":
+            "nothing is shifted: the columns still belong to distances, not to keys":
                 edit("padded[1:].reshape(query, key)", "by_distance"),
             "the rows are shifted to the right; shift them to the left": edit(
                 "padded[1:].reshape(query, key)",
@@ -288,7 +288,7 @@ EXERCISES = (
                 edit("padded[1:].reshape(query, key)", "by_distance.roll(1 - query, 1)"),
             "the mask ignores the memory: row i has the keys up to key − query + i":
                 edit(".tril(key - query)", ".tril()"),
-            "every row is shifted by one column too many; are the zeros after the rows? They belong before them":
+            "every row is shifted one column too far; are the zeros after the rows? They belong before them":
                 edit("torch.zeros(query, 1), by_distance", "by_distance, torch.zeros(query, 1)"),
             "the last of the new rows is dropped, which shifts the rows to the right; drop the first one":
                 edit("[1:]", "[:-1]"),
@@ -306,17 +306,17 @@ EXERCISES = (
         hints=(
             "Write down a table of three queries and five keys, with the distance in each cell. By how many columns "
             "is the first row shifted left, and by how many the last?",
-            "Each row is shifted by one column less than the row above. Put a zero before each row, and read all "
-            "entries in rows of another length. Then each old row starts one column later than the one before.",
+            "Each row is shifted by one column less than the row above. Put a zero before each row, and "
+            "reshape the matrix to rows of another length. Then each old row starts one column later than the one before.",
             "torch.cat with a column of torch.zeros, .reshape(key + 1, query), drop its first row, .reshape back, and "
-            ".tril(n). Or without the trick: .gather(1, columns), with a table of the columns to select.",
+            ".tril(n). Or without reshaping: .gather(1, columns), with a table of the columns to select.",
         ),
     ),
     Exercise(
         "10.4", "the receptive field", receptive_field_start, draw_reaches,
         mistakes={
-            "only the memory counts, layers · memory positions; a position also attends to its segment, from its "
-            "start (position // segment * segment; / does not round)": edit("// segment * segment ", ""),
+            "only the memory counts (layers · memory positions); a position also attends to its own segment from the "
+            "start, position // segment * segment (note that / does not round)": edit("// segment * segment ", ""),
             "only the first layer reaches the start of a segment; in the layer below, the first position reached "
             "attends to its own segment too":
                 edit("for _ in range(layers):\n        position", "position", "- memory", "- layers * memory"),
@@ -329,7 +329,7 @@ EXERCISES = (
             "the memory is ignored: a position also attends to positions before its segment": edit(" - memory", ""),
             "a layer is missing: below the first a position depends on itself only, and each layer adds one step":
                 edit("range(layers)", "range(layers - 1)"),
-            "there is one layer too many: the embedding is not a layer; there, a position depends on itself only":
+            "there is one layer too many: the embedding is not a layer, and there a position depends on itself only":
                 edit("range(layers)", "range(layers + 1)"),
             "position // segment is the index of the segment; the segment starts at this index · segment":
                 edit(" * segment", ""),
@@ -368,8 +368,8 @@ EXERCISES = (
                 "[hard].mean() - baseline[hard].mean()", "[hard] - baseline[hard]", "exp()", "exp().mean()"),
         },
         hints=(
-            "Two systems have losses of 2 and 1 on a target with the short context, and the first has 1.5 with the "
-            "longer one. What is the baseline, and what does the longer context gain here?",
+            "Two systems have losses of 2 and 1 on a target with the short context, and the first a loss of 1.5 "
+            "with the longer one. What is the baseline, and what does the longer context gain here?",
             "Compute the baselines first, and select the hard targets by them. Then compute the losses with the "
             "longer context, never above the baseline. Both means are over the same targets.",
             "x.amin(0) is the minimum of each column, x.topk(n).indices the indices of the n largest, and "
@@ -403,8 +403,8 @@ EXERCISES = (
         hints=(
             "Take a segment of two positions after a memory of three. Which key index does the first query itself "
             "have? To which three positions can it attend?",
-            "Each row has one run of True, with the length of the memory, which ends at the query itself. From row to "
-            "row it moves one column to the right. So two diagonals bound it.",
+            "Each row has one run of True, as long as the memory, that ends at the query itself. From row to row it moves "
+            "one column to the right, so it lies between two diagonals.",
             "torch.ones(…, dtype=torch.bool), and .triu(a) and .tril(b) select a band of it. Or compare two "
             "torch.arange, one of them as a column, and combine two comparisons with &, each in parentheses.",
         ),
