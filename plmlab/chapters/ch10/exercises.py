@@ -307,7 +307,7 @@ EXERCISES = (
             "Write down a table of three queries and five keys, with the distance in each cell. By how many columns "
             "is the first row shifted left, and by how many the last?",
             "Each row is shifted by one column less than the row above. Put a zero before each row, and "
-            "reshape the matrix to rows of another length. Then each old row starts one column later than the one before.",
+            "reshape the matrix to rows of another length. Each old row then starts one column later than the last.",
             "torch.cat with a column of torch.zeros, .reshape(key + 1, query), drop its first row, .reshape back, and "
             ".tril(n). Or without reshaping: .gather(1, columns), with a table of the columns to select.",
         ),
@@ -403,8 +403,8 @@ EXERCISES = (
         hints=(
             "Take a segment of two positions after a memory of three. Which key index does the first query itself "
             "have? To which three positions can it attend?",
-            "Each row has one run of True, as long as the memory, that ends at the query itself. From row to row it moves "
-            "one column to the right, so it lies between two diagonals.",
+            "Each row has one run of True, as long as the memory, that ends at the query itself. From row to row, it "
+            "moves one column to the right, so it lies between two diagonals.",
             "torch.ones(…, dtype=torch.bool), and .triu(a) and .tril(b) select a band of it. Or compare two "
             "torch.arange, one of them as a column, and combine two comparisons with &, each in parentheses.",
         ),
