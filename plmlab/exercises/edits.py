@@ -53,7 +53,7 @@ def without_docstring(fn: Function) -> str:
 
 
 def source(fn: Function) -> tuple[list[str], ast.stmt]:
-    """The lines of a function as in its file, and the syntax node of its docstring."""
+    """The source lines of a function, exactly as in its file, and the AST node of its docstring."""
     text = dedent(inspect.getsource(fn)).rstrip()
     function = ast.parse(text).body[0]
     assert isinstance(function, ast.FunctionDef)

@@ -246,8 +246,8 @@ class CogQASearch:
 
     @torch.no_grad()
     def probability(self, state: SearchState) -> float | None:
-        """Predicted probability of the second of two entities, or of yes, for a comparison question. None for a special
-        question, or if there are not two nodes to compare."""
+        """For a comparison question, the predicted probability of the answer "yes" or, between two entities, of the
+        second. None for other questions, or if there are not two nodes to compare."""
         compared = self.comparison_pair(state) if self.kind != "special" else ()
         if len(compared) < 2:
             return None

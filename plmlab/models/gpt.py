@@ -98,7 +98,7 @@ class GPT(Stack):
         return F.linear(hidden, self.embeddings.token.weight)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Mean cross-entropy per target, in nats (2018, eq. 1)."""
+        """Mean cross-entropy per target, in nats (Radford et al. 2018, eq. 1)."""
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE)
 
     def start(self) -> GPTState:

@@ -27,7 +27,7 @@ class Silent:
         """Ignore the validation loss."""
 
     def finish(self, reason: str) -> None:
-        """Ignore the end of the run."""
+        """Do nothing at the end of the run."""
 
 
 class Line:

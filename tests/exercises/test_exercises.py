@@ -67,7 +67,7 @@ def test_numbers_count_up_in_each_chapter() -> None:
     for chapter in chapters():
         exercises = of_chapter(chapter)
         assert [e.number for e in exercises] == [f"{chapter}.{i}" for i in range(1, len(exercises) + 1)]
-        assert 4 <= len(exercises) <= 6
+        assert (1 if chapter == "00" else 4) <= len(exercises) <= 6  # chapter 00 is an introduction of 20 minutes
 
 
 @each

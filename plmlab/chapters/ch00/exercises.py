@@ -39,8 +39,8 @@ EXERCISES = (
                                                          "torch.eye(length, dtype=torch.bool)"),
         },
         properties={
-            "a position cannot attend to itself": lambda out, length: bool(out.diagonal().all()),
-            "a position attends to a later one": lambda out, length: not bool(out.triu(1).any()),
+            "row q should allow q + 1 keys: those before q, and q itself":
+                lambda out, length: torch.equal(out.sum(1), torch.arange(1, length + 1)),
         },
         hints=(
             "Write the mask for three tokens by hand, one row per query. How many entries of each row are True?",

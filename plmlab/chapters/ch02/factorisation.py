@@ -79,7 +79,7 @@ class PairLoss:
         return (joint * F.softplus(-scores)).sum() + (negative * F.softplus(scores)).sum()
 
     def above(self, scores: Float[Tensor, "word context"]) -> float:
-        """Excess of the loss of ``scores`` over the minimum, relative to the minimum (0.05 means 5 %)."""
+        """Relative excess loss of ``scores`` over the lowest possible loss (0.05 means 5 %)."""
         return self(scores) / self.floor - 1
 
     def distance(self, scores: Float[Tensor, "word context"]) -> float:

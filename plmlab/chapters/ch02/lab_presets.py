@@ -11,7 +11,7 @@ GROUPS = {"crafts": "craft sg", "animals": "animal sg", "animals, plural": "anim
 
 
 def presets(snapshots: Mapping[int, WordVectors]) -> dict[str, dict[str, Any]]:
-    """The lab's buttons: title → the traits that it sets. The last one shows the third of the ``snapshots``."""
+    """The lab's preset buttons: title → the traits that the preset sets. The last preset shows the third snapshot."""
     return {
         "one word, two senses": {"word": "bank", "axes": ()},
         "plural as an axis": {"word": "boys", "axes": (("girl", "girls"), ("baker", "wolf"))},

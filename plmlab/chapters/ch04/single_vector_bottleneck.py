@@ -35,8 +35,8 @@ NOUNS = ("hat", "key")
 
 @cache
 def single_sentence_baseline() -> dict[Words, Words]:
-    """The table of a baseline that translates each sentence by itself: every sentence of a long training text → its
-    Chinese translation (cached)."""
+    """Lookup table of the sentence-level baseline, which translates each sentence without context: every sentence of a
+    long training text → its Chinese translation (cached)."""
     text: list[Translation] = list(islice(world.small().translations("train", seed=1), 20_000))
     return {pair.english: pair.chinese for pair in text}
 

@@ -128,7 +128,7 @@ def metrics_of(free: Sequence[str], chosen: Sequence[str], prompts: Sequence[Pro
 
 
 def evaluate_prompts(answer: Callable[[Sequence[Prompt]], Answers], seed: int) -> dict[str, dict[str, float]]:
-    """Map each number of examples in the prompt to the `metrics_of` the answers."""
+    """Map each number of in-context examples to the metrics of the answers (see `metrics_of`)."""
     exams = {shots: test_set(shots, seed) for shots in SHOTS}
     return {str(shots): metrics_of(*answer(prompts), prompts) for shots, prompts in exams.items()}
 

@@ -50,8 +50,8 @@ def nouns(number: str) -> Bool[Tensor, "vocab"]:
 
 @cache
 def masked_nouns() -> list[Noun]:
-    """The subjects to mask. The test sentences are generated from open patterns, so none of them occurs in the training
-    text."""
+    """The subjects to mask. The test sentences come from open patterns, which are split into training and test
+    text, so none of them occurs in the training text."""
     candidates = (Noun(s.words, link.subject, link.verb, link.number, link.attractors)
                   for s in islice(world.full().sentences("test", seed=6), 1500) for link in s.agreement[:1]
                   if s.pattern in world.full().open_patterns and link.subject < link.verb

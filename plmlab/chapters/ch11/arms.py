@@ -61,7 +61,7 @@ def bert(vocab: int) -> BERTPretraining:
 
 
 def mpnet(vocab: int) -> MPNetPretraining:
-    """MPNet's network: absolute positions, and a bias for each relative distance."""
+    """MPNet's network, with absolute position embeddings and a relative position bias."""
     return MPNetPretraining(MPNetConfig(vocab, TIME, LAYERS, WIDTH, HEADS, 4 * WIDTH, dropout=0.0,
                                         attention_dropout=0.0))
 

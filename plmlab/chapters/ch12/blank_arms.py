@@ -71,7 +71,7 @@ def own_places(example: Example) -> list[int]:
 
 
 def on_one_axis(example: Example, where: Tensor) -> Example:
-    """An Example with these position ids, whose second axis distinguishes Part B (1) from Part A (0)."""
+    """An Example with these position ids; the second axis only marks Part A (0) or Part B (1)."""
     return replace(example, position_ids=torch.stack([where, example.position_ids[1].clamp(max=1)]))
 
 

@@ -56,7 +56,7 @@ def agreeing(split: str, seed: int) -> Iterator[Agreeing]:
 
 
 def unlike(rows: Iterable[Agreeing], known: Iterable[Agreeing] = ()) -> Iterator[Agreeing]:
-    """Rows whose text without the verb differs from that of all known rows and of all earlier rows."""
+    """Keep the rows whose text, without its verb, equals that of no known row and of no earlier row."""
     seen = {(row.before, row.behind) for row in known}
     for row in rows:
         if (text := (row.before, row.behind)) not in seen:

@@ -28,7 +28,7 @@ class Edit(NamedTuple):
         corpus = lookup.corpus.copied()
         for number, block in self.blocks.items():
             corpus.replace(number, block)
-        return lookup.among(corpus)
+        return lookup.with_corpus(corpus)
 
 
 def edit(corpus: Corpus, statement: Statement, rng: Random, where: Collection[int] | None = None) -> Edit | None:

@@ -19,7 +19,7 @@ class Whole(TypedDict):
 
 
 class Grown(TypedDict):
-    """A token of a path outside the beam."""
+    """A token of a hypothesis that has left the beam."""
 
     token: str
     p: float

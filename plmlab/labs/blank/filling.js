@@ -105,7 +105,7 @@ export function fillingPanel({ state, step, view, disabled, draws, world, go, sa
     el("p", { class: "step-said", role: "status", "aria-live": "polite" }, stepSaid(state, step)),
     el("div", { class: "two" },
       el("div", {}, ...(here ? [beliefs(here, { disabled, say }), el("div", { class: "bar quiet" }, el("label", { class: "say" }, "choose ", other))] : []),
-        ...(here?.why ? [el("p", { class: "why-not" }, `There is no exact column. ${here.why}`)] : []),
+        ...(here?.why ? [el("p", { class: "why-not" }, `The exact distribution is not shown. ${here.why}`)] : []),
         ...(here && here.said === null && !here.why ? [el("p", { class: "why-not" }, "This blank has reached the maximum number of words. Choose [END].")] : [])),
       el("div", {}, ...(turn < 0 ? [] : [guess(view, LENGTH, [lengthTable(lengths[turn]), lengthsSaid(lengths[turn], draws, world)],
         JSON.stringify([state.tokens, state.spans, here.blank]))]),

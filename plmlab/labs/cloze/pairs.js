@@ -43,7 +43,7 @@ export function verdictText({ kind, worst, impossible, unavoidable, information 
       `${percent(worst.together)} if “${one}” is filled in first.`];
   }
   return [
-    `The most likely impossible pair under the product: “${one} … ${other}”, ${percent(worst.product)}. ` +
+    `Of the pairs that never occur, the product makes “${one} … ${other}” the most likely, ${percent(worst.product)}. ` +
       `All impossible pairs together: ${percent(impossible)}.`,
     `Mutual information of the two words: ${nats(information)}. Even the Bayes-optimal predictor loses this much ` +
       `with independent predictions; its product assigns ${percent(unavoidable)} to impossible pairs.`];

@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 
 class Unit(TypedDict):
-    """A unit with its scores: for each label, its score and whether its value rises with the label."""
+    """A hidden unit and, for each label, its score and whether its activation increases with the label."""
 
     layer: int
     unit: int

@@ -35,7 +35,7 @@ function speaker() {
 export default lab({
   title: "One word, many vectors: what is in which layer?",
   lead: "ELMo computes three vectors for each word. Layer 0 is computed from its characters, without context; layers " +
-    "1 and 2 are a forward and a backward LSTM over the sentence. Click another word, type other sentences, or drag the " +
+    "1 and 2 each combine a forward and a backward LSTM over the sentence. Click another word, type other sentences, or drag the " +
     "layer weights.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("layers");

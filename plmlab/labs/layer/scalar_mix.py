@@ -22,7 +22,7 @@ STEPS = 6
 
 
 def mixed(vectors: Layers, shares: Sequence[float]) -> Float[Tensor, "row both"]:
-    """The mix Σⱼ sⱼ hⱼ in double precision, with one weight sⱼ per layer."""
+    """The scalar mix Σⱼ sⱼ hⱼ in double precision, with one weight sⱼ per layer."""
     return torch.einsum("l,rlb->rb", torch.tensor(shares, dtype=torch.float64), vectors.double())
 
 

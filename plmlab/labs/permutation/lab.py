@@ -86,7 +86,7 @@ class PermutationLab(SentenceLab):
         if leaking is not None:
             check_two_streams(leaking, self.tokenizer, "leaking")
             if readable(leaking).vocab != size:
-                raise ValueError("leaking has a vocabulary of a different size; give a model with the same tokenizer")
+                raise ValueError("`leaking` has a vocabulary of a different size; give a model with the same tokenizer")
         self.best = None if world is None else BayesOptimalPredictor(world, split, self.tokenizer, size)
         self._paid = lru_cache(8)(self._in_all_orders)
         offered = list(presets or ()) if world is None or presets is not None else default_presets(world, split)

@@ -48,7 +48,7 @@ def drawn(count: int, rng: Random, other: Sequence[int] = ()) -> list[int]:
 
 
 def many(count: int, rng: Random) -> tuple[list[list[int]], bool]:
-    """All orders of ``count`` words, and True; if there are more than 120 orders, 120 distinct random ones, and
+    """All permutations of ``count`` words, and True; if there are more than 120, 120 distinct random permutations, and
     False."""
     if factorial(count) <= MANY:
         return [list(order) for order in permutations(range(count))], True

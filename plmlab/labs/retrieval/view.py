@@ -24,7 +24,8 @@ class PredictionView:
     reading: Reading
 
     def column(self, number: int, answers: Sequence[Ids]) -> Column:
-        """One document: its score, p(z|x), and for each answer p(y|z,x) and the gradient r(z) on the score."""
+        """One document: its score, p(z|x), and for each answer p(y|z,x) and the gradient r(z) with respect to the
+        score."""
         place = self.reading.numbers.index(number)
         rows = [self.reading.answers.index(answer) for answer in answers]
         return {"number": number, "title": self.title(number), "score": float(self.reading.scores[place]),

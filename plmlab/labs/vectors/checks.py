@@ -116,7 +116,7 @@ def twins_of(twins: Sequence[WordVectors], vectors: WordVectors) -> tuple[WordVe
         raise TypeError("twins must be a list of WordVectors, one per additional seed; write twins=[vectors]")
     for i, twin in enumerate(twins):
         if not isinstance(twin, WordVectors):
-            raise TypeError(f"twin {i} is {type(twin).__name__}; twins must be WordVectors from other seeds")
+            raise TypeError(f"twin {i} is {type(twin).__name__}; twins must be WordVectors trained with other seeds")
         _drawable(twin, f" in twin {i}")
         if missing := next((word for word in vectors.words if word not in twin.row), None):
             raise ValueError(f"twin {i} has no vector of {missing!r:.60}: twins must have vectors of the same words")

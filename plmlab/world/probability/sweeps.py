@@ -78,8 +78,8 @@ class Sweeps:
         return np.bincount(self._word, through, len(self.words))
 
     def best_word(self, behind: Masses) -> Masses:
-        """State → the mass of the best word from that state, summed over all its arcs with that word, given the masses
-        ``behind``."""
+        """For each state, the total probability of its best next word, summed over all arcs with that word; ``behind``
+        holds the total probability that can be reached from each state."""
         by_word = np.add.reduceat(self._chances * behind[self._target], self._ways)
         found = np.zeros_like(behind)
         found[self._source[self._ways[self._states]]] = np.maximum.reduceat(by_word, self._states)

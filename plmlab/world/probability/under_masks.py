@@ -44,7 +44,7 @@ def sequence_to_sequence(automaton: Automaton, words: Sequence[str], position: i
 def posterior_under_masks(
     automaton: Automaton, words: Sequence[str], position: int, source_length: int,
 ) -> dict[str, Belief | None]:
-    """The Bayes-optimal distribution of the masked word at index ``position`` (from 0), by name of the mask.
+    """Map the name of each mask to the Bayes-optimal distribution of the masked word at index ``position`` (from 0).
 
     None if no sentence has the words that are visible under this mask. The word at ``position`` itself is ignored.
     Raises ValueError if ``position`` is outside the sentence or ``source_length`` leaves no word to the target.

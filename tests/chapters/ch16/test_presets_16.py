@@ -21,7 +21,7 @@ def read(lookup: RetrieveAndRead, number: int) -> tuple[str, Reading]:
     changed, statement = lookup.corpus.copied(), presets.statement(words)
     for place, (title, text) in presets.lab_presets()[number].replaced.items():
         changed.replace(place, Block(title, 0, (text,)))
-    reading = lookup.among(changed).read([statement.query()], also=[[statement.answer]])[0]
+    reading = lookup.with_corpus(changed).read([statement.query()], also=[[statement.answer]])[0]
     return " ".join(lookup.tokenizer.tokens(reading.answers[0])), reading
 
 
