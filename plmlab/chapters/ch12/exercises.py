@@ -236,7 +236,7 @@ EXERCISES = (
                 edit("[0, 1, 4]", "[0, 1]", "[2, 5]", "[2, 4, 5]"),
             "source and target attend to each other; a target position attends to itself and earlier ones":
                 edit("[0, 1, 4]", "[0, 1, 4, 5]", "[2, 5]", "[2]"),
-            "the query's segment is used instead of the key's: the source sees its target, and padding is visible":
+            "the query's segment is used, not the key's: the source attends to its target, and padding is visible":
                 edit("segments[:, None]", "segments[:, :, None]"),
             "in the causal masks, a position does not attend to itself: < instead of <=, or a triangle below the "
             "diagonal": edit("<=", "<"),
@@ -266,8 +266,8 @@ EXERCISES = (
             "after its whole source, so \"queries at or after the key\" hides it from the source too. Finally, "
             "padding is masked, as a key and as a query.",
             "segments[:, None] is [batch 1 key], segments[:, :, None] is [batch query 1]; both broadcast with a "
-            "triangle [query key]. torch.isin(x, torch.tensor([…])) tests for several numbers. & binds before |, and "
-            "== after both: put comparisons in parentheses.",
+            "triangle [query key]. torch.isin(x, torch.tensor([…])) tests for several numbers. & binds more tightly "
+            "than |, and both more tightly than ==: put comparisons in parentheses.",
         ),
     ),
     Exercise(
@@ -277,8 +277,8 @@ EXERCISES = (
                 edit("*words[:t], 4", "*[4] * t, 4"),
             "the prediction is taken from the position before the [MASK], or there is no [MASK], as in GPT; here a "
             "position predicts its own token": edit("table[-1]", "table[-2]"),
-            "the target's tokens are in the input at their own positions, so that each position sees the token that "
-            "it predicts":
+            "the target's tokens are in the input at their own positions, so that each position can attend to the "
+            "token that it predicts":
                 edit("*words[:t], 4", "*words", "(t + 1)", "len(words)", "table[-1]", "table[len(read) + t]"),
             "the final [SEP] of the target is missing: it has to be predicted too": edit("[*target, 3]", "target"),
             "the most probable token follows each prediction; the target is given, so condition on its own tokens":
@@ -328,7 +328,8 @@ EXERCISES = (
         },
         hints=(
             "Four positions, one predicted per epoch. What is the probability that the first epoch leaves out "
-            "position 2? That two epochs both leave it out? And how many such positions are there, on average?",
+            "position 2? What is the probability that two epochs both leave it out? And how many such positions are "
+            "there, on average?",
             "Consider one position. The probability that an epoch masks it is the fraction of positions masked. "
             "Epochs are independent, so the probabilities of being left out are multiplied. The expected number of "
             "positions left is a sum over the positions: each adds its own probability.",

@@ -250,9 +250,9 @@ EXERCISES = (
             "First build Part A, and record its length at each [MASK]: that is the position of the [MASK], counted "
             "from 1. Only then build Part B, span by span in the given order. A span of n words adds n + 1 positions "
             "to each of the four lists. Its input is [START] and the words, its targets are the words and [END].",
-            "Go through the spans with begin and end, and remember where the last one ended: tokens[behind:begin] is "
-            "between two. [x] * n repeats, and list(range(1, n + 2)) counts n + 1 positions. Finally, torch.tensor of "
-            "a list, and for the position ids of a list of two lists.",
+            "Go through the spans with begin and end, and remember where the last one ended: tokens[behind:begin] "
+            "holds the tokens between two spans. [x] * n repeats, and list(range(1, n + 2)) counts n + 1 positions. "
+            "Finally, convert each list with torch.tensor; the position ids are a list of two lists.",
         ),
     ),
     Exercise(
@@ -279,7 +279,7 @@ EXERCISES = (
                           "[token for words in filled.values() for token in words]", "filled"),
             "the first position id keeps counting after the text; a blank has that of its [MASK]":
                 edit("append(masks[blank])", "append(len(read))"),
-            "in the blanks the first position id is counted from 0, as by .index and enumerate; count from 1":
+            "in the blanks the first position id is counted from 0, as .index and enumerate do; count from 1":
                 edit("append(masks[blank])", "append(masks[blank] - 1)"),
             "the second position id starts at 0 in a blank; it is 1 at [START]": edit("len(words) + 1", "len(words)"),
         },
