@@ -81,7 +81,7 @@ test("a pair is told from both tables", () => {
 
 test("the verdict names the impossible pair, the total and the information", () => {
   const [first, second] = c.verdictText(pair).map(plain);
-  assert.match(first, /“cups … is”, 21 %. All impossible pairs together: 56 %/);
+  assert.match(first, /“cups … is” the most likely, 21 %. All impossible pairs together: 56 %/);
   assert.match(second, /0\.69 nats.*its product assigns 50 % to impossible pairs/);
   assert.match(c.verdictText({ ...pair, worst: null })[0], /can be filled independently/);
   const chained = { ...pair, kind: "chained", worst: { words: ["cups", "is"], product: 0.21, together: 0.02 } };
