@@ -175,18 +175,18 @@ EXERCISES = (
     Exercise(
         "14.1", "the loss of System 1", pointing_loss, draw_pointers,
         mistakes={
-            "each target has the weight 1, and the losses are summed; of k targets, each has the weight 1/k":
+            "each target has the weight 1, and the losses are summed; each of k targets has the weight 1/k":
                 edit(".mean()", ".sum()"),
-            "the sum is divided by the number of positions: with the weights 1/k, use .sum() instead of .mean() over "
-            "all positions": edit(".mean()", ".mean() / len(logits)"),
+            "the sum is divided by the number of positions; with the weights 1/k, use .sum() over all positions "
+            "instead of .mean()": edit(".mean()", ".mean() / len(logits)"),
             "without targets, the loss is 0; the target should then be [CLS]":
                 edit("[targets or [0]].mean()", "[targets].sum() / max(len(targets), 1)"),
             "without targets, 0 is divided by 0 (the mean of no numbers is NaN); the target should then be [CLS]":
                 edit("targets or [0]", "targets"),
-            "[CLS] is an additional target; it is a target only if there is no other":
+            "[CLS] is always a target; it should be one only if there is no other":
                 edit("targets or [0]", "[0, *targets]"),
-            "the softmax runs over the targets alone, so that the loss of a single target is 0; it runs over all "
-            "positions": edit(".log_softmax(0)[targets or [0]]", "[targets or [0]].log_softmax(0)"),
+            "the softmax runs over the targets alone, so that the loss of a single target is 0; it should run "
+            "over all positions": edit(".log_softmax(0)[targets or [0]]", "[targets or [0]].log_softmax(0)"),
             "this is −log of the mean probability; compute the mean of the −log probabilities":
                 edit(".mean()", ".logsumexp(0) + torch.tensor(max(len(targets), 1)).log()"),
             "the softmax is applied twice: log_softmax and cross_entropy take logits":
@@ -201,11 +201,11 @@ EXERCISES = (
                 between_its_targets,
         },
         hints=(
-            "Three positions with the probabilities 1/2, 1/4 and 1/4. Positions 1 and 2 are the targets. Which term "
-            "does each add to the sum, and with which weight? And what is the loss without targets?",
+            "Suppose three positions have the probabilities 1/2, 1/4 and 1/4, and positions 1 and 2 are the targets. "
+            "Which term does each add to the sum, and with which weight? What is the loss without targets?",
             "A sum in which k terms have the weight 1/k, and all others the weight 0, is the mean of these k. So "
             "compute the log-probabilities of all positions first, and select those of the targets. Replace an empty "
-            "list by the list of one position.",
+            "list by a list with one position.",
             "logits.log_softmax(0) is stable for large numbers. A tensor can be indexed with a list, x[[1, 4]]. An "
             "empty list counts as False: `a or b` is then b.",
         ),
@@ -213,22 +213,22 @@ EXERCISES = (
     Exercise(
         "14.2", "the spans of a paragraph", pointed_spans, draw_logits,
         mistakes={
-            "the logit of [CLS] is ignored, and [CLS] may start a span; only starts above it are allowed":
+            "the logit of [CLS] is ignored, and [CLS] may start a span; only larger start logits are allowed":
                 edit("starts[start] > starts[0]", "True"),
-            "a start equal to that of [CLS] is allowed, and so [CLS] starts a span itself: > instead of >=":
+            "a start logit equal to that of [CLS] is allowed, so [CLS] itself starts a span: use >, not >=":
                 edit("> starts[0]", ">= starts[0]"),
-            "starts above 0 are used; the threshold is the start logit of [CLS]": edit("> starts[0]", "> 0"),
-            "the smallest starts are selected: sort and argsort are ascending by default": edit("descending=True", ""),
+            "start logits above 0 are used; the threshold is the start logit of [CLS]": edit("> starts[0]", "> 0"),
+            "the smallest logits are selected: sort and argsort are ascending by default": edit("descending=True", ""),
             "topk fails if there are fewer positions than requested: use min(max_spans, len(starts))":
                 edit("argsort(descending=True)[:max_spans]", "topk(max_spans).indices"),
-            "the end is searched in the whole text, and may be before the start":
+            "the end is searched for in the whole text, and may be before the start":
                 edit("start + int(ends[start:start + max_length].argmax())", "int(ends.argmax())"),
-            "the end is searched in all of the text after the start: `max_length` is ignored":
+            "the end is searched for in all of the text after the start: `max_length` is ignored":
                 edit("[start:start + max_length]", "[start:]"),
             "the end is relative to the start: argmax of a slice counts from the start of the slice":
                 edit("start + int", "int"),
             "the last position is returned instead of the one after it: add 1": edit("argmax()) + 1", "argmax())"),
-            "the largest end is searched from 0 up, but all may be negative":
+            "the largest end logit is taken to be at least 0, but all may be negative":
                 edit(".argmax()", ".clamp(min=0).argmax()"),
         },
         hints=(
@@ -256,13 +256,13 @@ EXERCISES = (
                 edit(".clamp(min=1)", ".clamp(min=1)[:, None]"),
             "the matrix is transposed before the division: a node receives messages from its successors":
                 edit("edges / edges", "edges.T / edges.T"),
-            "nothing is divided: each of three predecessors has the same weight as a single one":
+            "the columns are not normalized: each of three predecessors has the same weight as a single one":
                 edit(" / edges.sum(0).clamp(min=1)", ".float()"),
             "columns are divided by their sums + 1 (to avoid 0): clamp(min=1) changes only the zeros":
                 edit("edges.sum(0).clamp(min=1)", "(edges.sum(0) + 1)"),
             "self-loops are added (A + I, as in a GCN); here a node receives only from its predecessors":
                 edit("return", "edges = edges + torch.eye(len(edges))\n    return"),
-            "edges are undirected; an edge leads from i to j only":
+            "edges are treated as undirected; an edge leads from i to j only":
                 edit("return", "edges = edges | edges.T\n    return"),
         },
         properties={
@@ -271,8 +271,8 @@ EXERCISES = (
                 out.sum(0), edges.any(0).float(), atol=1e-4),
         },
         hints=(
-            "Nodes 0 and 1 lead to node 2 only. Write down the matrix, 3 by 3. Which row and which column have "
-            "non-zero entries? What did you divide by, and what is in columns 0 and 1?",
+            "Suppose the only edges lead from nodes 0 and 1 to node 2. Write down the 3×3 matrix. Which row and "
+            "which column have non-zero entries? What did you divide by, and what is in columns 0 and 1?",
             "The number of predecessors of j is the sum of column j. Each column is divided by its own sum. If that "
             "is 0, the whole column is 0 too, and any non-zero divisor leaves it unchanged.",
             "edges.sum(0) has one entry per column, and dividing a matrix by it divides column by column. "
@@ -300,10 +300,10 @@ EXERCISES = (
         },
         properties={"a node without predecessors is not σ(X W₂)": self_connection_only},
         hints=(
-            "Three nodes, two dimensions, and weights of two by four. Which shape has each product in the formula? "
+            "Suppose x has the shape (3, 2), and w1 and w2 (2, 4). What is the shape of each product in the formula? "
             "What remains of the formula for a node without predecessors?",
-            "First compute each node's message, σ(X W₁); then the messages that each node receives, a weighted sum "
-            "over its predecessors; add the self-connection X W₂, and apply σ to the sum. In ``adjacency``, rows are "
+            "First compute each node's message, σ(X W₁), and then, for each node, the weighted sum of its "
+            "predecessors' messages. Add the self-connection X W₂, and apply σ to the sum. In ``adjacency``, rows are "
             "senders and columns receivers.",
             "x @ w is the matrix product, * is element-wise. adjacency.T turns rows into columns. The GELU is "
             "torch.nn.functional.gelu; call it twice.",

@@ -197,25 +197,25 @@ EXERCISES = (
     Exercise(
         "14.5", "the expansion loop", expand_graph, draw_questions,
         mistakes={
-            "a node that was read is never read again; a new edge adds a new clue":
+            "a node that was read is never read again; a new edge gives it a new clue":
                 edit("while frontier:\n        node = frontier.pop(0)", "for node in frontier:"),
-            "a node already in the graph gets no further edges, as in a tree; every new edge is added":
+            "a node already in the graph gets no further edges, as in a tree; every new edge should be added":
                 edit("(node, target) not in edges and (target in nodes or len(nodes) < max_nodes)",
                      "target not in nodes and len(nodes) < max_nodes"),
             "an edge to a node already in the graph is added, but the node is not added to the frontier again":
                 edit("edges[node, target] = clue", "edges[node, target], before = clue, {*nodes}",
                      "target not in frontier", "target not in before"),
-            "the last of the frontier is read (pop() instead of pop(0)): first in, first out": edit("pop(0)", "pop()"),
-            "only the last clue is passed; each edge that leads to the node has one":
+            "the last node of the frontier is read: use pop(0), not pop()": edit("pop(0)", "pop()"),
+            "only the last clue is passed; pass that of each edge that leads to the node":
                 edit("if target == node]", "if target == node][-1:]"),
             "the clues of all edges are passed, not only of those that lead to the node":
                 edit(" if target == node", ""),
             "answers are added to the frontier too, and are read": edit("(target, clue) in hops and ", ""),
-            "a full graph gets no further edges; an edge between two of its nodes is still added":
+            "a full graph gets no further edges; an edge between two of its nodes should still be added":
                 edit("(target in nodes or len(nodes) < max_nodes)", "len(nodes) < max_nodes"),
-            "the loop stops at the first answer; it goes on until the frontier is empty":
+            "the loop stops at the first answer; it should continue until the frontier is empty":
                 edit("return [*edges]", "    if answers:\n            break\n    return [*edges]"),
-            "an edge that is found again gets the new clue; it keeps its first one":
+            "an edge that is found again gets the new clue; it should keep its first one":
                 edit("if (node, target) not in edges and",
                      "if (node, target) in edges:\n                edges[node, target] = clue\n            elif"),
         },
@@ -236,7 +236,7 @@ EXERCISES = (
             "the two F1 scores are multiplied; multiply the precisions and the recalls first":
                 edit("2 * precision * recall / (precision + recall)",
                      "4 * both / ((len(words) + len(right)) * (len(facts) + len(needed)))"),
-            "this is the mean of the two F1 scores: the answer alone would give half of it":
+            "this is the mean of the two F1 scores: a correct answer alone would score 1/2":
                 lambda answer, gold, found, supporting: (
                     joint_f1(answer, gold, [("", 0)], [("", 0)]) + joint_f1("same", "same", found, supporting)) / 2,
             "this is the arithmetic mean of precision and recall; F1 is the harmonic mean":
@@ -245,22 +245,22 @@ EXERCISES = (
             "division by 0 if nothing is correct": edit("return 0.0", "same = 0"),
             "the answer is scored by exact match, not by its words":
                 edit("answer.split(), gold.split()", "[answer], [gold]"),
-            "each word counts once; it counts as often as it occurs in both":
+            "each word counts once; it should count as often as it occurs in both":
                 edit("answer.split(), gold.split()", "[*{*answer.split()}], [*{*gold.split()}]"),
-            "a predicted word counts each time it is predicted; it counts as often as it occurs in both":
+            "a predicted word counts each time it is predicted; it should count as often as it occurs in both":
                 edit("min(words.count(word), right.count(word)) for word in {*words}",
                      "word in right for word in words"),
-            "yes and no share words with other answers":
+            "yes and no share words with other answers; they should share none":
                 edit(' or (answer != gold and {answer, gold} & {"yes", "no"})', ""),
-            "a sentence that is predicted twice lowers the precision: sets count each once":
+            "a sentence that is predicted twice lowers the precision; sets count each sentence once":
                 edit("len(words) * len(facts)", "len(words) * len(found)"),
         },
         hints=(
-            "One word of two is predicted, and with it the one correct sentence and a wrong one. What are the two "
-            "precisions and the two recalls? What are the joint precision and the joint recall?",
+            "Suppose one of the answer's two words is predicted, with the one correct sentence and a wrong one. What "
+            "are the two precisions and the two recalls? What are the joint precision and the joint recall?",
             "First count the shared words and the shared sentences. If one of the two is 0, so is the score, and no "
             "division by 0 occurs. Multiply precision by precision, and recall by recall; only then compute the F1.",
-            "text.split() gives the words, and words.count(word) how often one occurs. The minimum of two counts is "
+            "text.split() gives the words, and words.count(word) counts a word. The smaller of its two counts is "
             "shared: sum min(…, …) over the distinct words, {*words}. For two sets, a & b is the intersection.",
         ),
     ),

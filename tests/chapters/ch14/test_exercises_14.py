@@ -343,7 +343,7 @@ def test_another_right_way_is_right(number: str, answer) -> None:
     ("14.1", weighed(none=()), "ithout targets, the loss is 0"),
     ("14.2", by_topk(most=lambda most, starts: most), "opk fails if there are fewer"),
     ("14.2", by_topk(end=lambda start, place: place + 1), "end is relative to the start: argmax"),
-    ("14.2", along_the_text(best=0), "searched from 0 up"), ("14.2", starts_in_place, "`starts` is changed in place"),
+    ("14.2", along_the_text(best=0), "to be at least 0"), ("14.2", starts_in_place, "`starts` is changed in place"),
     ("14.3", shares_in_loops(lambda edges, i, j: edges[i]), "ows are divided by their sums, which"),
     ("14.3", by_matrix(torch.inverse), "inverse of D does not exist"),
     ("14.3", by_matrix(lambda d: torch.diag(1 / d.diagonal())), "NaN, 0 divided by 0"),
