@@ -77,7 +77,7 @@ def test_a_batch_by_loops() -> None:
 
 def test_vectors_and_readings_that_do_not_fit() -> None:
     query, readings = query_input([40], (), VOCAB), read([([40], [[50], [51]], [])])
-    with pytest.raises(ValueError, match="got 1 documents and 2 readings"):
+    with pytest.raises(ValueError, match="got 1 documents and 2 reader inputs"):
         QuestionBatch.of([query], Retrieved.of([[0]]), torch.zeros(1, 2), readings, pad=0)
     with pytest.raises(ValueError, match="at least one document"):
         QuestionBatch.of([query], Retrieved.of([[]]), torch.zeros(0, 2), [], pad=0)

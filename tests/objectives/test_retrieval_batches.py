@@ -111,7 +111,7 @@ def test_moving_keeps_everything() -> None:
 @pytest.mark.parametrize(("numbers", "readings"), [((), 0), ((0,), 2), ((0, 3), 1)])
 def test_documents_and_readings_that_do_not_fit(numbers: tuple[int, ...], readings: int) -> None:
     one, documents = GIVEN[0], [DOCUMENTS[number] for number in numbers]
-    with pytest.raises(ValueError, match=f"got {len(numbers)} documents and {readings} readings"):
+    with pytest.raises(ValueError, match=f"got {len(numbers)} documents and {readings} reader inputs"):
         RetrievedBatch.of([query(*one)], Retrieved.of([numbers]), documents, read(*one)[:readings], pad=0)
 
 
