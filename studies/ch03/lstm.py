@@ -27,10 +27,3 @@ def train(model: LSTMLanguageModel, text: Text, updates: int, lr: float, seed: i
                   evaluate_every=max(1, updates // EVALUATIONS), patience=EVALUATIONS + 1, **options)
     model.eval()
     return history
-
-
-def train_lstm(text: Text, width: int, dropout: float, updates: int, lr: float, seed: int, **options: Any,
-            ) -> tuple[LSTMLanguageModel, History]:
-    """Build and train an LSTM; return it with the history of the run."""
-    model = build(text.vocab.size, width, dropout, seed)
-    return model, train(model, text, updates, lr, seed, **options)

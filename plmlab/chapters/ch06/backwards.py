@@ -15,6 +15,7 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import Diverged, fit
 
 LETTERS = 26
+ALPHABET = Vocabulary(len(Vocabulary(0).special) + LETTERS)
 HEADS = (1, 2, 4, 8)
 STEPS, EVERY = 800, 100
 
@@ -22,7 +23,7 @@ STEPS, EVERY = 800, 100
 def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], PairBatch]:
     """Return a function from a step to its batch of uniformly random strings and their reversals. The minimum loss is
     0."""
-    vocab = Vocabulary(len(Vocabulary(0).special) + LETTERS)
+    vocab = ALPHABET
 
     def draw(step: int) -> PairBatch:
         rng = Random(f"backwards {step}")
@@ -64,7 +65,7 @@ def backwards(heads: int, lr: float, seed: int, steps: int = STEPS) -> list[floa
     steps. For a run that diverges, every value is the loss of the uniform distribution, which is the log of the
     vocabulary size."""
     torch.manual_seed(seed)
-    size = len(Vocabulary(0).special) + LETTERS
+    size = ALPHABET.size
     model = Transformer(TransformerConfig(size, layers=1, heads=heads, dropout=0.0, smoothing=0.0))
     draw = reversals()
     held_out = [draw(-1 - i) for i in range(4)]

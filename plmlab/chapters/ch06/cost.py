@@ -1,12 +1,14 @@
 """The cost of a forward pass: multiplications counted by PyTorch, and milliseconds."""
 
-import time
-from math import inf
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
+
+from plmlab.timing import fastest
 
 
 class LSTMInSteps(nn.Module):
@@ -26,20 +28,15 @@ class LSTMInSteps(nn.Module):
         return state[0]
 
 
-def multiplications(module: nn.Module, *inputs: Tensor) -> int:
-    """The number of multiplications of a forward pass. PyTorch counts a multiplication with its addition as two."""
+def multiplications(forward: Callable[[Tensor], Any], x: Tensor) -> int:
+    """The number of multiplications of ``forward(x)``. PyTorch counts a multiplication with its addition as two."""
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        module(*inputs)
+        forward(x)
     return counter.get_total_flops() // 2
 
 
-def milliseconds(module: nn.Module, *inputs: Tensor) -> float:
-    """The time of the fastest of five forward passes, after a warm-up pass."""
-    best = inf
-    with torch.no_grad():
-        module(*inputs)
-        for _ in range(5):
-            start = time.perf_counter()
-            module(*inputs)
-            best = min(best, 1000 * (time.perf_counter() - start))
-    return best
+@torch.no_grad()
+def milliseconds(forward: Callable[[Tensor], Any], x: Tensor) -> float:
+    """The time of ``forward(x)``: the fastest of five runs, after a warm-up run."""
+    forward(x)
+    return 1000 * fastest(lambda: forward(x), 5)

@@ -1,7 +1,7 @@
 """Figures and tables of chapter 06: initialization, reversal, translations, recorded runs, and the cost of a layer."""
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any
 
@@ -22,6 +22,7 @@ from plmlab.tables import show_table
 from plmlab.text.vocabulary import Vocabulary
 
 Recorded = Mapping[str, Any]
+Forward = Callable[[Tensor], Any]
 LAYERS = {"attention": "multi-head attention", "layer": "Transformer layer", "LSTM": "LSTM layer"}
 
 
@@ -131,23 +132,21 @@ def show_heads(recorded: Recorded, updates: Sequence[int] = (200, 400, 800)) -> 
                 for count, result in recorded["heads"].items()})
 
 
-def show_multiplications(modules: Mapping[str, nn.Module], lengths: Sequence[int], width: int) -> dict[str, list[int]]:
+def show_multiplications(layers: Mapping[str, Forward], lengths: Sequence[int], width: int) -> dict[str, list[int]]:
     """Plot the multiplications of a forward pass of "attention", "layer" and "LSTM" by text length. Returns them."""
     texts = [torch.randn(1, n, width) for n in lengths]
-    cost = {name: [multiplications(module, *[text] * (1 + (name == "attention"))) for text in texts]
-            for name, module in modules.items()}
+    cost = {name: [multiplications(forward, text) for text in texts] for name, forward in layers.items()}
     lines("Attention needs fewer multiplications than an LSTM for n < 2d; a Transformer layer never does", lengths,
           {LAYERS[name]: values for name, values in cost.items()}, log_x=True, log_y=True,
           x_title="n (words in the text)", y_title=f"multiplications (d = {width})").show()
     return cost
 
 
-def show_times(modules: Mapping[str, nn.Module], lengths: Sequence[int], width: int) -> dict[str, list[float]]:
-    """Print the time of a forward pass of each module on this machine, in milliseconds, by text length. Attention
-    takes the text twice, as queries and as keys. Returns the times."""
+def show_times(layers: Mapping[str, Forward], lengths: Sequence[int], width: int) -> dict[str, list[float]]:
+    """Print the time of a forward pass of each layer on this machine, in milliseconds, by text length. Returns the
+    times."""
     texts = [torch.randn(1, n, width) for n in lengths]
-    times = {name: [milliseconds(module, *[text] * (1 + (name == "attention"))) for text in texts]
-             for name, module in modules.items()}
+    times = {name: [milliseconds(forward, text) for text in texts] for name, forward in layers.items()}
     for i, n in enumerate(lengths):
         print(f"n = {n:4}: " + ", ".join(f"{LAYERS[name]} {spent[i]:.1f} ms" for name, spent in times.items()))
     return times

@@ -4,11 +4,12 @@ import json
 from collections.abc import Callable, Sequence
 
 from plmlab.text import Tokenizer
+from plmlab.text.vocabulary import Vocabulary
 
 HARD_TEXTS = ("", " ", "  two  spaces ", "a\n\n b\t", "don't DON'T 'tis", "naïve e\u0301 ½ ² 3.14", "语言 模型，你好",
               "🙂👩‍👩‍👧🇨🇳", "שלום עולם", "\u202eright to left", "nul\x00nul", "<img onerror=alert(1)>", "aaaaaaa",
               "\ufffd\ufeff\u200b")
-SPECIAL = 39
+SPECIAL = len(Vocabulary(0).special)
 """Number of special tokens of the course's tokenizers."""
 
 PRINTABLE = (*range(33, 127), *range(161, 173), *range(174, 256))

@@ -1,17 +1,17 @@
 """Time per word with a memory and with a sliding window, for models with two layers of width 64."""
 
-import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from plmlab.example import Batch
 from plmlab.models.gpt import GPT, GPTConfig
 from plmlab.models.transformer_xl import TransformerXL, TransformerXLConfig
+from plmlab.timing import fastest
 
 SEGMENT, VOCAB = 64, 453
 RUNS = 3
+"""The fastest of so many runs counts."""
 
 
 class Seconds(NamedTuple):
@@ -23,16 +23,6 @@ class Seconds(NamedTuple):
     word: float
 
 
-def seconds_per_word(work: Callable[[], Any], words: int) -> float:
-    """The shortest of `RUNS` runs of ``work``, which processes a number of words."""
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        work()
-        times.append((time.perf_counter() - start) / words)
-    return min(times)
-
-
 @torch.no_grad()
 def measure(context: int) -> Seconds:
     """Time per word if each word attends to ``context`` positions."""
@@ -42,6 +32,6 @@ def measure(context: int) -> Seconds:
     state = recurrent.start()
     recurrent.step(text[:, :context], state)
     segment, first = Batch.continuing(text[:, context:], 0), Batch.continuing(text[:, :context], 0)
-    return Seconds(seconds_per_word(lambda: window.hidden_states(first), 1),
-                   seconds_per_word(lambda: recurrent.hidden_states(segment, state.memories), SEGMENT),
-                   seconds_per_word(lambda: recurrent.step(text[:, -1:], state), 1))
+    return Seconds(fastest(lambda: window.hidden_states(first), RUNS),
+                   fastest(lambda: recurrent.hidden_states(segment, state.memories), RUNS) / SEGMENT,
+                   fastest(lambda: recurrent.step(text[:, -1:], state), RUNS))

@@ -19,7 +19,7 @@ from plmlab.text import articles
 from plmlab.world.datasets.excess_loss import test_set as evaluation_set
 from studies.ch03 import amounts as amounts_study
 from studies.ch03 import ngrams, wikipedia
-from studies.ch03.lstm import train_lstm
+from studies.ch03.lstm import build, train
 from studies.ch03.ngrams import best_order, best_share, mixed, smoothed
 
 pytestmark = pytest.mark.usefixtures("one_thread", "less_text")
@@ -42,7 +42,8 @@ def little() -> Text:
 
 def test_losses_come_in_the_order_of_the_words():
     text = little()
-    model, _ = train_lstm(text, 8, 0.0, 3, 1e-2, 0, show=False)
+    model = build(text.vocab.size, 8, 0.0, 0)
+    train(model, text, 3, 1e-2, 0, show=False)
     found = network_losses(model, text, text.test_set)
     for sentences in (text.test_set[:1], text.test_set[:9]):
         alone = network_losses(model, text, sentences)

@@ -11,7 +11,6 @@ from plmlab.chapters.ch06.translation import Translations, most_similar
 from plmlab.layers.positions import sinusoid
 from plmlab.layers.transformer import PostNorm, PreNorm
 from plmlab.models.transformer import Transformer, TransformerConfig
-from plmlab.text.vocabulary import Vocabulary
 
 
 def test_division_keeps_the_softmax_from_saturating() -> None:
@@ -42,7 +41,7 @@ def test_multiplications_are_those_of_the_formulas() -> None:
 
 
 def test_the_floor_of_a_bag_is_the_number_of_orders() -> None:
-    vocab = Vocabulary(len(Vocabulary(0).special) + backwards.LETTERS)
+    vocab = backwards.ALPHABET
     batch = backwards.reversals(batch=5, low=3, high=6)(0)
     total = targets = 0
     for row in batch.source.tokens:
@@ -55,7 +54,7 @@ def test_the_floor_of_a_bag_is_the_number_of_orders() -> None:
 
 
 def test_an_untrained_model_matches_nothing_and_its_output_has_no_end() -> None:
-    vocab = Vocabulary(len(Vocabulary(0).special) + backwards.LETTERS)
+    vocab = backwards.ALPHABET
     torch.manual_seed(0)
     model = Transformer(TransformerConfig(vocab.size, layers=1, model=16, heads=2, inner=16, dropout=0.0)).eval()
     batch = backwards.reversals(batch=6)(1)
