@@ -44,6 +44,8 @@ FIELDS = """(others) => [...document.querySelectorAll(`.plm-lab input[type=text]
     field.value = `a${value}`;
     return [field.getAttribute('aria-label'), value, field.text]; })"""
 """Of each text field: its name, how a text of two lines is shown in it, and what text it holds after an edit."""
+HIGH = 3600
+"""CSS pixels: a screen on which JupyterLab shows the highest lab whole, so that nothing covers a part of it."""
 WHOLE_PIXELS = """(lab) => {
     const { top } = lab.getBoundingClientRect();
     Object.assign(lab.style, { position: 'relative', top: `${Math.ceil(top) - top}px` }); }"""
@@ -53,7 +55,7 @@ WHOLE_PIXELS = """(lab) => {
 @pytest.fixture
 def high(jupyter: Desk) -> Iterator[Desk]:
     """An empty notebook on a screen as high as the highest lab."""
-    jupyter.page.set_viewport_size({"width": 1280, "height": 2200})
+    jupyter.page.set_viewport_size({"width": 1280, "height": HIGH})
     yield jupyter
     jupyter.page.set_viewport_size(SIZE)
 
@@ -89,6 +91,7 @@ def differing(one: Locator, two: Locator) -> float:
     """The share of pixels that differ by more than the shading of a letter's edge."""
     shots = []
     for lab in (one, two):
+        assert lab.bounding_box()["height"] < HIGH - 200, "JupyterLab would show a part of the lab only: raise HIGH"
         lab.scroll_into_view_if_needed()
         lab.evaluate(WHOLE_PIXELS)
         shots.append(Image.open(io.BytesIO(lab.screenshot(animations="disabled", style=STILL))).convert("RGB"))
