@@ -23,7 +23,7 @@ elmo = ELMo(ELMoConfig(vocab=len(words), longest=20, model=96, hidden=192, clip=
 elmo.spell(words)
 sentences = Sentences.of_the_world()
 def made():
-    return LayerLab(elmo, words, sentences=sentences, task_shares={"names": (0.2, 0.5, 0.3)})
+    return LayerLab(elmo, words, sentences=sentences, task_shares={"NER": (0.2, 0.5, 0.3)})
 made()
 """
 SHOWN = "lab = made()\nlab"

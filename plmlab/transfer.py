@@ -131,13 +131,13 @@ def _of(task: Callable[..., Any]) -> Callable[[str, int], Any]:
 
 
 TASKS = {task.name: task for task in (
-    Task("one sentence", SentenceClassifier, 2, "test", "test", _of(acceptability), acceptability_example,
+    Task("acceptability", SentenceClassifier, 2, "test", "test", _of(acceptability), acceptability_example,
          accuracy_score(acceptability_example)),
-    Task("a pair", SentenceClassifier, 2, "facts", "facts", _of(paraphrase), paraphrase_example,
+    Task("paraphrase", SentenceClassifier, 2, "facts", "facts", _of(paraphrase), paraphrase_example,
          accuracy_score(paraphrase_example)),
-    Task("names", TokenClassifier, len(TAGS), "entities", "entities",
+    Task("NER", TokenClassifier, len(TAGS), "entities", "entities",
          lambda split, seed: world.full().sentences(split, seed), named_example, name_f1),
-    Task("an answer", SpanClassifier, 2, "facts", "train", _of(extractive_qa), extractive_qa_example,
+    Task("extractive QA", SpanClassifier, 2, "facts", "train", _of(extractive_qa), extractive_qa_example,
          exact_match),
 )}
 

@@ -70,7 +70,7 @@ def knowing(name: str, encoder: BERT, wrong: bool = False) -> TaskHead:
                         logits[row, (int(position) - 1 if wrong else int(position)), which] = 9
                 return logits
             gold = batch.labels["class" if "class" in batch.labels else "tags"]
-            said = gold.clamp(min=0) if not wrong else (gold == 0).long() * (name != "names")
+            said = gold.clamp(min=0) if not wrong else (gold == 0).long() * (name != "NER")
             return torch.nn.functional.one_hot(said, TASKS[name].labels).float()
     return Knowing.from_pretrained(encoder, TASKS[name].labels)
 
@@ -96,26 +96,26 @@ def test_no_row_of_the_exam_is_learned_from(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", DRAWN)
 def test_names_of_the_exam_stand_in_no_training_text(full: World, seed: int) -> None:
-    held = [{mention.entity for mention in row.mentions} & full.held.entities for row in evaluation_set("names")]
+    held = [{mention.entity for mention in row.mentions} & full.held.entities for row in evaluation_set("NER")]
     assert all(held)
     assert not any({mention.entity for mention in row.mentions} & full.held.entities
-                   for row in training_rows("names", seed))
+                   for row in training_rows("NER", seed))
 
 
 def test_tags_are_those_of_the_world(full: World) -> None:
     assert set(KINDS) == {entity.kind for entity in full.facts.entities.values() if entity.named}
-    batch = batch_of(TASKS["names"].example, rows := evaluation_set("names")[:50])
+    batch = batch_of(TASKS["NER"].example, rows := evaluation_set("NER")[:50])
     for row, tags in zip(rows, batch.labels["tags"].tolist(), strict=True):
         assert [TAGS[tag] for tag in tags if tag != IGNORE] == list(row.bio)
 
 
 def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> None:
-    rows = evaluation_set("an answer")[:20]
-    batch = batch_of(TASKS["an answer"].example, rows)
+    rows = evaluation_set("extractive QA")[:20]
+    batch = batch_of(TASKS["extractive QA"].example, rows)
     for row, tokens, start, end in zip(rows, batch.tokens.tolist(), *map(torch.Tensor.tolist, (
             batch.labels["start"], batch.labels["end"])), strict=True):
         assert tokens[start:end + 1] == ids(row.text[row.start:row.end])
-    batch = batch_of(TASKS["a pair"].example, rows := evaluation_set("a pair")[:20])
+    batch = batch_of(TASKS["paraphrase"].example, rows := evaluation_set("paraphrase")[:20])
     for row, tokens, segments in zip(rows, batch.tokens, batch.segments, strict=True):
         assert tokens[segments == 1].tolist()[:-1] == ids(row.second)
 
@@ -124,7 +124,7 @@ def test_what_is_read_is_the_row_and_the_answer_lies_where_the_labels_say() -> N
 def test_tuning_leaves_the_model_that_it_is_given_as_it_was(features: bool) -> None:
     bert = small_bert()
     before = {name: weight.clone() for name, weight in bert.state_dict().items()}
-    tuned, _ = fine_tune(bert, "names", 32, 0, lr=1e-2, steps=4, features=features, show=False)
+    tuned, _ = fine_tune(bert, "NER", 32, 0, lr=1e-2, steps=4, features=features, show=False)
     assert all(torch.equal(weight, before[name]) for name, weight in bert.state_dict().items())
     same = [torch.equal(weight, before[name]) for name, weight in tuned.encoder.state_dict().items()
             if not name.startswith("pooler")]
@@ -143,30 +143,30 @@ def test_other_encoders_are_tuned_with_their_own_heads(name: str, encoder: str) 
 
 
 def test_each_reads_a_task_in_its_own_layout() -> None:
-    row, cls = training_rows("one sentence", 0)[0], world_tokenizer().vocab.cls
-    first, last = (read_by(model, TASKS["one sentence"].example)(row).tokens.tolist()
+    row, cls = training_rows("acceptability", 0)[0], world_tokenizer().vocab.cls
+    first, last = (read_by(model, TASKS["acceptability"].example)(row).tokens.tolist()
                    for model in (small_bert(), small_xlnet()))
     assert first == [cls, *ids(row.words), world_tokenizer().vocab.sep] and last == [*first[1:], cls]
 
 
 def test_of_frozen_features_of_an_xlnet_the_head_alone_is_trained() -> None:
     before = small_xlnet()
-    tuned, history = fine_tune(before, "a pair", 32, 0, lr=1e-2, steps=40, features=True, show=False)
+    tuned, history = fine_tune(before, "paraphrase", 32, 0, lr=1e-2, steps=40, features=True, show=False)
     assert all(torch.equal(weight, before.state_dict()[name]) for name, weight in tuned.encoder.state_dict().items())
     assert history.smoothed(5)[-1] < history.losses[0]
 
 
 def test_fewer_labels_are_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[int] = set()
-    example = TASKS["one sentence"].example
-    rows = training_rows("one sentence", 0)
+    example = TASKS["acceptability"].example
+    rows = training_rows("acceptability", 0)
 
     def noting(row: Any, layout: Layout) -> Any:
         seen.add(next(place for place, other in enumerate(rows) if other is row))
         return example(row, layout)
-    task = TASKS["one sentence"]
-    monkeypatch.setitem(TASKS, "one sentence", type(task)(**{**vars(task), "example": noting}))
-    fine_tune(small_bert(), "one sentence", 8, 0, lr=1e-3, steps=6, show=False)
+    task = TASKS["acceptability"]
+    monkeypatch.setitem(TASKS, "acceptability", type(task)(**{**vars(task), "example": noting}))
+    fine_tune(small_bert(), "acceptability", 8, 0, lr=1e-3, steps=6, show=False)
     assert seen == set(range(8))
 
 
@@ -184,10 +184,10 @@ def test_development_rows_are_neither_of_the_exam_nor_learned_from(name: str) ->
 
 def test_with_patience_the_best_weights_by_the_development_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plmlab.transfer.EVERY", 10)
-    model, history = fine_tune(small_bert(), "names", 64, 0, lr=3e-2, steps=400, patience=1, show=False)
+    model, history = fine_tune(small_bert(), "NER", 64, 0, lr=3e-2, steps=400, patience=1, show=False)
     assert history.best is not None and history.best[1] == max(value for _, value in history.scores)
     with torch.no_grad():
-        assert TASKS["names"].score(model, development("names", 0)) == pytest.approx(history.best[1])
+        assert TASKS["NER"].score(model, development("NER", 0)) == pytest.approx(history.best[1])
 
 
 class Topped(BERT):
@@ -209,6 +209,6 @@ class Topped(BERT):
 def test_of_frozen_features_only_the_head_and_the_top_are_trained() -> None:
     before = Topped(small_bert().config)
     kept = {name: weight.clone() for name, weight in before.state_dict().items()}
-    model, _ = fine_tune(before, "names", 32, 0, lr=1e-2, steps=4, features=True, show=False)
+    model, _ = fine_tune(before, "NER", 32, 0, lr=1e-2, steps=4, features=True, show=False)
     for name, weight in model.encoder.state_dict().items():
         assert torch.equal(weight, kept[name]) != name.startswith("top."), name

@@ -39,7 +39,7 @@ class Arm(NamedTuple):
     way: str
     encoder: type[Encoder] | None = None
     features: bool = False
-    tasks: tuple[str, ...] = ("one sentence", "a pair", "an answer")
+    tasks: tuple[str, ...] = ("acceptability", "paraphrase", "extractive QA")
 
 
 class Lifted(Encoder):
@@ -52,9 +52,9 @@ ARMS = {
     "BERT": Arm("BERT", tasks=tuple(TASKS)), "no next sentence": Arm("no next sentence"),
     "left to right": Arm("left to right", LastPosition), "+ BiLSTM": Arm("left to right", LeftToRightBiLSTM),
     "mask lifted": Arm("left to right", Lifted), "from scratch": Arm(NOT_AT_ALL),
-    "always [MASK]": Arm("always [MASK]", tasks=("names",)),
-    "BERT, frozen": Arm("BERT", features=True, tasks=("names",)),
-    "always [MASK], frozen": Arm("always [MASK]", features=True, tasks=("names",)),
+    "always [MASK]": Arm("always [MASK]", tasks=("NER",)),
+    "BERT, frozen": Arm("BERT", features=True, tasks=("NER",)),
+    "always [MASK], frozen": Arm("always [MASK]", features=True, tasks=("NER",)),
 }
 
 

@@ -33,7 +33,7 @@ RATES = {
 """Variant → its initial grid of learning rates."""
 CURVES = ("from scratch", "frozen, last layer", "fine-tuned")
 """Variants that are run with every number of labels; the others only with all labels."""
-TASKS_OF = {"frozen, all layers + BiLSTM": ("names", "an answer")}
+TASKS_OF = {"frozen, all layers + BiLSTM": ("NER", "extractive QA")}
 """Variant → its tasks, if not all of them: a BiLSTM's outputs are used per position (the paper has it for NER only)."""
 
 

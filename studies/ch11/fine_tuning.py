@@ -24,7 +24,7 @@ from studies.ch11.pretrained import PLANS, encoder, load_model
 SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4
 """Maximum updates, and early-stopping patience in evaluations."""
-RATES = {"one sentence": (3e-4, 1e-3), "a pair": (3e-4, 1e-3), "names": (3e-4, 1e-3), "an answer": (1e-3, 3e-3)}
+RATES = {"acceptability": (3e-4, 1e-3), "paraphrase": (3e-4, 1e-3), "NER": (3e-4, 1e-3), "extractive QA": (1e-3, 3e-3)}
 
 
 def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:

@@ -9,8 +9,8 @@ are those of `plmlab.chapters.ch12.cloze_tasks`.
 
 The training set is the first 32, 128 or 1,024 rows. Each variant has its own learning rate for each number of rows, the
 best of a growing grid by the mean development score over all seeds. Each run uses early stopping on 200 development
-rows and keeps the best weights, possibly the initial ones. (The first runs of "number" showed that those must be
-included: 50 updates on 32 labels make the cloze worse than no training.) The 200 rows are more than some runs are
+rows and keeps the best weights, possibly the initial ones. (The first runs of number agreement showed that those must
+be included: 50 updates on 32 labels make the cloze worse than no training.) The 200 rows are more than some runs are
 trained on: the results show what is possible with so few training labels, equally for all variants, not what can be
 reached without any other labels.
 
@@ -33,8 +33,8 @@ BERT's hidden states than fine-tuning.
 
 For comparison: the zero-shot score of the variants that have a verbalizer for each class, and that of the majority
 class. All seeds are evaluated on the same 300 test rows, so the results hold for these rows: an accuracy on 300 rows
-has a standard error of up to three points. For "number" the score on rows with an attractor, an intervening noun of the
-other number, is reported too (``attracted``).
+has a standard error of up to three points. For number agreement the score on rows with an attractor, a noun of the
+other number between subject and verb, is reported too (``attracted``).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ tasks; *better* if there are none, and two or more tasks in which UniLM's lowest
 rows the standard error is up to three percentage points.
 
 Learning rates are the best of a growing grid by the mean development score over all seeds. (By the score of the first
-seed alone, UniLM got a rate for "a pair" at which the other two seeds learned almost nothing.) UniLM's network with
+seed alone, UniLM got a rate for "paraphrase" at which the other two seeds learned almost nothing.) UniLM's network with
 random weights was added after the other runs.
 """
 
@@ -35,14 +35,14 @@ from studies.ch12.pretrained import pretrained
 SEEDS = (0, 1, 2)
 STEPS, PATIENCE = 600, 4
 """Maximum updates, and early-stopping patience in evaluations."""
-RATES = dict.fromkeys(TASKS, (3e-4, 1e-3, 3e-3)) | {"an answer": (1e-3, 3e-3, 1e-2)}
+RATES = dict.fromkeys(TASKS, (3e-4, 1e-3, 3e-3)) | {"extractive QA": (1e-3, 3e-3, 1e-2)}
 ARMS = {"UniLM": tuple(TASKS), "BERT": tuple(TASKS), "GPT": CLASSES, RANDOM_INIT: tuple(TASKS)}
 """Model → its tasks."""
 
 
 def read_by_gpt(task: str, row: Any) -> Example:
     """GPT's input for a row of a classification task."""
-    if task == "one sentence":
+    if task == "acceptability":
         return gpt_classification(ids(row.words), int(row.right), vocab=world_tokenizer().vocab)
     return gpt_classification(ids(row.first), int(row.same), pair=ids(row.second), vocab=world_tokenizer().vocab)
 

@@ -114,7 +114,7 @@ def task_heads(bert: BERT, classify: Callable[..., Any], tag: Callable[..., Any]
     """Compare the three task heads, written as functions of the final hidden states, with the classes of `plmlab`, on
     twenty questions with their texts."""
     torch.manual_seed(0)
-    batch = batch_of(extractive_qa_example, test_set("an answer")[:QUESTIONS])
+    batch = batch_of(extractive_qa_example, test_set("extractive QA")[:QUESTIONS])
     classifier, tagger = (kind.from_pretrained(bert, labels=2) for kind in (SentenceClassifier, TokenClassifier))
     reader = SpanClassifier.from_pretrained(bert, labels=2)
     h = bert(batch)

@@ -5,9 +5,9 @@ from plmlab.transfer import training_rows
 
 def of_tasks() -> dict[str, str]:
     """Task → a training example: its input, an arrow, and its label."""
-    sentence, pair = training_rows("one sentence", 0)[1], training_rows("a pair", 0)[3]
-    tagged = next(row for row in training_rows("names", 0) if row.mentions)
-    answered = training_rows("an answer", 0)[0]
+    sentence, pair = training_rows("acceptability", 0)[1], training_rows("paraphrase", 0)[3]
+    tagged = next(row for row in training_rows("NER", 0) if row.mentions)
+    answered = training_rows("extractive QA", 0)[0]
     return {
         "acceptability": f"{' '.join(sentence.words)} → {'acceptable' if sentence.right else 'unacceptable'}",
         "paraphrase": f"{' '.join(pair.first)} | {' '.join(pair.second)} → "

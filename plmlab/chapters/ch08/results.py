@@ -14,8 +14,7 @@ from plmlab.recipes import separated
 from plmlab.tables import spreads
 from plmlab.transfer import majority
 
-TASKS = {"one sentence": "acceptability", "a pair": "paraphrase", "names": "NER", "an answer": "extractive QA"}
-ABLATION_TASKS = {task: TASKS[task] for task in ("one sentence", "a pair", "an answer")}
+ABLATION_TASKS = ("acceptability", "paraphrase", "extractive QA")
 """The tasks on which all pretraining variants are fine-tuned."""
 TRAINING = {"from scratch": "from scratch", "frozen, last layer": "frozen: linear, last layer",
             "frozen, all layers": "frozen: linear, all layers",
@@ -56,19 +55,19 @@ def transfer() -> dict[str, Rows]:
     """For each task, the test scores by number of labels, and the learning rate; with baselines where the task has
     two classes."""
     counts = _label_counts()
-    tables = {TASKS[task]: {TRAINING[name]: [
+    tables = {task: {TRAINING[name]: [
         *(spreads([run["labels"][count]["score"]])[0] if count in run["labels"] else "" for count in counts),
         f"{run['lr']:g}"] for name, run in runs.items()} for task, runs in recorded()["transfer"]["tasks"].items()}
     blank = [""] * (len(counts) - 1)
-    for task in ("one sentence", "a pair"):
-        tables[TASKS[task]]["baseline: majority class"] = [*blank, f"{100 * majority(task):.0f}", ""]
+    for task in ("acceptability", "paraphrase"):
+        tables[task]["baseline: majority class"] = [*blank, f"{100 * majority(task):.0f}", ""]
     tables["paraphrase"]["baseline: word overlap"] = [*blank, f"{100 * overlap_score():.0f}", ""]
     return tables
 
 
 def transfer_outcomes() -> Rows:
     """For each task and number of labels: is fine-tuning above training from scratch?"""
-    return {TASKS[task]: [outcome(*(runs[name]["labels"][count]["score"] for name in ("fine-tuned", "from scratch")))
+    return {task: [outcome(*(runs[name]["labels"][count]["score"] for name in ("fine-tuned", "from scratch")))
                           for count in _label_counts()]
             for task, runs in recorded()["transfer"]["tasks"].items()}
 
@@ -77,7 +76,7 @@ def transfer_gains() -> dict[str, list[float]]:
     """For each task, the fine-tuned mean minus the mean from scratch, in percentage points, by number of labels."""
     def mean(run: Mapping[str, Any], count: str) -> float:
         return 100 * run["labels"][count]["score"]["mean"]
-    return {TASKS[task]: [mean(runs["fine-tuned"], count) - mean(runs["from scratch"], count)
+    return {task: [mean(runs["fine-tuned"], count) - mean(runs["from scratch"], count)
                           for count in _label_counts()]
             for task, runs in recorded()["transfer"]["tasks"].items()}
 
@@ -108,7 +107,7 @@ def masking() -> Rows:
     """NER with frozen features and fine-tuned, and the accuracy on visible words, for both kinds of masking; then the
     outcomes of the claim that 80/10/10 is better."""
     arms, ways = recorded()["both sides"]["arms"], recorded()["both sides"]["ways"]
-    scores = {name: [arms[run]["names"]["score"] for run in runs] for name, runs in MASKING.items()}
+    scores = {name: [arms[run]["NER"]["score"] for run in runs] for name, runs in MASKING.items()}
     return {name: spreads([*scores[name], ways[tuned]["words in sight"]]) for name, (_, tuned) in MASKING.items()} | {
         "claim: 80/10/10 outperforms always [MASK]": [*map(outcome, *scores.values()), ""]}
 

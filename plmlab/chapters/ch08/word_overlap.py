@@ -16,6 +16,6 @@ def overlap_score() -> float:
     accuracy on the training rows."""
     def score(rows: Sequence, threshold: float) -> float:
         return sum((overlap(row.first, row.second) >= threshold) == row.same for row in rows) / len(rows)
-    train_rows = training_rows("a pair", 0)
+    train_rows = training_rows("paraphrase", 0)
     best = max((step / 40 for step in range(41)), key=lambda threshold: score(train_rows, threshold))
-    return score(test_set("a pair"), best)
+    return score(test_set("paraphrase"), best)

@@ -145,10 +145,11 @@ def of_transfer(name: str, pattern: Callable[[Any], tuple[list[int], list[int]]]
 
 
 TASKS: dict[str, ClozeTask] = {
-    "number": ClozeTask(VERBS, verb_left_out, lambda row: int(row.plural), training_rows, development, exam_of_number,
-                        PositionClassifier, lambda row: read_by_bert(TASKS["number"], row)),
-    "one sentence": of_transfer("one sentence", blank_behind_question),
-    "a pair": of_transfer("a pair", blank_between),
+    "number agreement": ClozeTask(VERBS, verb_left_out, lambda row: int(row.plural), training_rows, development,
+                                  exam_of_number, PositionClassifier,
+                                  lambda row: read_by_bert(TASKS["number agreement"], row)),
+    "acceptability": of_transfer("acceptability", blank_behind_question),
+    "paraphrase": of_transfer("paraphrase", blank_between),
 }
 
 

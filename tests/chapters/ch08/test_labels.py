@@ -30,6 +30,6 @@ def test_a_run_is_measured_by_its_best_weights(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(labels, "STEPS", 150)
     monkeypatch.setattr("plmlab.transfer.test_set", lambda name: evaluation_set(name)[:50])
     monkeypatch.setattr("plmlab.transfer.development", lambda name, seed: development(name, seed)[:50])
-    told = labels.run_result("frozen, last layer", "names", 64, 3e-2, 0)
+    told = labels.run_result("frozen, last layer", "NER", 64, 3e-2, 0)
     assert told["development"] == max(told["curve"]) == told["curve"][told["updates"] // EVERY - 1]
     assert told["made"] == 150 and len(told["curve"]) == 3 and 0.2 < told["score"] <= 1

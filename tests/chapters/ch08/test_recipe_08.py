@@ -49,8 +49,8 @@ def test_shares_of_positions_are_told_with_their_updates(parts: Parts, monkeypat
 
 
 def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
-    arms = {"BERT": Arm("BERT", tasks=("names",)), "frozen": Arm("always [MASK]", features=True, tasks=("names",)),
-            "left to right": Arm("left to right", LastPosition, tasks=("names",))}
+    arms = {"BERT": Arm("BERT", tasks=("NER",)), "frozen": Arm("always [MASK]", features=True, tasks=("NER",)),
+            "left to right": Arm("left to right", LastPosition, tasks=("NER",))}
     for place, name, value in (
             (smaller, "lr_score", best_at(3e-3)), (smaller, "in_sight", lambda model: 0.5),
             (both_sides, "SEEDS", SEEDS), (both_sides, "ARMS", arms), (both_sides, "LIKE", {"frozen": "BERT"}),
@@ -59,8 +59,8 @@ def test_both_sides_tells_ways_and_arms(parts: Parts, monkeypatch: pytest.Monkey
     told = both_sides.measure(parts)
     assert set(told["ways"]) == set(smaller.LIKE) and told["ways"]["left to right"]["lr"] == 3e-3
     assert told["ways"]["BERT"]["million"]["mean"] == pytest.approx(2 * 0.002, rel=0.3)
-    assert {name: arm["names"]["lr"] for name, arm in told["arms"].items()} == dict.fromkeys(arms, 1e-3)
-    assert told["arms"]["frozen"]["names"]["score"]["values"] == [0.0, 0.1]
+    assert {name: arm["NER"]["lr"] for name, arm in told["arms"].items()} == dict.fromkeys(arms, 1e-3)
+    assert told["arms"]["frozen"]["NER"]["score"]["values"] == [0.0, 0.1]
     assert told["follows"]["mean"] == pytest.approx(0.5, abs=0.15)
 
 
@@ -81,7 +81,7 @@ def test_an_arm_begins_with_its_own_weights(arm: str, way: str, tmp_path: Path,
     monkeypatch.setattr(both_sides, "fine_tune", tune)
     if way != NOT_AT_ALL:
         smaller.pretrain(str(tmp_path), way, 3e-3, 1)
-    assert both_sides.lr_score(str(tmp_path), arm, "names", 1e-3, 10) is None
+    assert both_sides.lr_score(str(tmp_path), arm, "NER", 1e-3, 10) is None
     seed = 1 if way != NOT_AT_ALL else 10
     made = smaller.pretrained(str(tmp_path), way, seed) if way != NOT_AT_ALL else smaller.build("BERT", seed).encoder
     assert torch.equal(given[0].embeddings.token.weight, made.embeddings.token.weight)
@@ -93,11 +93,11 @@ def test_labels_tells_every_number_of_labels_with_its_curves(
     arms = ("from scratch", "frozen, all layers", "frozen, all layers + BiLSTM")
     for name, value in (("SEEDS", SEEDS), ("LABELS", (16, 64)), ("CURVES", ("from scratch",)), ("run_result", run),
                         ("lr_score", best_at(1e-2)), ("RATES", dict.fromkeys(arms, (3e-3, 1e-2, 3e-2))),
-                        ("TASKS", {name: TASKS[name] for name in ("names", "one sentence")})):
+                        ("TASKS", {name: TASKS[name] for name in ("NER", "acceptability")})):
         monkeypatch.setattr(labels, name, value)
     told = labels.measure(parts)
-    assert set(told["tasks"]["names"]) == set(arms) and set(told["tasks"]["one sentence"]) == set(arms[:2])
-    scratch = told["tasks"]["names"]["from scratch"]
+    assert set(told["tasks"]["NER"]) == set(arms) and set(told["tasks"]["acceptability"]) == set(arms[:2])
+    scratch = told["tasks"]["NER"]["from scratch"]
     assert scratch["lr"] == 1e-2 and [rate for rate, _ in scratch["rates"]] == [3e-3, 1e-2, 3e-2]
-    assert set(scratch["labels"]) == {16, 64} and set(told["tasks"]["names"][arms[1]]["labels"]) == {64}
+    assert set(scratch["labels"]) == {16, 64} and set(told["tasks"]["NER"][arms[1]]["labels"]) == {64}
     assert scratch["labels"][64]["curves"] == [[0.5, 0.4]] * 2

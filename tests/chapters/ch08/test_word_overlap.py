@@ -32,10 +32,10 @@ def test_overlap_is_the_share_of_different_words_that_both_have() -> None:
     assert overlap(["a"], ["a"]) == 1 and overlap(["a"], ["b"]) == 0
 
 
-@pytest.mark.parametrize("name", ["one sentence", "a pair"])
+@pytest.mark.parametrize("name", ["acceptability", "paraphrase"])
 def test_the_majority_is_right_as_often_as_its_class_comes(name: str) -> None:
     def said(rows: list) -> list[bool]:
-        return [bool(row.right if name == "one sentence" else row.same) for row in rows]
+        return [bool(row.right if name == "acceptability" else row.same) for row in rows]
 
     learned, asked = said(few(name, 0)), said(evaluation_set(name))
     assert majority(name) == asked.count(sum(learned) > len(learned) / 2) / len(asked)
@@ -43,4 +43,4 @@ def test_the_majority_is_right_as_often_as_its_class_comes(name: str) -> None:
 
 
 def test_overlap_tells_more_than_the_majority_and_not_all() -> None:
-    assert majority("a pair") + 0.1 < overlap_score() < 0.9
+    assert majority("paraphrase") + 0.1 < overlap_score() < 0.9

@@ -27,7 +27,7 @@ def new(_: str, model: str) -> Any:
     return made(config(len(world_tokenizer()), 192, 1, 32, 2, 64, dropout=0.0, attention_dropout=0.0))
 
 
-@pytest.mark.parametrize(("model", "task"), [("XLNet", "names"), ("MPNet", "an answer"), ("BERT", "a pair")])
+@pytest.mark.parametrize(("model", "task"), [("XLNet", "NER"), ("MPNet", "extractive QA"), ("BERT", "paraphrase")])
 def test_a_run_is_that_of_its_best_weights(model: str, task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Told by the loss, which differs from update to update also where nothing is right yet."""
     learned, chosen = (list(islice(TASKS[task].rows("train", seed), 10)) for seed in (0, 1))
@@ -54,7 +54,7 @@ def test_a_run_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(fine_tuning, "load_model", new)
     monkeypatch.setattr("plmlab.transfer.fine_tune", fine_tune)
-    assert set(fine_tuning.run("nowhere", "BERT", "names", 1e-3, 0).values()) == {0}
+    assert set(fine_tuning.run("nowhere", "BERT", "NER", 1e-3, 0).values()) == {0}
 
 
 def test_the_better_rate_is_told(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,15 +64,15 @@ def test_the_better_rate_is_told(parts: Parts, monkeypatch: pytest.MonkeyPatch) 
         lower = lr == min(fine_tuning.RATES[task])
         better = {"BERT": lower, "XLNet": not lower, "MPNet": True}[model]
         return {"development": 0.5 + 0.1 * better + 0.01 * seed, "updates": 50,
-                "score": 0.9 - 0.1 * better + 0.01 * seed + 0.02 * (model == "XLNet") + 0.04 * (task == "names")}
+                "score": 0.9 - 0.1 * better + 0.01 * seed + 0.02 * (model == "XLNet") + 0.04 * (task == "NER")}
     monkeypatch.setattr(fine_tuning, "run", reached)
     monkeypatch.setattr(fine_tuning, "majority", lambda task: 0.5)
     told = fine_tuning.measure(parts)
-    assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
+    assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"acceptability", "paraphrase"}
     for task, models in told["tasks"].items():
         assert [models[name]["lr"] for name in ("BERT", "XLNet", "MPNet")] == [
             fine_tuning.RATES[task][0], fine_tuning.RATES[task][1], fine_tuning.RATES[task][0]]
-        assert models["BERT"]["score"]["values"] == pytest.approx([0.8 + 0.04 * (task == "names") + 0.01 * seed
+        assert models["BERT"]["score"]["values"] == pytest.approx([0.8 + 0.04 * (task == "NER") + 0.01 * seed
                                                                    for seed in fine_tuning.SEEDS])
         assert [score for _, score in models["XLNet"]["rates"]] == pytest.approx([0.5, 0.6])
     assert told["comparisons"]["XLNet vs. BERT"] == {"higher": 4, "separated": 0}

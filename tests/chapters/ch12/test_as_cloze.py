@@ -21,11 +21,11 @@ from studies.ch12 import as_cloze, english_bert
 from studies.ch12.as_cloze import ARMS, EXCHANGED
 
 NOUNS = ("cup", "ball", "lamp", "chair", "car", "doll", "boat", "desk")
-ROWS: dict[str, list[Any]] = {"number": [Agreeing(("the", noun + "s" * plural), ("wet", "."), bool(plural), plural)
-                                         for noun in NOUNS for plural in (0, 1)],
-                              "one sentence": [Acceptability(("the", noun, verb, "wet", "."), verb == "is")
+ROWS: dict[str, list[Any]] = {"number agreement": [Agreeing(("the", noun + "s" * plural), ("wet", "."), bool(plural),
+                                                            plural) for noun in NOUNS for plural in (0, 1)],
+                              "acceptability": [Acceptability(("the", noun, verb, "wet", "."), verb == "is")
                                                for noun in NOUNS for verb in ("is", "are")],
-    "a pair": [Paraphrase(("the", noun, "is", "wet", "."), ("the", other, "is", "wet", "."), noun == other)
+    "paraphrase": [Paraphrase(("the", noun, "is", "wet", "."), ("the", other, "is", "wet", "."), noun == other)
                for noun in NOUNS[:4] for other in NOUNS[:4]],
 }
 
@@ -40,7 +40,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few rows and updates, and little models."""
     for name, rows in ROWS.items():
         exams = {"score": rows[10:], **({"attracted": [row for row in rows[10:] if row.attractors]}
-                                        if name == "number" else {})}
+                                        if name == "number agreement" else {})}
         monkeypatch.setitem(TASKS, name, TASKS[name]._replace(
             training_rows=lambda seed, rows=rows: rows[:6], development=lambda seed, rows=rows: rows[6:10],
             test_set=lambda exams=exams: exams))
@@ -79,7 +79,7 @@ def test_cloze_and_head_differ_in_the_output_alone(name: str) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_exchanged_words_exchange_the_classes(name: str) -> None:
     one, other = (as_cloze.untaught("", arm, name) for arm in ("GLM, cloze", EXCHANGED))
-    assert set(one) == ({"score", "attracted"} if name == "number" else {"score"})
+    assert set(one) == ({"score", "attracted"} if name == "number agreement" else {"score"})
     for key in one:
         assert one[key] == pytest.approx(1 - other[key])
     rows = TASKS[name].test_set()["score"]
@@ -107,25 +107,25 @@ def test_so_many_rows_are_learned_from_and_the_best_weights_are_judged(monkeypat
     for module in (as_cloze, examining):
         monkeypatch.setattr(module, "accuracy", scored)
     monkeypatch.setitem(as_cloze.ARMS, "watched", ARMS["BERT, head"]._replace(example=watched))
-    told = as_cloze.run("", "watched", "number", 4, 1e-3, 0)
-    task = TASKS["number"]
+    told = as_cloze.run("", "watched", "number agreement", 4, 1e-3, 0)
+    task = TASKS["number agreement"]
     exams = [*task.test_set().values()]
     assert [rows for rows, _ in asked] == [*exams, *[task.development(0)] * 3, *exams]
     assert not any(training for _, training in [*asked[:3], *asked[5:]])
     assert told == {"score": 0.6, "attracted": 0.7, "development": 0.5, "updates": 2}
-    assert seen == {tuple(task.text(row).tokens.tolist()) for row in ROWS["number"][:4]}
+    assert seen == {tuple(task.text(row).tokens.tolist()) for row in ROWS["number agreement"][:4]}
 
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("arm", ARMS)
 def test_each_arm_learns(arm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rows by heart, in the exam too; also with the words exchanged."""
-    rows = ROWS["number"][:2]
-    monkeypatch.setitem(TASKS, "number", TASKS["number"]._replace(
+    rows = ROWS["number agreement"][:2]
+    monkeypatch.setitem(TASKS, "number agreement", TASKS["number agreement"]._replace(
         training_rows=lambda seed: rows, development=lambda seed: rows, test_set=lambda: {"score": rows}))
     monkeypatch.setattr(as_cloze, "STEPS", 100)
     monkeypatch.setattr(transfer, "EVERY", 50)
-    assert as_cloze.run("", arm, "number", 2, 1e-2, 0)["score"] == 1
+    assert as_cloze.run("", arm, "number agreement", 2, 1e-2, 0)["score"] == 1
 
 
 @pytest.mark.usefixtures("few")
@@ -133,8 +133,8 @@ def test_a_run_that_diverges_is_worth_what_it_began_with(monkeypatch: pytest.Mon
     def fit(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(as_cloze, "fit_rows", fit)
-    told = as_cloze.run("", "GLM, cloze", "number", 2, 1e-3, 0)
-    assert told["updates"] == 0 and {**told, **as_cloze.untaught("", "GLM, cloze", "number")} == told
+    told = as_cloze.run("", "GLM, cloze", "number agreement", 2, 1e-3, 0)
+    assert told["updates"] == 0 and {**told, **as_cloze.untaught("", "GLM, cloze", "number agreement")} == told
 
 
 @pytest.mark.usefixtures("few")
@@ -142,7 +142,7 @@ def test_who_only_gets_worse_keeps_what_it_began_with(monkeypatch: pytest.Monkey
     scores = iter([0.8, 0.7, 0.9, 0.6, 0.9, 0.1, 0.2])  # two of the exam and the development rows before; twice later
     for module in (as_cloze, examining):
         monkeypatch.setattr(module, "accuracy", lambda *_: next(scores))
-    assert as_cloze.run("", "GLM, cloze", "number", 4, 1e-3, 0) == {
+    assert as_cloze.run("", "GLM, cloze", "number agreement", 4, 1e-3, 0) == {
         "score": 0.8, "attracted": 0.7, "development": 0.9, "updates": 0}
 
 
@@ -204,7 +204,7 @@ def test_verdicts_by_hand() -> None:
 def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(folder: str, arm: str, name: str, labels: int, lr: float, seed: int) -> dict[str, float]:
         best = 3e-2 if arm == "BERT, head" else 3e-3
-        return {"score": 0.5 + seed / 100, **({"attracted": 0.25} if name == "number" else {}), "updates": 50,
+        return {"score": 0.5 + seed / 100, **({"attracted": 0.25} if name == "number agreement" else {}), "updates": 50,
                 "development": 0.9 - abs(log10(lr / best)) / 10 - seed / 100}
     monkeypatch.setattr(english_bert, "measure", lambda parts: {"lr": 1e-3})
     monkeypatch.setattr(as_cloze, "run", run)
@@ -219,6 +219,6 @@ def test_what_is_recorded(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None
                 grown, scores = [3e-2, 1e-1] if arm == "BERT, head" else [], dict(one["rates"])
                 assert list(scores) == [1e-3, 3e-3, 1e-2, *grown] and one["lr"] == (3e-2 if grown else 3e-3)
                 assert one["development"]["mean"] == pytest.approx(scores[one["lr"]])
-                assert ("attracted" in one) == (name == "number")
+                assert ("attracted" in one) == (name == "number agreement")
         assert {*found["frozen"][name]["2"]} == {"GLM, head", "BERT, head"}
         assert found["verdicts"][name] == as_cloze.verdicts(of)

@@ -25,7 +25,7 @@ def made(kind: str) -> Any:
 
 def batch(kind: str, rows: tuple[Agreeing, ...] = ROWS) -> Batch:
     read = read_by_glm if kind == "GLM" else read_by_bert
-    return Batch.of([read(TASKS["number"], row) for row in rows], pad=0)
+    return Batch.of([read(TASKS["number agreement"], row) for row in rows], pad=0)
 
 
 @torch.no_grad()

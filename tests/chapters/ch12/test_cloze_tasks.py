@@ -15,9 +15,9 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 AGREEING = Agreeing(("the", "cups", "near", "the", "wall"), ("wet", "."), True, 1)
 RIGHT = Acceptability(("the", "cups", "are", "wet", "."), True)
 PAIR = Paraphrase(("the", "cup", "is", "wet", "."), ("the", "cups", "are", "clean", "."), False)
-READ = {"number": (AGREEING, "the cups near the wall [MASK] wet .", 1),
-        "one sentence": (RIGHT, "the cups are wet ? [MASK] .", 1),
-        "a pair": (PAIR, "the cup is wet ? [MASK] , the cups are clean .", 0),
+READ = {"number agreement": (AGREEING, "the cups near the wall [MASK] wet .", 1),
+        "acceptability": (RIGHT, "the cups are wet ? [MASK] .", 1),
+        "paraphrase": (PAIR, "the cup is wet ? [MASK] , the cups are clean .", 0),
 }
 
 
@@ -38,8 +38,8 @@ def test_what_glm_reads_by_hand(name: str) -> None:
 def test_what_bert_reads_by_hand(name: str) -> None:
     row, text, kind = READ[name]
     example, words = read_by_bert(TASKS[name], row), text.split()
-    first = words.index("[MASK]") if name == "a pair" else len(words)
-    parts = [*words[:first], "[SEP]", *([*words[first:], "[SEP]"] if name == "a pair" else [])]
+    first = words.index("[MASK]") if name == "paraphrase" else len(words)
+    parts = [*words[:first], "[SEP]", *([*words[first:], "[SEP]"] if name == "paraphrase" else [])]
     assert world_tokenizer().tokens(example.tokens.tolist()) == ["[CLS]", *parts]
     position = int(example.labels["position"])
     assert world_tokenizer().tokens([int(example.tokens[position])]) == ["[MASK]"]
@@ -49,9 +49,10 @@ def test_what_bert_reads_by_hand(name: str) -> None:
 
 def test_what_berts_head_reads() -> None:
     plain = {name: world_tokenizer().tokens(TASKS[name].text(READ[name][0]).tokens.tolist()) for name in TASKS}
-    assert plain["one sentence"] == ["[CLS]", *RIGHT.words, "[SEP]"]
-    assert plain["a pair"] == ["[CLS]", *PAIR.first, "[SEP]", *PAIR.second, "[SEP]"]
-    assert plain["number"] == ["[CLS]", *READ["number"][1].split(), "[SEP]"], "it, too, is asked in the verb's place"
+    assert plain["acceptability"] == ["[CLS]", *RIGHT.words, "[SEP]"]
+    assert plain["paraphrase"] == ["[CLS]", *PAIR.first, "[SEP]", *PAIR.second, "[SEP]"]
+    as_cloze = READ["number agreement"][1].split()
+    assert plain["number agreement"] == ["[CLS]", *as_cloze, "[SEP]"], "it, too, is asked in the verb's place"
 
 
 def test_a_question_is_a_question_already() -> None:
@@ -96,7 +97,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_no_text_is_learned_from_and_asked(seed: int) -> None:
-    task = TASKS["number"]
+    task = TASKS["number agreement"]
     parts = task.training_rows(seed), task.development(seed), task.test_set()["score"]
     assert [len(part) for part in parts] == [6, 4, 5]
     texts = [(one.before, one.behind) for part in parts for one in part]
@@ -106,18 +107,18 @@ def test_no_text_is_learned_from_and_asked(seed: int) -> None:
 
 @pytest.mark.usefixtures("few")
 def test_attracted_rows_and_the_commoner_class() -> None:
-    told = TASKS["number"].test_set()
+    told = TASKS["number agreement"].test_set()
     assert told["attracted"] == [one for one in told["score"] if one.attractors > 0]
     assert [one.before for one in told["attracted"]] == [("w1",), ("w3",)]
-    learned = [one.plural for one in TASKS["number"].training_rows(0)]
+    learned = [one.plural for one in TASKS["number agreement"].training_rows(0)]
     commoner = sum(learned) > len(learned) / 2
-    assert cloze_tasks.majority("number") == sum(one.plural == commoner for one in told["score"]) / 5
+    assert cloze_tasks.majority("number agreement") == sum(one.plural == commoner for one in told["score"]) / 5
 
 
-@pytest.mark.parametrize("name", ["one sentence", "a pair"])
+@pytest.mark.parametrize("name", ["acceptability", "paraphrase"])
 def test_rows_are_those_of_transfer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = {"one sentence": [RIGHT._replace(right=right) for right in (True, False, True, True)],
-            "a pair": [PAIR._replace(same=same) for same in (False, True, False, False)]}[name]
+    rows = {"acceptability": [RIGHT._replace(right=right) for right in (True, False, True, True)],
+            "paraphrase": [PAIR._replace(same=same) for same in (False, True, False, False)]}[name]
     monkeypatch.setattr(transfer, "training_rows", lambda task, seed: rows if task == name else [])
     monkeypatch.setattr(transfer, "development", lambda task, seed: rows[:seed] if task == name else [])
     monkeypatch.setattr(transfer, "test_set", lambda task: rows[1:] if task == name else [])
@@ -125,4 +126,4 @@ def test_rows_are_those_of_transfer(name: str, monkeypatch: pytest.MonkeyPatch) 
     assert task.training_rows(0) == rows and task.development(2) == rows[:2] and task.test_set() == {"score": rows[1:]}
     assert cloze_tasks.majority(name) == transfer.majority(name) == pytest.approx(2 / 3)
     assert [task.verbalizers[task.kind(one)] for one in rows[:2]] == {
-        "one sentence": ["yes", "no"], "a pair": ["no", "yes"]}[name]
+        "acceptability": ["yes", "no"], "paraphrase": ["no", "yes"]}[name]

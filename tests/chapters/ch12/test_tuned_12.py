@@ -26,12 +26,12 @@ def little() -> GPT2:
 
 
 def test_gpt_reads_a_sentence_or_two_and_is_asked_at_the_end() -> None:
-    one = training_rows("one sentence", 0)[0]
-    read = tuned.read_by_gpt("one sentence", one)
+    one = training_rows("acceptability", 0)[0]
+    read = tuned.read_by_gpt("acceptability", one)
     assert world_tokenizer().tokens(read.tokens.tolist()) == ["[START]", *one.words, "[END]"]
     assert int(read.labels["class"]) == int(one.right)
-    pair = training_rows("a pair", 0)[0]
-    read = tuned.read_by_gpt("a pair", pair)
+    pair = training_rows("paraphrase", 0)[0]
+    read = tuned.read_by_gpt("paraphrase", pair)
     assert world_tokenizer().tokens(read.tokens.tolist()) == ["[START]", *pair.first, "[SEP]", *pair.second, "[END]"]
     assert int(read.labels["class"]) == int(pair.same)
 
@@ -51,26 +51,27 @@ def test_a_gpt_that_diverges_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -
     def fit(*_: object, **__: object) -> None:
         raise Diverged("enough", 1, History(1, "cpu", "float32"))
     monkeypatch.setattr(tuned, "fit_rows", fit)
-    assert set(tuned.gpt_reached(little(), "a pair", 1e-3, 0).values()) == {0}
+    assert set(tuned.gpt_reached(little(), "paraphrase", 1e-3, 0).values()) == {0}
 
 
 def test_models_are_put_to_their_tasks(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float]:
         better = {"UniLM": 0.6, "BERT": 0.5, "GPT": 0.4, RANDOM_INIT: 0.1}[model]
-        better += (model == "BERT" and task == "names") / 2
+        better += (model == "BERT" and task == "NER") / 2
         # the first seed alone would take 0.003
         development = {1e-3: 0.5, 3e-3: 0.3 + 0.3 * (seed == 0)}.get(lr, 0.1)
         return {"score": better + seed / 100, "development": development, "updates": 50}
     monkeypatch.setattr(tuned, "run", run)
     told = tuned.measure(parts)
-    assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"one sentence", "a pair"}
-    assert set(told["tasks"]["names"]) == {"UniLM", "BERT", RANDOM_INIT}
-    assert set(told["tasks"]["a pair"]) == {"UniLM", "BERT", "GPT", RANDOM_INIT}
-    assert told["above"] == {"UniLM above BERT": ["one sentence", "a pair", "an answer"], "BERT above UniLM": ["names"],
-                             "UniLM above GPT": ["one sentence", "a pair"], "GPT above UniLM": [],
+    assert set(told["tasks"]) == set(TASKS) and set(told["majority"]) == {"acceptability", "paraphrase"}
+    assert set(told["tasks"]["NER"]) == {"UniLM", "BERT", RANDOM_INIT}
+    assert set(told["tasks"]["paraphrase"]) == {"UniLM", "BERT", "GPT", RANDOM_INIT}
+    assert told["above"] == {"UniLM above BERT": ["acceptability", "paraphrase", "extractive QA"],
+                             "BERT above UniLM": ["NER"], "GPT above UniLM": [],
+                             "UniLM above GPT": ["acceptability", "paraphrase"],
                              f"UniLM above {RANDOM_INIT}": list(TASKS)}
     assert {runs["lr"] for of in told["tasks"].values() for runs in of.values()} == {1e-3}
-    grid = dict(told["tasks"]["an answer"]["BERT"]["rates"])
+    grid = dict(told["tasks"]["extractive QA"]["BERT"]["rates"])
     assert list(grid) == [3e-4, 1e-3, 3e-3, 1e-2] and grid[3e-3] == pytest.approx(0.4)
 
 
@@ -79,5 +80,5 @@ def test_who_runs_is_told_by_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(tuned, "run_result", lambda encoder, *_, **__: {"score": 0.5 * (type(encoder) is BERT)})
     made = {"GPT": little(), "BERT": pretrained.bert(60)}
     monkeypatch.setattr(tuned, "pretrained", lambda folder, name: made[name])
-    assert tuned.run("", "GPT", "a pair", 1e-3, 0) == {"score": 1.0}
-    assert tuned.run("", "BERT", "a pair", 1e-3, 0) == {"score": 0.5}
+    assert tuned.run("", "GPT", "paraphrase", 1e-3, 0) == {"score": 1.0}
+    assert tuned.run("", "BERT", "paraphrase", 1e-3, 0) == {"score": 0.5}
