@@ -232,7 +232,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "11.3", "two streams", two_stream_attention, draw_streams,
+        "11.3", "two-stream attention", two_stream_attention, draw_streams,
         mistakes={
             "the query stream attends to itself: its keys and values are those of h, because only h contains the words":
                 edit("attn_mask: Tensor)", "attn_mask: Tensor, h: Tensor = h)", "read(g, query)", "read(g, query, g)"),

@@ -88,7 +88,7 @@ GATHERED = "by_distance.gather(1, key - 1 - positions[:, None] + torch.arange(ke
 
 EXERCISES = (
     Exercise(
-        "11.4", "a query at any position", relative_shift, draw_distances,
+        "11.4", "relative positions for any query", relative_shift, draw_distances,
         mistakes={
             "the sign is wrong: the distance is query − key, i − j":
                 edit("- positions[:, None] + torch", "+ positions[:, None] - torch"),
