@@ -1,4 +1,4 @@
-"""Exercises 03.4 to 03.6: search, from one step of beam search to the most likely text."""
+"""Exercises 03.2 to 03.4: search, from one step of beam search to the most likely text."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ def there(out: tuple[Tensor, ...], logprobs: Tensor) -> bool:
 
 
 def draw_beams(rng: Generator) -> Probes:
-    """Inputs for 03.4: name → (scores, logprobs, width)."""
+    """Inputs for 03.2: name → (scores, logprobs, width)."""
     def drawn(open: int, vocab: int, width: int) -> tuple[Tensor, Tensor, int]:
         return -3 * rand(open, generator=rng) - 1, (1.5 * randn(open, vocab, generator=rng)).log_softmax(-1), width
 
@@ -84,7 +84,7 @@ def rank_by_length_penalty(
 
 
 def draw_texts(rng: Generator) -> Probes:
-    """Inputs for 03.5: name → (logprobs, lengths, tokens of the prompt, alpha)."""
+    """Inputs for 03.3: name → (logprobs, lengths, tokens of the prompt, alpha)."""
     def drawn(texts: int, prompt: int, alpha: float) -> tuple[Tensor, Tensor, int, float]:
         written = randint(1, 25, (texts,), generator=rng)
         return -(0.5 + rand(texts, generator=rng)) * written ** 0.7, written + prompt, prompt, alpha
@@ -171,7 +171,7 @@ class CannotWin(ValueError):
 
 @dataclass
 class LittleModel:
-    """The language model of 03.6: ``rows`` maps every unfinished text to the log-probabilities of its next token.
+    """The language model of 03.4: ``rows`` maps every unfinished text to the log-probabilities of its next token.
 
     A call with a text returns that row `[vocab]`. Raises CannotWin if the text is finished, or if it is less likely
     than a finished text that a previous call with a shorter text, not a prefix of this one, has revealed. This allows
@@ -206,7 +206,7 @@ class LittleModel:
 
 
 def draw_models(rng: Generator) -> Probes:
-    """Inputs for 03.6: name → (next_logprobs, id of the end token, maximum length)."""
+    """Inputs for 03.4: name → (next_logprobs, id of the end token, maximum length)."""
     def drawn(seed: int, vocab: int, end: int, length: int) -> tuple[LittleModel, int, int]:
         """A random model; the seeds are chosen so that beam search of width 1 or 2 misses its best text."""
         rng.manual_seed(seed)
@@ -232,7 +232,7 @@ def draw_models(rng: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "03.4", "one step of beam search", beam_step, draw_beams,
+        "03.2", "one step of beam search", beam_step, draw_beams,
         mistakes={
             "the `width` best extensions of each hypothesis are taken; take the `width` best of all": from_each,
             "each hypothesis is extended by its best token only; several extensions of one hypothesis may be kept":
@@ -273,7 +273,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "03.5", "the length penalty", rank_by_length_penalty, draw_texts,
+        "03.3", "the length penalty", rank_by_length_penalty, draw_texts,
         mistakes={
             "the log-probability is multiplied by the penalty: it is negative, so a long text gets a lower score; "
             "divide": edit("logprobs / (", "logprobs * ("),
@@ -309,7 +309,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "03.6", "exact search: the most likely text", likeliest_text, draw_models,
+        "03.4", "exact search: the most likely text", likeliest_text, draw_models,
         mistakes={
             "this is greedy search: a likely beginning may have no likely continuation":
                 edit("heapq.heappop(texts)", "heapq.heappop(texts)\n        texts.clear()"),
