@@ -1,10 +1,18 @@
-"""Label smoothing undone: a Transformer whose output distribution is corrected for it."""
+"""Empty translations of one model by search method, also with label smoothing undone: a Transformer whose output
+distribution is corrected for it."""
+
+from collections.abc import Sequence
+from statistics import fmean
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from plmlab.chapters.ch03.noisy_translation import beamed, evaluate_translations, likeliest, written
+from plmlab.chapters.ch03.telegrams import Telegram
+from plmlab.decode import Hypothesis
 from plmlab.example import PairBatch
 from plmlab.models.transformer import Transformer, TransformerState
+from plmlab.tables import show_table
 
 
 def taken_back(logits: Float[Tensor, "*position vocab"], share: float) -> Float[Tensor, "*position vocab"]:
@@ -29,3 +37,30 @@ class Unsmoothed(Transformer):
     def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
         """Append target tokens to the cached prefix in ``state``; return the log-probabilities of the next token."""
         return taken_back(super().step(tokens, state), self.config.smoothing)
+
+
+def translate(model: Transformer, telegrams: Sequence[Telegram]) -> dict[str, list[Hypothesis]]:
+    """Translate the telegrams with increasingly exhaustive search, and with label smoothing undone. Raises ValueError
+    if an exact search is given up."""
+    def exact(model: Transformer) -> list[Hypothesis]:
+        texts = [likeliest(model, telegram) for telegram in telegrams]
+        if None in texts:
+            raise ValueError("exact search was given up: too many prefixes would have to be expanded")
+        return [text for text in texts if text is not None]
+
+    plain = Unsmoothed.of(model)
+    return {"greedy": beamed(model, telegrams, 1),
+            **{f"beam search, width {width}": beamed(model, telegrams, width) for width in (5, 20)},
+            "exact search": exact(model), "label smoothing undone: greedy": beamed(plain, telegrams, 1),
+            "label smoothing undone: exact search": exact(plain)}
+
+
+def show_translations(telegrams: Sequence[Telegram], by_search: dict[str, list[Hypothesis]], lost: float) -> None:
+    """Show the mean −log p and length of the translations of each search method; how many are empty, and correct."""
+    rows = {}
+    for name, texts in by_search.items():
+        lengths = [length for text in texts if (length := len(written(text)))]
+        fractions = evaluate_translations(lost, telegrams, texts).values()
+        rows[name] = (-fmean(text.logprob for text in texts), f"{fmean(lengths):.1f}",
+                      *(f"{fraction * len(telegrams):.0f}" for fraction in fractions))
+    show_table((f"{len(telegrams)} telegrams", "−log p (nats)", "words, if not empty", "empty", "correct"), rows)

@@ -49,13 +49,12 @@ def prompt_tokens(words: Sequence[str], copies: int = 1) -> Int[Tensor, "copies 
 @dataclass(frozen=True)
 class TextQuality:
     """Quality of generated texts: the fractions that are ``grammatical``, distinct (``different``), and copied from the
-    training text (``read``); the mean number of ``words``; and the mean negative log-probability in nats of the
-    grammatical texts under the ``world`` (infinite if there are none)."""
+    training text (``read``); and the mean negative log-probability in nats of the grammatical texts under the
+    ``world`` (infinite if there are none)."""
 
     grammatical: float
     different: float
     read: float
-    words: float
     world: float
 
 
@@ -66,7 +65,7 @@ def text_quality(texts: Sequence[Hypothesis], read: Collection[tuple[str, ...]] 
     logprobs = [world.full().logprob(words) for words in written]
     possible = [logprob for logprob in logprobs if logprob > -inf]
     memorized = fmean(words in read for words in written)
-    return TextQuality(len(possible) / len(texts), len(set(written)) / len(texts), memorized, fmean(map(len, written)),
+    return TextQuality(len(possible) / len(texts), len(set(written)) / len(texts), memorized,
                        -fmean(possible) if possible else inf)
 
 
