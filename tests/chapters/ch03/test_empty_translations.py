@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from plmlab.chapters.ch03 import empty_translations as empty_translations_of_one_model
 from plmlab.chapters.ch03 import noisy_translation
-from plmlab.chapters.ch03.empty_translations import Unsmoothed, taken_back
+from plmlab.chapters.ch03.empty_translations import Unsmoothed, show_translations, taken_back, translate
 from plmlab.chapters.ch03.noisy_translation import ARMS, learn, pairs, tokenizer
 from plmlab.chapters.ch03.noisy_translation import test_set as evaluation_set
+from plmlab.decode import Hypothesis
 from plmlab.models.transformer import Transformer
 from studies.ch03 import empty_translations, ideal_reader
 from studies.ch03.empty_translations import causes, ranks
@@ -66,3 +68,22 @@ def test_causes_are_shares_of_the_telegrams(monkeypatch: pytest.MonkeyPatch) -> 
                    for name in ("smoothing", "noise"))
     assert 0 <= told["both"] <= min(told["model"], told["perfect"]) and told["best rank"] <= told["rank"]
     assert set(told["undone"]) >= {"exact", "beam 5"} and "undone" not in noise
+
+
+def test_an_exhaustive_search_finds_nothing_less_probable(hasty: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noisy_translation, "LENGTH", 3)
+    told = translate(hasty, evaluation_set(0.5, 1, 0, 2))
+    assert list(told) == ["greedy", "beam search, width 5", "beam search, width 20", "exact search",
+                          "label smoothing undone: greedy", "label smoothing undone: exact search"]
+    for greedy, exact in (("greedy", "exact search"), tuple(list(told)[4:])):
+        assert all(best.logprob >= one.logprob - 1e-4 for one, best in zip(told[greedy], told[exact], strict=True))
+    monkeypatch.setattr(empty_translations_of_one_model, "likeliest", lambda model, telegram: None)
+    with pytest.raises(ValueError, match="was given up"):
+        translate(hasty, evaluation_set(0.5, 1, 0, 2))
+
+
+def test_the_table_of_translations_counts_empty_and_correct_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    telegrams, end = evaluation_set(0.5, 1, 0, 2), tokenizer().vocab.need("end")
+    original = tokenizer().encode(" ".join(telegrams[0].target), plain=True)
+    show_translations(telegrams, {"by hand": [Hypothesis((*original, end), -3.0), Hypothesis((end,), -4.0)]}, 0.5)
+    assert capsys.readouterr().out.split()[-5:] == ["hand", "3.50", f"{len(original):.1f}", "1", "1"]
