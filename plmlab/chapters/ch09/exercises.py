@@ -45,6 +45,46 @@ def draw_tokens(_: Generator) -> Probes:
     }
 
 
+def replaced_tokens(
+    tokens: Int[Tensor, "batch time"], selected: Bool[Tensor, "batch time"], sampled: Int[Tensor, "batch time"],
+    logits: Float[Tensor, "batch time"], real: Bool[Tensor, "batch time"],
+) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"], Float[Tensor, ""]]:
+    """ELECTRA's replaced-token detection: the discriminator's input, the labels and the discriminator's loss.
+
+    ``tokens`` are the original texts. In the input, the generator's samples, ``sampled``, replace the
+    tokens at the ``selected`` positions only. The label of a position is True if its input token differs
+    from the original one: a sample that equals the original token is not a replacement. ``logits`` are
+    the discriminator's outputs, the logit of "was replaced" at each position. The loss is the mean binary
+    cross-entropy over all positions of the batch that are not padding, i.e. where ``real`` is True.
+    """
+    corrupted = torch.where(selected, sampled, tokens)
+    labels = corrupted != tokens
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(logits[real], labels[real].float())
+    return corrupted, labels, loss
+
+
+def draw_samples(rng: Generator) -> Probes:
+    """Inputs for 09.2: name → (tokens, selected positions, samples, logits, positions that are not padding)."""
+    def drawn(time: int, share: float, *lengths: int, scale: float = 1.0, before: bool = False) -> tuple[Tensor, ...]:
+        real = torch.arange(time) < torch.tensor(lengths)[:, None]
+        real = real.flip(1) if before else real
+        tokens, others = (randint(7, 50, real.shape, generator=rng) * real for _ in range(2))
+        sampled = others.where(rand(real.shape, generator=rng) < 0.6, tokens)
+        selected = real & (rand(real.shape, generator=rng) < share)
+        return tokens, selected, sampled, scale * randn(real.shape, generator=rng), real
+
+    return {
+        "three tokens, two selected, one sample correct": (
+            torch.tensor([[10, 11, 12]]), torch.tensor([[True, True, False]]), torch.tensor([[20, 11, 30]]),
+            torch.tensor([[1.0, 0.0, -2.0]]), torch.ones(1, 3, dtype=torch.bool)),
+        "two texts of different lengths": drawn(7, 0.5, 7, 3),
+        "padding before the texts": drawn(6, 0.4, 4, 6, 2, before=True),
+        "no position selected": drawn(5, 0.0, 5, 5),
+        "every position selected": drawn(4, 1.0, 4, 4),
+        "logits of hundreds": drawn(6, 0.5, 6, 6, scale=200.0),
+    }
+
+
 def span_lengths(p: float, longest: int) -> tuple[Float[Tensor, "word"], float]:
     """SpanBERT's distribution of span lengths, and its mean.
 
@@ -59,7 +99,7 @@ def span_lengths(p: float, longest: int) -> tuple[Float[Tensor, "word"], float]:
 
 
 def draw_lengths(_: Generator) -> Probes:
-    """Inputs for 09.2: name → (p, the maximum length)."""
+    """Inputs for 09.3: name → (p, the maximum length)."""
     return {"two lengths": (0.5, 2), "SpanBERT's": (0.2, 10), "a single length": (0.3, 1), "mostly one word": (0.9, 3),
             "nearly uniform": (0.02, 12), "seven lengths": (0.4, 7)}
 
@@ -86,7 +126,7 @@ def boundary_inputs(
 
 
 def draw_spans(rng: Generator) -> Probes:
-    """Inputs for 09.3: name → (outputs, embeddings of the places, spans)."""
+    """Inputs for 09.4: name → (outputs, embeddings of the places, spans)."""
     def drawn(time: int, model: int, width: int, *spans: list[int]) -> tuple[Tensor, Tensor, list[list[int]]]:
         return randn(time, model, generator=rng), randn(time + 1, width, generator=rng), [*spans]
 
@@ -119,7 +159,7 @@ def sentence_order(sentences: list[list[int]], first: int, draw: float) -> tuple
 
 
 def draw_sentences(rng: Generator) -> Probes:
-    """Inputs for 09.4: name → (sentences, how many form the first segment, the random number)."""
+    """Inputs for 09.5: name → (sentences, how many form the first segment, the random number)."""
     def drawn(first: int, draw: float, *lengths: int) -> tuple[list[list[int]], int, float]:
         return [randint(10, 90, (length,), generator=rng).tolist() for length in lengths], first, draw
 
@@ -151,7 +191,7 @@ def parameters(vocab: int, embedding: int, model: int, inner: int, layers: int, 
 
 
 def draw_sizes(_: Generator) -> Probes:
-    """Inputs for 09.5: name → (vocabulary, E, H, inner width, layers, groups)."""
+    """Inputs for 09.6: name → (vocabulary, E, H, inner width, layers, groups)."""
     return {
         "two layers that share": (5, 2, 3, 4, 2, 1),
         "three layers of their own, E = H": (9, 4, 4, 7, 3, 3),
@@ -159,46 +199,6 @@ def draw_sizes(_: Generator) -> Probes:
         "E > H": (7, 6, 2, 9, 4, 4),
         "ALBERT-base": (30000, 128, 768, 3072, 12, 1),
         "BERT-base": (30522, 768, 768, 3072, 12, 12),
-    }
-
-
-def replaced_tokens(
-    tokens: Int[Tensor, "batch time"], selected: Bool[Tensor, "batch time"], sampled: Int[Tensor, "batch time"],
-    logits: Float[Tensor, "batch time"], real: Bool[Tensor, "batch time"],
-) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"], Float[Tensor, ""]]:
-    """ELECTRA's replaced-token detection: the discriminator's input, the labels and the discriminator's loss.
-
-    ``tokens`` are the original texts. In the input, the generator's samples, ``sampled``, replace the
-    tokens at the ``selected`` positions only. The label of a position is True if its input token differs
-    from the original one: a sample that equals the original token is not a replacement. ``logits`` are
-    the discriminator's outputs, the logit of "was replaced" at each position. The loss is the mean binary
-    cross-entropy over all positions of the batch that are not padding, i.e. where ``real`` is True.
-    """
-    corrupted = torch.where(selected, sampled, tokens)
-    labels = corrupted != tokens
-    loss = torch.nn.functional.binary_cross_entropy_with_logits(logits[real], labels[real].float())
-    return corrupted, labels, loss
-
-
-def draw_samples(rng: Generator) -> Probes:
-    """Inputs for 09.6: name → (tokens, selected positions, samples, logits, positions that are not padding)."""
-    def drawn(time: int, share: float, *lengths: int, scale: float = 1.0, before: bool = False) -> tuple[Tensor, ...]:
-        real = torch.arange(time) < torch.tensor(lengths)[:, None]
-        real = real.flip(1) if before else real
-        tokens, others = (randint(7, 50, real.shape, generator=rng) * real for _ in range(2))
-        sampled = others.where(rand(real.shape, generator=rng) < 0.6, tokens)
-        selected = real & (rand(real.shape, generator=rng) < share)
-        return tokens, selected, sampled, scale * randn(real.shape, generator=rng), real
-
-    return {
-        "three tokens, two selected, one sample correct": (
-            torch.tensor([[10, 11, 12]]), torch.tensor([[True, True, False]]), torch.tensor([[20, 11, 30]]),
-            torch.tensor([[1.0, 0.0, -2.0]]), torch.ones(1, 3, dtype=torch.bool)),
-        "two texts of different lengths": drawn(7, 0.5, 7, 3),
-        "padding before the texts": drawn(6, 0.4, 4, 6, 2, before=True),
-        "no position selected": drawn(5, 0.0, 5, 5),
-        "every position selected": drawn(4, 1.0, 4, 4),
-        "logits of hundreds": drawn(6, 0.5, 6, 6, scale=200.0),
     }
 
 
@@ -230,7 +230,33 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.2", "the lengths of SpanBERT's spans", span_lengths, draw_lengths,
+        "09.2", "replaced-token detection", replaced_tokens, draw_samples,
+        mistakes={
+            "a sample that equals the original token is labelled as replaced": edit("corrupted != tokens", "selected"),
+            "only the selected positions count": edit("[real], labels[real]", "[selected], labels[selected]"),
+            "padding counts in the mean": edit("[real], labels[real]", ", labels"),
+            "the labels are inverted: True means replaced": edit("!= tokens", "== tokens"),
+            "the input is the original text": edit("return corrupted", "return tokens"),
+            "the input has [MASK] at the selected positions; that is the generator's input":
+                edit("return corrupted", "return tokens.masked_fill(selected, 4)"),
+            "samples replace all tokens": edit("torch.where(selected, sampled, tokens)", "sampled"),
+            "the sigmoid is applied twice: the loss takes logits": edit("logits[real],", "logits[real].sigmoid(),"),
+            "each text has the same weight in the mean; each position has": edit(
+                "torch.nn.functional.binary_cross_entropy_with_logits(logits[real], labels[real].float())",
+                "torch.stack([torch.nn.functional.binary_cross_entropy_with_logits(logits[i][real[i]], "
+                "labels[i][real[i]].float()) for i in range(len(tokens))]).mean()"),
+        },
+        hints=(
+            "Tokens a b c, samples x b z, the first two positions selected. What is the discriminator's input? What "
+            "are the three labels? How many positions contribute to the loss?",
+            "First replace tokens where they are selected, then compare the result with the original. Drop the "
+            "padding from logits and labels alike before the mean.",
+            "torch.where(condition, a, b) and x[mask], with a mask of bools, select positions. "
+            "torch.nn.functional.binary_cross_entropy_with_logits takes logits and targets, both floats.",
+        ),
+    ),
+    Exercise(
+        "09.3", "the lengths of SpanBERT's spans", span_lengths, draw_lengths,
         mistakes={
             "the probabilities are not renormalised: they sum to less than 1": edit(" / weights.sum()", ""),
             "lengths above the maximum are clipped to it, which gets their probability; exclude them":
@@ -250,7 +276,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.3", "inputs of the span boundary objective", boundary_inputs, draw_spans,
+        "09.4", "inputs of the span boundary objective", boundary_inputs, draw_spans,
         mistakes={
             "the outputs at the span's own ends are used": edit("x[begin - 1], x[end]", "x[begin], x[end - 1]"),
             "each token's neighbours are used": edit("x[begin - 1], x[end]", "x[position - 1], x[position + 1]"),
@@ -273,7 +299,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.4", "sentence-order prediction", sentence_order, draw_sentences,
+        "09.5", "sentence-order prediction", sentence_order, draw_sentences,
         mistakes={
             "the label is inverted: 1 means that the segments were swapped": edit("int(swapped)", "int(not swapped)"),
             "the segment ids are swapped too, and reveal the label": edit("(segments)", "(segments) ^ int(swapped)"),
@@ -298,7 +324,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.5", "ALBERT's parameters", parameters, draw_sizes,
+        "09.6", "ALBERT's parameters", parameters, draw_sizes,
         mistakes={
             "shared parameters are counted once per layer, not once per group": edit("groups *", "layers *"),
             "the layers of one group are counted, not the groups": edit("groups *", "layers // groups *"),
@@ -319,32 +345,6 @@ EXERCISES = (
             "Add the counts of the embeddings with their layer norm, the projection, the different layers and the "
             "pooler. A layer has six linear layers and two layer norms.",
             "A linear layer from a to b has (a + 1) · b parameters. Multiply the count of one layer by `groups`.",
-        ),
-    ),
-    Exercise(
-        "09.6", "replaced-token detection", replaced_tokens, draw_samples,
-        mistakes={
-            "a sample that equals the original token is labelled as replaced": edit("corrupted != tokens", "selected"),
-            "only the selected positions count": edit("[real], labels[real]", "[selected], labels[selected]"),
-            "padding counts in the mean": edit("[real], labels[real]", ", labels"),
-            "the labels are inverted: True means replaced": edit("!= tokens", "== tokens"),
-            "the input is the original text": edit("return corrupted", "return tokens"),
-            "the input has [MASK] at the selected positions; that is the generator's input":
-                edit("return corrupted", "return tokens.masked_fill(selected, 4)"),
-            "samples replace all tokens": edit("torch.where(selected, sampled, tokens)", "sampled"),
-            "the sigmoid is applied twice: the loss takes logits": edit("logits[real],", "logits[real].sigmoid(),"),
-            "each text has the same weight in the mean; each position has": edit(
-                "torch.nn.functional.binary_cross_entropy_with_logits(logits[real], labels[real].float())",
-                "torch.stack([torch.nn.functional.binary_cross_entropy_with_logits(logits[i][real[i]], "
-                "labels[i][real[i]].float()) for i in range(len(tokens))]).mean()"),
-        },
-        hints=(
-            "Tokens a b c, samples x b z, the first two positions selected. What is the discriminator's input? What "
-            "are the three labels? How many positions contribute to the loss?",
-            "First replace tokens where they are selected, then compare the result with the original. Drop the "
-            "padding from logits and labels alike before the mean.",
-            "torch.where(condition, a, b) and x[mask], with a mask of bools, select positions. "
-            "torch.nn.functional.binary_cross_entropy_with_logits takes logits and targets, both floats.",
         ),
     ),
 )

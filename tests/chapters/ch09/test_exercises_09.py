@@ -226,9 +226,9 @@ def replaced_by_bce(tokens, selected, sampled, logits, real):
 
 
 @pytest.mark.parametrize(("number", "answer"), [
-    ("09.1", authors_selection), ("09.2", lengths_from_torch), ("09.2", lengths_by_hand),
-    ("09.3", boundaries_by_gather), ("09.4", order_by_cases), ("09.5", parameters_by_shapes),
-    ("09.6", replaced_by_weights), ("09.6", replaced_by_bce),
+    ("09.1", authors_selection), ("09.3", lengths_from_torch), ("09.3", lengths_by_hand),
+    ("09.4", boundaries_by_gather), ("09.5", order_by_cases), ("09.6", parameters_by_shapes),
+    ("09.2", replaced_by_weights), ("09.2", replaced_by_bce),
 ])
 def test_another_correct_answer_is_accepted(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
@@ -312,22 +312,22 @@ def per_linear(vocab, embedding, model, inner, layers, groups, project=True):
     ("09.1", selecting(lambda chosen, group, budget: len(chosen) < budget), "exceeds the budget"),
     ("09.1", selecting(lambda chosen, group, budget: len(chosen) + len(group) <= budget, ("[CLS]", "[SEP]")),
      "[PAD] is counted as a word"),
-    ("09.2", lengths(lambda w: w), "are not renormalised"),
-    ("09.2", lengths(lambda w: torch.cat([w[:-1], 1 - w[:-1].sum(0, keepdim=True)])), "are clipped to it"),
-    ("09.2", lengths(first=0), "counts lengths from 0"),
-    ("09.3", boundaries(keep=lambda b, e, n: e < n), "gets x[-1]"),
-    ("09.3", boundaries(lambda b, i: i - 1, lambda e, i: i + 1), "ach token's neighbours"),
-    ("09.3", boundaries(place=lambda b, i: i - b + 1), "is counted from 1"),
-    ("09.4", ordered(label=lambda swapped: int(not swapped)), "label is inverted"),
-    ("09.4", ordered(sides=lambda a, b, swapped: [int(swapped)] * (a + 2) + [int(not swapped)] * (b + 1)),
+    ("09.3", lengths(lambda w: w), "are not renormalised"),
+    ("09.3", lengths(lambda w: torch.cat([w[:-1], 1 - w[:-1].sum(0, keepdim=True)])), "are clipped to it"),
+    ("09.3", lengths(first=0), "counts lengths from 0"),
+    ("09.4", boundaries(keep=lambda b, e, n: e < n), "gets x[-1]"),
+    ("09.4", boundaries(lambda b, i: i - 1, lambda e, i: i + 1), "ach token's neighbours"),
+    ("09.4", boundaries(place=lambda b, i: i - b + 1), "is counted from 1"),
+    ("09.5", ordered(label=lambda swapped: int(not swapped)), "label is inverted"),
+    ("09.5", ordered(sides=lambda a, b, swapped: [int(swapped)] * (a + 2) + [int(not swapped)] * (b + 1)),
      "reveal the label"),
-    ("09.4", ordered(sides=lambda a, b, _: [0] * (a + 1) + [1] * (b + 2)), "has segment id 1"),
-    ("09.5", per_linear, "although E = H"),
-    ("09.5", lambda *size: per_linear(*size, project=size[1] != size[2]) - 2 * size[2] * size[5], "layer norms"),
-    ("09.5", lambda v, e, h, i, layers, groups: per_linear(v, e, h, i, layers, layers, e != h), "once per layer"),
-    ("09.6", electra(label=lambda tokens, new, chosen: chosen), "equals the original token"),
-    ("09.6", electra(weigh=lambda chosen, real: chosen), "nly the selected positions"),
-    ("09.6", electra(weigh=lambda chosen, real: torch.ones_like(real)), "adding counts in the mean"),
+    ("09.5", ordered(sides=lambda a, b, _: [0] * (a + 1) + [1] * (b + 2)), "has segment id 1"),
+    ("09.6", per_linear, "although E = H"),
+    ("09.6", lambda *size: per_linear(*size, project=size[1] != size[2]) - 2 * size[2] * size[5], "layer norms"),
+    ("09.6", lambda v, e, h, i, layers, groups: per_linear(v, e, h, i, layers, layers, e != h), "once per layer"),
+    ("09.2", electra(label=lambda tokens, new, chosen: chosen), "equals the original token"),
+    ("09.2", electra(weigh=lambda chosen, real: chosen), "nly the selected positions"),
+    ("09.2", electra(weigh=lambda chosen, real: torch.ones_like(real)), "adding counts in the mean"),
 ])
 def test_a_mistake_is_named(number: str, answer, named: str) -> None:
     feedback = check(number, answer)
@@ -340,12 +340,12 @@ def bce_of_sigmoid(tokens, selected, sampled, logits, real):
 
 
 @pytest.mark.parametrize(("number", "answer"), [
-    ("09.6", bce_of_sigmoid),
+    ("09.2", bce_of_sigmoid),
     ("09.1", lambda tokens, order, budget: []),
     ("09.1", lambda tokens, order, budget: right.whole_words([t.replace("#", "##") if t == "#" else t for t in tokens],
                                                               [min(w, 4) for w in order], budget)),
-    ("09.4", lambda sentences, first, draw: right.sentence_order(sentences, 1, draw)),
-    ("09.5", lambda *size: right.parameters(*size) + size[2]),
+    ("09.5", lambda sentences, first, draw: right.sentence_order(sentences, 1, draw)),
+    ("09.6", lambda *size: right.parameters(*size) + size[2]),
 ])
 def test_no_wrong_answer_passes(number: str, answer) -> None:
     """Logarithms that underflow, an empty answer, a token # taken for a prefix, a fixed boundary, a bias too many."""
