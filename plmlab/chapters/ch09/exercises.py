@@ -105,14 +105,14 @@ def draw_lengths(_: Generator) -> Probes:
 
 
 def boundary_inputs(
-    x: Float[Tensor, "time model"], p: Float[Tensor, "place width"], spans: list[list[int]],
+    x: Float[Tensor, "time model"], p: Float[Tensor, "position width"], spans: list[list[int]],
 ) -> tuple[Int[Tensor, "query"], Float[Tensor, "query joined"]]:
     """The targets of SpanBERT's span boundary objective, and the input from which each is predicted.
 
     ``x`` holds the encoder's output at each position of a text. ``spans`` gives [begin, end] of each masked span, as
     in a slice, in the order of the text; between two spans there is an unmasked token. A token of a span is predicted
     from three vectors, concatenated in this order: the output at the last position before the span, the output at the
-    first position after it, and the embedding of the token's place within the span, row 0 of ``p`` for the span's
+    first position after it, and the embedding of the token's relative position in the span: row 0 of ``p`` for its
     first token. A span at the beginning or the end of the text lacks one of the outputs: its tokens are not
     predicted. Return the positions of the predicted tokens, at least one, and their inputs, one row each.
     """
@@ -126,7 +126,7 @@ def boundary_inputs(
 
 
 def draw_spans(rng: Generator) -> Probes:
-    """Inputs for 09.4: name → (outputs, embeddings of the places, spans)."""
+    """Inputs for 09.4: name → (outputs, embeddings of the relative positions, spans)."""
     def drawn(time: int, model: int, width: int, *spans: list[int]) -> tuple[Tensor, Tensor, list[list[int]]]:
         return randn(time, model, generator=rng), randn(time + 1, width, generator=rng), [*spans]
 
@@ -263,7 +263,7 @@ EXERCISES = (
                 edit("weights / weights.sum()", "torch.cat([weights[:-1], 1 - weights[:-1].sum()[None]])"),
             "p and 1 − p are swapped": edit("p * (1 - p) **", "(1 - p) * p **"),
             "the mean counts lengths from 0; the shortest span has one word": edit("* lengths)", "* (lengths - 1))"),
-            "the mean is 1/p, as without a maximum": edit("(probabilities * lengths).sum().item()", "1 / p"),
+            "the mean is 1/p, as if there were no maximum": edit("(probabilities * lengths).sum().item()", "1 / p"),
             "the mean ignores the probabilities": edit("(probabilities * lengths).sum()", "lengths.float().mean()"),
             "the softmax is taken; divide by the sum": edit("weights / weights.sum()", "weights.softmax(0)"),
             "the maximum length is missing: torch.arange excludes its end": edit("longest + 1", "longest"),
@@ -282,9 +282,9 @@ EXERCISES = (
             "each token's neighbours are used": edit("x[begin - 1], x[end]", "x[position - 1], x[position + 1]"),
             "one of the outputs is that of the masked token itself": edit("x[end]", "x[position]"),
             "the output after the span is placed first": edit("x[begin - 1], x[end]", "x[end], x[begin - 1]"),
-            "the place is counted from 1: the first token of a span has row 0": edit("- begin]", "- begin + 1]"),
-            "the place is the position in the text; count it within the span": edit("position - begin]", "position]"),
-            "the place is counted from the end of the span": edit("p[position - begin]", "p[end - 1 - position]"),
+            "the relative position is counted from 1; the first row is 0": edit("- begin]", "- begin + 1]"),
+            "the position in the text is used instead of that in the span": edit("position - begin]", "position]"),
+            "the relative position is counted from the end": edit("p[position - begin]", "p[end - 1 - position]"),
             "a span at the beginning gets x[-1], the output at the end of the text": edit("begin > 0 and ", ""),
             "a span at an edge uses a position of its own as the missing boundary; its tokens are not predicted":
                 edit("begin > 0 and end < len(x)", "True", "x[begin - 1]", "x[max(0, begin - 1)]",
@@ -293,7 +293,7 @@ EXERCISES = (
         hints=(
             "Five positions, and the span [2, 4]. Which two tokens are predicted, from which two outputs, and with "
             "which rows of p? What changes for the spans [0, 2] and [3, 5]?",
-            "Two loops: over the spans, and over the positions of each. Only the place differs within a span.",
+            "Two loops: over the spans, and over the positions of each. Only p differs within a span.",
             "`end` is exclusive: it is the position after the span. torch.cat([…]) joins the three vectors, and "
             "torch.stack(…) all rows. Note that x[-1] is not an error in Python.",
         ),
