@@ -1,10 +1,11 @@
 """What REALM is measured against in chapter 16."""
 
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 import torch
-from tiny_realm import scattered
+from tiny_realm import scattered, tiny
 
 from plmlab.chapters.ch16 import warm_start
 from plmlab.chapters.ch16.arms import questions
@@ -47,6 +48,21 @@ def test_the_right_document_is_one_that_tells_it() -> None:
         found = right_one(WORLD, statement)
         (number,), = found.lists()
         assert number in statement.tell and found.probs().tolist() == [[1.0]]
+
+
+def test_the_results_with_given_documents_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four statements, two have their document first, another one last; one is answered correctly."""
+    some = tuple(one for one in questions(WORLD) if len(one.tell) == 1)[:4]
+    others = [next([number, number + 1] for number in range(9 * place, 9 * place + 9)
+                   if not {number, number + 1} & one.tell) for place, one in enumerate(some)]
+    rows = [[*some[0].tell, *others[0]], [*others[1], *some[1].tell], [*some[2].tell, *others[2]], others[3]]
+    answers = [*[(9, 9, 9, 9)] * 3, some[3].answer]
+    reader = SimpleNamespace(read_with=lambda query, found: SimpleNamespace(
+        numbers=found.lists()[0], answers=[answers[rows.index([*found.lists()[0]])]]))
+    monkeypatch.setattr(baselines, "with_corpus", lambda model, world: reader)
+    monkeypatch.setattr(baselines, "questions", lambda world: some)
+    told = baselines.shown(tiny(), lambda world, one: Retrieved.of([rows[some.index(one)]]), [WORLD])
+    assert told == {"first": 2 / 4, "among four": 3 / 4, "right": 1 / 4}
 
 
 @pytest.fixture
