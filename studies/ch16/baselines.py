@@ -2,7 +2,7 @@
 document, no document, or a random document.
 
 A retrieval baseline passes its documents to REALM's own reader, which was warm-started with BM25's top document, and
-then trained with the documents of REALM's retriever. ``the right document`` states the fact, but some blocks do so only
+then trained with the documents of REALM's retriever. A ``gold document`` states the fact, but some blocks do so only
 together with the title, which the reader does not see.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, fit_model, initialized, outcomes, questions, stored_model
-from plmlab.chapters.ch16.baselines import Given, by_bm25, right_one
+from plmlab.chapters.ch16.baselines import Given, by_bm25, gold_document
 from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.draws import choice, randint, shuffled
@@ -45,12 +45,12 @@ def shown(model: REALM, given: Given, worlds: Sequence[int]) -> dict[str, float]
                     strict=True))
 
 
-def any_one(world: int, statement: Statement) -> Retrieved:
+def random_document(world: int, statement: Statement) -> Retrieved:
     """A random document."""
     return Retrieved.of([[randint(Random(" ".join(statement.cloze.words)), len(corpus(world).blocks))]])
 
 
-def none(world: int, statement: Statement) -> Retrieved:
+def null_document(world: int, statement: Statement) -> Retrieved:
     """The null document."""
     return Retrieved.of([[NULL]])
 
@@ -96,15 +96,16 @@ def readers(folder: str, lr: float, seed: int) -> dict[str, Any]:
     best = best_temperature(model)
     return {"temperature": best, "BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
             "BM25's four": shown(model, by_bm25(TOP_K, best), TEST_WORLDS),
-            "the right document": shown(model, right_one, TEST_WORLDS),
-            "any document": shown(model, any_one, TEST_WORLDS), "none": shown(model, none, TEST_WORLDS)}
+            "gold document": shown(model, gold_document, TEST_WORLDS),
+            "random document": shown(model, random_document, TEST_WORLDS),
+            "null document only": shown(model, null_document, TEST_WORLDS)}
 
 
 def warmed_reader() -> dict[str, dict[str, float]]:
     """Results of the warm-started reader with BM25's documents."""
     model = initialized(FULL)
     return {"BM25's best": shown(model, by_bm25(1), TEST_WORLDS),
-            "the right document": shown(model, right_one, TEST_WORLDS)}
+            "gold document": shown(model, gold_document, TEST_WORLDS)}
 
 
 def measure(parts: Parts, lr: float) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from plmlab.chapters.ch16.arms import FULL, outcomes, questions
-from plmlab.chapters.ch16.baselines import Given, by_bm25, right_one
+from plmlab.chapters.ch16.baselines import Given, by_bm25, gold_document
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.checkpoints import load
@@ -40,11 +40,11 @@ def by_the_rule(given: Given) -> float:
 
 def converged() -> dict[str, Any]:
     """The `outcomes` of `realm-world` (``own``); those of its reader with BM25's four documents (and their
-    ``temperature``), with BM25's best one, and with the right document; and the accuracy of the ``rule`` with the
+    ``temperature``), with BM25's best one, and with the gold document; and the accuracy of the ``rule`` with the
     documents of each."""
     model, _ = load(NAME, expect="realm")
     temperature = best_temperature(model)
-    givens = {"BM25's four": by_bm25(TOP_K, temperature), "BM25's best": by_bm25(1), "the right document": right_one}
+    givens = {"BM25's four": by_bm25(TOP_K, temperature), "BM25's best": by_bm25(1), "gold document": gold_document}
     return {"temperature": temperature, "own": outcomes(FULL, model),
             **{name: shown(model, given, TEST_WORLDS) for name, given in givens.items()},
             "rule": {name: by_the_rule(given) for name, given in (

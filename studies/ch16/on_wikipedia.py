@@ -42,17 +42,18 @@ def ranked(documents: Sequence[Block], queries: Sequence[RealQuestion]) -> dict[
 
 
 def found() -> dict[str, Any]:
-    """The number of ``blocks``; and retriever → *first step* and *second step of a bridge* → (k, number found among the
-    top k blocks, number of questions)."""
+    """The number of ``blocks``; and retriever → *first step* and *second step of a bridge question* → (k, number found
+    among the top k blocks, number of questions)."""
     documents, queries = blocks(WikipediaPages(minilm()[1]), LONGEST), questions()
     made: dict[str, Any] = {"blocks": len(documents)}
     for name, rows in ranked(documents, queries).items():
-        steps = {"first step": [(row, one.steps[0]) for row, one in zip(rows, queries, strict=True)],
-                 "second step of a bridge": [(row, one.steps[1]) for row, one in zip(rows, queries, strict=True)
-                                             if one.form == "bridge"]}
+        pairs = [*zip(rows, queries, strict=True)]
+        steps = {"first step": [(row, one.steps[0]) for row, one in pairs],
+                 "second step of a bridge question": [(row, one.steps[1]) for row, one in pairs
+                                                      if one.form == "bridge"]}
         made[name] = {title: [(k, sum(any(contains_evidence(documents[number], step) for number in row[:k])
-                                      for row, step in pairs), len(pairs)) for k in MOST]
-                      for title, pairs in steps.items()}
+                                      for row, step in some), len(some)) for k in MOST]
+                      for title, some in steps.items()}
     return made
 
 

@@ -39,8 +39,8 @@ from plmlab.recipes import Parts, rates_tried, seed_statistics, tune_learning_ra
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.bank import Question
 
-BEGINNINGS = {FULL: (True, True), "reader set back": (True, False), "retriever set back": (False, True),
-              "both set back": (False, False)}
+BEGINNINGS = {FULL: (True, True), "reader reset": (True, False), "retriever reset": (False, True),
+              "both reset": (False, False)}
 """Whether retriever and reader come from REALM's pretraining; otherwise they are those of the warm start."""
 UPDATES = 200
 RATES = (3e-4, 6e-4, 1.2e-3, 2.4e-3)

@@ -35,8 +35,8 @@ ARMS: Mapping[str, Arm] = {
     "stale index": Arm(fresh=False),
     "no warm start": Arm(warm=False),
     "no null document": Arm(null=False),
-    "quoted alone": Arm(drawn=QUOTED),
-    "quoted alone, source not excluded": Arm(drawn=QUOTED, excluded=False),
+    "quoted statements only": Arm(drawn=QUOTED),
+    "quoted statements only, source not excluded": Arm(drawn=QUOTED, excluded=False),
 }
 UPDATES, BATCH, EVERY = 400, 16, 25
 """Updates, statements per update, and updates between two worlds."""

@@ -1,6 +1,6 @@
 """Retrieval baselines for REALM: BM25's top documents, or a document that states the fact.
 
-``the right document`` states the fact, but some blocks only do so with their title, which the reader does not see.
+A ``gold document`` states the fact, but some blocks only do so with their title, which the reader does not see.
 """
 
 from collections.abc import Callable
@@ -24,6 +24,6 @@ def by_bm25(top_k: int, temperature: float = 1.0) -> Given:
     return given
 
 
-def right_one(world: int, statement: Statement) -> Retrieved:
+def gold_document(world: int, statement: Statement) -> Retrieved:
     """A random document among those that state the fact."""
     return Retrieved.of([[choice(Random(" ".join(statement.cloze.words)), sorted(statement.tell))]])

@@ -11,12 +11,12 @@ WORLD = TEST_WORLDS[0]
 FIRST = "Fairview , a town in Arvania , lies on the River Tamar ."
 FOUNDER = "Judith Grant founded Walsh Motors in 1955 ."
 TRIED: tuple[tuple[str, str, Collection[int] | None], ...] = (
-    ("two documents, equally likely", FIRST, ()),
+    ("two equally probable documents", FIRST, ()),
     ("a name was changed in all documents", FOUNDER, None),
-    ("a sister was changed", "Helen Kessler and William Kessler grew up in one family .", (2,)),
-    ("the likeliest document does not help", "Julia Grant , born in Alder in 1920 , is a painter .", ()),
-    ("the right document, and a wrong answer", "Paul Tanner is married to Vera Thorne .", ()),
-    ("no name to look up by", "Edith Vogel eats pies every day .", ()),
+    ("a sister's name was changed", "Helen Kessler and William Kessler grew up in one family .", (2,)),
+    ("the most probable document does not help", "Julia Grant , born in Alder in 1920 , is a painter .", ()),
+    ("the gold document, but a wrong answer", "Paul Tanner is married to Vera Thorne .", ()),
+    ("no name to search for", "Edith Vogel eats pies every day .", ()),
 )
 """A preset's title, its statement, and where another answer is inserted: in these documents, or with None in each that
 states the fact."""

@@ -9,7 +9,7 @@ from tiny_realm import scattered, tiny
 
 from plmlab.chapters.ch16 import warm_start
 from plmlab.chapters.ch16.arms import questions
-from plmlab.chapters.ch16.baselines import by_bm25, right_one
+from plmlab.chapters.ch16.baselines import by_bm25, gold_document
 from plmlab.chapters.ch16.corpora import TEST_WORLDS, TRAINING, corpus
 from plmlab.chapters.ch16.warm_start import Ranking, bert, ict_batches, reader_batches
 from plmlab.example import IGNORE
@@ -45,7 +45,7 @@ def test_what_is_hidden_is_not_searched_for() -> None:
 
 def test_the_right_document_is_one_that_tells_it() -> None:
     for statement in questions(WORLD)[:30]:
-        found = right_one(WORLD, statement)
+        found = gold_document(WORLD, statement)
         (number,), = found.lists()
         assert number in statement.tell and found.probs().tolist() == [[1.0]]
 

@@ -1,4 +1,4 @@
-"""Chapter 16's open questions: what is set back, what is counted as found, and as right."""
+"""Chapter 16's open-domain questions: which weights are reset, and which answers count as found and as correct."""
 
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,10 @@ def test_what_is_set_back_is_what_it_was_before(name: str, monkeypatch: pytest.M
     monkeypatch.setattr(open_domain, "initialized", lambda arm: before)
     monkeypatch.setattr(open_domain, "stored_model", lambda folder, arm, lr, seed: after)
     made = open_domain.beginning("", name, 0.0, 0)
-    assert same(made.embedder, before.embedder) == (name in ("retriever set back", "both set back"))
-    assert same(made.embedder, after.embedder) == (name in ("reader set back", "REALM"))
-    assert same(made.reader, before.reader) == (name in ("reader set back", "both set back"))
-    assert same(made.reader, after.reader) == (name in ("retriever set back", "REALM"))
+    assert same(made.embedder, before.embedder) == (name in ("retriever reset", "both reset"))
+    assert same(made.embedder, after.embedder) == (name in ("reader reset", "REALM"))
+    assert same(made.reader, before.reader) == (name in ("reader reset", "both reset"))
+    assert same(made.reader, after.reader) == (name in ("retriever reset", "REALM"))
 
 
 def test_an_answer_stands_where_its_tokens_do_side_by_side() -> None:

@@ -58,7 +58,7 @@ def test_the_source_is_never_looked_up_unless_the_arm_says_so() -> None:
 def test_what_is_quoted_is_some_of_the_statements() -> None:
     some = lesson()
     assert some.quoted == [one for one in some.statements if one.source is not None]
-    assert arms.ARMS["quoted alone"].drawn(some) is some.quoted and Arm().drawn(some) is some.statements
+    assert arms.ARMS["quoted statements only"].drawn(some) is some.quoted and Arm().drawn(some) is some.statements
     wanted = TrainingSet.of(TEST_WORLDS[0], lambda one: one.cloze.split == "test")
     assert {one.cloze.split for one in (*wanted.statements, *wanted.quoted)} == {"test"} and wanted.quoted
 
@@ -149,7 +149,7 @@ def test_recall_by_hand() -> None:
 def test_arms_differ_from_realm_in_one_thing_each() -> None:
     """And the last one from the one before it."""
     for name, arm in arms.ARMS.items():
-        other = arms.ARMS["quoted alone" if "source" in name else arms.FULL]
+        other = arms.ARMS["quoted statements only" if "source" in name else arms.FULL]
         assert sum(vars(other)[key] != value for key, value in vars(arm).items()) == (name != arms.FULL)
 
 

@@ -33,8 +33,8 @@ def test_a_part_is_worth_something(without: tuple[float, ...], said: str, judged
                                             ((0.5, 0.6, 0.55), "not supported")])
 def test_pretraining_is_worth_something(set_back: tuple[float, ...], said: str) -> None:
     tuned = {FULL: {"right": seed_summary(dict(enumerate((0.41, 0.42, 0.43))))},
-             "reader set back": {"right": seed_summary(dict(enumerate(set_back)))}}
-    assert verdicts.worth_of_pretraining(tuned, "reader set back") == said
+             "reader reset": {"right": seed_summary(dict(enumerate(set_back)))}}
+    assert verdicts.worth_of_pretraining(tuned, "reader reset") == said
 
 
 @pytest.mark.parametrize("one, other, said", [(12, 9, "supported"), (11, 9, "no effect at this size"),
