@@ -3,7 +3,7 @@
 ``python benchmarks/cogqa.py [rounds]``, on the CPU with two threads. Loss and gradients of an update on the nodes of
 eight questions: ours with both systems, ours with System 1 alone, and transformers' ``BertForTokenClassification`` with
 four labels and the same loss. Then 90 test questions, a third each of one, two and three hops: ``cogqa-world``, and a
-single-pass reader of the top pages (whose weights do not affect its speed).
+single-pass reader of the retrieved pages (whose weights do not affect its speed).
 """
 
 import sys
@@ -75,10 +75,10 @@ def update(model: CogQA, vocab: Any, rounds: int) -> None:
     print(f"\nan update, {reading.size[0]} nodes of {QUESTIONS} questions\n\n{table(seconds, int(mask.sum()))}")
 
 
-def predicted_from_top_pages(reader: SinglePassReader, question: Question) -> int:
-    """Predict the answer to a question in a single pass over its top pages; return how many pages were read."""
+def predicted_from_retrieved_pages(reader: SinglePassReader, question: Question) -> int:
+    """Predict the answer to a question in a single pass over its retrieved pages; return how many pages were read."""
     articles = pages("test")
-    text = single_pass.top_text(question, "test", reader.encoder.config.time)
+    text = single_pass.retrieved_text(question, "test", reader.encoder.config.time)
     reader.predict(Batch.of([with_support(articles.ids(question.words), single_pass.input_sentences(articles, text),
                                           None, (), vocab=articles.tokenizer.vocab)], pad=0))
     return len({clue.title for clue in text})
@@ -89,7 +89,7 @@ def answering(model: CogQA) -> None:
     reader, articles = SinglePassReader.from_pretrained(pretrained()).eval(), pages("test")
     some = [one for group in ("one hop", "2 hops", "3 hops") for one in questions("test")[group][:30]]
     ways = {"CogQA": lambda one: answer_question(model, articles, one).read,
-            "single pass over the top pages": lambda one: predicted_from_top_pages(reader, one)}
+            "single pass over the retrieved pages": lambda one: predicted_from_retrieved_pages(reader, one)}
     print("\n| | questions per second | pages per question |\n|---|--:|--:|")
     for name, answer in ways.items():
         answer(some[0])

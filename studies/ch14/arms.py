@@ -37,7 +37,7 @@ COGQA: Mapping[str, Arm] = {
     "the paper's adjacency": Arm(CogQA),
     "no clues": Arm(SelfLoopCogQA, clues=False),
 }
-READERS: Mapping[str, readers.InputPages] = {GOLD: "gold pages", TOP: "top pages"}
+READERS: Mapping[str, readers.InputPages] = {GOLD: "gold pages", TOP: "retrieved pages"}
 
 
 def initialized(name: str) -> CogQA | SinglePassReader:

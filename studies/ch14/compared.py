@@ -5,13 +5,14 @@ that the gain grows with the number of hops. All variants here are initialized w
 same questions in the same order. The learning rate of the baselines is chosen on development questions, for the
 baseline on gold pages, from a growing grid; CogQA's rate was tried beforehand (with half of it comparisons are learned
 more slowly, with twice of it no better). This is not a `Study`, because the learning rates of all CogQAs and of the
-baseline on top pages are inherited, and that of the baselines is chosen with the first seed, which is also evaluated.
+baseline on retrieved pages are inherited, and that of the baselines is chosen with the first seed, which is also
+evaluated.
 
 The rules were fixed before the runs. All scores are computed over the three splits of the test set together.
 
-- *Graphs help as hops grow*: holds if CogQA's joint F1 at 3 hops is above that of the baseline on top pages for every
-  seed, and its mean lead grows by more than `MARGIN` from 1 hop to 2 and from 2 to 3. Fails if the baseline is ahead
-  for every seed at 3 hops; otherwise it does not show, or holds in part.
+- *Graphs help as hops grow*: holds if CogQA's joint F1 at 3 hops is above that of the baseline on retrieved pages for
+  every seed, and its mean lead grows by more than `MARGIN` from 1 hop to 2 and from 2 to 3. Fails if the baseline is
+  ahead for every seed at 3 hops; otherwise it does not show, or holds in part.
 - *System 2 adds to System 1*: the first rule was that it holds for a group if the accuracy of both systems together is
   above that of System 1's most confident answer by more than `MARGIN` for every seed (the graphs are the same). It was
   replaced after the runs (`studies.ch14.candidates`), because it counted questions without any choice.
@@ -19,7 +20,7 @@ The rules were fixed before the runs. All scores are computed over the three spl
   every seed without it, by more than `MARGIN`.
 - The model on gold pages is not a baseline to beat, because it is given the pages that CogQA has to find.
 
-The new compositions and *no message passing* were added at a reader's request, after the results were known.
+The unseen compositions and *no message passing* were added at a reader's request, after the results were known.
 
 A confidence threshold, below which hops are dropped, was added after the first runs, which followed too many edges
 (`confidence_threshold`). It is the value of `LEAST` with the best joint F1 on development bridge questions, averaged
@@ -35,7 +36,7 @@ from typing import Any
 from plmlab.chapters.ch14.answering import GraphOutcome, answer_question
 from plmlab.chapters.ch14.compared import BOTH, GOLD, HOPPING, compared_attribute, comparison_questions
 from plmlab.chapters.ch14.gold_graphs import gold_graph
-from plmlab.chapters.ch14.test_set import new_compositions
+from plmlab.chapters.ch14.test_set import unseen_compositions
 from plmlab.chapters.ch14.training import development as development_questions
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa import CogQA
@@ -77,12 +78,12 @@ def no_message_passing(folder: str, lr: float, seed: int) -> Numbers:
     return by_group(answer(BOTH, stored_model(folder, BOTH, lr, seed), NoMessagePassing), HOPPING)
 
 
-def on_new_compositions(folder: str, name: str, lr: float, seed: int) -> Numbers:
+def on_unseen_compositions(folder: str, name: str, lr: float, seed: int) -> Numbers:
     """Map 2 and 3 hops to a variant's results on questions with a combination of relations that does not occur in
     training."""
     answered = answer(name, stored_model(folder, name, lr, seed))
     return {group: mean_scores([answered(one, "combinations") for one in some])
-            for group, some in new_compositions().items()}
+            for group, some in unseen_compositions().items()}
 
 
 def gold_hops_outcome(model: CogQA, question: Question, split: str, hops: int) -> GraphOutcome:
@@ -113,8 +114,8 @@ def comparisons(folder: str, lr: float, seed: int) -> dict[str, float]:
     return {what: fmean(some) for what, some in sorted(found.items())}
 
 
-def retrieval_alone() -> Numbers:
-    """Map each group to the results of retrieval alone."""
+def retrieval_only() -> Numbers:
+    """Map each group to the results of the retrieval-only baseline."""
     return by_group(ranked_outcome)
 
 
@@ -123,7 +124,7 @@ def measure(parts: Parts) -> dict[str, Any]:
     `mean_scores`; ``rates``: the development score of the model on gold pages with each rate. ``gold hops``: hops given
     → group → the same for both systems. ``confidence threshold``: the threshold ``least``, the ``development`` score of
     each threshold, and group → the same. ``no message passing``: group → the same without message passing. ``new
-    compositions``: variant → hops → the same. ``comparisons``: what is compared → accuracy. ``retrieval alone``: group
+    compositions``: variant → hops → the same. ``comparisons``: what is compared → accuracy. ``retrieval only``: group
     → its results, without spread."""
     folder = str(parts.folder)
     rate, tried = tune_learning_rate(partial(_tried, parts), RATES)
@@ -139,14 +140,14 @@ def measure(parts: Parts) -> dict[str, Any]:
     least = max(LEAST, key=scores.__getitem__)
     sure = parts(confidence_threshold, [(folder, RATE, seed, least) for seed in SEEDS])
     silent = parts(no_message_passing, [(folder, RATE, seed) for seed in SEEDS])
-    new = {name: parts(on_new_compositions, [(folder, name, lr, seed) for seed in SEEDS])
+    new = {name: parts(on_unseen_compositions, [(folder, name, lr, seed) for seed in SEEDS])
            for name, lr in ((BOTH, RATE), (GOLD, rate))}
     by_number = parts(comparisons, [(folder, RATE, seed) for seed in SEEDS])
-    return {"arms": arms, "rates": rates_tried(tried), "retrieval alone": parts(retrieval_alone, [()])[()],
+    return {"arms": arms, "rates": rates_tried(tried), "retrieval only": parts(retrieval_only, [()])[()],
             "confidence threshold": {"least": least, "development": list(scores.items()),
                       "groups": seed_statistics({seed: sure[folder, RATE, seed, least] for seed in SEEDS})},
             "no message passing": seed_statistics({seed: silent[folder, RATE, seed] for seed in SEEDS}),
-            "new compositions": {name: seed_statistics({task[-1]: run for task, run in runs.items()})
+            "unseen compositions": {name: seed_statistics({task[-1]: run for task, run in runs.items()})
                                  for name, runs in new.items()},
             "comparisons": seed_statistics({seed: by_number[folder, RATE, seed] for seed in SEEDS}),
             "gold hops": {hops: seed_statistics({seed: given[folder, RATE, seed, hops] for seed in SEEDS})

@@ -1,10 +1,10 @@
-"""Why the bundled CogQA fails on new compositions: the same model alone, and led along the gold path.
+"""Why the bundled CogQA fails on unseen compositions: the same model without the gold path and given the gold path.
 
-Led along the gold path, it follows the hops of the gold graph, with their clues, and predicts only the answer span
+Given the gold path, it follows the hops of the gold graph, with their clues, and predicts only the answer span
 itself. The question was raised by a reader, who had measured it before; the rule was written before this run:
 
-- *The path* fails at a number of hops if leading repairs more than half of the wrong answers.
-- *The answer span* fails if leading repairs fewer than a tenth of them.
+- *The path* fails at a number of hops if the gold path corrects more than half of the wrong answers.
+- *The answer span* fails if it corrects fewer than a tenth of them.
 - Otherwise both fail.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from plmlab.chapters.ch14.answering import grade, start_search
 from plmlab.chapters.ch14.gold_graphs import gold_graph
-from plmlab.chapters.ch14.test_set import new_compositions
+from plmlab.chapters.ch14.test_set import unseen_compositions
 from plmlab.chapters.ch14.training import pages
 from plmlab.checkpoints import load
 from plmlab.models.cogqa import CogQA
@@ -26,7 +26,7 @@ from studies.ch14.compared import ALL
 from studies.ch14.oracles import GoldPathSearch
 
 SPLIT = "combinations"
-ROWS: Mapping[str, int] = {"alone": 0, "led along the gold path": ALL}
+ROWS: Mapping[str, int] = {"without the gold path": 0, "given the gold path": ALL}
 """Row → how many hops are those of the gold graph."""
 
 
@@ -47,7 +47,7 @@ def row(name: str) -> dict[str, dict[str, float]]:
     """Map 2 and 3 hops, and each shape of question in them, to the mean scores of a row."""
     model, _ = load(NAME)
     found = defaultdict[str, list[dict[str, float]]](list)
-    for group, some in new_compositions().items():
+    for group, some in unseen_compositions().items():
         for question in some:
             result = scores(model, question, ROWS[name])
             found[group].append(result)
@@ -56,9 +56,9 @@ def row(name: str) -> dict[str, dict[str, float]]:
             for key, some in found.items()}
 
 
-def what_fails(alone: float, led: float) -> str:
-    """The rule, applied to the accuracy alone and led along the gold path."""
-    repaired = (led - alone) / (1 - alone) if alone < 1 else 0.0
+def what_fails(without: float, given: float) -> str:
+    """The rule, applied to the accuracy without the gold path and given it."""
+    repaired = (given - without) / (1 - without) if without < 1 else 0.0
     return "the path" if repaired > 1 / 2 else "the answer span" if repaired < 1 / 10 else "both"
 
 
@@ -66,5 +66,6 @@ def measure(parts: Parts) -> dict[str, Any]:
     """``rows``: row → 2 and 3 hops, and each shape → mean `scores`; ``fails``: the same keys → what fails by the
     rule."""
     rows = {name: run for (name,), run in parts(row, [(name,) for name in ROWS]).items()}
-    alone, led = rows.values()
-    return {"rows": rows, "fails": {group: what_fails(alone[group]["exact"], led[group]["exact"]) for group in alone}}
+    without, given = rows.values()
+    return {"rows": rows,
+            "fails": {group: what_fails(without[group]["exact"], given[group]["exact"]) for group in without}}

@@ -2,8 +2,8 @@
 
 *Iterated word overlap* starts at the page that the question names. On each page it takes the sentence that shares the
 most distinct words with the question, among those with a name, year or number that neither the question nor the path
-has named, and goes on to the first of these; it is given the number of hops. Both baselines answer the known routes of
-`studies.ch14.compared` and the new compositions.
+has named, and goes on to the first of these; it is given the number of hops. Both baselines answer the seen
+compositions of `studies.ch14.compared` and the unseen compositions.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from typing import Any
 from plmlab.chapters.ch14.answering import Outcome, outcome
 from plmlab.chapters.ch14.bm25_baseline import normalized_words
 from plmlab.chapters.ch14.compared import HOPPING
-from plmlab.chapters.ch14.test_set import new_compositions
+from plmlab.chapters.ch14.test_set import unseen_compositions
 from plmlab.chapters.ch14.training import pages
 from plmlab.models.cogqa_search import Clue
 from plmlab.recipes import Parts
@@ -24,7 +24,7 @@ from studies.ch14.templates import learn_table, template_outcome
 
 FEW = 300
 """Training questions of each kind for the smaller table of templates."""
-BASELINES = ("template table", f"template table, {FEW} + {FEW} questions", "iterated word overlap", "retrieval alone")
+BASELINES = ("template table", f"template table, {FEW} questions per kind", "iterated word overlap", "retrieval only")
 
 
 def iterated_overlap(question: Question, split: str) -> Outcome:
@@ -60,11 +60,11 @@ def answering(name: str) -> Callable[[Question, str], Outcome]:
 
 
 def baseline(name: str) -> dict[str, dict[str, dict[str, float]]]:
-    """``known routes`` and ``new compositions``: group → the results of `mean_scores`."""
+    """``seen compositions`` and ``unseen compositions``: group → the results of `mean_scores`."""
     answer = answering(name)
-    return {"known routes": by_group(answer, HOPPING),
-            "new compositions": {group: mean_scores([answer(one, "combinations") for one in some])
-                                 for group, some in new_compositions().items()}}
+    return {"seen compositions": by_group(answer, HOPPING),
+            "unseen compositions": {group: mean_scores([answer(one, "combinations") for one in some])
+                                 for group, some in unseen_compositions().items()}}
 
 
 def measure(parts: Parts) -> dict[str, Any]:

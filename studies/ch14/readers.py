@@ -18,7 +18,7 @@ from plmlab.chapters.ch14.single_pass import (
     every_sentence,
     input_length,
     input_sentences,
-    top_text,
+    retrieved_text,
     truncated,
 )
 from plmlab.chapters.ch14.training import pages
@@ -31,7 +31,7 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.questions.bank import Question
 from studies.ch14.learning import sample_questions
 
-InputPages = Literal["gold pages", "top pages"]
+InputPages = Literal["gold pages", "retrieved pages"]
 
 
 def gold_text(question: Question, split: str, time: int, rng: Random) -> Text:
@@ -48,7 +48,7 @@ def gold_text(question: Question, split: str, time: int, rng: Random) -> Text:
 
 def input_text(kind: InputPages, question: Question, split: str, time: int, rng: Random) -> Text:
     """The input text of a baseline of either kind."""
-    return gold_text(question, split, time, rng) if kind == "gold pages" else top_text(question, split, time)
+    return gold_text(question, split, time, rng) if kind == "gold pages" else retrieved_text(question, split, time)
 
 
 def example(question: Question, articles: ArticlePages, text: Text) -> Example:

@@ -11,8 +11,8 @@ template that does not occur in training.
 
 The table was added at a reader's request, after the results of the trained models and of a first version of the table
 were known. The rule, written before this run: if its joint F1 is at least CogQA's mean for every number of hops, the
-test set of known routes measures whether the templates of its questions are known, and cannot show that CogQA finds its
-way; the new compositions are then the main test set.
+test set of seen compositions measures whether the templates of its questions are known, and cannot show that CogQA
+finds its way; the unseen compositions are then the main test set.
 """
 
 from collections import Counter, defaultdict

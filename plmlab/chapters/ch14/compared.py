@@ -9,16 +9,16 @@ from plmlab.chapters.ch14.test_set import SPLITS, questions
 from plmlab.tables import spreads
 from plmlab.world.questions.bank import Question
 
-BOTH, GOLD, TOP = "both systems", "one pass over gold pages", "one pass over top pages"
+BOTH, GOLD, TOP = "both systems", "single-pass reader, gold pages", "single-pass reader, retrieved pages"
 MARGIN = 0.02
 """Minimum difference in score for one to count as above the other."""
 HOPPING = ("one hop", "2 hops", "3 hops")
 
 
 def score_rows(numbers: Mapping[str, Any], measure: str) -> dict[str, list[str]]:
-    """Model or baseline → a score in percent on the known routes by hops, then on the new compositions; "–" if not
-    measured. ``numbers`` are the chapter's recorded results."""
-    arms, new = numbers["compared"]["arms"], numbers["compared"]["new compositions"]
+    """Model or baseline → a score in percent on the seen compositions by hops, then on the unseen compositions; "–" if
+    not measured. ``numbers`` are the chapter's recorded results."""
+    arms, new = numbers["compared"]["arms"], numbers["compared"]["unseen compositions"]
     rows = {name: [*spreads(arms[arm]["groups"][group][measure] for group in HOPPING),
                    *(spreads(new[arm][group][measure] for group in HOPPING[1:]) if arm in new else "––")]
             for name, arm in (("CogQA", BOTH), (TOP, TOP), (GOLD, GOLD))}

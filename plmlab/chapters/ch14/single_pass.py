@@ -1,8 +1,8 @@
 """The single-pass baseline, which takes all pages as one input: the input for a question of the world, and the answer
 span in this input.
 
-The *top pages* are the pages named in the question, where CogQA starts as well, followed by the pages with the highest
-BM25 scores, in descending order, until the input is full.
+The *retrieved pages* are the pages named in the question, where CogQA starts as well, followed by the pages with the
+highest BM25 scores, in descending order, until the input is full.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,8 +37,8 @@ def search(split: str) -> Search:
     return Search(pages(split))
 
 
-def top_text(question: Question, split: str, time: int) -> Text:
-    """The sentences of the top pages of a question, truncated to ``time`` positions."""
+def retrieved_text(question: Question, split: str, time: int) -> Text:
+    """The sentences of the retrieved pages of a question, truncated to ``time`` positions."""
     articles = pages(split)
     titles = dict.fromkeys((*articles.named(articles.ids(question.words)), *search(split).titles(question, TOP)))
     return truncated(question, articles, every_sentence(articles, titles), time)

@@ -38,7 +38,7 @@ def questions(split: str) -> dict[str, tuple[Question, ...]]:
 
 
 @cache
-def new_compositions() -> dict[str, tuple[Question, ...]]:
+def unseen_compositions() -> dict[str, tuple[Question, ...]]:
     """For 2 and 3 hops, the questions with a combination of relations that no training question has, although each
     relation occurs in other combinations in training."""
     pool = [*world.full().questions("bridge", "combinations", 0)]

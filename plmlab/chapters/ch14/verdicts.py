@@ -14,7 +14,7 @@ SIMPLER = ("System 1", "random candidate", "deepest candidate")
 
 
 def leads(numbers: Numbers, measure: str) -> list[float]:
-    """Mean difference between CogQA's joint F1 and a measure of the baseline on top pages, by number of hops. The
+    """Mean difference between CogQA's joint F1 and a measure of the baseline on retrieved pages, by number of hops. The
     measure is the baseline's ``joint f1``, or its ``f1``, which is the joint F1 that the baseline would have if all its
     supporting sentences were correct."""
     ours, theirs = (numbers["arms"][name]["groups"] for name in (BOTH, TOP))
@@ -61,9 +61,10 @@ def error_shares(numbers: Numbers, group: str) -> dict[str, float]:
     or the wrong candidate is chosen."""
     full, first, every = (one[group] for one in (numbers["arms"][BOTH]["groups"], *numbers["gold hops"].values()))
     among = {name: results["among"]["mean"] for name, results in (("full", full), ("first", first), ("every", every))}
-    return {"no answer found": 1 - among["every"], "a later hop": among["every"] - among["first"],
-            "the first hop": among["first"] - among["full"], "the choice": among["full"] - full["exact"]["mean"],
-            "right": full["exact"]["mean"]}
+    correct = full["exact"]["mean"]
+    return {"error: answer span not found": 1 - among["every"], "error at a later hop": among["every"] - among["first"],
+            "error at the first hop": among["first"] - among["full"],
+            "error: wrong candidate selected": among["full"] - correct, "correct": correct}
 
 
 def on_wikipedia(rows: list[Mapping[str, Any]]) -> str:

@@ -46,20 +46,20 @@ class Told(Parts):
     def no_message_passing(self, folder: str, lr: float, seed: int) -> dict[str, Any]:
         return {group: {"exact": 0.9 + seed / 100} for group in GROUPS}
 
-    def on_new_compositions(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
+    def on_unseen_compositions(self, folder: str, name: str, lr: float, seed: int) -> dict[str, Any]:
         return {"2 hops": {"exact": len(name) + lr + seed}}
 
     def comparisons(self, folder: str, lr: float, seed: int) -> dict[str, float]:
         return {"the same?": 0.5 + seed / 10}
 
-    def retrieval_alone(self) -> dict[str, Any]:
+    def retrieval_only(self) -> dict[str, Any]:
         return {"one hop": {"exact": 0.3}}
 
     def baseline(self, name: str) -> str:
         return f"scores of {name}"
 
     def row(self, name: str) -> dict[str, dict[str, float]]:
-        return {"2 hops": {"exact": 0.1}, "3 hops": {"exact": 0.7 if name.startswith("led") else 0.1}}
+        return {"2 hops": {"exact": 0.1}, "3 hops": {"exact": 0.7 if name.startswith("given") else 0.1}}
 
     def group_means(self, group: str) -> dict[str, float]:
         return {"choice": len(group)}
@@ -90,7 +90,7 @@ def test_the_recipe_puts_its_experiments_together() -> None:
     assert threshold["least"] == 0.1 and threshold["groups"]["one hop"]["exact"]["low"] == pytest.approx(0.1)
     assert told["no message passing"]["one hop"]["exact"]["values"] == [0.9, 0.91, 0.92]
     for name, lr in ((BOTH, learning.RATE), (GOLD, 1e-2)):
-        new = told["new compositions"][name]["2 hops"]["exact"]
+        new = told["unseen compositions"][name]["2 hops"]["exact"]
         assert new["values"] == [len(name) + lr + seed for seed in arms.SEEDS]
     assert told["comparisons"]["the same?"]["values"] == [0.5, 0.6, 0.7]
     assert dict(threshold["development"])[0.1] == pytest.approx(2.0)
@@ -154,7 +154,7 @@ def test_without_messages_each_node_is_judged_by_itself() -> None:
     assert moved
 
 
-def test_new_compositions_are_asked_nowhere_else() -> None:
+def test_unseen_compositions_are_asked_nowhere_else() -> None:
     known = {one.shape for kind in set(training.KINDS) for one in training.training_rows(kind)}
-    for name, some in test_set.new_compositions().items():
+    for name, some in test_set.unseen_compositions().items():
         assert len(some) == 100 and all(test_set.group(one) == name and one.shape not in known for one in some)

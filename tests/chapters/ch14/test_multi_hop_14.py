@@ -35,7 +35,7 @@ def test_a_table_answers_the_questions_that_it_has_learned_from() -> None:
     assert correct > 0.8 * len(some)
     perfect = next(one for one in some if templates.template_outcome(table, one, "train").answer.exact)
     assert templates.template_outcome(table, perfect, "train").supporting.exact
-    for few in test_set.new_compositions().values():
+    for few in test_set.unseen_compositions().values():
         assert not any(table.path(question, pages("combinations")) for question in few[:10])
     assert table.path(test_set.questions("test")["yes-no"][0], pages("test")) == []
 
@@ -59,7 +59,7 @@ def test_what_fails(alone: float, led: float, said: str) -> None:
 
 def test_led_along_the_gold_path_the_answers_page_is_read() -> None:
     model, _ = load("cogqa-world")
-    for some in test_set.new_compositions().values():
+    for some in test_set.unseen_compositions().values():
         for question in some[:3]:
             alone, led = (gold_path.scores(model, question, hops) for hops in gold_path.ROWS.values())
             assert led["read"] == 1 and led["read"] >= alone["read"] and led["exact"] <= led["among"]

@@ -51,7 +51,7 @@ def test_gold_texts_hold_what_is_needed_and_nothing_of_other_pages() -> None:
 def test_top_pages_begin_with_those_that_the_question_names() -> None:
     without = 0
     for question in ASKED:
-        text, told = single_pass.top_text(question, "test", TIME), pages("test")
+        text, told = single_pass.retrieved_text(question, "test", TIME), pages("test")
         named = dict.fromkeys(told.named(told.ids(question.words)))
         assert list(dict.fromkeys(clue.title for clue in text))[:len(named)] == [*named]
         without += int(readers.example(question, told, text).labels["start"]) == IGNORE

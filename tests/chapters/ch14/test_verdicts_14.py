@@ -66,7 +66,8 @@ def test_losses_add_up_from_all_questions_to_those_that_are_right() -> None:
     numbers = {"arms": {BOTH: {"groups": group(0.7, 0.8)}},
                "gold hops": {"1": group(0.8, 0.85), "9": group(0.95, 0.97)}}
     assert verdicts.error_shares(numbers, "3 hops") == pytest.approx({
-        "no answer found": 0.03, "a later hop": 0.12, "the first hop": 0.05, "the choice": 0.1, "right": 0.7})
+        "error: answer span not found": 0.03, "error at a later hop": 0.12, "error at the first hop": 0.05,
+        "error: wrong candidate selected": 0.1, "correct": 0.7})
 
 
 @pytest.mark.parametrize(("one_hop", "bridges", "said"), [
@@ -82,9 +83,9 @@ def test_what_carries_over_to_wikipedia(one_hop: tuple[int, ...], bridges: tuple
 def test_rows_of_the_chapters_tables() -> None:
     groups = {name: {"exact": told(0.4, 0.5, 0.6)} for name in ("one hop", "2 hops", "3 hops")}
     numbers = {"compared": {"arms": {name: {"groups": groups} for name in (BOTH, TOP, compared.GOLD)},
-                            "new compositions": {BOTH: groups, compared.GOLD: groups}},
-               "multi-hop baselines": {"a table": {"known routes": {"one hop": {"exact": 0.99}},
-                                                   "new compositions": {"2 hops": {"exact": 0.0}}}}}
+                            "unseen compositions": {BOTH: groups, compared.GOLD: groups}},
+               "multi-hop baselines": {"a table": {"seen compositions": {"one hop": {"exact": 0.99}},
+                                                   "unseen compositions": {"2 hops": {"exact": 0.0}}}}}
     rows = compared.score_rows(numbers, "exact")
     assert rows["CogQA"] == ["50 (40–60)"] * 5 and rows[TOP] == [*["50 (40–60)"] * 3, "–", "–"]
     assert rows["a table"] == ["99", "0"]
