@@ -1,6 +1,6 @@
 """Recorded results of chapter 10 as rows of tables and lines of plots: accuracy on answers by distance, and losses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -13,6 +13,9 @@ BINS = tuple(map(str, range(BIN, MAX_DISTANCE + 1, BIN)))
 """The keys of accuracies by distance: the largest distance of each bin."""
 DISTANCES = tuple(f"{int(largest) - BIN + 1}–{largest}" for largest in BINS)
 """The same bins as column names."""
+OTHER_POSITIONS = {"absolute": "absolute, restarting", "continued": "absolute, continuing",
+                   "no positions": "no positions"}
+"""The variants with a memory but without relative positions, with their names in tables."""
 
 
 def accuracy_cells(right: Mapping[str, Any]) -> list[str]:
@@ -44,18 +47,19 @@ def context_variants(numbers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]
 def rule_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     """Rows of the rule without a network, in the context of each of the `context_variants`."""
     rules = numbers["distances"]["rule"]
-    return {f"rule, context: {name}": accuracy_cells(rules[key])
+    return {f"rule-based baseline: {name}": accuracy_cells(rules[key])
             for name, key in zip(context_variants(numbers), ("memory", "none", "window", "sliding"), strict=True)}
 
 
 def position_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     """Rows of the positional encodings: accuracy on facts 17 to 64 positions back, loss on answers, loss per word."""
-    runs = numbers["longer"]["arms"]
+    runs, positions = numbers["longer"]["arms"], numbers["positions"]["arms"]
+    again = numbers["positions"]["second rate"]
     results = {
         "with a memory: relative": runs["memory"]["in order"],
-        "with a memory: absolute, restarting (rate 0.005)": runs["absolute"]["in order"],
-        "with a memory: absolute, continuing (rate 0.005)": runs["continued"]["in order"],
-        "with a memory: no positions (rate 0.005)": runs["no positions"]["in order"],
+        **{f"with a memory: {name} (rate {positions[arm]['lr']})": positions[arm]
+           for arm, name in OTHER_POSITIONS.items()},
+        f"with a memory: absolute, continuing (rate {again['lr']})": again,
         "segments of 16: relative": runs["none"]["in order"],
         "segments of 16: absolute": runs["absolute, none"]["in order"],
         "sliding window of 80: relative": runs["window"]["windows"],
@@ -64,18 +68,18 @@ def position_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
             for name, one in results.items()}
 
 
-def rate_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Rows of the pilot runs of absolute positions, by learning rate: the loss on development answers."""
-    names = {"absolute": "absolute, restarting", "continued": "absolute, continuing"}
-    losses = {arm: {rate: -score for rate, score in rates} for arm, rates in numbers["positions"]["rates"].items()}
-    return {names[arm]: [f"{losses[arm][rate]:.2f}" if rate in losses[arm] else "–" for rate in losses["absolute"]]
-            for arm in losses}
+def rate_rows(numbers: Mapping[str, Any], rates: Sequence[float]) -> dict[str, list[str]]:
+    """Rows of the pilot runs of absolute positions and of none, by learning rate: accuracy on development answers 17
+    to 64 positions back, in percent; "–" if a rate was not tried."""
+    scores = {arm: dict(numbers["positions"]["arms"][arm]["rates"]) for arm in OTHER_POSITIONS}
+    return {name: [f"{100 * scores[arm][rate]:.0f}" if rate in scores[arm] else "–" for rate in rates]
+            for arm, name in OTHER_POSITIONS.items()}
 
 
 def long_text_rows(numbers: Mapping[str, Any]) -> dict[str, list[str]]:
     """Rows of texts of twice the length: accuracy, and loss per word, in the first and in the second half."""
     results = {"relative (1,200 updates)": numbers["distances"]["other modes"]["memory"]["halves"],
-               "absolute, continuing (3,600)": numbers["longer"]["arms"]["continued"]["halves"]}
+               "absolute, continuing (3,600)": numbers["positions"]["arms"]["continued"]["halves"]}
     return {name: [*spreads([half["first"]["right"], half["second"]["right"]]),
                    *spreads([half["first"]["all"], half["second"]["all"]], 2)] for name, half in results.items()}
 

@@ -118,3 +118,10 @@ def gradient_of_first_segment(kind: type[TransformerXL]) -> float:
     gradient = model.embeddings.token.weight.grad
     assert gradient is not None
     return float(gradient[:4].norm())
+
+
+def affects_last_position(model: TransformerXL, text: Int[Tensor, "1 time"], changed: Int[Tensor, "1 time"]) -> bool:
+    """Whether the last position's output, processed in segments, differs between a text and its changed version."""
+    with torch.no_grad():
+        before, after = (model.hidden_states(Batch.continuing(row, 0))[0, -1] for row in (text, changed))
+    return not torch.allclose(before, after, atol=1e-5)

@@ -109,17 +109,19 @@ def result(accuracies: tuple[float, ...], losses: tuple[float, ...]) -> dict[str
 def test_positions_have_rates_of_their_own(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """The best rate is the one that the development score prefers; the runs have other seeds than the pilot."""
     monkeypatch.setattr(positions, "LONGER", 2)
-    study = replace(positions.STUDY, updates=(2,), seeds=SEEDS, development=best_at_1e_3, nothing=-math.inf)
+    some = {arm: rates for arm, rates in positions.STUDY.arms.items() if arm != ("no positions",)}
+    study = replace(positions.STUDY, arms=some, updates=(2,), seeds=SEEDS, development=best_at_1e_3, nothing=-math.inf)
     monkeypatch.setattr(positions, "STUDY", study)
     assert not set(study.pilots) & set(positions.SEEDS)
-    told = positions.measure(parts, result((0.9, 0.9), (0.1, 0.1)), study)
-    first = positions.pilots(parts, {"absolute": (3e-4, 1e-3)}, study)
-    assert first == {"updates": 2, "rates": {"absolute": [(3e-4, pytest.approx(-7e-4)), (1e-3, 0)]}}
-    assert positions.FIRST.development is trained.development and positions.FIRST.name != positions.STUDY.name
-    assert told["updates"] == 2 and told["criteria"]["drop"] and set(told["arms"]) == set(positions.RATES)
+    told = positions.measure(parts, result((0.9, 0.9), (0.1, 0.1)), study, replace(study, name="again"))
+    assert told["updates"] == 2 and told["criteria"]["drop"] and {*told["arms"]} == {"absolute", "continued"}
     for name, arm in told["arms"].items():
         assert arm["lr"] == 1e-3 and [rate for rate, _ in arm["rates"]] == [3e-4, 1e-3, 3e-3]
         assert arm["answers"]["seeds"] == [0, 1] and ("halves" in arm) == (name == "continued")
+    second = told["second rate"]
+    assert second["lr"] == positions.SECOND_RATE and second["rates"] == told["arms"]["continued"]["rates"]
+    assert second["answers"] == told["arms"]["continued"]["answers"], "here, the second rate is the best one"
+    assert told["criteria, second rate"] == told["criteria"]
 
 
 @pytest.mark.parametrize(("continued", "drop", "reason", "verdict"), [

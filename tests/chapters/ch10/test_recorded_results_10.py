@@ -22,7 +22,7 @@ def number(cell: str) -> float:
 def test_variants_and_rules_have_the_contexts_of_their_names() -> None:
     """A rule knows what its context contains: 80 positions, a segment, chunks of 80, and 80 that slide."""
     variants, rules = recorded_results.context_variants(NUMBERS), recorded_results.rule_rows(NUMBERS)
-    assert list(rules) == [f"rule, context: {name}" for name in variants]
+    assert list(rules) == [f"rule-based baseline: {name}" for name in variants]
     memory, none, chunks, sliding = ([number(cell) for cell in row] for row in rules.values())
     assert max(none[1:]) < 15 and memory[3] > 95 and sliding[3] > 95 and 40 < chunks[3] < 70
     assert memory[4] < 65 < sliding[4] and max(memory[5], sliding[5]) < 15
@@ -33,16 +33,17 @@ def test_variants_and_rules_have_the_contexts_of_their_names() -> None:
 
 def test_rows_are_those_of_the_record() -> None:
     rows = recorded_results.position_rows(NUMBERS)
-    runs = NUMBERS["longer"]["arms"]
-    restarting, continued = (runs[name]["in order"] for name in ("absolute", "continued"))
-    assert number(rows["with a memory: absolute, restarting (rate 0.005)"][2]) == round(restarting["all"]["mean"], 2)
-    assert number(rows["with a memory: absolute, continuing (rate 0.005)"][1]) == round(
-        continued["answers"]["mean"], 2)
+    runs, positions = NUMBERS["longer"]["arms"], NUMBERS["positions"]["arms"]
+    assert number(rows["with a memory: absolute, restarting (rate 0.001)"][2]) == round(positions["absolute"]["all"]["mean"], 2)
+    for lr, run in ((0.003, positions["continued"]), (0.001, NUMBERS["positions"]["second rate"])):
+        cell = rows[f"with a memory: absolute, continuing (rate {lr})"][1]
+        assert number(cell) == round(run["answers"]["mean"], 2)
     near = recall_task.near_accuracy(runs["window"]["windows"]["right"])["mean"]
     assert number(rows["sliding window of 80: relative"][0]) == round(100 * near)
     for name, arm in (("absolute, restarting", "absolute"), ("absolute, continuing", "continued")):
-        losses = [f"{-loss:.2f}" for _, loss in NUMBERS["positions"]["rates"][arm]]
-        assert [cell for cell in recorded_results.rate_rows(NUMBERS)[name] if cell != "–"] == losses
+        tried = dict(positions[arm]["rates"])
+        *cells, untried = recorded_results.rate_rows(NUMBERS, (*tried, 7.0))[name]
+        assert cells == [f"{100 * score:.0f}" for score in tried.values()] and untried == "–"
     lengths = recorded_results.context_length_rows(NUMBERS)
     assert [row[0] for row in lengths.values()] == [80, 144, 16, 80, 80]
     wiki = recorded_results.wikipedia_rows(NUMBERS)

@@ -13,6 +13,7 @@ from plmlab.chapters.ch10.variants import (
     ContinuedPositionTransformerXL,
     NoPositionTransformerXL,
     TransformerXLWithGradient,
+    affects_last_position,
 )
 from plmlab.example import Batch
 from plmlab.interpret import watch
@@ -214,3 +215,13 @@ def test_who_reads_whole_texts_only_says_so(cls: type[TransformerXL]) -> None:
     model = made(cls)
     with pytest.raises(ValueError, match="from its beginning"):
         model.hidden_states(Batch.continuing(text(4), 0), model.start().memories)
+
+
+def test_only_positions_within_reach_affect_the_last() -> None:
+    """One layer, segments of 4 and a memory of 4: of ten positions the last, 9, attends to those from 4 on."""
+    torch.manual_seed(0)
+    model = TransformerXL(TransformerXLConfig(30, segment=4, memory=4, layers=1, model=16, heads=2, inner=64,
+                                              dropout=0.0)).eval()
+    text = torch.arange(10)[None]
+    reached = [affects_last_position(model, text, torch.where(text == at, 20, text)) for at in range(10)]
+    assert reached == [at >= 4 for at in range(10)] and not affects_last_position(model, text, text)
