@@ -1,5 +1,5 @@
 """Sentence-order prediction (SOP, 句序预测): are two consecutive segments in their original order? ALBERT's second
-pretraining task, in place of next-sentence prediction."""
+pretraining task, instead of next-sentence prediction."""
 
 import dataclasses
 from collections.abc import Sequence
