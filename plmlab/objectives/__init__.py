@@ -6,7 +6,7 @@ from plmlab.objectives.blanks import blank_infilling, document_infilling, senten
 from plmlab.objectives.causal import causal, segmented
 from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
 from plmlab.objectives.layouts import cls_first, cls_last
-from plmlab.objectives.masked import always_mask, bert_80_10_10, masked
+from plmlab.objectives.masked import always_mask, bert_80_10_10, electra_85_15, masked
 from plmlab.objectives.masked_and_permuted import masked_and_permuted
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.objectives.permuted import permuted, permuted_targets
@@ -37,6 +37,7 @@ __all__ = [
     "cls_first",
     "cls_last",
     "document_infilling",
+    "electra_85_15",
     "gpt_classification",
     "left_to_right",
     "mask_mixture",
