@@ -4,6 +4,7 @@ targets."""
 from plmlab.objectives.bidirectional_lm import bidirectional_lm
 from plmlab.objectives.blanks import blank_infilling, document_infilling, sentence_infilling
 from plmlab.objectives.causal import causal, segmented
+from plmlab.objectives.entities_masked import entities_masked
 from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
 from plmlab.objectives.layouts import cls_first, cls_last
 from plmlab.objectives.masked import always_mask, bert_80_10_10, electra_85_15, masked
@@ -22,6 +23,8 @@ from plmlab.objectives.reader_inputs import reader_input
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
 from plmlab.objectives.sentence_order import sentence_order
 from plmlab.objectives.sequences import sequence_to_sequence
+from plmlab.objectives.spans_masked import always_mask_span, span_80_10_10, spans_masked
+from plmlab.objectives.whole_words import whole_words
 from plmlab.objectives.window import window
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "Choice",
     "Objective",
     "always_mask",
+    "always_mask_span",
     "bert_80_10_10",
     "bidirectional_lm",
     "blank_infilling",
@@ -38,6 +42,7 @@ __all__ = [
     "cls_last",
     "document_infilling",
     "electra_85_15",
+    "entities_masked",
     "gpt_classification",
     "left_to_right",
     "mask_mixture",
@@ -55,7 +60,10 @@ __all__ = [
     "sentence_order",
     "sequence_classification",
     "sequence_to_sequence",
+    "span_80_10_10",
     "span_qa",
+    "spans_masked",
     "token_classification",
+    "whole_words",
     "window",
 ]
