@@ -20,6 +20,7 @@ from plmlab.objectives.prefix import (
 )
 from plmlab.objectives.reader_inputs import reader_input
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
+from plmlab.objectives.sentence_order import sentence_order
 from plmlab.objectives.sequences import sequence_to_sequence
 from plmlab.objectives.window import window
 
@@ -51,6 +52,7 @@ __all__ = [
     "right_to_left",
     "segmented",
     "sentence_infilling",
+    "sentence_order",
     "sequence_classification",
     "sequence_to_sequence",
     "span_qa",
