@@ -1,6 +1,7 @@
 """ELECTRA: what the discriminator is told, what the generator learns from, and what the two networks share."""
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -161,20 +162,26 @@ def tokenizer() -> Tokenizer:
     return Tokenizer.words([SENTENCES[12], SENTENCES[30]], 100)
 
 
-def trained(tokenizer: Tokenizer, **options: object) -> tuple[ELECTRAPretraining, list[float]]:
+def trained(tokenizer: Tokenizer, steps: int = 4, **options: object) -> tuple[ELECTRAPretraining, list[float]]:
     torch.manual_seed(0)
     model = ELECTRAPretraining(replace(SMALL, vocab=len(tokenizer), time=40))
     objective = model_type("electra-pretraining").pretraining.objective
     batches = examples([SENTENCES[12], SENTENCES[30]], tokenizer, objective, 4, 0, 30)
-    return model, fit(model, batches, steps=4, lr=1e-3, show=False, **options).losses
+    return model, fit(model, batches, steps=steps, lr=1e-3, decay="none", show=False, **options).losses
 
 
-def test_samples_are_the_same_after_a_stop_and_beside_an_evaluation(tokenizer: Tokenizer, tmp_path) -> None:
+@pytest.mark.parametrize("way", ["evaluated", "stopped"])
+def test_samples_are_the_same_after_a_stop_and_beside_an_evaluation(way: str, tokenizer: Tokenizer, tmp_path: Path,
+                                                                    ) -> None:
     """Their random state is saved with the run, and an evaluation, which samples too, leaves it as it was."""
     model, losses = trained(tokenizer)
-    objective = model_type("electra-pretraining").pretraining.objective
-    batches = examples([SENTENCES[12]], tokenizer, objective, 2, 7, 30)
-    other, again = trained(tokenizer, evaluate=[batches(0)], evaluate_every=1)
+    if way == "evaluated":
+        batches = examples([SENTENCES[12]], tokenizer, masked, 2, 7, 30)
+        other, again = trained(tokenizer, evaluate=[batches(0)], evaluate_every=1)
+    else:
+        trained(tokenizer, 2, save_to=tmp_path / "run")
+        torch.manual_seed(99)
+        other, again = trained(tokenizer, save_to=tmp_path / "run", resume="longer")
     assert again == losses
     for one, two in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(one, two)
