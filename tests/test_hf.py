@@ -281,7 +281,7 @@ def test_what_our_models_do_not_do_is_refused_not_ignored(make, message: str) ->
 def test_what_has_no_counterpart() -> None:
     with pytest.raises(ValueError, match=r"Transformer has no counterpart.* one of BERT, BERTPretraining, .*GPT, GPT2"):
         to_hf(Transformer(TransformerConfig.tiny(20)))
-    with pytest.raises(ValueError, match=r"TokenClassifier with a UniLM has no counterpart.* with BERT, XLNet, MPNet, RoBERTa, ALBERT, ELECTRA"):
+    with pytest.raises(ValueError, match=r"TokenClassifier with a UniLM has no counterpart.* with BERT, .*, ELECTRA"):
         to_hf(TokenClassifier.from_pretrained(UniLM(UniLMConfig.tiny(60))))
 
 
