@@ -149,7 +149,7 @@ def sample(logits: Float[Tensor, "token vocab"]) -> Int[Tensor, "token"]:
     """Sample a token from the generator's distribution at each target position, with torch's global random state. No
     gradient flows through a sample, so that the generator is not trained to deceive the discriminator, unlike in a
     GAN."""
-    return torch.multinomial(logits.softmax(-1), 1)[:, 0]
+    return torch.multinomial(logits.softmax(-1, dtype=torch.float32), 1)[:, 0]
 
 
 def replace_tokens(batch: Batch, samples: Int[Tensor, "token"]) -> tuple[Batch, Bool[Tensor, "batch time"]]:
