@@ -190,3 +190,15 @@ class Trace:
                 suffix = f".{name} {'×'.join(map(str, weight.shape))}"
                 weights.setdefault(self.role(path) + suffix, []).append((path + suffix).lstrip("."))
         return weights
+
+    def shared(self) -> dict[tuple[str, ...], list[str]]:
+        """Roles → paths of each module with weights that occurs several times in the model, except modules inside such
+        a module."""
+        paths: dict[nn.Module, list[str]] = {}
+        for path, module in self.model.named_modules(remove_duplicate=False):
+            if any(True for _ in module.parameters()):
+                paths.setdefault(module, []).append(path)
+        groups = [group for group in paths.values() if len(group) > 1]
+        outer = tuple(f"{path}." for group in groups for path in group)
+        return {tuple(dict.fromkeys(map(self.role, group))): group for group in groups
+                if not all(path.startswith(outer) for path in group)}

@@ -114,6 +114,19 @@ def test_xlnet_differs_from_bert_as_its_paper_says() -> None:
     assert "feed_forward (forward)" in both and "pool" not in both
 
 
+@pytest.mark.parametrize(("name", "other", "line"), [
+    ("albert", "bert", "albert: shared weights: layers.0…3 are one module"),
+    ("bert", "albert", "albert: shared weights: layers.0…3 are one module"),
+    ("electra-pretraining", "bert", "electra-pretraining: shared weights: discriminator.encoder.embeddings.token, "
+                                    "generator.encoder.embeddings.token are one module"),
+])
+def test_weights_that_are_shared_are_told(name: str, other: str, line: str) -> None:
+    """The code of both is the same; and nothing is told where both share."""
+    assert line in " ".join(compare(name, other).replace("\n# ", " ").split())
+    assert "shared" not in compare("albert-pretraining", "albert").split("====")[0]
+    assert "layers.0…3 are one module" in page_of("albert")
+
+
 def test_a_part_is_compared_wherever_it_stands() -> None:
     """A GPT's layers lie deeper in a classifier, and are the same; PyTorch's own modules differ by their weights."""
     assert set(shown(compare("gpt-classifier", "gpt2"))) == {

@@ -74,7 +74,7 @@ class ELECTRAPretrainingConfig(ELECTRAConfig):
 
 @model("electra", ELECTRAConfig, ENCODER)
 class ELECTRA(BERT):
-    """ELECTRA encoder, of the discriminator or of the generator: BERT whose embeddings can have a width of their
+    """ELECTRA encoder: that of the discriminator or of the generator, a BERT whose embeddings can have a width of their
     own."""
 
     embeddings_class = FactorizedEmbeddings
@@ -116,7 +116,7 @@ class ELECTRADiscriminator(nn.Module):
 @model("electra-pretraining", ELECTRAPretrainingConfig, ENCODER, Pretraining(
     "electra", rtd_input, Tokenizer.wordpiece, added=2, pairs=without_nsp(rtd_input), likelihood=False))
 class ELECTRAPretraining(nn.Module):
-    """Generator and discriminator, trained together by replaced-token detection (§3.1, fig. 2)."""
+    """ELECTRA's generator and discriminator: trained together by replaced-token detection (§3.1, fig. 2)."""
 
     def __init__(self, config: ELECTRAPretrainingConfig) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ def sample(logits: Float[Tensor, "token vocab"]) -> Int[Tensor, "token"]:
     """Sample a token from the generator's distribution at each target position, with torch's global random state. No
     gradient flows through a sample, so that the generator is not trained to deceive the discriminator, unlike in a
     GAN."""
-    return torch.multinomial(logits.softmax(-1), 1)[:, 0]
+    return torch.multinomial(logits.softmax(-1, dtype=torch.float32), 1)[:, 0]
 
 
 def replace_tokens(batch: Batch, samples: Int[Tensor, "token"]) -> tuple[Batch, Bool[Tensor, "batch time"]]:

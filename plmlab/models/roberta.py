@@ -64,6 +64,6 @@ class RoBERTa(BERT):
 @model("roberta-pretraining", RoBERTaConfig, ENCODER,
        Pretraining("roberta", masked, Tokenizer.bpe, added=2, pairs=without_nsp(masked)))
 class RoBERTaPretraining(MaskedLM):
-    """RoBERTa with the masked-LM head, its only pretraining head."""
+    """RoBERTa with its pretraining head: masked language modelling."""
 
     encoder_class = RoBERTa
