@@ -1,4 +1,4 @@
-"""ERNIE 1.0 equals ``ErnieForPreTraining`` of transformers without task-type embeddings, through BERT's weight links."""
+"""ERNIE 1.0 is ``ErnieForPreTraining`` of transformers without task-type embeddings, through the links of BERT."""
 
 import pytest
 from alike import same, shaken
@@ -14,7 +14,7 @@ from plmlab.models.ernie import ERNIEPretraining
 @pytest.mark.parametrize("size", SIZES)
 def test_without_task_types_it_is_ours(size: dict, lengths: list[int]) -> None:
     theirs = shaken(ErnieForPreTraining(ErnieConfig(**size, use_task_id=False)))
-    ours = ERNIEPretraining(our_size(theirs.config))
+    ours = ERNIEPretraining(our_size(theirs.config)).eval()
     links = [*within("encoder", [*BERTS.links(ours.config), *BERTS.pooler]), *BERTS.head, *BERTS.others]
     filled(ours, to_ours(links, {name.replace("ernie.", "bert."): tensor
                                  for name, tensor in theirs.state_dict().items()}))
