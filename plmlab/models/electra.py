@@ -47,7 +47,7 @@ class ELECTRAConfig(BERTConfig):
 @dataclass(frozen=True)
 class ELECTRAPretrainingConfig(ELECTRAConfig):
     """Configuration of the discriminator, ``fraction``, the width of the generator relative to it, and ``weight``, λ:
-    the weight of the discriminator's loss (§3.1). The authors use the fraction ¼ for small and large models, and ⅓ for
+    the weight of the discriminator's loss (§2). The authors use the fraction ¼ for small and large models, and ⅓ for
     base (table 6)."""
 
     fraction: float = 1 / 4
@@ -116,7 +116,7 @@ class ELECTRADiscriminator(nn.Module):
 @model("electra-pretraining", ELECTRAPretrainingConfig, ENCODER, Pretraining(
     "electra", rtd_input, Tokenizer.wordpiece, added=2, pairs=without_nsp(rtd_input), likelihood=False))
 class ELECTRAPretraining(nn.Module):
-    """ELECTRA's generator and discriminator: trained together by replaced-token detection (§3.1, fig. 2)."""
+    """ELECTRA's generator and discriminator: trained together by replaced-token detection (§2, fig. 2)."""
 
     def __init__(self, config: ELECTRAPretrainingConfig) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class ELECTRAPretraining(nn.Module):
         return self.discriminator(batch)
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Generator's masked-LM loss plus λ times the discriminator's loss, in nats: L_MLM + λ L_Disc (§3.1)."""
+        """Generator's masked-LM loss plus λ times the discriminator's loss, in nats: L_MLM + λ L_Disc (§2)."""
         is_target = batch.targets != IGNORE
         logits = self.generator.token_logits(self.generator.encoder(batch)[is_target])  # [token vocab]
         corrupted, replaced = replace_tokens(batch, sample(logits))
@@ -154,7 +154,7 @@ def sample(logits: Float[Tensor, "token vocab"]) -> Int[Tensor, "token"]:
 
 def replace_tokens(batch: Batch, samples: Int[Tensor, "token"]) -> tuple[Batch, Bool[Tensor, "batch time"]]:
     """The discriminator's input, with the ``samples`` at the target positions, and a mask of the replaced tokens. A
-    sample that equals the original token counts as original (§3.1)."""
+    sample that equals the original token counts as original (§2)."""
     is_target = batch.targets != IGNORE
     replaced = torch.zeros_like(is_target).masked_scatter(is_target, samples != batch.targets[is_target])
     return replace(batch, tokens=batch.tokens.masked_scatter(is_target, samples)), replaced

@@ -18,6 +18,7 @@ from plmlab.models.electra import ELECTRA, ELECTRAPretraining, ELECTRAPretrainin
 from plmlab.models.registry import model_type
 from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TokenClassifier
 from plmlab.objectives import electra_85_15, masked, sequence_classification
+from plmlab.pretraining.plan import Plan
 from plmlab.text import Tokenizer
 from plmlab.text.streams import examples
 from plmlab.text.vocabulary import Vocabulary
@@ -206,3 +207,11 @@ def test_the_generator_fills_gaps_the_discriminator_names_no_words(tokenizer: To
     assert ClozeLab(model.generator, tokenizer, SENTENCES[12], hide=["fox"]).state["gaps"]
     with pytest.raises(ValueError, match="a ELECTRAPretraining has no masked-language-model head"):
         ClozeLab(model, tokenizer, SENTENCES[12])
+
+
+def test_the_rate_of_selected_tokens_is_chosen_as_for_bert(tmp_path: Path) -> None:
+    """Its objective is a masked language model with a corruption of its own."""
+    plan = Plan("electra", "world", str(tmp_path / "made"), choose="rate=0.25")
+    assert plan.choices == {"rate": 0.25}
+    with pytest.raises(ValueError, match=r"the objective of electra has the parameters rate=0\.05 … 0\.6"):
+        Plan("electra", "world", str(tmp_path / "made"), choose="span=3")
