@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches, unified_diff
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from textwrap import dedent, fill, shorten
@@ -191,6 +191,8 @@ def difference(trace: Trace, other: Trace) -> str:
     """The page of differences between two models, class by class; the last line summarizes what they have in common."""
     here, there = trace.kind.name, other.kind.name
     lines, same, replaced = list[str](), dict[Module, list[str]](), set[CodeType]()
+    mine, others = objective_name(trace.kind), objective_name(other.kind)
+    lines += wrapped([f"pretraining objective: {mine}, instead of {others}" if mine != others else ""])
     for one, two in ((trace, other), (other, trace)):
         paths = ranged(path for key, own in one.weights().items() if key not in two.weights() for path in own)
         lines += wrapped([f"weights only in {one.kind.name}: {paths}" if paths else ""])
@@ -208,6 +210,13 @@ def difference(trace: Trace, other: Trace) -> str:
     alike = "; ".join(f"{where(trace, cls)} ({', '.join(parts)})" for cls, parts in same.items() if parts)
     title = f"# {here}: differences from {there}" if lines else f"# {here} runs the same code as {there}"
     return "\n".join([title, *lines, "", *wrapped([f"the same in both: {alike}" if alike else ""])])
+
+
+def objective_name(kind: ModelType) -> str:
+    """The name of the objective that pretrains a model, or the model with the same name on the command line."""
+    pretraining = pretrainable().get(kind.name, kind).pretraining
+    objective = pretraining and pretraining.objective
+    return getattr(objective.func if isinstance(objective, partial) else objective, "__name__", "none")
 
 
 def compared(change: Change, other: str) -> Iterator[str]:

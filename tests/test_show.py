@@ -164,3 +164,18 @@ def test_what_cannot_be_shown_is_told_in_a_line(asked: list[str], answers: list[
     assert cli.main(["show", *asked]) == 2
     told = capsys.readouterr()
     assert told.out == "" and told.err.count("\n") == 1 and all(answer in told.err for answer in answers)
+
+
+@pytest.mark.parametrize(("name", "objective"), [
+    ("bert-wwm", "whole_words"), ("ernie", "entities_masked"), ("nezha", "whole_words"), ("spanbert", "spans_masked")])
+def test_another_objective_is_a_difference(name: str, objective: str) -> None:
+    said = f"# pretraining objective: {objective}, instead of masked"
+    assert said in compare(name, "bert").splitlines() and said in compare(name, "bert-pretraining").splitlines()
+    assert "pretraining objective" not in compare("bert", "bert-pretraining")
+
+
+def test_bert_with_whole_words_runs_the_code_of_bert() -> None:
+    """Only its objective differs."""
+    assert compare("bert-wwm", "bert-pretraining").splitlines()[1:3] == [
+        "# pretraining objective: whole_words, instead of masked", ""]
+    assert "====" not in compare("ernie", "bert-pretraining")

@@ -6,13 +6,17 @@ from random import Random
 
 import pytest
 import torch
+from standin import SENTENCES, annotated
 from torch import Tensor, nn
 
 from plmlab.example import Batch
 from plmlab.interpret import watch
+from plmlab.labs import PositionLab
 from plmlab.layers.relative import FunctionalRelativeAttention
 from plmlab.models.nezha import NEZHA, NEZHAConfig, NEZHAPretraining
+from plmlab.models.registry import type_of
 from plmlab.objectives import cls_first, whole_words
+from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
@@ -140,10 +144,13 @@ def test_an_odd_head_has_no_pairs() -> None:
 
 
 def test_its_objective_is_whole_word_masking() -> None:
-    from plmlab.models.registry import type_of
-
     pretraining = type_of(NEZHAPretraining(SIZE)).pretraining
     assert pretraining is not None and pretraining.objective is whole_words and pretraining.pairs is not None
-    from standin import annotated
     example = pretraining.pairs(annotated(range(40, 50)), annotated(range(50, 60)), True, vocab=VOCAB, rng=Random(0))
     assert example.labels["next_sentence"] == 0
+
+
+def test_the_position_lab_finds_no_learned_positions() -> None:
+    tokenizer = Tokenizer.words([SENTENCES[12]], 100)
+    lab = PositionLab(NEZHA(replace(SIZE, vocab=len(tokenizer))), tokenizer, SENTENCES[12])
+    assert lab.message == "" and not lab.learned
