@@ -192,7 +192,8 @@ def difference(trace: Trace, other: Trace) -> str:
     here, there = trace.kind.name, other.kind.name
     lines, same, replaced = list[str](), dict[Module, list[str]](), set[CodeType]()
     mine, others = objective_name(trace.kind), objective_name(other.kind)
-    lines += wrapped([f"pretraining objective: {mine}, instead of {others}" if mine != others else ""])
+    if mine and others and mine != others:
+        lines += wrapped([f"pretraining objective: {mine}, instead of {others}"])
     for one, two in ((trace, other), (other, trace)):
         paths = ranged(path for key, own in one.weights().items() if key not in two.weights() for path in own)
         lines += wrapped([f"weights only in {one.kind.name}: {paths}" if paths else ""])
@@ -213,10 +214,11 @@ def difference(trace: Trace, other: Trace) -> str:
 
 
 def objective_name(kind: ModelType) -> str:
-    """The name of the objective that pretrains a model, or the model with the same name on the command line."""
+    """The name of the objective that pretrains a model, or the model with the same name on the command line; empty if
+    there is none."""
     pretraining = pretrainable().get(kind.name, kind).pretraining
     objective = pretraining and pretraining.objective
-    return getattr(objective.func if isinstance(objective, partial) else objective, "__name__", "none")
+    return getattr(objective.func if isinstance(objective, partial) else objective, "__name__", "")
 
 
 def compared(change: Change, other: str) -> Iterator[str]:
