@@ -4,10 +4,10 @@ from the code of another model."""
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches, unified_diff
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from textwrap import dedent, fill, shorten
@@ -67,9 +67,17 @@ def head(trace: Trace) -> Iterator[str]:
     yield f"tiny: {kind.config.tiny(SMALL_VOCAB)}, {count:,} parameters"
     if hasattr(kind.config, "base"):
         yield f"base: {kind.config.base()}"
+    yield from shared(trace)
     pretrained = pretrainable().get(kind.name, kind)
     if pretrained is not kind:
         yield f"with its pretraining head: plmlab show {pretrained.name}"
+
+
+def shared(trace: Trace, known: Collection[tuple[str, ...]] = ()) -> Iterator[str]:
+    """Yield a line for each module that occurs several times in the model, unless its roles are ``known``."""
+    for roles, paths in trace.shared().items():
+        if roles not in known:
+            yield f"shared weights: {ranged(paths)} are one module"
 
 
 def family(cls: Module) -> str:
@@ -183,9 +191,13 @@ def difference(trace: Trace, other: Trace) -> str:
     """The page of differences between two models, class by class; the last line summarizes what they have in common."""
     here, there = trace.kind.name, other.kind.name
     lines, same, replaced = list[str](), dict[Module, list[str]](), set[CodeType]()
+    mine, others = objective_name(trace.kind), objective_name(other.kind)
+    if mine and others and mine != others:
+        lines += wrapped([f"pretraining objective: {mine}, instead of {others}"])
     for one, two in ((trace, other), (other, trace)):
         paths = ranged(path for key, own in one.weights().items() if key not in two.weights() for path in own)
         lines += wrapped([f"weights only in {one.kind.name}: {paths}" if paths else ""])
+        lines += wrapped(f"{one.kind.name}: {line}" for line in shared(one, two.shared()))
     for cls, group in groupby(changes(trace, other), lambda change: change.cls):
         parts = [*group]
         same[cls] = [change.name for change in parts if not change.new and not change.old]
@@ -196,9 +208,17 @@ def difference(trace: Trace, other: Trace) -> str:
                          if code not in replaced)
     if rest:
         lines += ["", *wrapped([f"run only by {there}: {', '.join(rest)}"])]
-    shared = "; ".join(f"{where(trace, cls)} ({', '.join(parts)})" for cls, parts in same.items() if parts)
+    alike = "; ".join(f"{where(trace, cls)} ({', '.join(parts)})" for cls, parts in same.items() if parts)
     title = f"# {here}: differences from {there}" if lines else f"# {here} runs the same code as {there}"
-    return "\n".join([title, *lines, "", *wrapped([f"the same in both: {shared}" if shared else ""])])
+    return "\n".join([title, *lines, "", *wrapped([f"the same in both: {alike}" if alike else ""])])
+
+
+def objective_name(kind: ModelType) -> str:
+    """The name of the objective that pretrains a model, or the model with the same name on the command line; empty if
+    there is none."""
+    pretraining = pretrainable().get(kind.name, kind).pretraining
+    objective = pretraining and pretraining.objective
+    return getattr(objective.func if isinstance(objective, partial) else objective, "__name__", "")
 
 
 def compared(change: Change, other: str) -> Iterator[str]:

@@ -3,7 +3,7 @@ profiler."""
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from random import Random
@@ -18,6 +18,7 @@ from plmlab.example import IGNORE, AnyBatch, AnyExample, Example
 from plmlab.layers.hooks import HookPoint, hook_points
 from plmlab.listing import SMALL_VOCAB
 from plmlab.models.registry import MODELS, ModelType, architecture_of, pretrainable
+from plmlab.text.text import Text
 from plmlab.text.vocabulary import Vocabulary
 
 ENTRANCES = ("forward", "pooled_output", "loss")
@@ -31,7 +32,7 @@ Module = type[nn.Module]
 def example(kind: ModelType, model: nn.Module) -> AnyExample:
     """Make a model's Example from made-up tokens, with its pretraining objective or that of the model with the same
     name. If there is none, use the architecture, with a target and with labels for every task."""
-    first, second = VOCAB.words[:12], VOCAB.words[12:20]
+    first, second = annotated(VOCAB.words[:12]), annotated(VOCAB.words[12:20])
     pretrained = kind if kind.pretraining else pretrainable().get(kind.name)
     if pretrained and (pretraining := pretrained.pretraining):
         options: dict[str, Any] = {"vocab": VOCAB, "rng": Random(0)}
@@ -50,6 +51,11 @@ def example(kind: ModelType, model: nn.Module) -> AnyExample:
               "supporting": zeros, "pointers": zeros[:, None].expand(-1, 4)}
     targets = result.targets if (result.targets != IGNORE).any() else torch.where(index == 1, result.tokens, IGNORE)
     return replace(result, targets=targets, labels=labels)
+
+
+def annotated(ids: Sequence[int]) -> Text:
+    """A text of one sentence and one token per word, whose second word is an entity, for objectives that need them."""
+    return Text(ids, words=[(i, i + 1) for i in range(len(ids))], sentences=[(0, len(ids))], entities=[(1, 2)])
 
 
 def filled(kind: Any, batch: Any, config: Any) -> Any:
@@ -190,3 +196,15 @@ class Trace:
                 suffix = f".{name} {'×'.join(map(str, weight.shape))}"
                 weights.setdefault(self.role(path) + suffix, []).append((path + suffix).lstrip("."))
         return weights
+
+    def shared(self) -> dict[tuple[str, ...], list[str]]:
+        """Roles → paths of each module with weights that occurs several times in the model, except modules inside such
+        a module."""
+        paths: dict[nn.Module, list[str]] = {}
+        for path, module in self.model.named_modules(remove_duplicate=False):
+            if any(True for _ in module.parameters()):
+                paths.setdefault(module, []).append(path)
+        groups = [group for group in paths.values() if len(group) > 1]
+        outer = tuple(f"{path}." for group in groups for path in group)
+        return {tuple(dict.fromkeys(map(self.role, group))): group for group in groups
+                if not all(path.startswith(outer) for path in group)}

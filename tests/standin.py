@@ -14,6 +14,7 @@ SENTENCES = {
 }
 CHINESE = {6: "我 喜欢 红 苹果", 12: "小镇 上 的 面包师 每天 早上 沿着 河 散步 。",
            64: " ".join(["小镇 上 的 面包师 每天 早上 沿着 河 散步 ， 遇见 了 摆渡人 。"] * 5)}
+PEOPLE = ("baker", "ferryman")
 
 
 class Words:
@@ -32,10 +33,31 @@ class Words:
         return [self.ids.get(word, 1) for word in text.split()]
 
     def text(self, text: str) -> Text:
-        return Text(self.encode(text))
+        """With its words, its sentences, which end with a full stop, and its entities, which are the people."""
+        words, start = text.split(), 0
+        sentences, entities = list[tuple[int, int]](), list[tuple[int, int]]()
+        for end, word in enumerate(words, 1):
+            if word in (".", "。") or end == len(words):
+                sentences.append((start, end))
+                start = end
+            if word in PEOPLE:
+                entities.append((end - (end > 1 and words[end - 2] == "old") - 1, end))
+        return Text(self.encode(text), words=[(i, i + 1) for i in range(len(words))], sentences=sentences,
+                    entities=entities)
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         return [self.names[i] for i in ids]
+
+
+def annotated(ids: Sequence[int]) -> Text:
+    """A text of these ids that knows its words (of one and two tokens in turn), two sentences, and an entity of two
+    words. Raises ValueError for fewer than six tokens."""
+    if len(ids) < 6:
+        raise ValueError("give at least six tokens")
+    starts = [i for i in range(len(ids)) if i % 3 < 2]
+    half = starts[len(starts) // 2]
+    return Text(ids, words=zip(starts, [*starts[1:], len(ids)], strict=True),
+                sentences=[(0, half), (half, len(ids))], entities=[(1, 4)])
 
 
 HOSTILE = {

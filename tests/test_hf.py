@@ -9,8 +9,6 @@ import pytest
 import torch
 from torch import nn
 from transformers import (
-    AlbertConfig,
-    AlbertModel,
     AutoModel,
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -19,6 +17,8 @@ from transformers import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertModel,
+    DistilBertConfig,
+    DistilBertModel,
     GlmConfig,
     GlmModel,
     GPT2Config,
@@ -208,7 +208,7 @@ def test_a_pointer_of_git_lfs_is_told(name: str, tmp_path: Path) -> None:
         from_hf(tmp_path)
 
 
-SUPPORTED = "Supported are bert .*xlnet and mpnet .*gpt2 .*openai-gpt"
+SUPPORTED = "Supported are bert .*xlnet and mpnet .*roberta, albert and electra .*gpt2 .*openai-gpt"
 
 
 @pytest.mark.parametrize(("source", "message"), [
@@ -222,9 +222,9 @@ def test_what_cannot_be_had(source, message: str) -> None:
 
 
 def test_other_architectures() -> None:
-    config = AlbertConfig(vocab_size=30, hidden_size=8, num_attention_heads=2, intermediate_size=8, embedding_size=8)
-    with pytest.raises(NotLoadable, match=f"models of type 'albert' are not supported. {SUPPORTED}"):
-        from_hf(AlbertModel(config))
+    config = DistilBertConfig(vocab_size=30, dim=8, n_heads=2, n_layers=1, hidden_dim=8)
+    with pytest.raises(NotLoadable, match=f"models of type 'distilbert' are not supported. {SUPPORTED}"):
+        from_hf(DistilBertModel(config))
 
 
 def test_a_namesake_is_another_model(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_broken_folders(tmp_path: Path) -> None:
     config = json.loads((other / "config.json").read_text())
     (other / "config.json").write_text(json.dumps(config | {"hidden_size": 24}))
     foreign = copy("foreign")
-    (foreign / "config.json").write_text(json.dumps({"model_type": "albert"}))
+    (foreign / "config.json").write_text(json.dumps({"model_type": "distilbert"}))
     nonsense = copy("nonsense")
     (nonsense / "config.json").write_text("{ not json")
     for folder in (lost, short, other, nonsense):
@@ -281,7 +281,7 @@ def test_what_our_models_do_not_do_is_refused_not_ignored(make, message: str) ->
 def test_what_has_no_counterpart() -> None:
     with pytest.raises(ValueError, match=r"Transformer has no counterpart.* one of BERT, BERTPretraining, .*GPT, GPT2"):
         to_hf(Transformer(TransformerConfig.tiny(20)))
-    with pytest.raises(ValueError, match=r"TokenClassifier with a UniLM has no counterpart.* with BERT, XLNet, MPNet"):
+    with pytest.raises(ValueError, match=r"TokenClassifier with a UniLM has no counterpart.* with BERT, .*, ELECTRA"):
         to_hf(TokenClassifier.from_pretrained(UniLM(UniLMConfig.tiny(60))))
 
 

@@ -114,6 +114,19 @@ def test_xlnet_differs_from_bert_as_its_paper_says() -> None:
     assert "feed_forward (forward)" in both and "pool" not in both
 
 
+@pytest.mark.parametrize(("name", "other", "line"), [
+    ("albert", "bert", "albert: shared weights: layers.0…3 are one module"),
+    ("bert", "albert", "albert: shared weights: layers.0…3 are one module"),
+    ("electra-pretraining", "bert", "electra-pretraining: shared weights: discriminator.encoder.embeddings.token, "
+                                    "generator.encoder.embeddings.token are one module"),
+])
+def test_weights_that_are_shared_are_told(name: str, other: str, line: str) -> None:
+    """The code of both is the same; and nothing is told where both share."""
+    assert line in " ".join(compare(name, other).replace("\n# ", " ").split())
+    assert "shared" not in compare("albert-pretraining", "albert").split("====")[0]
+    assert "layers.0…3 are one module" in page_of("albert")
+
+
 def test_a_part_is_compared_wherever_it_stands() -> None:
     """A GPT's layers lie deeper in a classifier, and are the same; PyTorch's own modules differ by their weights."""
     assert set(shown(compare("gpt-classifier", "gpt2"))) == {
@@ -151,3 +164,18 @@ def test_what_cannot_be_shown_is_told_in_a_line(asked: list[str], answers: list[
     assert cli.main(["show", *asked]) == 2
     told = capsys.readouterr()
     assert told.out == "" and told.err.count("\n") == 1 and all(answer in told.err for answer in answers)
+
+
+@pytest.mark.parametrize(("name", "objective"), [
+    ("bert-wwm", "whole_words"), ("ernie", "entities_masked"), ("nezha", "whole_words"), ("spanbert", "spans_masked")])
+def test_another_objective_is_a_difference(name: str, objective: str) -> None:
+    said = f"# pretraining objective: {objective}, instead of masked"
+    assert said in compare(name, "bert").splitlines() and said in compare(name, "bert-pretraining").splitlines()
+    assert "pretraining objective" not in compare("bert", "bert-pretraining")
+
+
+def test_bert_with_whole_words_runs_the_code_of_bert() -> None:
+    """Only its objective differs."""
+    assert compare("bert-wwm", "bert-pretraining").splitlines()[1:3] == [
+        "# pretraining objective: whole_words, instead of masked", ""]
+    assert "====" not in compare("ernie", "bert-pretraining")

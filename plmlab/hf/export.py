@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 from tokenizers import Tokenizer as Backend
 from torch import nn
 
+from plmlab.hf.albert import ALBERTS
 from plmlab.hf.bert import BERTS
+from plmlab.hf.electra import DISCRIMINATORS, GENERATORS
 from plmlab.hf.gpt import write_gpt, write_gpt2
 from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.roberta import ROBERTAS
 from plmlab.hf.task_heads import COUNTERPARTS, write_task_head
 from plmlab.hf.unilm import UNILMS
 from plmlab.hf.xlnet import XLNETS
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
-    **{ours: family.write for family in (BERTS, UNILMS, XLNETS, MPNETS)
+    **{ours: family.write for family in (BERTS, UNILMS, XLNETS, MPNETS, ROBERTAS, ALBERTS, GENERATORS, DISCRIMINATORS)
        for ours in (family.encoder, family.pretraining)},
     GPT: write_gpt, GPT2: write_gpt2, **{kind.ours: write_task_head for kind in COUNTERPARTS},
 }
@@ -30,12 +33,14 @@ def to_hf(model: nn.Module) -> "PreTrainedModel":
 
     BERT and UniLM → ``BertModel``, BERTPretraining and UniLMPretraining → ``BertForPreTraining``, GPT →
     ``OpenAIGPTLMHeadModel``, GPT2 → ``GPT2LMHeadModel``, XLNet → ``XLNetModel``, XLNetPretraining →
-    ``XLNetLMHeadModel``, MPNet → ``MPNetModel``, MPNetPretraining → ``MPNetForMaskedLM``; SentenceClassifier →
-    ``BertForSequenceClassification``, TokenClassifier → ``BertForTokenClassification``, SpanClassifier →
-    ``BertForQuestionAnswering``, and likewise with XLNet and MPNet encoders. Our pooler is dropped for the classes
-    without one: ``XLNetModel``, ``XLNetLMHeadModel`` and ``MPNetForMaskedLM``. To share the result, use its
-    ``save_pretrained(folder)``, and that of ``tokenizer_to_hf(tokenizer)``. Raises ValueError for a model without a
-    counterpart.
+    ``XLNetLMHeadModel``, MPNet → ``MPNetModel``, MPNetPretraining → ``MPNetForMaskedLM``, RoBERTa → ``RobertaModel``,
+    RoBERTaPretraining → ``RobertaForMaskedLM``, ALBERT → ``AlbertModel``, ALBERTPretraining → ``AlbertForPreTraining``,
+    ELECTRA → ``ElectraModel``, ELECTRAGenerator → ``ElectraForMaskedLM``, ELECTRADiscriminator →
+    ``ElectraForPreTraining``; SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
+    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``, and likewise with the other encoders.
+    Our pooler is dropped for the classes without one: those of XLNet and ELECTRA, ``MPNetForMaskedLM`` and
+    ``RobertaForMaskedLM``. To share the result, use its ``save_pretrained(folder)``, and that of
+    ``tokenizer_to_hf(tokenizer)``. Raises ValueError for a model without a counterpart.
     """
     if type(model) not in WRITERS:
         names = ", ".join(kind.__name__ for kind in WRITERS)

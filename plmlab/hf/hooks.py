@@ -6,6 +6,7 @@ Inside the context manager `hook_hf_model`, this module computes the model's att
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import cycle
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -95,18 +96,26 @@ def _stacks(model: nn.Module) -> tuple[Any, tuple[Stack, ...]]:
 
 def _lend_stack(base: nn.Module, stack: Stack, loan: ExitStack) -> dict[str, HookPoint]:
     """Add hook points to one stack of layers, between the layers and inside each attention module."""
-    layers = list(stack.find(base) or ())
+    layers = stack.find(base) or []
     embedded = HookPoint()
     points = {f"{stack.name}embedded": embedded}
-    loan.enter_context(layers[0].register_forward_pre_hook(_entering(embedded), with_kwargs=True))
+    entering = every(layers.count(layers[0]), _entering(embedded))
+    loan.enter_context(layers[0].register_forward_pre_hook(entering, with_kwargs=True))
+    lent = {layer: _lend_layer(layer, stack, loan) for layer in layers}
     for i, layer in enumerate(layers):
-        prefix = f"{stack.name}layers.{i}."
-        for kind, path in stack.attention.items():
-            lent = AttentionPoints()
-            _hook_attention(layer.get_submodule(path), lent, loan)
-            points |= {f"{prefix}{kind}.{name}": p for name, p in lent.named_children() if isinstance(p, HookPoint)}
-        points[f"{prefix}hidden"] = hidden = HookPoint()
-        loan.enter_context(layer.register_forward_hook(_leaving(hidden)))
+        points |= {f"{stack.name}layers.{i}.{name}": point for name, point in lent[layer].items()}
+    return points
+
+
+def _lend_layer(layer: nn.Module, stack: Stack, loan: ExitStack) -> dict[str, HookPoint]:
+    """Add hook points to one layer; their names are relative to the layer."""
+    points: dict[str, HookPoint] = {}
+    for kind, path in stack.attention.items():
+        lent = AttentionPoints()
+        _hook_attention(layer.get_submodule(path), lent, loan)
+        points |= {f"{kind}.{name}": p for name, p in lent.named_children() if isinstance(p, HookPoint)}
+    points["hidden"] = hidden = HookPoint()
+    loan.enter_context(layer.register_forward_hook(_leaving(hidden)))
     return points
 
 
@@ -126,6 +135,13 @@ def _entering(point: HookPoint) -> Callable[..., tuple[tuple, dict]]:
             return (point(args[0]), *args[1:]), kwargs
         return args, kwargs | {"hidden_states": point(kwargs["hidden_states"])}
     return hook
+
+
+def every(times: int, hook: Callable[..., tuple[tuple, dict]]) -> Callable[..., tuple[tuple, dict]]:
+    """Make a forward pre-hook that applies ``hook`` to the first of every ``times`` calls: a shared layer is called
+    ``times`` times per forward pass."""
+    first = cycle([True] + [False] * (times - 1))
+    return lambda layer, args, kwargs: hook(layer, args, kwargs) if next(first) else (args, kwargs)
 
 
 def _leaving(point: HookPoint) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from torch import nn
 
@@ -17,15 +18,27 @@ class Stack:
     layers: str
     attention: Mapping[str, str]
 
-    def find(self, base: nn.Module) -> nn.ModuleList | None:
-        """The layers of this stack in a base model, or None if they are not found."""
+    def find(self, base: nn.Module) -> list[nn.Module] | None:
+        """The layers of this stack in a base model, from bottom to top, or None if they are not found."""
         part: object = base
         for name in self.layers.split("."):
             part = getattr(part, name, None)
-        return part if isinstance(part, nn.ModuleList) else None
+        return list(part) if isinstance(part, nn.ModuleList) else None
+
+
+@dataclass(frozen=True)
+class SharedStack(Stack):
+    """A stack that applies one layer at every depth; ``layers`` is the path of a list that contains only this layer."""
+
+    def find(self, base: nn.Module) -> list[nn.Module] | None:
+        """The layer, once per depth, or None if it is not found."""
+        found = super().find(base)
+        depth: Any = base.config
+        return found and found * depth.num_hidden_layers
 
 
 BERT = (Stack("", "encoder.layer", {"attention": "attention.self"}),)
+ALBERT = (SharedStack("", "encoder.albert_layer_groups.0.albert_layers", {"attention": "attention"}),)
 DISTILBERT = (Stack("", "transformer.layer", {"attention": "attention"}),)
 GPT = (Stack("", "h", {"attention": "attn"}),)
 BART = (
@@ -39,7 +52,7 @@ T5 = (
 )
 
 LAYOUTS: dict[str, tuple[Stack, ...]] = {
-    "bert": BERT, "roberta": BERT, "electra": BERT, "distilbert": DISTILBERT,
+    "bert": BERT, "roberta": BERT, "electra": BERT, "albert": ALBERT, "distilbert": DISTILBERT,
     "gpt2": GPT, "openai-gpt": GPT,
     "bart": BART, "mbart": BART, "pegasus": BART, "marian": BART, "t5": T5,
 }

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import torch
 from einops import rearrange
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from plmlab.weights import load_tensors
 
@@ -29,6 +30,12 @@ def rearranged(pattern: str, **sizes: int) -> Form:
     theirs, ours = pattern.split(" -> ")
     return Form(partial(rearrange, pattern=pattern, **sizes),
                 partial(rearrange, pattern=f"{ours} -> {theirs}", **sizes))
+
+
+def after_reserved(rows: int) -> Form:
+    """Make a Form for a position table that has ``rows`` reserved rows before the first position in their model. They
+    are dropped on reading, and zero on writing."""
+    return Form(lambda table: table[rows:], lambda table: F.pad(table, (0, 0, rows, 0)))
 
 
 ALIKE = Form(lambda tensor: tensor, lambda tensor: tensor)

@@ -1,4 +1,4 @@
-"""``from_hf``: load a BERT, UniLM, XLNet, MPNet or GPT of ``transformers`` as one of our models."""
+"""``from_hf``: load a BERT, a variant of it, an XLNet or a GPT of ``transformers`` as one of our models."""
 
 import json
 import os
@@ -16,10 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from plmlab import git_lfs
+from plmlab.hf.albert import ALBERTS
 from plmlab.hf.bert import BERTS
+from plmlab.hf.electra import DISCRIMINATORS, GENERATORS
 from plmlab.hf.gpt import read_gpt, read_gpt2
 from plmlab.hf.links import bare
 from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.roberta import ROBERTAS
 from plmlab.hf.task_heads import COUNTERPARTS, read_task_head
 from plmlab.hf.unilm import UNILMS
 from plmlab.hf.xlnet import XLNETS
@@ -31,19 +34,23 @@ if TYPE_CHECKING:
     from plmlab.text import Tokenizer
 
 READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
-    "bert": BERTS.read, "xlnet": XLNETS.read, "mpnet": MPNETS.read, "gpt2": read_gpt2, "openai-gpt": read_gpt,
+    "bert": BERTS.read, "xlnet": XLNETS.read, "mpnet": MPNETS.read, "roberta": ROBERTAS.read,
+    "albert": ALBERTS.read, "electra": DISCRIMINATORS.read, "gpt2": read_gpt2, "openai-gpt": read_gpt,
 }
 OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     **dict.fromkeys(("MPNetModel", "MPNetForMultipleChoice"), MPNETS.read), "XLNetForMultipleChoice": XLNETS.read,
+    **dict.fromkeys(("RobertaModel", "RobertaForMultipleChoice"), ROBERTAS.read), "ElectraForMaskedLM": GENERATORS.read,
     **{kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS},
 }
 """Their classes that are loaded as themselves. All others are loaded by ``model_type``, as the class in ``CLASSES``.
-The first three have a pooler, which the class in ``CLASSES`` would lose."""
+Those before the task models have weights that the class in ``CLASSES`` would lose: a pooler, or a generator's head."""
 CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "MPNetForMaskedLM",
+           "roberta": "RobertaForMaskedLM", "albert": "AlbertForPreTraining", "electra": "ElectraForPreTraining",
            "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
-             "each), gpt2 (GPT2) and openai-gpt (GPT)")
+             "each), roberta, albert and electra (RoBERTa, ALBERT and ELECTRA, likewise), gpt2 (GPT2) and openai-gpt "
+             "(GPT)")
 MASKING = ".attn.masked_bias"
 """Not a weight: a buffer in old GPT-2 files, with the score of a masked key."""
 NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), a left-to-right language model; plmlab's GLM (2021) "
@@ -75,9 +82,10 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
     ``source`` is a name on the hub (``"bert-base-uncased"``), a folder with a saved model, or a ``transformers`` model.
     BERT encoders become ``BERT``, or ``BERTPretraining`` if the weights include its heads; fine-tuned ones become
     ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. A BERT with six segments is a UniLM, and becomes
-    ``UniLM`` or ``UniLMPretraining``. XLNet and MPNet are converted in the same way, GPT-2 becomes ``GPT2``, GPT-1
-    becomes ``GPT``. A warning lists trained weights without a counterpart in our model, such as another head, and parts
-    of our model without a counterpart in the source. The tokenizer is None if none was saved with the model.
+    ``UniLM`` or ``UniLMPretraining``. XLNet, MPNet, RoBERTa and ALBERT are converted in the same way, an ELECTRA
+    becomes ``ELECTRADiscriminator`` or ``ELECTRAGenerator``, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. A warning
+    lists trained weights without a counterpart in our model, such as another head, and parts of our model without a
+    counterpart in the source. The tokenizer is None if none was saved with the model.
 
     Raises NotLoadable, a ValueError, if the model cannot be found, downloaded or converted.
     """

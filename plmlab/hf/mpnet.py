@@ -8,10 +8,8 @@ warning on conversion explains this.
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from torch.nn import functional as F
-
 from plmlab.hf.families import Family
-from plmlab.hf.links import Form, Link, affine, require
+from plmlab.hf.links import Link, affine, after_reserved, require
 from plmlab.models.mpnet import MPNet, MPNetConfig, MPNetPretraining
 
 if TYPE_CHECKING:
@@ -19,14 +17,13 @@ if TYPE_CHECKING:
 
 RESERVED = 2
 """Number of reserved positions in ``transformers``: position 0 is never used, position 1 belongs to padding."""
-BEHIND_RESERVED = Form(lambda table: table[RESERVED:], lambda table: F.pad(table, (0, 0, RESERVED, 0)))
 
 
 def encoder_links(size: MPNetConfig) -> list[Link]:
     """Links of the weights of the embeddings, the relative position bias and the layers."""
     links = [
         Link("embeddings.token.weight", "mpnet.embeddings.word_embeddings.weight"),
-        Link("embeddings.position.weight", "mpnet.embeddings.position_embeddings.weight", BEHIND_RESERVED),
+        Link("embeddings.position.weight", "mpnet.embeddings.position_embeddings.weight", after_reserved(RESERVED)),
         *affine("embeddings.norm", "mpnet.embeddings.LayerNorm"),
         Link("distance.weight", "mpnet.encoder.relative_attention_bias.weight"),
     ]

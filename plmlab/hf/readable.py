@@ -21,6 +21,9 @@ PADDING: dict[str, Callable[[Any], int]] = {"roberta": lambda config: config.pad
 """Model types that skip padding tokens when they count positions, and start at the id of that token plus 1: type → a
 function from the configuration to the id."""
 
+PRETRAINING = ("BertForPreTraining", "AlbertForPreTraining")
+"""Classes with several heads whose first output holds the masked-LM logits."""
+
 
 class HFModel:
     """Wraps a model of ``transformers`` so that it can be called with our batches; it has the attributes of
@@ -43,7 +46,7 @@ class HFModel:
         elif getattr(config, "is_decoder", False) or self.kind in DECODERS:
             self.architecture = "decoder"
         name = type(model).__name__
-        self.names_tokens = "MaskedLM" in name or "LMHead" in name or name == "BertForPreTraining"
+        self.names_tokens = "MaskedLM" in name or "LMHead" in name or name in PRETRAINING
 
     def example(self, tokenizer: Any, text: str, second: str | None = None) -> Example | PairExample:
         """Build the model's input for a text, with the model's own tokenizer or one of ours."""

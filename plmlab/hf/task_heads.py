@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from plmlab.hf.albert import ALBERTS
 from plmlab.hf.bert import BERTS
+from plmlab.hf.electra import DISCRIMINATORS
 from plmlab.hf.families import Family
 from plmlab.hf.links import Link, affine, filled, loaded, require, to_ours, to_theirs, within
 from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.roberta import ROBERTAS
 from plmlab.hf.xlnet import XLNETS
 from plmlab.models.registry import ModelSpec
 from plmlab.models.task_heads import SentenceClassifier, SpanClassifier, TaskHead, TaskHeadConfig, TokenClassifier
@@ -62,6 +65,19 @@ COUNTERPARTS = (
                 "classifier.dense"),
     Counterpart(MPNETS, TokenClassifier, "MPNetForTokenClassification", "classifier"),
     Counterpart(MPNETS, SpanClassifier, "MPNetForQuestionAnswering", "qa_outputs"),
+    Counterpart(ROBERTAS, SentenceClassifier, "RobertaForSequenceClassification", "classifier.out_proj",
+                "classifier.dense", "classifier_dropout"),
+    Counterpart(ROBERTAS, TokenClassifier, "RobertaForTokenClassification", "classifier", rate="classifier_dropout"),
+    Counterpart(ROBERTAS, SpanClassifier, "RobertaForQuestionAnswering", "qa_outputs"),
+    Counterpart(ALBERTS, SentenceClassifier, "AlbertForSequenceClassification", "classifier", "albert.pooler",
+                "classifier_dropout_prob"),
+    Counterpart(ALBERTS, TokenClassifier, "AlbertForTokenClassification", "classifier", rate="classifier_dropout_prob"),
+    Counterpart(ALBERTS, SpanClassifier, "AlbertForQuestionAnswering", "qa_outputs"),
+    Counterpart(DISCRIMINATORS, SentenceClassifier, "ElectraForSequenceClassification", "classifier.out_proj",
+                "classifier.dense", "classifier_dropout"),
+    Counterpart(DISCRIMINATORS, TokenClassifier, "ElectraForTokenClassification", "classifier",
+                rate="classifier_dropout"),
+    Counterpart(DISCRIMINATORS, SpanClassifier, "ElectraForQuestionAnswering", "qa_outputs"),
 )
 
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from plmlab.example import AnyBatch, AnyExample, Batch, Example
 from plmlab.hf.readable import HFModel, is_theirs
+from plmlab.layers.positions import LearnedPositions
 from plmlab.models.architectures import ExampleOfText
 from plmlab.models.registry import architecture_of
 from plmlab.text.tokenizers import Tokenizer
@@ -27,7 +28,7 @@ class OurModel:
     """Wraps a plmlab model. Methods that need the model's input format raise ValueError if its class is not registered.
 
     Attributes:
-        max_positions: maximum input length; None if unlimited.
+        max_positions: maximum input length; None if unlimited, as in a model without learned positions.
         vocab: vocabulary size; None if unknown.
         names_tokens: whether the model returns logits over the vocabulary for each position.
         scaled: whether its attention divides scores by √d_k.
@@ -38,7 +39,9 @@ class OurModel:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
         config = getattr(model, "config", None)
-        self.max_positions, self.vocab = getattr(config, "time", None), getattr(config, "vocab", None)
+        is_limited = any(isinstance(module, LearnedPositions) for module in model.modules())
+        self.max_positions = getattr(config, "time", None) if is_limited else None
+        self.vocab = getattr(config, "vocab", None)
         self.names_tokens = hasattr(model, "token_logits")
 
     @property

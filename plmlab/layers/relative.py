@@ -1,4 +1,4 @@
-"""Relative position encodings (相对位置编码) in the attention scores: Shaw, Transformer-XL, XLNet, T5, MPNet."""
+"""Relative position encodings (相对位置编码) in attention: Shaw, NEZHA, Transformer-XL, XLNet, T5, MPNet."""
 
 from typing import Self
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from plmlab.layers.attention import Bias, MultiHeadAttention, RelativePositions
 from plmlab.layers.hooks import HookPoint
-from plmlab.layers.positions import Sinusoidal
+from plmlab.layers.positions import Sinusoidal, sinusoid
 from plmlab.layers.shape import LayerShape
 from plmlab.visibility import AttentionMask
 
@@ -18,20 +18,23 @@ TERMS = ("content", "content_position", "global_content", "global_position")
 """Hook points of the terms (a), (b), (c) and (d) of Transformer-XL's score."""
 
 
-class ShawAttention(MultiHeadAttention):
-    """Attention with relative position embeddings in keys and values (Shaw et al. 2018, eqs. 3–5).
+class ClippedDistanceAttention(MultiHeadAttention):
+    """Base class: attention with an encoding of the distance j − i, clipped to ±``window``, in keys and values.
 
-    Each distance j − i, clipped to ±``window``, has an embedding a^K that is added to the key and an embedding a^V
-    that is added to the value. All heads share the 2·window + 1 embeddings. As in eq. 5, the scores are computed as the
-    sum of two products, so that the keys need not be copied for each query.
+    The encoding a^K of a distance is added to the key, and a^V to the value (Shaw et al. 2018, eqs. 3–5). Subclasses
+    define the 2·window + 1 encodings, which all heads share. As in eq. 5, the scores are computed as the sum of two
+    products, so that the keys need not be copied for each query.
     """
 
-    def __init__(self, model: int, heads: int, *, window: int = 16, dropout: float = 0.0, bias: bool = True,
-                 ) -> None:
-        super().__init__(model, heads, dropout=dropout, bias=bias)
-        self.window = window
-        self.key_distance = nn.Embedding(2 * window + 1, model // heads)
-        self.value_distance = nn.Embedding(2 * window + 1, model // heads)
+    window: int
+
+    def encode_keys(self, distance: Int[Tensor, "query key"]) -> Float[Tensor, "query key width"]:
+        """Encodings a^K, given the index of each (query, key) pair's clipped distance, from 0 to 2·window."""
+        raise NotImplementedError
+
+    def encode_values(self, distance: Int[Tensor, "query key"]) -> Float[Tensor, "query key width"]:
+        """Encodings a^V, given the same indices."""
+        raise NotImplementedError
 
     @classmethod
     def of(cls, shape: LayerShape) -> Self:
@@ -39,9 +42,9 @@ class ShawAttention(MultiHeadAttention):
         return cls(shape.model, shape.heads, dropout=shape.attention_dropout, bias=shape.bias)
 
     def distance(self, query: int, key: int) -> Int[Tensor, "query key"]:
-        """Embedding index of each (query, key) pair: j − i, clipped and shifted to start at 0. The queries are the last
-        keys."""
-        device = self.key_distance.weight.device
+        """Index of each (query, key) pair's distance: j − i, clipped and shifted to start at 0. The queries are the
+        last keys."""
+        device = self.q.weight.device
         j, i = torch.arange(key, device=device), torch.arange(key - query, key, device=device)
         return (j[None, :] - i[:, None]).clamp(-self.window, self.window) + self.window
 
@@ -50,7 +53,7 @@ class ShawAttention(MultiHeadAttention):
         relative: RelativePositions | None = None,
     ) -> Float[Tensor, "batch head query key"]:
         """Attention scores qᵀ(k + a^K)/√d_k."""
-        a = self.key_distance(self.distance(q.shape[2], k.shape[2]))  # [query key width]
+        a = self.encode_keys(self.distance(q.shape[2], k.shape[2]))  # [query key width]
         by_distance = einsum(q, a, "batch head query width, query key width -> batch head query key")
         return super().score(q, k) + by_distance / q.shape[-1] ** 0.5
 
@@ -61,9 +64,56 @@ class ShawAttention(MultiHeadAttention):
     ) -> Float[Tensor, "batch head query width"]:
         """Weighted sums of the values, Σ_j α_ij (v_j + a^V_{j−i})."""
         weights = self.weigh(q, k, attn_mask, bias)
-        a = self.value_distance(self.distance(q.shape[2], k.shape[2]))  # [query key width]
+        a = self.encode_values(self.distance(q.shape[2], k.shape[2]))  # [query key width]
         by_distance = einsum(weights, a, "batch head query key, query key width -> batch head query width")
         return weights @ v + by_distance
+
+
+class ShawAttention(ClippedDistanceAttention):
+    """Attention with learned relative position embeddings in keys and values (Shaw et al. 2018)."""
+
+    def __init__(self, model: int, heads: int, *, window: int = 16, dropout: float = 0.0, bias: bool = True,
+                 ) -> None:
+        super().__init__(model, heads, dropout=dropout, bias=bias)
+        self.window = window
+        self.key_distance = nn.Embedding(2 * window + 1, model // heads)
+        self.value_distance = nn.Embedding(2 * window + 1, model // heads)
+
+    def encode_keys(self, distance: Int[Tensor, "query key"]) -> Float[Tensor, "query key width"]:
+        """Embeddings that are added to the keys."""
+        return self.key_distance(distance)
+
+    def encode_values(self, distance: Int[Tensor, "query key"]) -> Float[Tensor, "query key width"]:
+        """Embeddings that are added to the values."""
+        return self.value_distance(distance)
+
+
+class FunctionalRelativeAttention(ClippedDistanceAttention):
+    """Attention with functional relative position encodings (NEZHA: Wei et al. 2019, §2.2): a^K = a^V = the sinusoid of
+    the clipped distance j − i, as wide as a head, with no learned parameters.
+
+    Dimension 2k is sin((j − i)/10000^{2k/d_k}), dimension 2k + 1 the cosine. The authors' code takes the sinusoid of
+    j − i + window, which rotates each pair of dimensions by a constant angle. Rotating the query, key and value
+    projections by the same angle, and the output projection back, gives the same outputs, so the two compute the same
+    functions with different weights. ``window`` is 64 as in the authors' pretraining code; their PyTorch configuration
+    has 127. Raises ValueError if the width of a head is odd.
+    """
+
+    table: Float[Tensor, "distance width"]
+
+    def __init__(self, model: int, heads: int, *, window: int = 64, dropout: float = 0.0, bias: bool = True) -> None:
+        super().__init__(model, heads, dropout=dropout, bias=bias)
+        self.window = window
+        encodings = sinusoid(torch.arange(-window, window + 1), model // heads)
+        self.register_buffer("table", encodings, persistent=False)
+
+    def encode_keys(self, distance: Int[Tensor, "query key"]) -> Float[Tensor, "query key width"]:
+        """Sinusoids that are added to the keys."""
+        return self.table[distance]
+
+    def encode_values(self, distance: Int[Tensor, "query key"]) -> Float[Tensor, "query key width"]:
+        """Sinusoids that are added to the values, the same as for the keys."""
+        return self.table[distance]
 
 
 def relative_shift(by_distance: Float[Tensor, "*batch query distance"], keys: int,

@@ -50,8 +50,11 @@ class Stack(nn.Module):
 
     def stack(self) -> nn.ModuleList:
         """Build the layers, from bottom to top."""
-        return nn.ModuleList(self.layer_class(self.config.shape, self.residual_class, self.attention_class)
-                             for _ in range(self.config.layers))
+        return nn.ModuleList(self.build_layer() for _ in range(self.config.layers))
+
+    def build_layer(self) -> TransformerLayer:
+        """Build one layer from its parts."""
+        return self.layer_class(self.config.shape, self.residual_class, self.attention_class)
 
     def bias(self, batch: Batch, caches: Sequence[Any]) -> Float[Tensor, "#batch head query key"] | None:
         """Bias added to the self-attention scores of every layer, or None; with ``caches``, the batch continues the

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -53,8 +53,14 @@ class BERTConfig:
 
     @classmethod
     def base(cls) -> Self:
-        """BERT-base: 110 million parameters."""
+        """BERT-base: 109.5 million parameters (110 million in the paper, §3)."""
         return cls(vocab=30_522, time=512, layers=12, model=768, heads=12, inner=3072)
+
+    @classmethod
+    def large(cls) -> Self:
+        """BERT-large: 335.1 million parameters. The paper (§3) states 340 million; no combination of the pooler (1.0
+        million, included here) and the pretraining heads (1.1 million, without the tied matrix) gives that number."""
+        return cls(vocab=30_522, time=512, layers=24, model=1024, heads=16, inner=4096)
 
     @property
     def shape(self) -> LayerShape:
@@ -111,24 +117,29 @@ def at_last_position(hidden: Float[Tensor, "batch time model"], batch: Batch) ->
     return hidden[torch.arange(len(last), device=last.device), last]
 
 
-@model("bert-pretraining", BERTConfig, ENCODER,
-       Pretraining("bert", masked, Tokenizer.wordpiece, added=2, pairs=next_sentence))
-class BERTPretraining(nn.Module):
-    """BERT with its two pretraining heads: masked language modelling and next-sentence prediction (§3.1)."""
+class MaskedLM(nn.Module):
+    """Encoder with BERT's masked-LM head, the only pretraining head of several variants (§3.1, task 1).
+
+    A subclass names its encoder, and extends `build_heads` and `loss` if it has further heads.
+    """
 
     encoder_class: type[BERT] = BERT
 
-    def __init__(self, config: BERTConfig) -> None:
+    def __init__(self, config: Any) -> None:
         super().__init__()
         self.config = config
         self.encoder = self.encoder_class(config)
+        self.build_heads()
+        for head in self.children():
+            if head is not self.encoder:
+                initialise(head)
+
+    def build_heads(self) -> None:
+        """Create the layers of the masked-LM head, which is as wide as the token embeddings."""
         width = self.encoder.embeddings.token.embedding_dim
-        self.transform = nn.Linear(config.model, width)
-        self.norm = nn.LayerNorm(width, eps=config.eps)
-        self.bias = nn.Parameter(torch.zeros(config.vocab))
-        self.next_sentence = nn.Linear(config.model, 2)
-        for head in (self.transform, self.next_sentence):
-            initialise(head)
+        self.transform = nn.Linear(self.config.model, width)
+        self.norm = nn.LayerNorm(width, eps=self.config.eps)
+        self.bias = nn.Parameter(torch.zeros(self.config.vocab))
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time vocab"]:
         """Masked-LM logits at every position."""
@@ -139,23 +150,44 @@ class BERTPretraining(nn.Module):
         transformed = self.norm(ACTIVATIONS[self.config.activation](self.transform(hidden)))
         return F.linear(transformed, self.encoder.embeddings.token.weight, self.bias)
 
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Masked-LM loss in nats."""
+        return self.masked_lm_loss(self.encoder(batch), batch)
+
+    def masked_lm_loss(self, hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, ""]:
+        """Mean of −log p(token) over the target positions, in nats.
+
+        Logits are computed only at the target positions, which saves 85 % of the output softmax.
+        """
+        is_target = batch.targets != IGNORE
+        return F.cross_entropy(self.token_logits(hidden[is_target]), batch.targets[is_target])  # [target vocab]
+
+
+def text_pair_loss(logits: Float[Tensor, "batch 2"], labels: Int[Tensor, "batch"]) -> Float[Tensor, ""]:
+    """Mean of −log p(label) over the text pairs with a label (not IGNORE), in nats; 0 if there is none."""
+    total = F.cross_entropy(logits, labels, ignore_index=IGNORE, reduction="sum")
+    return total / (labels != IGNORE).sum().clamp(min=1)
+
+
+@model("bert-pretraining", BERTConfig, ENCODER,
+       Pretraining("bert", masked, Tokenizer.wordpiece, added=2, pairs=next_sentence))
+class BERTPretraining(MaskedLM):
+    """BERT with its two pretraining heads: masked language modelling and next-sentence prediction (§3.1)."""
+
+    def build_heads(self) -> None:
+        """Create the masked-LM head and the next-sentence classifier."""
+        super().build_heads()
+        self.next_sentence = nn.Linear(self.config.model, 2)
+
     def next_sentence_logits(self, hidden: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch 2"]:
         """Next-sentence logits: B follows A (0), B is a random sentence (1)."""
         return self.next_sentence(self.encoder.pool(hidden))
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
-        """Masked-LM loss plus next-sentence loss, in nats: the mean of −log p(token) over the target positions, and the
-        mean of −log p(label) over the texts with a label ``next_sentence`` (0: B follows A, 1: B is a random
-        sentence).
-
-        Logits are computed only at the target positions, which saves 85 % of the output softmax.
-        """
+        """Masked-LM loss plus next-sentence loss, in nats. Texts without a label ``next_sentence`` (0: B follows A, 1:
+        B is a random sentence) have no next-sentence loss."""
         hidden = self.encoder(batch)
-        is_target = batch.targets != IGNORE
-        loss = F.cross_entropy(self.token_logits(hidden[is_target]), batch.targets[is_target])  # [target vocab]
+        loss = self.masked_lm_loss(hidden, batch)
         if "next_sentence" in batch.labels:
-            follows = batch.labels["next_sentence"]
-            total = F.cross_entropy(self.next_sentence_logits(hidden), follows, ignore_index=IGNORE, reduction="sum")
-            loss = loss + total / (follows != IGNORE).sum().clamp(min=1)
+            loss = loss + text_pair_loss(self.next_sentence_logits(hidden), batch.labels["next_sentence"])
         return loss
-

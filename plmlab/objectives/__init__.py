@@ -4,9 +4,10 @@ targets."""
 from plmlab.objectives.bidirectional_lm import bidirectional_lm
 from plmlab.objectives.blanks import blank_infilling, document_infilling, sentence_infilling
 from plmlab.objectives.causal import causal, segmented
+from plmlab.objectives.entities_masked import entities_masked
 from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
 from plmlab.objectives.layouts import cls_first, cls_last
-from plmlab.objectives.masked import always_mask, bert_80_10_10, masked
+from plmlab.objectives.masked import always_mask, bert_80_10_10, electra_85_15, masked
 from plmlab.objectives.masked_and_permuted import masked_and_permuted
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.objectives.permuted import permuted, permuted_targets
@@ -20,7 +21,10 @@ from plmlab.objectives.prefix import (
 )
 from plmlab.objectives.reader_inputs import reader_input
 from plmlab.objectives.registry import OBJECTIVES, Choice, Objective
+from plmlab.objectives.sentence_order import sentence_order
 from plmlab.objectives.sequences import sequence_to_sequence
+from plmlab.objectives.spans_masked import always_mask_span, span_80_10_10, spans_masked
+from plmlab.objectives.whole_words import whole_words
 from plmlab.objectives.window import window
 
 __all__ = [
@@ -28,6 +32,7 @@ __all__ = [
     "Choice",
     "Objective",
     "always_mask",
+    "always_mask_span",
     "bert_80_10_10",
     "bidirectional_lm",
     "blank_infilling",
@@ -36,6 +41,8 @@ __all__ = [
     "cls_first",
     "cls_last",
     "document_infilling",
+    "electra_85_15",
+    "entities_masked",
     "gpt_classification",
     "left_to_right",
     "mask_mixture",
@@ -50,9 +57,13 @@ __all__ = [
     "right_to_left",
     "segmented",
     "sentence_infilling",
+    "sentence_order",
     "sequence_classification",
     "sequence_to_sequence",
+    "span_80_10_10",
     "span_qa",
+    "spans_masked",
     "token_classification",
+    "whole_words",
     "window",
 ]

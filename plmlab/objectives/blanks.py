@@ -61,7 +61,7 @@ def blank_infilling(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
     _check_text(tokens)
     if spans is None:
         spans = draw_spans(len(tokens), rate, rng)
-    _check_spans(spans, len(tokens))
+    check_spans(spans, len(tokens))
     return _infilled(tokens, spans, _ordered(spans, order, rng), vocab)
 
 
@@ -266,7 +266,9 @@ def _check_text(tokens: Sequence[int]) -> None:
         raise ValueError("the text is empty, so nothing can be masked; give at least one word")
 
 
-def _check_spans(spans: Sequence[Span], count: int) -> None:
+def check_spans(spans: Sequence[Span], count: int) -> None:
+    """Raise ValueError unless the spans of a text of ``count`` tokens are in text order, not empty and not
+    overlapping."""
     ends = [0, *(end for span in spans for end in span), count]
     if ends != sorted(ends) or any(begin == stop for begin, stop in spans):
         raise ValueError(f"spans={list(spans)!s:.80} in a text of {count} words: give (begin, end) as in a slice, in "

@@ -26,6 +26,12 @@ def bert_80_10_10(token: int, vocab: Vocabulary, rng: Random) -> int:
     return vocab.words[randint(rng, len(vocab.words))] if dice < 0.9 else token
 
 
+def electra_85_15(token: int, vocab: Vocabulary, rng: Random) -> int:
+    """Return [MASK] with probability 85 %, or the token itself with 15 % (the authors' code of Clark et al. 2020; their
+    paper masks all selected tokens)."""
+    return vocab.need("mask") if rng.random() < 0.85 else token
+
+
 def always_mask(token: int, vocab: Vocabulary, rng: Random) -> int:
     """Return [MASK]; ``rng`` is not used."""
     return vocab.need("mask")

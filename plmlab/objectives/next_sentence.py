@@ -21,10 +21,18 @@ def next_sentence(first: Sequence[int], second: Sequence[int], follows: bool, *,
     random sentence (Devlin et al. 2019, §3.1, task 2). The caller should sample ``follows`` with probability ½. Raises
     ValueError if B is empty.
     """
-    if not second:
-        raise ValueError("B is empty; give a second sentence of at least one token")
-    example = masked(first, pair=second, vocab=vocab, rng=rng, rate=rate, select=select, corrupt=corrupt)
-    return dataclasses.replace(example, labels={"next_sentence": torch.tensor(IS_NEXT if follows else NOT_NEXT)})
+    return with_nsp(masked)(first, second, follows, vocab=vocab, rng=rng, rate=rate, select=select, corrupt=corrupt)
+
+
+def with_nsp(objective: Callable[..., Example]) -> Callable[..., Example]:
+    """Adapt an objective with a ``pair`` argument to the signature of ``next_sentence``, with the NSP label. Raises
+    ValueError if B is empty."""
+    def of_pair(first: Sequence[int], second: Sequence[int], follows: bool, **choices: Any) -> Example:
+        if not second:
+            raise ValueError("B is empty; give a second sentence of at least one token")
+        label = torch.tensor(IS_NEXT if follows else NOT_NEXT)
+        return dataclasses.replace(objective(first, pair=second, **choices), labels={"next_sentence": label})
+    return of_pair
 
 
 def without_nsp(objective: Callable[..., Example]) -> Callable[..., Example]:

@@ -4,15 +4,34 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from plmlab.text.spacing import PIECE
+from plmlab.text.text import Text
 from plmlab.text.tokenizers import Tokenizer
+from plmlab.text.vocabulary import Vocabulary
 
 
 class Gazetteer:
-    """Finds names in token ids. ``names`` maps a name, as it is written in a text, to what it denotes."""
+    """Finds names in token ids. ``names`` maps a name, as it is written in a text, to what it denotes.
+
+    A gazetteer can replace the tokenizer of the Mask Lab: the entities of a typed text are then the names in it.
+    """
 
     def __init__(self, names: Mapping[str, str], tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self._meant = {tuple(tokenizer.encode(name, plain=True)): meant for name, meant in names.items()}
+
+    @property
+    def vocab(self) -> Vocabulary:
+        """The vocabulary of the tokenizer."""
+        return self.tokenizer.vocab
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """The label of each token, as from the tokenizer."""
+        return self.tokenizer.tokens(ids)
+
+    def text(self, text: str) -> Text:
+        """``tokenizer.text(text)`` with the names as its entities."""
+        found = self.tokenizer.text(text)
+        return Text(found, words=found.words, sentences=found.sentences, entities=self._places(found))
 
     def find(self, ids: Sequence[int]) -> str | None:
         """What the whole sequence of ids denotes; None if it is not a name."""

@@ -13,7 +13,8 @@ Spans = tuple[tuple[int, int], ...]
 KNOWN = {
     "words": "encode it with Tokenizer.text, whose words are those of the pre-tokenizer",
     "sentences": "encode it with Tokenizer.text, which splits sentences at punctuation",
-    "entities": "plmlab.text.wikipedia_links has strings with entities, plmlab.world.datasets.texts has texts",
+    "entities": "plmlab.text.gazetteer.Gazetteer.text finds given names in a text, plmlab.text.wikipedia_links has "
+                "strings with entities, plmlab.world.datasets.texts has texts",
 }
 """Kinds of spans that a text may have, and how to obtain a text with them."""
 SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\s+|$)|[。！？]+|\n{2,}")

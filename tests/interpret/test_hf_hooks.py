@@ -4,6 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 from transformers import (
+    AlbertConfig,
+    AlbertModel,
     BartConfig,
     BartForConditionalGeneration,
     BertConfig,
@@ -50,6 +52,7 @@ DISTIL = {"vocab_size": 50, "dim": 16, "n_layers": 2, "n_heads": 4, "hidden_dim"
 THEIRS = {
     "bert": lambda: BertForPreTraining(BertConfig(**ENCODER)),
     "roberta": lambda: RobertaModel(RobertaConfig(**ENCODER)),
+    "albert": lambda: AlbertModel(AlbertConfig(**ENCODER, embedding_size=8)),
     "electra": lambda: ElectraModel(ElectraConfig(**ENCODER, embedding_size=8)),
     "distilbert": lambda: DistilBertModel(DistilBertConfig(**DISTIL)),
     "gpt2": lambda: GPT2LMHeadModel(GPT2Config(**GPTS)),

@@ -35,7 +35,7 @@ def sentence(lab: MaskLab, query: str, key: str) -> str:
 
 
 def test_every_kind_of_example_can_be_drawn() -> None:
-    ids, vocab = words().encode(TEXT), words().vocab
+    ids, vocab = words().text(f"{SENTENCES[12]} {SENTENCES[6]}"), words().vocab
     assert {type(drawn(objective.make(*[ids] * objective.texts, vocab=vocab, rng=random.Random(0))))
             for objective in OBJECTIVES.values()} == set(KINDS.values())
 

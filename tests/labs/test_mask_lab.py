@@ -75,7 +75,7 @@ def test_in_a_blank_no_word_was_changed(spans: list[tuple[int, int]]) -> None:
 
 def test_each_registered_objective_can_be_drawn() -> None:
     for name in OBJECTIVES:
-        lab = MaskLab(words(), SENTENCES[12], name)
+        lab = MaskLab(words(), f"{SENTENCES[12]} {SENTENCES[6]}", name)
         assert lab.state.get("objective") == name
 
 

@@ -15,9 +15,11 @@ from plmlab.labs import AttentionLab, BlankLab, ClozeLab, NextTokenLab
 from plmlab.models.registry import all_models, architecture_of
 from plmlab.text import Tokenizer
 from plmlab.text.streams import examples
+from plmlab.text.text import Named
 from plmlab.train import fit
 
-TEXT, OTHER = SENTENCES[12], SENTENCES[6]
+TEXT, OTHER = Named(SENTENCES[12], [(4, 19)]), Named(SENTENCES[6], [(4, 7)])
+"""Texts that know their entities: the quick brown fox, and the cat."""
 TIME = 24
 KINDS = all_models()
 

@@ -18,6 +18,7 @@ from plmlab.layers.attention import MultiHeadAttention
 from plmlab.models.registry import MODELS, all_models, pretrainable
 from plmlab.objectives import causal, masked
 from plmlab.text import Tokenizer
+from plmlab.text.text import Named
 from plmlab.visibility import AttentionMask, Visibility
 
 TEXTS = ["the cat sees the house .", "the dog of the king hears the river of the queen .", "the king sees ."]
@@ -48,7 +49,8 @@ def made(name: str) -> tuple[nn.Module, AnyBatch]:
     how = kind.pretraining
     assert how
     tokenizer = how.learn(iter(TEXTS * 4), 330)
-    examples = [how.objective(tokenizer.encode(text, plain=True), vocab=tokenizer.vocab, rng=rng) for text in TEXTS]
+    examples = [how.objective(tokenizer.text(Named(text, [(4, 7)]), plain=True), vocab=tokenizer.vocab, rng=rng)
+                for text in TEXTS]
     batch = (BidirectionalBatch if hasattr(examples[0], "forwards") else Batch).of(examples,
                                                                                    pad=0)  # type: ignore[arg-type]
     torch.manual_seed(0)
@@ -69,6 +71,12 @@ def with_padding_before(batch: AnyBatch, positions: Callable[[int], int]) -> Any
     def later(rows: Tensor, fill: int = 0) -> Tensor:
         return F.pad(rows, (positions(rows.shape[-1]), 0), value=fill)
 
+    def moved(label: Tensor) -> Tensor:
+        """The boundaries of spans are positions, [batch time 2]; other labels here have none."""
+        before = positions(label.shape[1]) if label.dim() == 3 else 0
+        return F.pad(torch.where(label == IGNORE, IGNORE, label + before), (0, 0, before, 0), value=IGNORE) if before \
+            else label
+
     if isinstance(batch, BidirectionalBatch):
         return BidirectionalBatch(*(with_padding_before(side, positions) for side in (batch.forwards, batch.backwards)))
     if isinstance(batch, PairBatch):
@@ -78,7 +86,8 @@ def with_padding_before(batch: AnyBatch, positions: Callable[[int], int]) -> Any
     rows, time = batch.size
     second = batch.query_stream_mask
     return Batch(later(batch.tokens), later(batch.position_ids), later(batch.segments),
-                 shifted(batch.visible, rows, time, time), later(batch.targets, IGNORE), batch.labels,
+                 shifted(batch.visible, rows, time, time), later(batch.targets, IGNORE),
+                 {name: moved(label) for name, label in batch.labels.items()},
                  None if second is None else shifted(second, rows, time, time))
 
 

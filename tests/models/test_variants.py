@@ -15,8 +15,8 @@ from plmlab.interpret.attention_maps import attention_maps
 from plmlab.interpret.readable import readable
 from plmlab.labs import AttentionLab, ClozeLab, NextTokenLab, PositionLab
 from plmlab.listing import listing
+from plmlab.models.albert import ALBERT, ALBERTConfig, ALBERTPretraining
 from plmlab.models.architectures import DECODER
-from plmlab.models.bert import BERTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.recurrent import LSTMLanguageModel, RecurrentConfig
 from plmlab.models.registry import MODELS, model, type_of
@@ -57,8 +57,9 @@ def made(registered, one_thread, tokenizer: Tokenizer) -> dict[str, nn.Module]:
     torch.manual_seed(0)
     vocab = len(tokenizer)
     models = {
-        "shared-bert-pretraining": registered.SharedBERTPretraining(
-            BERTConfig(vocab, time=40, layers=LAYERS, model=16, heads=2, inner=32, dropout=0.0, attention_dropout=0.0)),
+        "albert-pretraining": ALBERTPretraining(ALBERTConfig(
+            vocab, time=40, layers=LAYERS, model=16, heads=2, inner=32, dropout=0.0, attention_dropout=0.0,
+            embedding=8)),
         "relative-gpt2": registered.RelativeGPT2(GPTConfig(vocab, 40, LAYERS, 16, 2, dropout=0.0)),
         "lstm-lm": LSTMLanguageModel(RecurrentConfig(vocab, layers=1, model=16, dropout=0.0)),
     }
@@ -70,7 +71,7 @@ def made(registered, one_thread, tokenizer: Tokenizer) -> dict[str, nn.Module]:
     return models
 
 
-NAMES = ("shared-bert-pretraining", "relative-gpt2")
+NAMES = ("albert-pretraining", "relative-gpt2")
 
 
 @pytest.mark.parametrize("name", [*NAMES, "lstm-lm"])
@@ -83,7 +84,7 @@ def test_what_is_saved_is_what_is_loaded(name: str, made, tokenizer: Tokenizer, 
 
 
 def test_a_shared_layer_is_one_and_is_watched_at_each_of_its_passages(made, tokenizer: Tokenizer) -> None:
-    bert = made["shared-bert-pretraining"].encoder
+    bert = made["albert-pretraining"].encoder
     assert len({id(layer) for layer in bert.layers}) == 1 and len(bert.layers) == LAYERS
     batch = Batch.of([readable(bert).example(tokenizer, TEXT)], pad=0)
     with torch.no_grad(), watch(bert) as seen:
@@ -98,7 +99,7 @@ def test_a_shared_layer_is_one_and_is_watched_at_each_of_its_passages(made, toke
 
 @pytest.mark.parametrize("at", range(LAYERS))
 def test_a_shared_layer_is_changed_at_one_passage_alone(at: int, made, tokenizer: Tokenizer) -> None:
-    bert = made["shared-bert-pretraining"].encoder
+    bert = made["albert-pretraining"].encoder
     batch = Batch.of([readable(bert).example(tokenizer, TEXT)], pad=0)
     with torch.no_grad(), watch(bert, "layers.*.hidden") as plain:
         bert(batch)
@@ -156,9 +157,9 @@ def test_a_model_without_attention_has_none_to_draw(made, tokenizer: Tokenizer) 
     assert lab.message == "a LSTMLanguageModel has no attention to show: it carries a hidden state from word to word"
 
 
-def test_a_head_stands_on_a_variant_without_a_line(made, registered) -> None:
-    head = SentenceClassifier.from_pretrained(made["shared-bert-pretraining"].encoder)
-    assert type(head.encoder) is registered.SharedBERT and len({id(layer) for layer in head.encoder.layers}) == 1
+def test_a_head_stands_on_a_variant_without_a_line(made) -> None:
+    head = SentenceClassifier.from_pretrained(made["albert-pretraining"].encoder)
+    assert type(head.encoder) is ALBERT and len({id(layer) for layer in head.encoder.layers}) == 1
 
 
 def test_two_models_of_one_name_are_refused(registered) -> None:
@@ -166,7 +167,7 @@ def test_two_models_of_one_name_are_refused(registered) -> None:
         model("relative-gpt2", GPTConfig, DECODER)(nn.Linear)
 
 
-@pytest.mark.parametrize("name", ["shared-bert", "relative-gpt2", "rnn", "lstm", "gru"])
+@pytest.mark.parametrize("name", ["roberta", "albert", "electra", "relative-gpt2", "rnn", "lstm", "gru"])
 def test_it_is_listed_and_pretrained_by_the_command(name: str, tmp_path: Path, listed: str) -> None:
     corpus, out = tmp_path / "text.txt", tmp_path / "made"
     corpus.write_text("\n\n".join(f"the {a} sees the {b}." for a in ("cat", "dog", "fox") for b in ("sun", "moon")))

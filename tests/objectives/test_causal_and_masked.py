@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 import torch
+from standin import annotated
 
 from plmlab.example import IGNORE, Example
 from plmlab.objectives import OBJECTIVES, causal, masked
@@ -135,4 +136,5 @@ def test_the_register() -> None:
         assert objective.title and objective.paper and objective.chinese and objective.question and objective.answer
         for choice in objective.choices:
             assert choice.low <= choice.default <= choice.high
-            objective.make(*[TEXT * 4] * objective.texts, vocab=VOCAB, rng=Random(0), **{choice.name: choice.low})
+            texts = [annotated(TEXT * 4)] * objective.texts
+            objective.make(*texts, vocab=VOCAB, rng=Random(0), **{choice.name: choice.low})

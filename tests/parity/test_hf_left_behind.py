@@ -18,17 +18,24 @@ from plmlab.hf import from_hf
 
 GPTS = {"vocab_size": 60, "n_embd": 12, "n_layer": 2, "n_head": 3, "n_positions": 24, "bos_token_id": None,
         "eos_token_id": None, "pad_token_id": 0}
-CONFIGS = {"Bert": BERTS[1], "XLNet": XLNETS[1], "MPNet": MPNETS[1], "GPT2": GPTS, "OpenAIGPT": GPTS}
+CONFIGS = {"Bert": BERTS[1], "XLNet": XLNETS[1], "MPNet": MPNETS[1], "GPT2": GPTS, "OpenAIGPT": GPTS,
+           "Roberta": BERTS[1] | {"type_vocab_size": 1},
+           "Albert": BERTS[1] | {"embedding_size": 8, "classifier_dropout_prob": 0.0},
+           "Electra": BERTS[1] | {"embedding_size": 8}}
 LEFT = {
     "BertForNextSentencePrediction": "cls.seq_relationship", "BertForMultipleChoice": "classifier",
     "GPT2ForSequenceClassification": "score", "GPT2ForTokenClassification": "classifier",
     "GPT2ForQuestionAnswering": "qa_outputs", "GPT2DoubleHeadsModel": "multiple_choice_head.summary",
     "OpenAIGPTForSequenceClassification": "score", "OpenAIGPTDoubleHeadsModel": "multiple_choice_head.summary",
     "XLNetForMultipleChoice": "logits_proj", "MPNetForMultipleChoice": "classifier",
+    "RobertaForMultipleChoice": "classifier", "AlbertForMultipleChoice": "classifier",
+    "ElectraForMultipleChoice": "classifier, sequence_summary.summary",
+    "ElectraForCausalLM": "generator_lm_head, generator_predictions.LayerNorm, generator_predictions.dense",
     "XLNetForQuestionAnswering": "answer_class.dense_0, answer_class.dense_1, end_logits.LayerNorm, "
                                  "end_logits.dense_0, end_logits.dense_1, start_logits.dense",
 }
-BASES = {"Bert": "BERT", "GPT2": "GPT2", "OpenAIGPT": "GPT", "XLNet": "XLNet", "MPNet": "MPNet"}
+BASES = {"Bert": "BERT", "GPT2": "GPT2", "OpenAIGPT": "GPT", "XLNet": "XLNet", "MPNet": "MPNet",
+         "Roberta": "RoBERTa", "Albert": "ALBERT", "Electra": "ELECTRA"}
 
 
 def family(name: str) -> str:

@@ -13,7 +13,8 @@ from little_run import TEXT, interrupted_at
 from plmlab.checkpoints import load
 from plmlab.models import word2vec
 from plmlab.models.registry import pretrainable
-from plmlab.pretraining import Plan, pretrain, run
+from plmlab.pretraining import Plan, material, pretrain, run
+from plmlab.text.text import Named
 from plmlab.train import loop
 from plmlab.weights import weights
 
@@ -28,6 +29,7 @@ def test_a_model_pretrained_on_a_gpu_is_the_same_on_a_cpu(
         name: str, gpu: Callable[[], AbstractContextManager[None]], steps: int, tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word2vec, "COUNTED", 5)
+    monkeypatch.setattr(material, "texts", lambda corpus: lambda: [Named(one, [(4, 7)]) for one in TEXT.split("\n\n")])
     text, trained = tmp_path / "text.txt", []
     text.write_text(TEXT, encoding="utf-8")
     plan = Plan(name, str(text), str(tmp_path / "made"), steps=steps, batch=4, time=16, vocab=330, layers=1, width=16,

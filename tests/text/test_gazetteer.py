@@ -5,6 +5,7 @@ import re
 import pytest
 
 from plmlab.hf import minilm
+from plmlab.labs import MaskLab
 from plmlab.text import Tokenizer
 from plmlab.text.gazetteer import Gazetteer
 
@@ -45,6 +46,31 @@ def test_a_name_is_all_of_it(pieces: Tokenizer) -> None:
     assert {names.find(pieces.encode(name)) for name in NAMES} == set(NAMES.values())
     assert names.find(pieces.encode("Anna")) is None and names.find([]) is None
     assert any(token.startswith("##") for token in pieces.tokens(pieces.encode("Bellfast")))
+
+
+def test_names_are_the_entities_of_a_text(pieces: Tokenizer) -> None:
+    names = Gazetteer(NAMES, pieces)
+    for text in TEXTS:
+        known, plain = names.text(text), pieces.text(text)
+        assert known == plain and (known.words, known.sentences) == (plain.words, plain.sentences)
+        assert [names.find(known[start:end]) for start, end in known.entities] == by_words(text)
+
+
+def test_the_mask_lab_finds_the_names_of_a_typed_text(pieces: Tokenizer) -> None:
+    lab = MaskLab(Gazetteer({"J. K. Rowling": "an author"}, pieces), "a novel by J. K. Rowling", "entities_masked",
+                  choices={"rate": 0.6})
+    seen = set[bool]()
+    for draw in range(12):
+        lab.draws = draw
+        assert lab.message == ""
+        name = {target is not None for target in lab.state["targets"][4:-1]}
+        assert len(name) == 1, "a name is masked as a whole, or not at all"
+        seen |= name
+    assert seen == {True, False}
+    lab.text = "J. K. Rowling wrote it"
+    assert lab.message == "" and lab.state["tokens"][0] == "[CLS]"
+    unknown = MaskLab(pieces, "a novel by J. K. Rowling", "entities_masked")
+    assert "needs the entities of a text" in unknown.message and "Gazetteer" in unknown.message
 
 
 def test_no_names_name_nothing(pieces: Tokenizer) -> None:

@@ -1,11 +1,12 @@
 """Text: a tuple of ids that knows its spans, against brute force; tokenizers' words against the library's own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import combinations, pairwise
 from random import Random
 
 import pytest
+from standin import annotated
 from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
@@ -14,6 +15,9 @@ from plmlab.text import Text, Tokenizer, Vocabulary
 from plmlab.text.text import Named, Spans, spans
 
 KINDS = ("words", "sentences", "entities")
+NEEDS = {"sentence_order": ("sentences",), "whole_words": ("words",), "spans_masked": ("words",),
+         "entities_masked": ("entities", "words")}
+"""Objectives that need the spans of a text, and which."""
 LINES = ["The weaver of Oakton mended the old bridge, and the miller's son watched her.",
          "A heron stood below it. \"Does it sleep?\" asked Anna-Marie Bell of Oakton… Nobody knew.\n\nIt did!",
          "她在桥边等了很久，磨坊主的儿子没有来。桥很旧。"]
@@ -107,12 +111,19 @@ def test_who_needs_what_a_text_does_not_know_says_so(what: str, told: str) -> No
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_every_objective_makes_of_a_text_what_it_makes_of_its_ids(name: str) -> None:
+    """If it needs the words, sentences or entities of the text, it refuses mere ids, and asks for nothing else."""
     objective, vocab = OBJECTIVES[name], Vocabulary(400)
     texts = [[50 + place for place in range(size)] for size in (14, 9)][:objective.texts]
 
-    def made(kind: type[Sequence[int]]) -> str:
+    def made(kind: Callable[[Sequence[int]], Sequence[int]]) -> str:
         return repr(objective.make(*map(kind, texts), vocab=vocab, rng=Random(3)))
-    assert made(Text) == made(list) == made(tuple)
+    needed = NEEDS.get(name, ())
+    assert made(annotated) == made(lambda ids: Text(ids, **{what: getattr(annotated(ids), what) for what in needed}))
+    if not needed:
+        assert made(annotated) == made(list) == made(tuple)
+    for kind in (Text, list) if needed else ():
+        with pytest.raises(ValueError, match=f"needs the {needed[0]} of a text"):
+            made(kind)
 
 
 def test_words_are_those_of_the_library(tokenizer: Tokenizer) -> None:

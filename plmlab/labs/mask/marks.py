@@ -17,11 +17,11 @@ def fills_blanks(example: Example) -> bool:
 
 
 def restores_in_place(example: Example, text: Sequence[int], vocab: Vocabulary) -> bool:
-    """Return whether each target is the original token at the same position (BERT), not the next token (GPT) or the
-    next token of a blank (GLM)."""
+    """Return whether each target is the original token at the same position (BERT; ALBERT, which may swap two parts of
+    the text), not the next token (GPT) or the next token of a blank (GLM)."""
     tokens, targets = example.tokens.tolist(), example.targets.tolist()
     whole = [token if target == IGNORE else target for token, target in zip(tokens, targets, strict=True)]
-    return [id for id in whole if id not in vocab.special] == list(text) and not (
+    return sorted(id for id in whole if id not in vocab.special) == sorted(text) and not (
         says_next(example) or fills_blanks(example))
 
 

@@ -1,0 +1,23 @@
+"""ERNIE 1.0 (Sun et al. 2019, "Enhanced Representation through Knowledge Integration"): BERT whose objective masks
+whole entities.
+
+The model and its input format are BERT's; see `plmlab.objectives.entities_masked` for the objective, which needs texts
+with known entities. ERNIE 2.0 (Sun et al. 2020) is another model: it adds task-type embeddings and is trained on
+several tasks one after another. ``ErnieForPreTraining`` of ``transformers`` has these embeddings; with
+``use_task_id=False`` it equals BERT, and therefore this model.
+
+Differences from the paper: there is no phrase-level masking, no dialogue language model, and no next-sentence
+prediction, because our text pairs have no entities; the masked-LM head is trained alone.
+"""
+
+from plmlab.models.architectures import ENCODER
+from plmlab.models.bert import BERTConfig, BERTPretraining
+from plmlab.models.registry import Pretraining, model
+from plmlab.objectives import entities_masked
+from plmlab.text.tokenizers import Tokenizer
+
+
+@model("ernie-pretraining", BERTConfig, ENCODER,
+       Pretraining("ernie", entities_masked, Tokenizer.wordpiece, added=2))
+class ERNIEPretraining(BERTPretraining):
+    """BERT with its two pretraining heads, pretrained with entity-level masking."""
