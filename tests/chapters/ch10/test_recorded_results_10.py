@@ -34,10 +34,10 @@ def test_variants_and_rules_have_the_contexts_of_their_names() -> None:
 def test_rows_are_those_of_the_record() -> None:
     rows = recorded_results.position_rows(NUMBERS)
     runs, positions = NUMBERS["longer"]["arms"], NUMBERS["positions"]["arms"]
-    assert number(rows["with a memory: absolute, restarting (rate 0.001)"][2]) == round(positions["absolute"]["all"]["mean"], 2)
-    for lr, run in ((0.003, positions["continued"]), (0.001, NUMBERS["positions"]["second rate"])):
-        cell = rows[f"with a memory: absolute, continuing (rate {lr})"][1]
-        assert number(cell) == round(run["answers"]["mean"], 2)
+    for name, run in (("restarting (rate 0.001)", positions["absolute"]), ("continuing (rate 0.003)", positions["continued"]),
+                      ("continuing (rate 0.001)", NUMBERS["positions"]["second rate"])):
+        cells = rows[f"with a memory: absolute, {name}"][1:]
+        assert [number(cell) for cell in cells] == [round(run[loss]["mean"], 2) for loss in ("answers", "all")]
     near = recall_task.near_accuracy(runs["window"]["windows"]["right"])["mean"]
     assert number(rows["sliding window of 80: relative"][0]) == round(100 * near)
     for name, arm in (("absolute, restarting", "absolute"), ("absolute, continuing", "continued")):
