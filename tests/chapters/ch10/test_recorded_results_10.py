@@ -34,7 +34,8 @@ def test_variants_and_rules_have_the_contexts_of_their_names() -> None:
 def test_rows_are_those_of_the_record() -> None:
     rows = recorded_results.position_rows(NUMBERS)
     runs, positions = NUMBERS["longer"]["arms"], NUMBERS["positions"]["arms"]
-    for name, run in (("restarting (rate 0.001)", positions["absolute"]), ("continuing (rate 0.003)", positions["continued"]),
+    for name, run in (("restarting (rate 0.001)", positions["absolute"]),
+                      ("continuing (rate 0.003)", positions["continued"]),
                       ("continuing (rate 0.001)", NUMBERS["positions"]["second rate"])):
         cells = rows[f"with a memory: absolute, {name}"][1:]
         assert [number(cell) for cell in cells] == [round(run[loss]["mean"], 2) for loss in ("answers", "all")]
