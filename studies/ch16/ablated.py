@@ -8,9 +8,10 @@ variant without the warm start; none of them has converged.
 
 The rules were fixed before the runs, for recall@4 (*retriever*) and for accuracy (*answers*). A component *is worth
 something* if every seed with it is above every seed without it by more than `verdicts.MARGIN`; it *does harm* in the
-opposite case; otherwise it does not show. Variants that mask other tokens have their own learning rate, the best of
-`RATES` by recall in another world, with one seed; at the lowest of these rates hardly anything is learned, so that it
-may be chosen for a variant for which training only hurts. The other variants use REALM's learning rate.
+opposite case; otherwise it does not show. The `CHOSEN` variants have their own learning rate, the best of `RATES`
+by recall in another world, with one seed; at the lowest of these rates hardly anything is learned, so that it may be
+chosen for a variant for which training only hurts. The other variants use REALM's learning rate. (In the first recorded
+runs, so did the variants with a stale index, without the warm start and without the null document.)
 
 - *Salient spans help*: compared with random spans and with random tokens.
 - *A fresh index helps*, *a warm start helps*, *a null document helps*, *excluding the source helps*.
