@@ -79,14 +79,6 @@ def test_one_thing_is_changed() -> None:
         f"{part}.bias" for part in ("q", "k", "v", "out")}
 
 
-def test_parameters_by_hand() -> None:
-    """Of width 64: a layer's feed-forward is 4 times as wide, and has two norms."""
-    rest = len(recall_task.tokenizer()) * 64 + 2 * (2 * 64 * 256 + 256 + 64 + 4 * 64)
-    for names, attention in ((RELATIVE, 5 * 64 * 64 + 2 * 64), (ABSOLUTE, 4 * (64 * 64 + 64))):
-        for name in names:
-            assert sum(weight.numel() for weight in arms.new(name, 0).parameters()) == rest + 2 * attention
-
-
 def test_a_run_is_followed_on_texts_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "EVERY", 1)
     monkeypatch.setattr(study, "WATCHED", 3)
