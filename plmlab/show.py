@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches, unified_diff
-from functools import cache, partial
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from textwrap import dedent, fill, shorten
@@ -217,8 +217,7 @@ def objective_name(kind: ModelType) -> str:
     """The name of the objective that pretrains a model, or the model with the same name on the command line; empty if
     there is none."""
     pretraining = pretrainable().get(kind.name, kind).pretraining
-    objective = pretraining and pretraining.objective
-    return getattr(objective.func if isinstance(objective, partial) else objective, "__name__", "")
+    return pretraining.registered.__name__ if pretraining else ""
 
 
 def compared(change: Change, other: str) -> Iterator[str]:

@@ -1,6 +1,8 @@
-"""A tokenizer small enough to know by heart: one id a word, in the order in which words come."""
+"""A tokenizer small enough to know by heart: one id a word, in the order in which words come; and random numbers that
+are given."""
 
 from collections.abc import Sequence
+from random import Random
 
 from plmlab.text.text import Text
 from plmlab.text.vocabulary import SENTINELS, SPECIALS, Vocabulary
@@ -15,6 +17,17 @@ SENTENCES = {
 CHINESE = {6: "我 喜欢 红 苹果", 12: "小镇 上 的 面包师 每天 早上 沿着 河 散步 。",
            64: " ".join(["小镇 上 的 面包师 每天 早上 沿着 河 散步 ， 遇见 了 摆渡人 。"] * 5)}
 PEOPLE = ("baker", "ferryman")
+
+
+class Scripted(Random):
+    """Returns the given numbers in turn."""
+
+    def __init__(self, *numbers: float) -> None:
+        super().__init__(0)
+        self.numbers = list(numbers)
+
+    def random(self) -> float:
+        return self.numbers.pop(0)
 
 
 class Words:

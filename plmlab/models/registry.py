@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from torch import nn
@@ -31,8 +32,8 @@ class Pretraining:
         likelihood: whether the loss is the mean −log p of the targets, so that the objective's floor and perplexity
             apply.
         prepare: prepares a new model for its vocabulary and data before training, (model, tokenizer, batches) → None.
-        asks: whether a batch has any target, for objectives that may produce none; a corpus without any target is
-            rejected.
+        has_targets: whether a batch has any target, for objectives that may produce none; a corpus without any target
+            is rejected.
     """
 
     name: str
@@ -44,6 +45,11 @@ class Pretraining:
     likelihood: bool = True
     prepare: Callable[[nn.Module, Tokenizer, Callable[[int], Batch]], None] | None = None
     has_targets: Callable[[Any], bool] | None = None
+
+    @property
+    def registered(self) -> Callable[..., Example | BidirectionalExample]:
+        """The objective as it is registered, without choices that the model has preset."""
+        return self.objective.func if isinstance(self.objective, partial) else self.objective
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Self
@@ -89,10 +88,9 @@ class Plan:
 
         Raises ValueError for unknown names and for values out of range.
         """
-        given = self.kind.pretraining and self.kind.pretraining.objective
-        make = given.func if isinstance(given, partial) else given
-        known = {choice.name: choice for objective in OBJECTIVES.values() if objective.make is make
-                 for choice in objective.choices}
+        pretraining = self.kind.pretraining
+        known = {choice.name: choice for objective in OBJECTIVES.values()
+                 if pretraining and objective.make is pretraining.registered for choice in objective.choices}
         chosen = {}
         for setting in filter(None, self.choose.split(",")):
             name, _, number = setting.partition("=")

@@ -7,6 +7,7 @@ and their loss on answers is tracked to show which have converged. The variants 
 slowly and have learning-rate grids of their own there.
 """
 
+from collections.abc import Mapping
 from math import log
 from statistics import fmean
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from plmlab.chapters.ch10 import arms, recall_task
 from plmlab.chapters.ch10.arms import ARMS, SEEDS, evaluate, new
 from plmlab.models.transformer_xl import TransformerXL
-from plmlab.recipes import Parts
+from plmlab.recipes import Parts, seed_statistics
 from plmlab.recipes.rates import Scores
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History
@@ -60,6 +61,14 @@ def test(run: Run) -> dict[str, Any]:
     return evaluate(run.model, "test_set")._asdict() | {
         "history": [[step, -score] for step, score in history.scores],
         "seconds": (history.seconds - history.overhead) / run.updates}
+
+
+def recorded_runs(runs: Mapping[int, Any], *keys: str) -> dict[str, Any]:
+    """The test results of a variant's runs, those under ``keys`` and on all answers and words, with spread; and the
+    ``history`` by seed."""
+    return {**seed_statistics({seed: {key: run[key] for key in ("right", "answers", "all", *keys)}
+                               for seed, run in runs.items()}),
+            "history": {str(seed): run["history"] for seed, run in runs.items()}}
 
 
 NAMES = tuple(name for name in ARMS if name not in ELSEWHERE)

@@ -10,7 +10,7 @@ from plmlab.layers.relative import TransformerXLAttention
 from plmlab.models.transformer_xl import TransformerXL
 from plmlab.recipes import Parts, rates_tried, seed_statistics
 from plmlab.recipes.study import Measured, Study
-from studies.ch10.arms import LIKE, LIVE, STUDY, UPDATES, Rates
+from studies.ch10.arms import LIKE, LIVE, STUDY, UPDATES, Rates, recorded_runs
 from studies.ch10.baselines import last_object_accuracy, sliding_window_logits
 
 MEMORIES = (0, 16, 32, 64, 96, 144)
@@ -64,9 +64,7 @@ def told(name: str, updates: int, found: Measured) -> Told:
     its ``history`` by seed."""
     return {"lr": found.lr, "rates": rates_tried(found.scores), "like": LIKE.get(name, name), "updates": updates,
             "parameters": sum(weight.numel() for weight in new(name, 0).parameters()),
-            **seed_statistics({seed: {key: run[key] for key in ("right", "answers", "all", "seconds")}
-                               for seed, run in found.runs.items()}),
-            "history": {str(seed): run["history"] for seed, run in found.runs.items()}}
+            **recorded_runs(found.runs, "seconds")}
 
 
 def measure(parts: Parts, tuned: Rates, study: Study = STUDY) -> Told:

@@ -38,12 +38,11 @@ from typing import Any
 from plmlab.chapters.ch10.arms import SEEDS, new
 from plmlab.chapters.ch10.recall_task import near_accuracy
 from plmlab.recipes import Parts, rates_tried, seed_statistics, separated
-from plmlab.recipes.rates import Scores
-from plmlab.recipes.study import Study
-from studies.ch10.arms import LONGER, near_development, test, train
+from plmlab.recipes.study import Measured, Study
+from studies.ch10.arms import LONGER, near_development, recorded_runs, test, train
 from studies.ch10.distances import halves
 
-RATES = {"absolute": (3e-4, 1e-3, 3e-3), "continued": (3e-4, 1e-3, 3e-3), "no positions": (3e-4, 1e-3, 3e-3)}
+RATES = dict.fromkeys(("absolute", "continued", "no positions"), (3e-4, 1e-3, 3e-3))
 """Variants of the comparison, all with a memory, and their initial learning rates."""
 MARGIN, CHANCE = 0.1, 0.12
 """The margin of the criteria, and the near accuracy of a guess among the objects of the correct kind."""
@@ -75,24 +74,21 @@ def long_texts(folder: str, name: str, seed: int) -> dict[str, Any]:
     return halves(STUDY.trained(folder, name, updates=LONGER, seed=seed))
 
 
-def recorded_runs(lr: float, scores: Scores, runs: Mapping[int, Any]) -> dict[str, Any]:
-    """``lr``, the ``rates`` tried, the test results with spread, and the ``history`` by seed."""
-    return {"lr": lr, "rates": rates_tried(scores), **seed_statistics(
-        {seed: {key: run[key] for key in ("right", "answers", "all")} for seed, run in runs.items()}),
-        "history": {str(seed): run["history"] for seed, run in runs.items()}}
+def recorded(found: Measured) -> dict[str, Any]:
+    """``lr``, the ``rates`` tried, and the `recorded_runs`."""
+    return {"lr": found.lr, "rates": rates_tried(found.scores), **recorded_runs(found.runs)}
 
 
 def measure(parts: Parts, relative: Mapping[str, Any], study: Study = STUDY, again: Study = AGAIN) -> dict[str, Any]:
-    """``updates``; ``arms``: variant → `recorded_runs`, for positions that continue also the ``halves`` of long texts;
+    """``updates``; ``arms``: variant → `recorded`, for positions that continue also the ``halves`` of long texts;
     ``second rate``: the runs of positions that continue at the `SECOND_RATE`; and the ``criteria`` and ``criteria,
     second rate``, given the recorded results of ``relative`` positions."""
     found, folder, [updates] = study.measure(parts), str(parts.folder), study.updates
-    told = {name: recorded_runs(*one) for (name, _), one in found.items()}
+    told = {name: recorded(one) for (name, _), one in found.items()}
     runs = parts(long_texts, [(folder, "continued", seed) for seed in study.seeds])
     told["continued"]["halves"] = seed_statistics({seed: runs[folder, "continued", seed] for seed in study.seeds})
-    scores = found["continued", updates].scores
-    [second] = again.at(parts, {("continued", updates): (SECOND_RATE, scores)}).values()
-    other = recorded_runs(*second)
+    [second] = again.at(parts, {("continued", updates): (SECOND_RATE, found["continued", updates].scores)}).values()
+    other = recorded(second)
     return {"updates": updates, "arms": told, "second rate": other,
             "criteria": criteria(relative, told["absolute"], told["continued"]),
             "criteria, second rate": criteria(relative, told["absolute"], other)}

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 import torch
-from standin import annotated, words
+from standin import Scripted, annotated, words
 
 from plmlab.example import IGNORE, Example
 from plmlab.labs import MaskLab
@@ -20,17 +20,6 @@ from plmlab.text.vocabulary import Vocabulary
 VOCAB = Vocabulary(1000)
 CLS, SEP, MASK = 2, 3, 4
 TEXT = annotated(range(100, 200))
-
-
-class Scripted(Random):
-    """Returns the given numbers in turn."""
-
-    def __init__(self, *numbers: float) -> None:
-        super().__init__(0)
-        self.numbers = list(numbers)
-
-    def random(self) -> float:
-        return self.numbers.pop(0)
 
 
 def text_of(size: int) -> Text:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 import torch
-from standin import annotated, words
+from standin import Scripted, annotated, words
 
 from plmlab.example import IGNORE, Example
 from plmlab.labs import MaskLab
@@ -21,17 +21,6 @@ VOCAB = Vocabulary(1000)
 CLS, SEP, MASK = 2, 3, 4
 OBJECTIVES = pytest.mark.parametrize("objective", [whole_words, entities_masked])
 TEXT = annotated(range(100, 130))
-
-
-class Scripted(Random):
-    """Returns the given numbers in turn, and counts them."""
-
-    def __init__(self, *numbers: float) -> None:
-        super().__init__(0)
-        self.numbers = list(numbers)
-
-    def random(self) -> float:
-        return self.numbers.pop(0)
 
 
 def text_of(line: str, entities: tuple[tuple[int, int], ...] = ()) -> Text:

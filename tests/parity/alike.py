@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from plmlab.example import Batch
 from plmlab.hf.families import Family
 from plmlab.hf.links import to_ours, within
 
@@ -53,6 +54,16 @@ def attention_gradients(ours: nn.Module) -> dict[str, Tensor]:
         "in_proj_bias": torch.cat([linear.bias.grad for linear in qkv]),
         "out_proj.weight": ours.out.weight.grad, "out_proj.bias": ours.out.bias.grad,
     }
+
+
+def same_masked_lm(ours: nn.Module, theirs: nn.Module, batch: Batch, given: dict[str, Tensor]) -> None:
+    """Logits at real tokens, and losses, whose gradients are then there."""
+    expected, real = theirs(**given, labels=batch.targets), given["attention_mask"].bool()
+    same(ours(batch)[real], expected.logits[real])
+    loss = ours.loss(batch)
+    same(loss, expected.loss)
+    loss.backward()
+    expected.loss.backward()
 
 
 def same_gradients(ours: nn.Module, theirs: nn.Module, family: Family, tolerance: float = 1e-10) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from alike import same, shaken
+from alike import same, same_masked_lm, shaken
 from bert_family import made, padded_text, precisions, same_encoders, same_gradients, texts, there_and_back
 from bert_family import through_a_folder as saved_and_loaded
 from torch import Tensor, nn
@@ -60,12 +60,7 @@ def test_generator(size: dict, lengths: list[int], side: str) -> None:
     theirs = made(ElectraForMaskedLM, config(size))
     ours = convert(theirs)
     batch, given = padded_text(size["vocab_size"], lengths, side)
-    expected, real = theirs(**given, labels=batch.targets), given["attention_mask"].bool()
-    same(ours(batch)[real], expected.logits[real])
-    loss = ours.loss(batch)
-    same(loss, expected.loss)
-    loss.backward()
-    expected.loss.backward()
+    same_masked_lm(ours, theirs, batch, given)
     same_gradients(ours, theirs, links_of(GENERATORS, ours))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from alike import same, same_gradients, shaken
+from alike import same, same_gradients, same_masked_lm, shaken
 from mpnets import SIZES, text_of
 from transformers import MPNetConfig, MPNetForMaskedLM, MPNetModel, RobertaConfig, RobertaModel
 
@@ -54,12 +54,7 @@ def test_loss_and_gradients(size: dict, lengths: list[int]) -> None:
     theirs = shaken(MPNetForMaskedLM(MPNetConfig(**size)))
     ours = convert(theirs)
     batch, given = text_of(size["vocab_size"], lengths)
-    expected, real = theirs(**given, labels=batch.targets), given["attention_mask"].bool()
-    same(ours(batch)[real], expected.logits[real])
-    loss = ours.loss(batch)
-    same(loss, expected.loss)
-    loss.backward()
-    expected.loss.backward()
+    same_masked_lm(ours, theirs, batch, given)
     same_gradients(ours, theirs, MPNETS)
 
 

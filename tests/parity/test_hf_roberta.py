@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from alike import same, shaken
+from alike import same, same_masked_lm, shaken
 from bert_family import made, padded_text, precisions, same_encoders, same_gradients, texts, there_and_back
 from bert_family import through_a_folder as saved_and_loaded
 from torch import Tensor, nn
@@ -63,12 +63,7 @@ def test_loss_and_gradients(size: dict, lengths: list[int], side: str) -> None:
     theirs = made(RobertaForMaskedLM, config(size))
     ours = convert(theirs)
     batch, given = read(size, lengths, side)
-    expected, real = theirs(**given, labels=batch.targets), given["attention_mask"].bool()
-    same(ours(batch)[real], expected.logits[real])
-    loss = ours.loss(batch)
-    same(loss, expected.loss)
-    loss.backward()
-    expected.loss.backward()
+    same_masked_lm(ours, theirs, batch, given)
     same_gradients(ours, theirs, [*within("encoder", ROBERTAS.links(ours.config)), *ROBERTAS.head])
 
 

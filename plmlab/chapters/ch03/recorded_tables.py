@@ -72,11 +72,10 @@ def translations_by_search(arms: dict[str, Any], causes: dict[str, Any]) -> None
     show_table(("% correct", *ways), {
         METHODS[name]: spreads([arms[name]["updates"]["1500"]["4"][way]["right"] for way in ways.values()])
         for name in ("clean", "noise", "smoothing")})
-    ranks = {name: [f"{one[key]['mean']:.0f} ({one[key]['low']:.0f}–{one[key]['high']:.0f})"
-                    for key in ("rank", "best rank")] for name, one in causes.items()}
     show_table(("% empty (exact search)", "trained model", "ideal model", "both", "rank of [END], median",
-                "rank of [END], best"), {METHODS[name]: (*spreads([one[key] for key in ("model", "perfect", "both")]),
-                                                         *ranks[name]) for name, one in causes.items()})
+                "rank of [END], best"), {
+        METHODS[name]: [*spreads([one["model"], one["perfect"], one["both"]]),
+                        *spreads([one["rank"], one["best rank"]], 0)] for name, one in causes.items()})
     undone = causes["smoothing"]["undone"]
     show_table(("label smoothing undone", "greedy", "width 20", "exact"), {
         name: spreads([undone[way][key] for way in ("beam 1", "beam 20", "exact")])

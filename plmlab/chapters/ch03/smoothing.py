@@ -33,12 +33,6 @@ def token_ids() -> tuple[Ids, Ids]:
     return encode_words(training), encode_words(test_set)
 
 
-def floor() -> float:
-    """Exact loss of the Bayes-optimal predictor on the test sentences, in nats per token."""
-    test_set = sentences()[1]
-    return -sum(map(world.full().logprob, test_set)) / sum(len(words) + 1 for words in test_set)
-
-
 def show_losses(orders: Sequence[int]) -> None:
     """Show the mean loss by order and smoothing method, and the fraction of tokens with probability 0."""
     rows, (training, test_set), vocab = {}, token_ids(), world_tokenizer().vocab

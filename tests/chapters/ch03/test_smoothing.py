@@ -6,7 +6,7 @@ from math import log
 import pytest
 
 from plmlab import world
-from plmlab.chapters.ch03 import smoothing, writing
+from plmlab.chapters.ch03 import amounts, smoothing, writing
 from plmlab.models.ngram import NGram
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
@@ -30,13 +30,14 @@ def test_no_test_sentence_occurs_in_the_training_text() -> None:
 
 
 def test_the_floor_is_the_mean_over_tokens_and_no_model_beats_it(capsys: pytest.CaptureFixture[str]) -> None:
-    nats = [-world.full().logprob(words) for words in smoothing.sentences()[1]]
-    assert smoothing.floor() == pytest.approx(sum(nats) / sum(len(words) + 1 for words in smoothing.sentences()[1]))
+    test_set = smoothing.sentences()[1]
+    nats, floor = [-world.full().logprob(words) for words in test_set], amounts.floor(test_set)
+    assert floor == pytest.approx(sum(nats) / sum(len(words) + 1 for words in test_set))
     smoothing.show_losses((1, 2))
     for row in capsys.readouterr().out.splitlines()[1:]:
         _, raw, zero, *smoothed = row.split()
         assert raw == "∞" and 0 < float(zero.rstrip("%")) < 100
-        assert all(smoothing.floor() < float(loss) < log(len(world_tokenizer())) for loss in smoothed)
+        assert all(floor < float(loss) < log(len(world_tokenizer())) for loss in smoothed)
 
 
 def test_a_model_of_whole_sentences_copies_them(monkeypatch: pytest.MonkeyPatch) -> None:
