@@ -1,9 +1,10 @@
 """ALBERT (Lan et al. 2020): BERT with factorized embeddings, one layer shared by all depths, and sentence-order
 prediction.
 
-Differences from the paper: single tokens are masked, not n-grams of up to three words (§4.1); initialization as in
-BERT. As in the authors' code but not in the paper: GELU is computed with its tanh approximation, the masked-LM head is
-as wide as the embeddings, and embeddings that are as wide as the model are not projected.
+Difference from the paper: single tokens are masked, not n-grams of up to three words (§4.1). Difference from the
+authors' code: the normal distribution of the initial weights is not truncated. As in that code but not in the paper:
+GELU is computed with its tanh approximation, the masked-LM head is as wide as the embeddings, and embeddings that are
+as wide as the model are not projected.
 """
 
 from dataclasses import dataclass, replace

@@ -2,12 +2,13 @@
 whole entities.
 
 The model and its input format are BERT's; see `plmlab.objectives.entities_masked` for the objective, which needs texts
-with known entities. ERNIE 2.0 (Sun et al. 2020) is another model: it adds task-type embeddings and is trained on
-several tasks one after another. ``ErnieForPreTraining`` of ``transformers`` has these embeddings; with
+with known entities. ERNIE 2.0 (Sun et al. 2020) is another model: it adds task embeddings and is trained on a growing
+set of tasks (continual multi-task learning). ``ErnieForPreTraining`` of ``transformers`` has these embeddings; with
 ``use_task_id=False`` it equals BERT, and therefore this model.
 
-Differences from the paper: there is no phrase-level masking, no dialogue language model, and no next-sentence
-prediction, because our text pairs have no entities; the masked-LM head is trained alone.
+Differences from the paper: there is no phrase-level masking (§3.2.2) and no dialogue language model. Differences from
+the authors' code: there is no next-sentence prediction, because our text pairs have no entities, so the masked-LM head
+is trained alone; the activation is GELU, as in BERT, where the authors' configuration has ReLU.
 """
 
 from plmlab.models.architectures import ENCODER

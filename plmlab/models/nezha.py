@@ -2,11 +2,12 @@
 whole-word masking.
 
 The encodings are in `plmlab.layers.relative.FunctionalRelativeAttention`. As there are no learned positions, no text is
-too long for the model; distances beyond the clipping distance share one encoding.
+too long for the model. As in the authors' code but not in the paper, distances are clipped: those beyond the clipping
+distance share one encoding.
 
-Differences from the paper: it also describes mixed-precision training and the LAMB optimizer, which belong to training,
-not to the model; its Chinese words are segmented by jieba, ours by the source of the text. Differences from BERT are
-listed in `plmlab.models.bert`.
+Differences from the paper: the variant with span prediction (table 5) is not included; mixed-precision training (§2.4)
+and the LAMB optimizer (§2.5) belong to training, not to the model; the paper segments Chinese words with Jieba (§2.3),
+here the source of the text does. BERT's own differences from its paper, listed in `plmlab.models.bert`, apply as well.
 """
 
 from dataclasses import dataclass

@@ -8,8 +8,7 @@ next to its span.
 As in the authors' code but not in the paper: the SBO's linear layers have biases, its output has a bias of its own, and
 a span at the beginning or the end of the text has no SBO. Differences from that code: the SBO loss is the mean over its
 targets, which the authors divide by one more than their number; as in `MaskedLM`, there is a pooler, which is not
-pretrained. The authors' large model, for which the paper gives its results, has 24 layers of width 1024
-(`SpanBERTConfig.large`).
+pretrained. The model of the paper has the size of BERT-large (§4.2), 24 layers of width 1024 (`SpanBERTConfig.large`).
 """
 
 from dataclasses import dataclass
@@ -33,7 +32,8 @@ from plmlab.text.tokenizers import Tokenizer
 @dataclass(frozen=True)
 class SpanBERTConfig(BERTConfig):
     """Configuration of a SpanBERT: that of BERT, with the number of positions within a span that the SBO can predict
-    and the width of their embeddings (20 and 200 by default in the authors' code)."""
+    and the width of their embeddings: 20 and 200 by default in the authors' code, whose training command sets 15 and
+    200 (200 also in the paper, §4.2)."""
 
     span: int = 20
     span_width: int = 200

@@ -37,9 +37,9 @@ def entities_masked(
     to right; one more if none was selected; then one corruption per selected token.
 
     Differences from the paper: there are no phrases (§3.2.2), because a text does not know them; the basic level
-    (§3.2.1: single tokens or characters) is the objective `masked`, and the two levels are not mixed, whereas the
-    authors choose one for each text, with a probability per file; one unit is always selected, so that there is always
-    a target.
+    (§3.2.1: single words of English, or characters of Chinese) is left to the objectives `whole_words` and `masked`,
+    and the levels are not mixed, whereas the authors' code draws one of two, units or single tokens, for each file of
+    texts; one unit is always selected, so that there is always a target.
 
     Raises ValueError if the words or entities of a text are unknown, or if it has no word.
     """

@@ -41,8 +41,9 @@ def sentence_order(tokens: Sequence[int], second: Sequence[int] = (), follows: b
     order and ``select`` the masked positions of the input, both instead of sampling them. Random draws: the split, the
     order, then those of `masked`.
 
-    Difference from the authors' code: single tokens are masked, whereas ALBERT masks n-grams of up to 3 words, with
-    p(n) = (1/n) / Σ_k (1/k) (§4.1), so p(1), p(2), p(3) = 6/11, 3/11, 2/11.
+    Differences from the authors' code: single tokens are masked, whereas ALBERT masks n-grams of up to 3 words, with
+    p(n) = (1/n) / Σ_k (1/k) (§4.1), so p(1), p(2), p(3) = 6/11, 3/11, 2/11; a text with a single segment is refused,
+    whereas the authors pair it with a segment of another document and label the pair as swapped.
 
     Raises ValueError if the text has fewer than two sentences, its sentences are unknown, or ``split`` leaves a segment
     empty.

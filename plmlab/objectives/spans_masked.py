@@ -42,7 +42,8 @@ def always_mask_span(span: Sequence[int], vocab: Vocabulary, rng: Random) -> lis
 
 def span_lengths(p: float = 0.2, longest: int = LONGEST) -> list[float]:
     """Probabilities of the span lengths 1 … ``longest``: the geometric distribution Geo(p), truncated and
-    renormalized, p(1 − p)^(l−1) / (1 − (1 − p)^longest). Its mean is 3.80 for p = 0.2 and ``longest`` = 10.
+    renormalized, p(1 − p)^(l−1) / (1 − (1 − p)^longest). Its mean is 3.80 for p = 0.2 and ``longest`` = 10, the 3.8 of
+    the paper (§3.1), which speaks of clipping; the authors' code renormalizes.
 
     Raises ValueError unless 0 < ``p`` ≤ 1.
     """
@@ -79,9 +80,9 @@ def spans_masked(
     before the span and of the first token after it. It is IGNORE outside of the spans, and in a span at the beginning
     or the end of the text, as in the authors' code, where [CLS] and [SEP] are not boundaries.
 
-    Differences from the authors' code: when the budget is spent, the last word is completed instead of being cut, so
-    the budget is exceeded by less than one word; random words are uniform over the vocabulary, as in BERT, instead of
-    sampled from the corpus.
+    Differences from the authors' code: when the budget is spent, the last word is completed, as in the paper (§3.1),
+    instead of being cut, so the budget is exceeded by less than one word; random words are uniform over the vocabulary,
+    as in BERT, instead of sampled from the corpus.
 
     Raises ValueError if the words of the text are unknown, if it has none, or if a given span cuts a word.
     """
