@@ -6,7 +6,6 @@ Inside the context manager `hook_hf_model`, this module computes the model's att
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import cycle
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -99,7 +98,9 @@ def _lend_stack(base: nn.Module, stack: Stack, loan: ExitStack) -> dict[str, Hoo
     layers = stack.find(base) or []
     embedded = HookPoint()
     points = {f"{stack.name}embedded": embedded}
-    entering = every(layers.count(layers[0]), _entering(embedded))
+    entering = _entering(embedded)
+    if layers.count(layers[0]) > 1:
+        entering = _first_of_pass(base, entering, loan)
     loan.enter_context(layers[0].register_forward_pre_hook(entering, with_kwargs=True))
     lent = {layer: _lend_layer(layer, stack, loan) for layer in layers}
     for i, layer in enumerate(layers):
@@ -137,11 +138,23 @@ def _entering(point: HookPoint) -> Callable[..., tuple[tuple, dict]]:
     return hook
 
 
-def every(times: int, hook: Callable[..., tuple[tuple, dict]]) -> Callable[..., tuple[tuple, dict]]:
-    """Make a forward pre-hook that applies ``hook`` to the first of every ``times`` calls: a shared layer is called
-    ``times`` times per forward pass."""
-    first = cycle([True] + [False] * (times - 1))
-    return lambda layer, args, kwargs: hook(layer, args, kwargs) if next(first) else (args, kwargs)
+def _first_of_pass(base: nn.Module, hook: Callable[..., tuple[tuple, dict]], loan: ExitStack,
+                   ) -> Callable[..., tuple[tuple, dict]]:
+    """Make a forward pre-hook that applies ``hook`` only to the first call in each forward pass of the base model: a
+    shared layer is called several times per pass, or fewer times if the pass raises an exception."""
+    is_first = True
+
+    def begin(*_: Any) -> None:
+        nonlocal is_first
+        is_first = True
+
+    def entering(layer: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        nonlocal is_first
+        was_first, is_first = is_first, False
+        return hook(layer, args, kwargs) if was_first else (args, kwargs)
+
+    loan.enter_context(base.register_forward_pre_hook(begin))
+    return entering
 
 
 def _leaving(point: HookPoint) -> Callable[..., Any]:

@@ -4,9 +4,10 @@ A module exposes tensors by passing them through a `HookPoint`. ``watch`` record
 model of ``transformers`` gets temporary hook points.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -80,13 +81,11 @@ def watch(model: nn.Module, *patterns: str) -> Iterator[ActivationRecord]:
         seen = ActivationRecord(list(chosen))
         placed = [(point, InTurn([seen._calls[name].append if name in chosen else _nothing for name in names]))
                   for point, names in _names_of(points).items() if any(name in chosen for name in names)]
-        for point, record in placed:
-            point.records.append(record)
-        try:
-            yield seen
-        finally:
+        with ExitStack() as stack:
             for point, record in placed:
-                point.records.remove(record)
+                _place(record, point.records, stack)
+            _restart_each_pass(placed, points, stack)
+            yield seen
 
 
 @contextmanager
@@ -98,18 +97,34 @@ def intervene(model: nn.Module, changes: Mapping[str, Change]) -> Iterator[None]
     changed. Raises KeyError if a pattern matches no hook point.
     """
     with hooked(model) as points:
-        placed: list[tuple[HookPoint, Change]] = []
+        placed: list[tuple[HookPoint, InTurn]] = []
         for pattern, change in changes.items():
             chosen = _choose(points, (pattern,))
             placed += [(point, InTurn([change if name in chosen else _same for name in names]))
                        for point, names in _names_of(points).items() if any(name in chosen for name in names)]
-        for point, change in placed:
-            point.changes.append(change)
-        try:
+        with ExitStack() as stack:
+            for point, in_turn in placed:
+                _place(in_turn, point.changes, stack)
+            _restart_each_pass(placed, points, stack)
             yield
-        finally:
-            for point, change in placed:
-                point.changes.remove(change)
+
+
+def _place(callback: Callable[[Tensor], object], callbacks: list[Any], stack: ExitStack) -> None:
+    """Register a callback until the context ends."""
+    callbacks.append(callback)
+    stack.callback(callbacks.remove, callback)
+
+
+def _restart_each_pass(placed: Sequence[tuple[HookPoint, InTurn]], points: Mapping[str, HookPoint],
+                       stack: ExitStack) -> None:
+    """Let the callbacks of a shared layer begin with the first one whenever its stack has embedded a text, so that a
+    forward pass that raises an exception or stops early does not shift the names of the following ones."""
+    names_of = _names_of(points)
+    for point, in_turn in placed:
+        stacks = {name.partition("layers.")[0] for name in names_of[point]}
+        embedded = points.get(f"{min(stacks)}embedded")
+        if len(names_of[point]) > 1 and len(stacks) == 1 and embedded is not None:
+            _place(in_turn.restart, embedded.records, stack)
 
 
 def _names_of(points: Mapping[str, HookPoint]) -> dict[HookPoint, list[str]]:

@@ -21,11 +21,16 @@ class InTurn:
     """
 
     def __init__(self, changes: Sequence[Callable[[Tensor], Any]]) -> None:
-        self.changes = cycle(changes)
+        self.changes = changes
+        self.restart()
+
+    def restart(self, _: Tensor | None = None) -> None:
+        """Begin with the first callback again: a forward pass that was interrupted has called only some of them."""
+        self.rest = cycle(self.changes)
 
     def __call__(self, tensor: Tensor) -> Any:
         """Call the next callback on the tensor."""
-        return next(self.changes)(tensor)
+        return next(self.rest)(tensor)
 
 
 class HookPoint(nn.Module):

@@ -1,5 +1,6 @@
 """Our ALBERT against ``AlbertModel`` and ``AlbertForPreTraining``."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 from alike import same
 from bert_family import made, padded_text, precisions, same_encoders, same_gradients, texts, there_and_back
 from bert_family import through_a_folder as saved_and_loaded
+from torch import Tensor
 from torch.nn import functional as F
 from transformers import AlbertConfig, AlbertForMaskedLM, AlbertForPreTraining, AlbertModel
 
@@ -103,6 +105,58 @@ def test_one_pass_through_theirs_is_changed_alone(at: int) -> None:
         for name in other:
             same(mine[name], other[name])
     assert set(other) <= set(mine) and f"layers.{at}.hidden" in other
+
+
+def raises_in_second_pass() -> Callable[[Tensor], Tensor]:
+    """An intervention that raises an exception in the second of four passes, only the first time it gets there."""
+    has_raised: list[bool] = []
+
+    def change(tensor: Tensor) -> Tensor:
+        if not has_raised:
+            has_raised.append(True)
+            raise ZeroDivisionError
+        return tensor
+    return change
+
+
+@pytest.mark.parametrize("whose", ["ours", "theirs"])
+@pytest.mark.parametrize("at", ["attention.scores", "hidden"])
+def test_a_forward_pass_that_raises_does_not_shift_the_names_of_the_next(whose: str, at: str) -> None:
+    """In the second of four passes through the shared layer; the same `watch` records the next forward pass."""
+    theirs = made(AlbertModel, config(SIZES[1] | {"num_hidden_layers": 4}))
+    batch, given = padded_text(40, [9, 9], "right")
+    model, run = (theirs, lambda: theirs(**given)) if whose == "theirs" else (convert(theirs), lambda: model(batch))
+    with watch(model) as expected:
+        run()
+    with intervene(model, {f"layers.1.{at}": raises_in_second_pass()}), watch(model) as seen:
+        with pytest.raises(ZeroDivisionError):
+            run()
+        assert len(seen.calls("layers.0.hidden")) == 1 and "layers.1.hidden" not in seen
+        for _ in range(2):
+            run()
+    assert list(seen) == list(expected)
+    for name in expected:
+        assert torch.equal(seen[name], expected[name]), name
+    with intervene(model, {"layers.2.attention.weights": torch.zeros_like}), watch(model) as changed:
+        run()
+    with intervene(model, {"layers.2.attention.weights": torch.zeros_like}), watch(model) as seen:
+        with intervene(model, {"layers.1.hidden": raises_in_second_pass()}), pytest.raises(ZeroDivisionError):
+            run()
+        run()
+    for name in changed:
+        assert torch.equal(seen[name], changed[name]), name
+
+
+def test_a_pass_that_stops_early_does_not_shift_the_names_of_the_next() -> None:
+    """Only the first of three layers is computed, as in a loop with a break."""
+    model = convert(made(AlbertModel, config(SIZES[1])))
+    batch, _ = padded_text(40, [9, 9], "right")
+    with watch(model, "*.hidden") as seen:
+        below = model.all_hidden_states(batch)
+        next(below), next(below)
+        expected = list(model.all_hidden_states(batch))[1:]
+    for layer, hidden in enumerate(expected):
+        assert torch.equal(seen[f"layers.{layer}.hidden"], hidden)
 
 
 @pytest.mark.parametrize(("settings", "message"), [
