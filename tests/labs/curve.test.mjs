@@ -38,6 +38,11 @@ test("the numbers of now say how far above the floor the held-out loss is", () =
   assert.deepEqual(numbers(now),
     [["step", "10 of 20"], ["training", "3.200"], ["held-out", "3.500"], ["floor", "3.000"], ["above it", "0.500"]]);
   assert.deepEqual(numbers(state({})), [["step", "0"], ["training", "–"]]);
+  const last = (floor) => numbers({ ...now, floor }).at(-1);
+  assert.deepEqual(last(4.072), ["below the floor by", "0.572"]);
+  assert.deepEqual(last(3.501), ["below the floor by", "0.001"]);
+  assert.deepEqual(last(3.5004), ["above it", "0.000"], "no sign before a zero");
+  assert.deepEqual(last(3.5), ["above it", "0.000"]);
 });
 
 test("the table samples evenly and keeps the last", () => {

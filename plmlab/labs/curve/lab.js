@@ -56,6 +56,10 @@ export const pathOf = (points, x, y) =>
 
 const fixed = (value) => (value === null ? "–" : value.toFixed(3));
 
+/** How far a loss is above the floor, or below it: [name, value]. */
+const gap = (above) =>
+  [Number(above.toFixed(3)) < 0 ? "below the floor by" : "above it", fixed(Math.abs(above))];
+
 /** The current numbers, [[name, value], …]. */
 export function numbers(state) {
   const step = state.steps ? `${state.step} of ${state.steps}` : String(state.step);
@@ -64,7 +68,7 @@ export function numbers(state) {
   if (state.floor !== null) {
     rows.push([state.floor_name, fixed(state.floor)]);
     const best = state.held_out ?? state.training.at(-1)?.[1] ?? null;
-    if (best !== null) rows.push(["above it", fixed(best - state.floor)]);
+    if (best !== null) rows.push(gap(best - state.floor));
   }
   return rows;
 }
