@@ -45,9 +45,8 @@ def test_the_first_state_teaches_without_a_touch(show: Show) -> None:
     cells = page.locator(".cosines tbody .number").all_inner_texts()
     assert cells == [f"{value:.2f}".replace("-", "−") for row in reversed(found) for value in row]
     expect(page.locator("h4").first).to_have_text(
-        f"At layer 0 the two “bank” have the same vector; with both directions, the cosine is {found[1][2]:.2f} at "
-        "layer 1 and "
-        f"{found[2][2]:.2f} at layer 2")
+        "At layer 0 the two occurrences of “bank” have the same vector; with both directions, the cosine is "
+        f"{found[1][2]:.2f} at layer 1 and {found[2][2]:.2f} at layer 2")
     assert page.locator(".words .asked").all_inner_texts() == ["bank\nmoney", "bank\nriver"]
     mean = scores(made.stored, questions(made.stored), made.shares)
     assert shown(page) == [percent(share) for share in mean.values()]
@@ -73,9 +72,10 @@ def test_another_word_is_asked_about_by_mouse_and_keyboard(show: Show) -> None:
     expect(page.locator(CONTEXT)).to_have_text("“nurse” (first sentence). Click, or press Enter, to select it.")
     chip(page, 0, 0).click()
     expect(page.locator(".words .asked")).to_have_text(["the", "the"])
-    expect(page.locator("h4").first).to_contain_text("the two “the”")
+    expect(page.locator("h4").first).to_contain_text("the two occurrences of “the”")
     expect(page.locator(".history tbody tr")).to_have_count(2)
-    expect(page.locator(".history tbody th")).to_have_text(["the two “the”", "the two “bank”"])
+    expect(page.locator(".history tbody th")).to_have_text(
+        ["the two occurrences of “the”", "the two occurrences of “bank”"])
     assert page.evaluate("document.activeElement.dataset.at") == "0-0", "the focus stays on the word"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -83,9 +83,10 @@ def test_another_word_is_asked_about_by_mouse_and_keyboard(show: Show) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".words .asked")).to_have_text(["lent", "the"])
     expect(page.locator("h4").first).to_contain_text("“lent” and “the” have cosine")
-    page.click("button[aria-label='back to the two “bank”']")
+    page.click("button[aria-label='back to the two occurrences of “bank”']")
     expect(page.locator(".words .asked bdi")).to_have_text(["bank", "bank"])
-    expect(page.locator(".history tbody th")).to_have_text(["the two “bank”", "“lent” and “the”", "the two “the”"])
+    expect(page.locator(".history tbody th")).to_have_text(
+        ["the two occurrences of “bank”", "“lent” and “the”", "the two occurrences of “the”"])
     page.mouse.move(2, 2)
     expect(page.locator(CONTEXT)).to_have_text(resting)
 
@@ -94,7 +95,7 @@ def test_a_cosine_is_told_with_what_it_is_held_against(show: Show) -> None:
     made = lab()
     page = show(made)
     page.focus(".cosines td[tabindex='0']")
-    expect(page.locator(CONTEXT)).to_contain_text("At layer 2, forward LSTM, the two “bank” have cosine "
+    expect(page.locator(CONTEXT)).to_contain_text("At layer 2, forward LSTM, the two occurrences of “bank” have cosine "
                                                   f"{made.cosines()[2][0]:.2f}".replace("-", "−"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")

@@ -133,7 +133,7 @@ const flat = (left, right, both) => [[1, 1, 1], [left, right, both], [left, righ
 
 test("the finding is that of the numbers", () => {
   assert.equal(told.contextFinding("bank", "bank", flat(0.4, 0.65, 0.51)),
-    "At layer 0 the two “bank” have the same vector; with both directions, the cosine is 0.51 at layer 1 and 0.51 at " +
+    "At layer 0 the two occurrences of “bank” have the same vector; with both directions, the cosine is 0.51 at layer 1 and 0.51 at " +
     "layer 2");
   assert.match(told.contextFinding("bank", "bank", flat(1, 0.65, 0.8)),
     /in the forward LSTM they stay identical; in the backward LSTM they diverge, to cosine 0\.65 at layer 2$/);
@@ -146,9 +146,9 @@ test("the finding is that of the numbers", () => {
 test("where the pair is farthest apart is held against strangers", () => {
   const strangers = [[0.5, 0.5, 0.5], [0, 0, 0], [0.2, 0.6, 0.3]];
   const found = [[1, 1, 1], [0.5, 0.5, 0.5], [0.6, 0.7, 0.6]];
-  assert.equal(told.restSaid("bank", "bank", found, strangers), "The two “bank” differ most at layer 2, " +
+  assert.equal(told.restSaid("bank", "bank", found, strangers), "The two occurrences of “bank” differ most at layer 2, " +
     "backward LSTM, where their cosine distance is 75 % of the average for two different words (hatched).");
-  assert.match(told.restSaid("bank", "bank", flat(1, 1, 1), strangers), /^The two “bank” do not differ\.$/);
+  assert.match(told.restSaid("bank", "bank", flat(1, 1, 1), strangers), /^The two occurrences of “bank” do not differ\.$/);
   assert.match(told.cosineSaid("bank", "bank", 1, 0, 1, 0.4), /This direction has seen the same words in both sentences\.$/);
   assert.match(told.cosineSaid("bank", "bank", 2, 2, -0.2, 0.4), 
     /cosine −0\.20; two different words have 0\.40 there on average\. Their cosine distance is 200 % of the average for two different words\.$/);

@@ -23,7 +23,7 @@ export const senseName = (sense) => sense.slice(sense.indexOf(".") + 1);
 
 /** The pair of compared words. */
 export const pairNamed = (one, other) =>
-  (one === other ? `the two ${quoted(one)}` : `${quoted(one)} and ${quoted(other)}`);
+  (one === other ? `the two occurrences of ${quoted(one)}` : `${quoted(one)} and ${quoted(other)}`);
 
 const same = (value) => value > 0.9995;
 
