@@ -95,7 +95,8 @@ class CogQA(TaskHead):
     def losses(self, batch: CognitiveBatch) -> Losses:
         """The losses of both systems on the same batch of questions."""
         logits, semantics = self.read(batch.reading)
-        hop_starts, hop_ends, answer_starts, answer_ends = span_losses(logits, label_of(batch.reading, "pointers"))
+        pointers = label_of(batch.reading, "pointers", "objectives.cogqa_spans.hops_and_answers")
+        hop_starts, hop_ends, answer_starts, answer_ends = span_losses(logits, pointers)
         return Losses((hop_starts + hop_ends) / 2, (answer_starts + answer_ends) / 2, self.choice(semantics, batch))
 
     def choice(self, semantics: Float[Tensor, "node model"], batch: CognitiveBatch) -> Float[Tensor, ""]:

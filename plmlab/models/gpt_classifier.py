@@ -85,7 +85,8 @@ class GPTClassifier(nn.Module):
         """L = L_class + λ · L_words (eq. 5): the mean over texts of −log p(class), with label ``class``, plus λ times
         the mean over targets of −log p(token)."""
         hidden = self.gpt.hidden_states(batch)
-        loss = F.cross_entropy(self.classify(batch, hidden), label_of(batch, "class"), ignore_index=IGNORE)
+        label = label_of(batch, "class", "objectives.gpt_classification")
+        loss = F.cross_entropy(self.classify(batch, hidden), label, ignore_index=IGNORE)
         if self.config.auxiliary == 0:
             return loss
         words = self.gpt.token_logits(hidden).flatten(0, 1)

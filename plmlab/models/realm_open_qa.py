@@ -109,7 +109,7 @@ class REALMForOpenQA(nn.Module):
     def gold_span_mask(self, batch: Batch) -> Bool[Tensor, "batch time longest"]:
         """Mask of the spans that match a correct answer, from the label ``spans`` of
         `plmlab.objectives.open_domain_qa`."""
-        first, last = label_of(batch, "spans").unbind(-1)  # [row span] each
+        first, last = label_of(batch, "spans", "objectives.open_domain_qa.answer_spans").unbind(-1)  # [row span] each
         real = (first != IGNORE) & (last - first < self.config.longest)
         row = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
         mask = torch.zeros(*batch.size, self.config.longest, dtype=torch.bool, device=first.device)

@@ -52,10 +52,11 @@ class SinglePassReader(TaskHead):
         """Span loss over the texts that contain the answer, plus the mean over sentences of −log p(supporting or not),
         in nats. The labels are those of `plmlab.objectives.single_pass_qa.with_support`."""
         start, end, supporting = self(batch).unbind(-1)
-        label = label_of(batch, "supporting")
+        maker = "objectives.single_pass_qa.with_support"
+        label = label_of(batch, "supporting", maker)
         real = label != IGNORE  # first positions of sentences
         loss = F.binary_cross_entropy_with_logits(supporting[real], label[real].to(supporting.dtype))
-        for logits, label in ((start, label_of(batch, "start")), (end, label_of(batch, "end"))):
+        for logits, label in ((start, label_of(batch, "start", maker)), (end, label_of(batch, "end", maker))):
             total = F.cross_entropy(logits, label, ignore_index=IGNORE, reduction="sum")
             loss = loss + total / (2 * (label != IGNORE).sum().clamp(min=1))
         return loss

@@ -82,7 +82,7 @@ class SpanBERTPretraining(MaskedLM):
         Its targets are the masked tokens with a label ``boundaries``, [batch time 2]: the positions of the tokens next
         to the span. Tokens beyond place ``span`` of their span are left out.
         """
-        left, right = label_of(batch, "boundaries").unbind(-1)  # [batch time] each
+        left, right = label_of(batch, "boundaries", "objectives.spans_masked").unbind(-1)  # [batch time] each
         place = torch.arange(batch.size[1], device=left.device) - left - 1
         has_boundaries = (batch.targets != IGNORE) & (left != IGNORE) & (place < self.config.span)
         row = has_boundaries.nonzero()[:, 0]  # [token]

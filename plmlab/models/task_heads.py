@@ -70,7 +70,8 @@ class SentenceClassifier(TaskHead):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over texts of −log p(class), in nats; label ``class``, one per text."""
-        return F.cross_entropy(self(batch), label_of(batch, "class"), ignore_index=IGNORE)
+        label = label_of(batch, "class", "objectives.sequence_classification")
+        return F.cross_entropy(self(batch), label, ignore_index=IGNORE)
 
 
 @model("token-classifier", TaskHeadConfig)
@@ -84,7 +85,8 @@ class TokenClassifier(TaskHead):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean over tagged positions of −log p(tag), in nats; label ``tags``, one per position, IGNORE for no tag."""
-        return F.cross_entropy(self(batch).flatten(0, 1), label_of(batch, "tags").flatten(), ignore_index=IGNORE)
+        tags = label_of(batch, "tags", "objectives.token_classification")
+        return F.cross_entropy(self(batch).flatten(0, 1), tags.flatten(), ignore_index=IGNORE)
 
 
 @model("span-classifier", TaskHeadConfig)
@@ -104,8 +106,8 @@ class SpanClassifier(TaskHead):
         """Average of the mean −log p(start) and the mean −log p(end) over texts, in nats; labels ``start`` and ``end``,
         one position per text (``end`` is the last token of the answer, inclusive), IGNORE if there is no answer."""
         start, end = self(batch).unbind(-1)
-        return (F.cross_entropy(start, label_of(batch, "start"), ignore_index=IGNORE)
-                + F.cross_entropy(end, label_of(batch, "end"), ignore_index=IGNORE)) / 2
+        return (F.cross_entropy(start, label_of(batch, "start", "objectives.span_qa"), ignore_index=IGNORE)
+                + F.cross_entropy(end, label_of(batch, "end", "objectives.span_qa"), ignore_index=IGNORE)) / 2
 
     def best(self, batch: Batch, longest: int = 30) -> Int[Tensor, "batch 2"]:
         """First and last position of the best span of at most ``longest`` tokens: max S·T_i + E·T_j over j ≥ i (§4.2).

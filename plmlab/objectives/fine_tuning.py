@@ -69,11 +69,12 @@ def gpt_classification(tokens: Sequence[int], kind: int, *, vocab: Vocabulary, p
     return replace(example, targets=torch.tensor([*whole, IGNORE]), labels={"class": torch.tensor(kind)})
 
 
-def label_of(batch: Batch, name: str) -> Int[Tensor, "..."]:
-    """Get a label of a batch. Raises ValueError if the batch has no label of that name."""
+def label_of(batch: Batch, name: str, maker: str) -> Int[Tensor, "..."]:
+    """Get a label of a batch. ``maker`` is the function of plmlab that makes Examples with this label, for the error.
+    Raises ValueError if the batch has no label of that name."""
     if name not in batch.labels:
         raise ValueError(f"this batch has no label {name!r}; its labels: {', '.join(batch.labels) or 'none'}. "
-                         "plmlab.objectives.fine_tuning makes Examples with the labels of each task")
+                         f"plmlab.{maker} makes Examples with the label {name!r}")
     return batch.labels[name]
 
 

@@ -1,5 +1,7 @@
 """What a model reads of a task: figure 4 of BERT's paper, figure 1 of GPT's, and the next-sentence pair."""
 
+import re
+from importlib import import_module
 from random import Random
 
 import pytest
@@ -18,6 +20,7 @@ from plmlab.objectives import (
     token_classification,
 )
 from plmlab.objectives.fine_tuning import label_of
+from plmlab.paths import ROOT
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(200)
@@ -131,6 +134,20 @@ def test_next_sentence_is_masked_with_a_label() -> None:
 
 def test_a_label_that_is_not_there() -> None:
     batch = Batch.of([token_classification(A, [0, 1, 2], vocab=VOCAB)], pad=PAD)
-    assert label_of(batch, "tags") is batch.labels["tags"]
-    with pytest.raises(ValueError, match=r"no label 'class'; its labels: tags\. plmlab\.objectives"):
-        label_of(batch, "class")
+    assert label_of(batch, "tags", "objectives.token_classification") is batch.labels["tags"]
+    with pytest.raises(ValueError, match=r"no label 'class'; its labels: tags\. plmlab\.objectives\.span_qa makes "
+                                         "Examples with the label 'class'$"):
+        label_of(batch, "class", "objectives.span_qa")
+
+
+def test_each_label_is_made_by_the_function_that_the_error_names() -> None:
+    """The function exists, and its docstring names the label."""
+    files = [text for path in (ROOT / "plmlab").rglob("*.py") if "label_of(" in (text := path.read_text("utf-8"))]
+    makers = {maker for text in files for maker in re.findall(r'"((?:objectives|chapters)\.[\w.]+)"', text)}
+    docs = {maker: getattr(import_module(f"plmlab.{maker}".rpartition(".")[0]), maker.rpartition(".")[2]).__doc__
+            for maker in makers}
+    asked = [pair for text in files for pair in re.findall(r'label_of\([\w.]+, "(\w+)",\s+"([\w.]+)"\)', text)]
+    asked += [(name, "objectives.single_pass_qa.with_support") for name in ("start", "end", "supporting")]
+    assert {maker for _, maker in asked} == makers and len(makers) == 9
+    for name, maker in asked:
+        assert f"``{name}``" in docs[maker], maker

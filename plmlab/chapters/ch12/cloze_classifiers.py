@@ -22,7 +22,7 @@ from plmlab.objectives.fine_tuning import label_of
 
 def at_position(hidden: Float[Tensor, "batch time model"], batch: Batch) -> Float[Tensor, "batch model"]:
     """The hidden state at the labelled position of each text."""
-    positions = label_of(batch, "position")
+    positions = label_of(batch, "position", "chapters.ch12.cloze_tasks.read_by_bert")
     return hidden[torch.arange(len(positions), device=positions.device), positions]
 
 
@@ -45,7 +45,7 @@ class ClozeClassifier(nn.Module):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Mean of −log p(class) over the texts; the label ``class`` is one integer per text."""
-        return F.cross_entropy(self(batch), label_of(batch, "class"))
+        return F.cross_entropy(self(batch), label_of(batch, "class", "chapters.ch12.cloze_tasks.read_by_bert"))
 
 
 class PositionClassifier(SentenceClassifier):
