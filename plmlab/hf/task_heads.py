@@ -88,10 +88,8 @@ def read_task_head(kind: Counterpart, config: Any, theirs: Mapping[str, Tensor])
     require(config, **kind.settings)
     encoder = kind.family.size(config)
     rate = getattr(config, kind.rate) if kind.rate else None
-    if rate not in (None, encoder.dropout):
-        raise ValueError(f"this model's dropout rate is {rate} before its output layer and {encoder.dropout} "
-                         "elsewhere; ours supports only one rate for both")
-    model = kind.ours(TaskHeadConfig(ModelSpec(kind.family.encoder, encoder), config.num_labels))
+    model = kind.ours(TaskHeadConfig(ModelSpec(kind.family.encoder, encoder), config.num_labels,
+                                     dropout=None if rate == encoder.dropout else rate))
     converted = to_ours(kind.links(encoder), theirs)
     zeros = {name: torch.zeros_like(tensor) for name, tensor in weights(model).items()
              if "encoder.pooler." in name and name not in converted}
@@ -109,9 +107,16 @@ def counterpart(model: TaskHead) -> Counterpart:
 
 
 def write_task_head(model: TaskHead) -> "PreTrainedModel":
-    """Convert our task head to its counterpart in ``transformers``."""
+    """Convert our task head to its counterpart in ``transformers``. Raises ValueError for a dropout rate of the head
+    that their model does not support."""
     import transformers
 
     kind, size = counterpart(model), model.config.encoder.config
-    theirs: Any = getattr(transformers, kind.theirs)(kind.family.config(size, num_labels=model.config.labels))
+    config = kind.family.config(size, num_labels=model.config.labels)
+    if kind.rate:
+        setattr(config, kind.rate, model.dropout.p)
+    elif model.config.dropout is not None:
+        raise ValueError(f"dropout={model.config.dropout}: {kind.theirs} has no dropout rate of its own before the "
+                         "output layer; build the head with dropout=None")
+    theirs: Any = getattr(transformers, kind.theirs)(config)
     return loaded(theirs, to_theirs(kind.links(size), weights(model)))

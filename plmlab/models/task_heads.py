@@ -9,7 +9,7 @@ code the end of an answer is conditioned on its start, and both are found by bea
 independently.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import torch
@@ -27,10 +27,12 @@ from plmlab.weights import with_pretrained
 
 @dataclass(frozen=True)
 class TaskHeadConfig:
-    """Class and configuration of the encoder, and the number of output labels."""
+    """Class and configuration of the encoder, the number of output labels, and the dropout rate before the output layer
+    (None: the encoder's)."""
 
     encoder: ModelSpec
     labels: int = 2
+    dropout: float | None = field(default=None, kw_only=True)
 
     @classmethod
     def tiny(cls, vocab: int, time: int = 128) -> Self:
@@ -46,7 +48,7 @@ class TaskHead(nn.Module):
         super().__init__()
         self.config = config
         self.encoder = config.encoder.build()
-        self.dropout = nn.Dropout(config.encoder.config.dropout)
+        self.dropout = nn.Dropout(config.encoder.config.dropout if config.dropout is None else config.dropout)
         self.output = nn.Linear(config.encoder.config.model, config.labels)
         initialise(self.output)
 

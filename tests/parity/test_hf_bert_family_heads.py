@@ -132,10 +132,21 @@ def test_there_and_back_through_a_folder(kind: Counterpart, tmp_path: Path) -> N
         same(loaded(batch), expected, 1e-5)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in OURS if kind.rate], ids=lambda kind: kind.theirs)
-def test_another_rate_of_dropout_before_the_output_is_refused(kind: Counterpart) -> None:
-    with pytest.raises(ValueError, match=r"dropout rate is 0\.3 before its output layer and 0\.[01] elsewhere"):
-        convert(getattr(transformers, kind.theirs)(config(kind, **{kind.rate: 0.3})))
+@of(TaskHead)
+def test_a_dropout_rate_of_the_head_is_theirs_or_refused(kind: Counterpart, tmp_path: Path) -> None:
+    """An ``AlbertConfig`` has a rate of 0.1 before the output layer by default, and 0 elsewhere."""
+    settings = {"hidden_dropout_prob": 0.0} | ({kind.rate: 0.1} if kind.rate else {})
+    ours = convert(getattr(transformers, kind.theirs)(config(kind, **settings)))
+    assert (ours.config.dropout, ours.encoder.config.dropout) == (0.1 if kind.rate else None, 0.0)
+    again = to_hf(ours)
+    again.save_pretrained(tmp_path)
+    loaded, _ = from_hf(tmp_path)
+    assert loaded.config == ours.config and isinstance(loaded.dropout, nn.Dropout)
+    assert loaded.dropout.p == (0.1 if kind.rate else 0.0)
+    if not kind.rate:
+        ours = kind.ours(replace(ours.config, dropout=0.1))
+        with pytest.raises(ValueError, match=rf"dropout=0\.1: {kind.theirs} has no dropout rate of its own"):
+            to_hf(ours)
 
 
 def test_a_head_on_the_generator_is_one_on_an_electra() -> None:

@@ -180,10 +180,15 @@ def test_through_a_folder(kind: type, tmp_path: Path) -> None:
         same(output, outputs[0], 1e-5)
 
 
-def test_another_rate_of_dropout_before_the_output_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"dropout rate is 0\.3 before its output layer and 0\.1 elsewhere"):
-        convert(BertForTokenClassification(BertConfig(**SIZES[0], classifier_dropout=0.3)))
-    convert(BertForTokenClassification(BertConfig(**SIZES[0], classifier_dropout=0.1)))
+@pytest.mark.parametrize(("rate", "kept"), [(0.3, 0.3), (0.0, 0.0), (0.1, None), (None, None)])
+def test_the_dropout_rate_before_the_output_is_kept(rate: float | None, kept: float | None) -> None:
+    """None is that of the encoder."""
+    ours = convert(BertForTokenClassification(BertConfig(**SIZES[0], classifier_dropout=rate)))
+    expected = 0.1 if rate is None else rate
+    assert (ours.config.dropout, ours.dropout.p, ours.encoder.config.dropout) == (kept, expected, 0.1)
+    again = to_hf(ours)
+    assert (again.dropout.p, again.config.hidden_dropout_prob) == (expected, 0.1)
+    assert convert(again).config == ours.config
 
 
 @pytest.mark.parametrize("kind", [SentenceClassifier, TokenClassifier, SpanClassifier])

@@ -180,7 +180,6 @@ def test_through_a_folder(kind, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"summary_last_dropout": 0.3}, r"dropout rate is 0\.3 before its output layer and 0\.0 elsewhere"),
     ({"summary_type": "mean"}, "summary_type = 'mean'; ours only supports 'last'"),
     ({"summary_use_proj": False}, "summary_use_proj = False"), ({"summary_activation": "relu"}, "summary_activation"),
 ])
@@ -189,3 +188,10 @@ def test_a_summary_of_another_kind_is_refused_where_it_is_used(settings: dict, m
     with pytest.raises(ValueError, match=message):
         convert(transformers.XLNetForSequenceClassification(size))
     convert(transformers.XLNetForTokenClassification(size))
+
+
+def test_the_dropout_rate_of_the_summary_is_kept() -> None:
+    size = transformers.XLNetConfig(**xlnets.SIZES[0] | {"dropout": 0.0, "summary_last_dropout": 0.3})
+    ours = convert(transformers.XLNetForSequenceClassification(size))
+    assert (ours.dropout.p, ours.encoder.config.dropout) == (0.3, 0.0)
+    assert (to_hf(ours).config.summary_last_dropout, to_hf(ours).config.dropout) == (0.3, 0.0)
