@@ -118,10 +118,12 @@ class ELECTRADiscriminator(nn.Module):
 class ELECTRAPretraining(nn.Module):
     """ELECTRA's generator and discriminator: trained together by replaced-token detection (§2, fig. 2)."""
 
+    discriminator_class: type[nn.Module] = ELECTRADiscriminator
+
     def __init__(self, config: ELECTRAPretrainingConfig) -> None:
         super().__init__()
         self.config = config
-        self.discriminator = ELECTRADiscriminator(config.discriminator)
+        self.discriminator = self.discriminator_class(config.discriminator)
         self.generator = ELECTRAGenerator(config.generator)
         for part in ("token", "position", "segment", "norm"):
             setattr(self.generator.encoder.embeddings, part, getattr(self.encoder.embeddings, part))
@@ -141,7 +143,11 @@ class ELECTRAPretraining(nn.Module):
         logits = self.generator.token_logits(self.generator.encoder(batch)[is_target])  # [token vocab]
         corrupted, replaced = replace_tokens(batch, sample(logits))
         return (F.cross_entropy(logits, batch.targets[is_target])
-                + self.config.weight * self.discriminator.replaced_token_loss(corrupted, replaced))
+                + self.config.weight * self.discriminator_loss(corrupted, replaced))
+
+    def discriminator_loss(self, corrupted: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
+        """The discriminator's loss on the ``corrupted`` text, which keeps the generator's targets, in nats."""
+        return self.discriminator.replaced_token_loss(corrupted, replaced)
 
 
 @torch.no_grad()

@@ -1,0 +1,160 @@
+"""Pretraining tasks between BERT and ELECTRA (Clark et al. 2020, §3.4, table 5), and the compute of an update.
+
+The encoder is the same in all variants, so that fine-tuning is the same too. At the same masking rate, all variants
+select the same positions of the same sentences. ELECTRA and the three tasks between use a generator of a quarter of the
+width, and the authors' corruption of its input (`electra_85_15`). Not stated in the paper and chosen here: the loss of
+Replace MLM and of All-Tokens MLM has the same weight as the generator's.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from random import Random
+from statistics import mean
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from plmlab import world
+from plmlab.batches import ExampleBatches
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.electra import ELECTRADiscriminator, ELECTRAGenerator, ELECTRAPretraining, ELECTRAPretrainingConfig
+from plmlab.objectives.masked import Corruption, bert_80_10_10, electra_85_15, masked
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import History, fit
+from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.tokenizer import world_tokenizer
+
+TIME, LAYERS, WIDTH, BATCH = 96, 2, 64, 64
+"""Learned positions, number and width of the layers, and sentences per update."""
+
+
+class SelectedPositionsDiscriminator(ELECTRADiscriminator):
+    """ELECTRA's discriminator whose loss counts only the selected positions ("ELECTRA 15%")."""
+
+    def replaced_token_loss(self, batch: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
+        """Mean of −log p(original or replaced) over the selected positions, in nats."""
+        selected = batch.targets != IGNORE
+        return F.binary_cross_entropy_with_logits(self(batch)[selected], replaced[selected].to(self.output.weight.dtype))
+
+
+class CopyMaskedLM(ELECTRAGenerator):
+    """Masked language model with a copy mechanism: p(token) = D · [token is the input] + (1 − D) · softmax(token),
+    where D is the copy probability, a sigmoid layer at each position."""
+
+    def build_heads(self) -> None:
+        """Create the masked-LM head and the layer of the copy probability."""
+        super().build_heads()
+        self.copy = nn.Linear(self.config.model, 1)
+
+    def log_probs(self, hidden: Float[Tensor, "token model"], inputs: Tensor) -> Float[Tensor, "token vocab"]:
+        """Log-probability of every token at positions whose input tokens are ``inputs``."""
+        copy = self.copy(hidden)
+        predicted = F.logsigmoid(-copy) + self.token_logits(hidden).log_softmax(-1)
+        is_input = F.one_hot(inputs, self.config.vocab).bool()
+        return torch.where(is_input, torch.logaddexp(F.logsigmoid(copy), predicted), predicted)
+
+    def all_tokens_loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean of −log p(original token) over all real positions, [CLS] and [SEP] included, in nats."""
+        real, originals = batch.padding_mask, torch.where(batch.targets == IGNORE, batch.tokens, batch.targets)
+        return F.nll_loss(self.log_probs(self.encoder(batch)[real], batch.tokens[real]), originals[real])
+
+
+class SelectedELECTRA(ELECTRAPretraining):
+    """ELECTRA 15%: the discriminator's loss counts only the selected positions."""
+
+    discriminator_class = SelectedPositionsDiscriminator
+
+
+class ReplaceMLM(ELECTRAPretraining):
+    """Replace MLM: a masked language model whose input shows the generator's samples instead of [MASK]."""
+
+    discriminator_class = ELECTRAGenerator
+
+    def discriminator_loss(self, corrupted: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
+        """Mean of −log p(original token) over the selected positions, in nats."""
+        return self.discriminator.loss(corrupted)
+
+
+class AllTokensMLM(ELECTRAPretraining):
+    """All-Tokens MLM: Replace MLM that predicts the token at every position, with a copy mechanism."""
+
+    discriminator_class = CopyMaskedLM
+
+    def discriminator_loss(self, corrupted: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
+        """Mean of −log p(original token) over all real positions, in nats."""
+        return self.discriminator.all_tokens_loss(corrupted)
+
+
+TASKS: dict[str, tuple[type[nn.Module], float, Corruption]] = {
+    "BERT 15%": (ELECTRAGenerator, 0.15, bert_80_10_10), "BERT 30%": (ELECTRAGenerator, 0.3, bert_80_10_10),
+    "BERT 50%": (ELECTRAGenerator, 0.5, bert_80_10_10), "Replace MLM": (ReplaceMLM, 0.15, electra_85_15),
+    "ELECTRA 15%": (SelectedELECTRA, 0.15, electra_85_15), "All-Tokens MLM": (AllTokensMLM, 0.15, electra_85_15),
+    "ELECTRA": (ELECTRAPretraining, 0.15, electra_85_15),
+}
+"""Pretraining task → its model, its masking rate and the corruption of the selected tokens."""
+MLM_WEIGHT = 1.0
+"""Weight of the loss of Replace MLM and All-Tokens MLM relative to the generator's."""
+
+
+def build(task: str, seed: int) -> Any:
+    """A model of a pretraining task, with random weights."""
+    torch.manual_seed(seed)
+    model_class = TASKS[task][0]
+    config = ELECTRAPretrainingConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
+                                      dropout=0.0, attention_dropout=0.0)
+    if model_class is ELECTRAGenerator:
+        return ELECTRAGenerator(config.discriminator)
+    return model_class(replace(config, weight=MLM_WEIGHT) if model_class in (ReplaceMLM, AllTokensMLM) else config)
+
+
+def encoder_of(model: Any) -> nn.Module:
+    """The encoder that is fine-tuned: for the tasks with a generator, that of the second network."""
+    return model.discriminator.encoder if isinstance(model, ELECTRAPretraining) else model.encoder
+
+
+def same_positions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, **choices: Any) -> Example:
+    """As ``masked``, but draw one number from ``rng`` for every sentence, so that the selected positions do not depend
+    on how the tokens of earlier sentences are corrupted."""
+    return masked(tokens, vocab=vocab, rng=Random(str(rng.random())), **choices)
+
+
+def batches(task: str, seed: int) -> ExampleBatches:
+    """The training batches of a pretraining task: sentences of the world's training text."""
+    _, rate, corrupt = TASKS[task]
+    objective: Callable[..., Example] = partial(same_positions, rate=rate, corrupt=corrupt)
+    return sentence_batches(world.full(), "train", world_tokenizer(), objective, BATCH, seed)
+
+
+def train(model: nn.Module, task: str, *, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Pretrain a model; a tenth of the updates, at most 50, are warmup. The generator's samples follow ``seed`` as
+    well."""
+    torch.manual_seed(seed)
+    return fit(model, batches(task, seed), steps=updates, lr=lr, warmup=min(50, updates // 10), **options)
+
+
+def flops(model: Any, batch: Any) -> int:
+    """Floating-point operations of the matrix products of an update, forward and backward, the generator and the output
+    layers included. Attention is computed unfused, because PyTorch does not count its fused form on a CPU."""
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model.loss(batch).backward()
+    model.zero_grad()
+    return counter.get_total_flops()
+
+
+@cache
+def flops_per_update(task: str) -> float:
+    """Mean `flops` of an update of a pretraining task, over four batches."""
+    with torch.random.fork_rng():
+        model, text = build(task, 0), batches(task, 0)
+        return mean(flops(model, text(step)) for step in range(4))
+
+
+def updates_at(task: str, budget: int) -> int:
+    """The number of updates of a pretraining task with the compute of ``budget`` updates of BERT with 15 %."""
+    return round(budget * flops_per_update("BERT 15%") / flops_per_update(task))
