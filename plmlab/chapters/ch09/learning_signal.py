@@ -40,7 +40,9 @@ class SelectedPositionsDiscriminator(ELECTRADiscriminator):
     def replaced_token_loss(self, batch: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
         """Mean of −log p(original or replaced) over the selected positions, in nats."""
         selected = batch.targets != IGNORE
-        return F.binary_cross_entropy_with_logits(self(batch)[selected], replaced[selected].to(self.output.weight.dtype))
+        return F.binary_cross_entropy_with_logits(
+            self(batch)[selected], replaced[selected].to(self.output.weight.dtype)
+        )
 
 
 class CopyMaskedLM(ELECTRAGenerator):
@@ -92,9 +94,12 @@ class AllTokensMLM(ELECTRAPretraining):
 
 
 TASKS: dict[str, tuple[type[nn.Module], float, Corruption]] = {
-    "BERT 15%": (ELECTRAGenerator, 0.15, bert_80_10_10), "BERT 30%": (ELECTRAGenerator, 0.3, bert_80_10_10),
-    "BERT 50%": (ELECTRAGenerator, 0.5, bert_80_10_10), "Replace MLM": (ReplaceMLM, 0.15, electra_85_15),
-    "ELECTRA 15%": (SelectedELECTRA, 0.15, electra_85_15), "All-Tokens MLM": (AllTokensMLM, 0.15, electra_85_15),
+    "BERT 15%": (ELECTRAGenerator, 0.15, bert_80_10_10),
+    "BERT 30%": (ELECTRAGenerator, 0.3, bert_80_10_10),
+    "BERT 50%": (ELECTRAGenerator, 0.5, bert_80_10_10),
+    "Replace MLM": (ReplaceMLM, 0.15, electra_85_15),
+    "ELECTRA 15%": (SelectedELECTRA, 0.15, electra_85_15),
+    "All-Tokens MLM": (AllTokensMLM, 0.15, electra_85_15),
     "ELECTRA": (ELECTRAPretraining, 0.15, electra_85_15),
 }
 """Pretraining task → its model, its masking rate and the corruption of the selected tokens."""
@@ -106,8 +111,15 @@ def build(task: str, seed: int) -> Any:
     """A model of a pretraining task, with random weights."""
     torch.manual_seed(seed)
     model_class = TASKS[task][0]
-    config = ELECTRAPretrainingConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
-                                      dropout=0.0, attention_dropout=0.0)
+    config = ELECTRAPretrainingConfig(
+        len(world_tokenizer()),
+        time=TIME,
+        layers=LAYERS,
+        model=WIDTH,
+        inner=4 * WIDTH,
+        dropout=0.0,
+        attention_dropout=0.0,
+    )
     if model_class is ELECTRAGenerator:
         return ELECTRAGenerator(config.discriminator)
     return model_class(replace(config, weight=MLM_WEIGHT) if model_class in (ReplaceMLM, AllTokensMLM) else config)

@@ -1,0 +1,1 @@
+"""Experiments of chapter 09, the BERT family."""
