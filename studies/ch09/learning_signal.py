@@ -26,7 +26,6 @@ from dataclasses import replace
 from statistics import mean
 from typing import Any
 
-import torch
 from torch import nn
 
 from plmlab.chapters.ch09.learning_signal import TASKS, build, encoder_of, flops_per_update, train, updates_at

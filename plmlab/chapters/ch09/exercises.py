@@ -31,7 +31,6 @@ def whole_words(tokens: list[str], order: list[int], budget: int) -> list[int]:
 
 def draw_tokens(_: Generator) -> Probes:
     """Inputs for 09.1: name → (tokens, order of the words, budget)."""
-
     def given(text: str, order: str, budget: int) -> tuple[list[str], list[int], int]:
         return text.split(), [int(word) for word in order], budget
 
@@ -47,11 +46,8 @@ def draw_tokens(_: Generator) -> Probes:
 
 
 def replaced_tokens(
-    tokens: Int[Tensor, "batch time"],
-    selected: Bool[Tensor, "batch time"],
-    sampled: Int[Tensor, "batch time"],
-    logits: Float[Tensor, "batch time"],
-    real: Bool[Tensor, "batch time"],
+    tokens: Int[Tensor, "batch time"], selected: Bool[Tensor, "batch time"], sampled: Int[Tensor, "batch time"],
+    logits: Float[Tensor, "batch time"], real: Bool[Tensor, "batch time"],
 ) -> tuple[Int[Tensor, "batch time"], Bool[Tensor, "batch time"], Float[Tensor, ""]]:
     """ELECTRA's replaced-token detection: the discriminator's input, the labels and the discriminator's loss.
 
@@ -69,7 +65,6 @@ def replaced_tokens(
 
 def draw_samples(rng: Generator) -> Probes:
     """Inputs for 09.2: name → (tokens, selected positions, samples, logits, positions that are not padding)."""
-
     def drawn(time: int, share: float, *lengths: int, scale: float = 1.0, before: bool = False) -> tuple[Tensor, ...]:
         real = torch.arange(time) < torch.tensor(lengths)[:, None]
         real = real.flip(1) if before else real
@@ -80,12 +75,8 @@ def draw_samples(rng: Generator) -> Probes:
 
     return {
         "three tokens, two selected, one sample correct": (
-            torch.tensor([[10, 11, 12]]),
-            torch.tensor([[True, True, False]]),
-            torch.tensor([[20, 11, 30]]),
-            torch.tensor([[1.0, 0.0, -2.0]]),
-            torch.ones(1, 3, dtype=torch.bool),
-        ),
+            torch.tensor([[10, 11, 12]]), torch.tensor([[True, True, False]]), torch.tensor([[20, 11, 30]]),
+            torch.tensor([[1.0, 0.0, -2.0]]), torch.ones(1, 3, dtype=torch.bool)),
         "two texts of different lengths": drawn(7, 0.5, 7, 3),
         "padding before the texts": drawn(6, 0.4, 4, 6, 2, before=True),
         "no position selected": drawn(5, 0.0, 5, 5),
@@ -109,20 +100,12 @@ def span_lengths(p: float, longest: int) -> tuple[Float[Tensor, "word"], float]:
 
 def draw_lengths(_: Generator) -> Probes:
     """Inputs for 09.3: name → (p, the maximum length)."""
-    return {
-        "two lengths": (0.5, 2),
-        "SpanBERT's": (0.2, 10),
-        "a single length": (0.3, 1),
-        "mostly one word": (0.9, 3),
-        "nearly uniform": (0.02, 12),
-        "seven lengths": (0.4, 7),
-    }
+    return {"two lengths": (0.5, 2), "SpanBERT's": (0.2, 10), "a single length": (0.3, 1), "mostly one word": (0.9, 3),
+            "nearly uniform": (0.02, 12), "seven lengths": (0.4, 7)}
 
 
 def boundary_inputs(
-    x: Float[Tensor, "time model"],
-    p: Float[Tensor, "position width"],
-    spans: list[list[int]],
+    x: Float[Tensor, "time model"], p: Float[Tensor, "position width"], spans: list[list[int]],
 ) -> tuple[Int[Tensor, "query"], Float[Tensor, "query joined"]]:
     """The targets of SpanBERT's span boundary objective, and the input from which each is predicted.
 
@@ -144,7 +127,6 @@ def boundary_inputs(
 
 def draw_spans(rng: Generator) -> Probes:
     """Inputs for 09.4: name → (outputs, embeddings of the relative positions, spans)."""
-
     def drawn(time: int, model: int, width: int, *spans: list[int]) -> tuple[Tensor, Tensor, list[list[int]]]:
         return randn(time, model, generator=rng), randn(time + 1, width, generator=rng), [*spans]
 
@@ -178,7 +160,6 @@ def sentence_order(sentences: list[list[int]], first: int, draw: float) -> tuple
 
 def draw_sentences(rng: Generator) -> Probes:
     """Inputs for 09.5: name → (sentences, how many form the first segment, the random number)."""
-
     def drawn(first: int, draw: float, *lengths: int) -> tuple[list[list[int]], int, float]:
         return [randint(10, 90, (length,), generator=rng).tolist() for length in lengths], first, draw
 
@@ -223,25 +204,19 @@ def draw_sizes(_: Generator) -> Probes:
 
 EXERCISES = (
     Exercise(
-        "09.1",
-        "whole words from WordPiece tokens",
-        whole_words,
-        draw_tokens,
+        "09.1", "whole words from WordPiece tokens", whole_words, draw_tokens,
         mistakes={
             "a ## token is counted as a word of its own": edit("[-1].append(position)", ".append([position])"),
             "[CLS], [SEP] and [PAD] are counted as words": edit('("[CLS]", "[SEP]", "[PAD]")', "()"),
             "[PAD] is counted as a word, which matters where padding precedes the text": edit(', "[PAD]"', ""),
-            "every token that starts with [ is taken for a special one; [UNK] and [ are words": edit(
-                'token not in ("[CLS]", "[SEP]", "[PAD]")', 'not token.startswith("[")'
-            ),
-            "the first word that does not fit ends the selection; skip it and consider the next one": edit(
-                "selected += words[word]", "selected += words[word]\n        else:\n            break"
-            ),
+            "every token that starts with [ is taken for a special one; [UNK] and [ are words":
+                edit('token not in ("[CLS]", "[SEP]", "[PAD]")', 'not token.startswith("[")'),
+            "the first word that does not fit ends the selection; skip it and consider the next one":
+                edit("selected += words[word]", "selected += words[word]\n        else:\n            break"),
             "the last word exceeds the budget": edit(" + len(words[word]) <= budget", " < budget"),
             "the budget is never used up: < instead of <=": edit("<= budget", "< budget"),
-            "the budget counts words; it is a number of tokens": edit(
-                "in order:", "in order[:budget]:", "len(selected) + len(words[word]) <= budget", "True"
-            ),
+            "the budget counts words; it is a number of tokens":
+                edit("in order:", "in order[:budget]:", "len(selected) + len(words[word]) <= budget", "True"),
             "only the first token of each selected word is returned": edit("+= words[word]", "+= words[word][:1]"),
             "the positions are in the order of selection, not ascending": edit("sorted(selected)", "selected"),
         },
@@ -255,26 +230,21 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.2",
-        "replaced-token detection",
-        replaced_tokens,
-        draw_samples,
+        "09.2", "replaced-token detection", replaced_tokens, draw_samples,
         mistakes={
             "a sample that equals the original token is labelled as replaced": edit("corrupted != tokens", "selected"),
             "only the selected positions count": edit("[real], labels[real]", "[selected], labels[selected]"),
             "padding counts in the mean": edit("[real], labels[real]", ", labels"),
             "the labels are inverted: True means replaced": edit("!= tokens", "== tokens"),
             "the input is the original text": edit("return corrupted", "return tokens"),
-            "the input has [MASK] at the selected positions; that is the generator's input": edit(
-                "return corrupted", "return tokens.masked_fill(selected, 4)"
-            ),
+            "the input has [MASK] at the selected positions; that is the generator's input":
+                edit("return corrupted", "return tokens.masked_fill(selected, 4)"),
             "samples replace all tokens": edit("torch.where(selected, sampled, tokens)", "sampled"),
             "the sigmoid is applied twice: the loss takes logits": edit("logits[real],", "logits[real].sigmoid(),"),
             "each text has the same weight in the mean; each position has": edit(
                 "torch.nn.functional.binary_cross_entropy_with_logits(logits[real], labels[real].float())",
                 "torch.stack([torch.nn.functional.binary_cross_entropy_with_logits(logits[i][real[i]], "
-                "labels[i][real[i]].float()) for i in range(len(tokens))]).mean()",
-            ),
+                "labels[i][real[i]].float()) for i in range(len(tokens))]).mean()"),
         },
         hints=(
             "Tokens a b c, samples x b z, the first two positions selected. What is the discriminator's input? What "
@@ -286,15 +256,11 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.3",
-        "the lengths of SpanBERT's spans",
-        span_lengths,
-        draw_lengths,
+        "09.3", "the lengths of SpanBERT's spans", span_lengths, draw_lengths,
         mistakes={
             "the probabilities are not renormalised: they sum to less than 1": edit(" / weights.sum()", ""),
-            "lengths above the maximum are clipped to it, which gets their probability; exclude them": edit(
-                "weights / weights.sum()", "torch.cat([weights[:-1], 1 - weights[:-1].sum()[None]])"
-            ),
+            "lengths above the maximum are clipped to it, which gets their probability; exclude them":
+                edit("weights / weights.sum()", "torch.cat([weights[:-1], 1 - weights[:-1].sum()[None]])"),
             "p and 1 − p are swapped": edit("p * (1 - p) **", "(1 - p) * p **"),
             "the mean counts lengths from 0; the shortest span has one word": edit("* lengths)", "* (lengths - 1))"),
             "the mean is 1/p, as if there were no maximum": edit("(probabilities * lengths).sum().item()", "1 / p"),
@@ -310,10 +276,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.4",
-        "inputs of the span boundary objective",
-        boundary_inputs,
-        draw_spans,
+        "09.4", "inputs of the span boundary objective", boundary_inputs, draw_spans,
         mistakes={
             "the outputs at the span's own ends are used": edit("x[begin - 1], x[end]", "x[begin], x[end - 1]"),
             "each token's neighbours are used": edit("x[begin - 1], x[end]", "x[position - 1], x[position + 1]"),
@@ -323,14 +286,9 @@ EXERCISES = (
             "the position in the text is used instead of that in the span": edit("position - begin]", "position]"),
             "the relative position is counted from the end": edit("p[position - begin]", "p[end - 1 - position]"),
             "a span at the beginning gets x[-1], the output at the end of the text": edit("begin > 0 and ", ""),
-            "a span at an edge uses a position of its own as the missing boundary; its tokens are not predicted": edit(
-                "begin > 0 and end < len(x)",
-                "True",
-                "x[begin - 1]",
-                "x[max(0, begin - 1)]",
-                "x[end]",
-                "x[min(end, len(x) - 1)]",
-            ),
+            "a span at an edge uses a position of its own as the missing boundary; its tokens are not predicted":
+                edit("begin > 0 and end < len(x)", "True", "x[begin - 1]", "x[max(0, begin - 1)]",
+                     "x[end]", "x[min(end, len(x) - 1)]"),
         },
         hints=(
             "Five positions, and the span [2, 4]. Which two tokens are predicted, from which two outputs, and with "
@@ -341,20 +299,15 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.5",
-        "sentence-order prediction",
-        sentence_order,
-        draw_sentences,
+        "09.5", "sentence-order prediction", sentence_order, draw_sentences,
         mistakes={
             "the label is inverted: 1 means that the segments were swapped": edit("int(swapped)", "int(not swapped)"),
             "the segment ids are swapped too, and reveal the label": edit("(segments)", "(segments) ^ int(swapped)"),
-            "the order of the sentences is reversed, not that of the segments; a segment keeps its sentences' order": edit(
-                "one, two = two, one",
-                "one, two = (sum(part[::-1], []) for part in (sentences[first:], sentences[:first]))",
-            ),
-            "each segment consists of the sentence next to the boundary; use all sentences": edit(
-                "sentences[:first], sentences[first:]", "sentences[first - 1:first], sentences[first:first + 1]"
-            ),
+            "the order of the sentences is reversed, not that of the segments; a segment keeps its sentences' order":
+                edit("one, two = two, one", "one, two = (sum(part[::-1], []) for part in (sentences[first:], "
+                     "sentences[:first]))"),
+            "each segment consists of the sentence next to the boundary; use all sentences":
+                edit("sentences[:first], sentences[first:]", "sentences[first - 1:first], sentences[first:first + 1]"),
             "the last [SEP] is missing": edit("*two, 3]", "*two]", "len(two) + 1", "len(two)"),
             "the first [SEP] has segment id 1": edit("len(one) + 2", "len(one) + 1", "len(two) + 1", "len(two) + 2"),
             "a random number of 0.5 swaps the segments: below 0.5 means <": edit("draw < 0.5", "draw <= 0.5"),
@@ -371,29 +324,17 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "09.6",
-        "ALBERT's parameters",
-        parameters,
-        draw_sizes,
+        "09.6", "ALBERT's parameters", parameters, draw_sizes,
         mistakes={
             "shared parameters are counted once per layer, not once per group": edit("groups *", "layers *"),
             "the layers of one group are counted, not the groups": edit("groups *", "layers // groups *"),
             "the embeddings have H dimensions": edit("2) * embedding + 2 * embedding", "2) * model + 2 * model"),
-            "positions and segments have H dimensions; only the sum of all three is projected": edit(
-                "(vocab + 512 + 2) * embedding", "vocab * embedding + (512 + 2) * model"
-            ),
+            "positions and segments have H dimensions; only the sum of all three is projected":
+                edit("(vocab + 512 + 2) * embedding", "vocab * embedding + (512 + 2) * model"),
             "the projection from E to H is missing": edit("(embedding + 1) * model if embedding != model else 0", "0"),
             "the projection is counted although E = H": edit(" if embedding != model else 0", ""),
-            "the linear layers have no biases": edit(
-                "(embedding + 1)",
-                "embedding",
-                "4 * (model + 1)",
-                "4 * model",
-                "(model + 1) * inner + (inner + 1)",
-                "model * inner + inner",
-                "(model + 1) * model",
-                "model * model",
-            ),
+            "the linear layers have no biases": edit("(embedding + 1)", "embedding", "4 * (model + 1)", "4 * model",
+                "(model + 1) * inner + (inner + 1)", "model * inner + inner", "(model + 1) * model", "model * model"),
             "attention has three linear layers; the output is transformed as well": edit("4 *", "3 *"),
             "one of the two layer norms of a layer is missing": edit("2 * 2 * model", "2 * model"),
             "the pooler is missing": edit("norms) + (model + 1) * model", "norms)"),
