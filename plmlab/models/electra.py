@@ -9,7 +9,7 @@ output has a layer of its own, GELU(W h_[CLS]), where the authors classify h_[CL
 
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -123,7 +123,7 @@ class ELECTRAPretraining(nn.Module):
     def __init__(self, config: ELECTRAPretrainingConfig) -> None:
         super().__init__()
         self.config = config
-        self.discriminator = self.discriminator_class(config.discriminator)
+        self.discriminator: Any = self.discriminator_class(config.discriminator)
         self.generator = ELECTRAGenerator(config.generator)
         for part in ("token", "position", "segment", "norm"):
             setattr(self.generator.encoder.embeddings, part, getattr(self.encoder.embeddings, part))

@@ -1,9 +1,10 @@
 """Pretraining tasks between BERT and ELECTRA (Clark et al. 2020, §3.4, table 5), and the compute of an update.
 
 The encoder is the same in all variants, so that fine-tuning is the same too. At the same masking rate, all variants
-select the same positions of the same sentences. ELECTRA and the three tasks between use a generator of a quarter of the
-width, and the authors' corruption of its input (`electra_85_15`). Not stated in the paper and chosen here: the loss of
-Replace MLM and of All-Tokens MLM has the same weight as the generator's.
+select the same positions of the same sentences. A variant is a pretraining task with one number: BERT's masking rate,
+or the width of the generator relative to the encoder. ELECTRA and the three tasks between mask 15 %, with the authors'
+corruption of the generator's input (`electra_85_15`). Not stated in the paper and chosen here: the loss of Replace MLM
+and of All-Tokens MLM has the same weight as the generator's.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,8 +24,13 @@ from torch.utils.flop_counter import FlopCounterMode
 from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.electra import ELECTRADiscriminator, ELECTRAGenerator, ELECTRAPretraining, ELECTRAPretrainingConfig
-from plmlab.objectives.masked import Corruption, bert_80_10_10, electra_85_15, masked
+from plmlab.models.electra import (
+    ELECTRADiscriminator,
+    ELECTRAGenerator,
+    ELECTRAPretraining,
+    ELECTRAPretrainingConfig,
+)
+from plmlab.objectives.masked import bert_80_10_10, electra_85_15, masked
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
@@ -40,9 +46,8 @@ class SelectedPositionsDiscriminator(ELECTRADiscriminator):
     def replaced_token_loss(self, batch: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
         """Mean of −log p(original or replaced) over the selected positions, in nats."""
         selected = batch.targets != IGNORE
-        return F.binary_cross_entropy_with_logits(
-            self(batch)[selected], replaced[selected].to(self.output.weight.dtype)
-        )
+        return F.binary_cross_entropy_with_logits(self(batch)[selected],
+                                                  replaced[selected].to(self.output.weight.dtype))
 
 
 class CopyMaskedLM(ELECTRAGenerator):
@@ -93,41 +98,29 @@ class AllTokensMLM(ELECTRAPretraining):
         return self.discriminator.all_tokens_loss(corrupted)
 
 
-TASKS: dict[str, tuple[type[nn.Module], float, Corruption]] = {
-    "BERT 15%": (ELECTRAGenerator, 0.15, bert_80_10_10),
-    "BERT 30%": (ELECTRAGenerator, 0.3, bert_80_10_10),
-    "BERT 50%": (ELECTRAGenerator, 0.5, bert_80_10_10),
-    "Replace MLM": (ReplaceMLM, 0.15, electra_85_15),
-    "ELECTRA 15%": (SelectedELECTRA, 0.15, electra_85_15),
-    "All-Tokens MLM": (AllTokensMLM, 0.15, electra_85_15),
-    "ELECTRA": (ELECTRAPretraining, 0.15, electra_85_15),
-}
-"""Pretraining task → its model, its masking rate and the corruption of the selected tokens."""
+TASKS: dict[str, type[nn.Module]] = {"BERT": ELECTRAGenerator, "Replace MLM": ReplaceMLM,
+                                     "ELECTRA 15%": SelectedELECTRA, "All-Tokens MLM": AllTokensMLM,
+                                     "ELECTRA": ELECTRAPretraining}
+"""Pretraining task → its model; BERT's is a masked language model with ELECTRA's encoder."""
 MLM_WEIGHT = 1.0
 """Weight of the loss of Replace MLM and All-Tokens MLM relative to the generator's."""
 
 
-def build(task: str, seed: int) -> Any:
-    """A model of a pretraining task, with random weights."""
+def build(task: str, choice: float, seed: int) -> Any:
+    """A model of a pretraining task, with random weights; ``choice``: the masking rate, or the width of the
+    generator."""
     torch.manual_seed(seed)
-    model_class = TASKS[task][0]
-    config = ELECTRAPretrainingConfig(
-        len(world_tokenizer()),
-        time=TIME,
-        layers=LAYERS,
-        model=WIDTH,
-        inner=4 * WIDTH,
-        dropout=0.0,
-        attention_dropout=0.0,
-    )
-    if model_class is ELECTRAGenerator:
+    config = ELECTRAPretrainingConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
+                                      dropout=0.0, attention_dropout=0.0)
+    if task == "BERT":
         return ELECTRAGenerator(config.discriminator)
-    return model_class(replace(config, weight=MLM_WEIGHT) if model_class in (ReplaceMLM, AllTokensMLM) else config)
+    weight = MLM_WEIGHT if task in ("Replace MLM", "All-Tokens MLM") else config.weight
+    return TASKS[task](replace(config, fraction=choice, weight=weight))
 
 
-def encoder_of(model: Any) -> nn.Module:
+def encoder_of(model: Any) -> Any:
     """The encoder that is fine-tuned: for the tasks with a generator, that of the second network."""
-    return model.discriminator.encoder if isinstance(model, ELECTRAPretraining) else model.encoder
+    return (model.discriminator if isinstance(model, ELECTRAPretraining) else model).encoder
 
 
 def same_positions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, **choices: Any) -> Example:
@@ -136,18 +129,18 @@ def same_positions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, **c
     return masked(tokens, vocab=vocab, rng=Random(str(rng.random())), **choices)
 
 
-def batches(task: str, seed: int) -> ExampleBatches:
+def batches(task: str, choice: float, seed: int) -> ExampleBatches:
     """The training batches of a pretraining task: sentences of the world's training text."""
-    _, rate, corrupt = TASKS[task]
+    rate, corrupt = (choice, bert_80_10_10) if task == "BERT" else (0.15, electra_85_15)
     objective: Callable[..., Example] = partial(same_positions, rate=rate, corrupt=corrupt)
     return sentence_batches(world.full(), "train", world_tokenizer(), objective, BATCH, seed)
 
 
-def train(model: nn.Module, task: str, *, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Pretrain a model; a tenth of the updates, at most 50, are warmup. The generator's samples follow ``seed`` as
-    well."""
+def train(model: nn.Module, task: str, choice: float, *, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Pretrain a model; a tenth of the updates, at most 50, are warmup. The generator's samples depend on ``seed``
+    too."""
     torch.manual_seed(seed)
-    return fit(model, batches(task, seed), steps=updates, lr=lr, warmup=min(50, updates // 10), **options)
+    return fit(model, batches(task, choice, seed), steps=updates, lr=lr, warmup=min(50, updates // 10), **options)
 
 
 def flops(model: Any, batch: Any) -> int:
@@ -160,13 +153,13 @@ def flops(model: Any, batch: Any) -> int:
 
 
 @cache
-def flops_per_update(task: str) -> float:
-    """Mean `flops` of an update of a pretraining task, over four batches."""
+def flops_per_update(task: str, choice: float) -> float:
+    """Mean `flops` of an update of a variant, over four batches."""
     with torch.random.fork_rng():
-        model, text = build(task, 0), batches(task, 0)
+        model, text = build(task, choice, 0), batches(task, choice, 0)
         return mean(flops(model, text(step)) for step in range(4))
 
 
-def updates_at(task: str, budget: int) -> int:
-    """The number of updates of a pretraining task with the compute of ``budget`` updates of BERT with 15 %."""
-    return round(budget * flops_per_update("BERT 15%") / flops_per_update(task))
+def updates_at(task: str, choice: float, *, budget: int) -> int:
+    """The number of updates of a variant with the compute of ``budget`` updates of BERT with 15 %."""
+    return round(budget * flops_per_update("BERT", 0.15) / flops_per_update(task, choice))
