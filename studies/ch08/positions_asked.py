@@ -9,12 +9,12 @@ from typing import Any
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch08.masked_test_set import masked_test_set
 from plmlab.models.bert import BERTConfig, BERTPretraining
 from plmlab.objectives.masked import masked
 from plmlab.recipes import Parts, seed_summary
 from plmlab.train import fit
 from plmlab.world.datasets.batches import sentence_batches
+from plmlab.world.datasets.masked_test_set import masked_test_set
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
 
 STEPS, BATCH, LR = 500, 64, 1e-2
@@ -36,7 +36,7 @@ def train(seed: int, share: float, times: int) -> BERTPretraining:
 def above_floor(share: float, times: int, seed: int) -> float:
     """The excess of the test loss over the floor, as a fraction of the floor."""
     model = train(seed, share, times)
-    batch, floor = masked_test_set()
+    batch, floor = masked_test_set(world.small(), small_world_tokenizer())
     with torch.no_grad():
         return float(model.loss(batch)) / floor - 1
 

@@ -5,33 +5,24 @@ All variants are masked language models without a second task. With embeddings a
 projection, so that the variant that shares nothing is BERT.
 """
 
-from collections.abc import Sequence
-from functools import cache, partial
-from itertools import islice
-from random import Random
+from functools import partial
 from time import perf_counter
+from typing import Any
 
 import torch
 from torch import nn
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.example import Batch
 from plmlab.models.albert import ALBERT, ALBERTConfig, SharedAttentionALBERT, SharedFeedForwardALBERT, UnsharedALBERT
 from plmlab.models.bert import MaskedLM
-from plmlab.objectives.masked import always_mask_same_draws, masked
+from plmlab.objectives import masked
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.texts import rows
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from plmlab.world.probability.example_floor import example_floor
 
 TIME, LAYERS, WIDTH, BATCH, RATE = 96, 4, 64, 64, 0.3
 """Learned positions, number and width of the layers, sentences per update, and the masking rate in training."""
-TEST_SIZE = 600
-
-all_masked = partial(masked, corrupt=always_mask_same_draws)
-"""As ``masked``, but every selected position becomes [MASK]: with BERT's 80/10/10 the floor would not be exact."""
 
 
 class UnsharedMaskedLM(MaskedLM):
@@ -58,32 +49,20 @@ class SharedMaskedLM(MaskedLM):
     encoder_class = ALBERT
 
 
-SHARED: dict[str, type[MaskedLM]] = {
-    "none": UnsharedMaskedLM,
-    "attention": SharedAttentionMaskedLM,
-    "feed-forward": SharedFeedForwardMaskedLM,
-    "all": SharedMaskedLM,
-}
+SHARED = {"none": UnsharedMaskedLM, "attention": SharedAttentionMaskedLM, "feed-forward": SharedFeedForwardMaskedLM,
+          "all": SharedMaskedLM}
 """What the layers share → the model."""
 EMBEDDINGS = {"E = H": 1, "E = H/4": 4}
 """Width of the embeddings → width of the model relative to it."""
+VARIANTS = (("E = H", "none"), ("E = H", "all"), *(("E = H/4", shared) for shared in SHARED))
+"""Embeddings and what is shared: BERT, one saving at a time, and ALBERT."""
 
 
 def build(embeddings: str, shared: str, seed: int) -> MaskedLM:
     """A variant with random weights."""
     torch.manual_seed(seed)
-    return SHARED[shared](
-        ALBERTConfig(
-            len(world_tokenizer()),
-            time=TIME,
-            layers=LAYERS,
-            model=WIDTH,
-            inner=4 * WIDTH,
-            dropout=0.0,
-            attention_dropout=0.0,
-            embedding=WIDTH // EMBEDDINGS[embeddings],
-        )
-    )
+    return SHARED[shared](ALBERTConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
+                                       dropout=0.0, attention_dropout=0.0, embedding=WIDTH // EMBEDDINGS[embeddings]))
 
 
 def batches(seed: int) -> ExampleBatches:
@@ -91,62 +70,30 @@ def batches(seed: int) -> ExampleBatches:
     return sentence_batches(world.full(), "train", world_tokenizer(), partial(masked, rate=RATE), BATCH, seed)
 
 
-def train(
-    model: nn.Module,
-    embeddings: str,
-    shared: str,
-    *,
-    updates: int,
-    lr: float,
-    seed: int,
-    **options: object,
-) -> History:
+def train(model: nn.Module, embeddings: str, shared: str, *, updates: int, lr: float, seed: int, **options: Any,
+          ) -> History:
     """Pretrain a variant; a tenth of the updates, at most 50, are warmup."""
-    return fit(model, batches(seed), steps=updates, lr=lr, warmup=min(50, updates // 10), **options)  # type: ignore[arg-type]
+    return fit(model, batches(seed), steps=updates, lr=lr, warmup=min(50, updates // 10), **options)
 
 
-def parameters(model: nn.Module) -> dict[str, int]:
+def parameters(model: MaskedLM) -> dict[str, int]:
     """Number of parameters, each shared one counted once: of the ``embeddings`` with their projection, of the
     ``layers``, of the ``rest`` (masked-LM head and pooler), and ``all``."""
-
     def count(module: nn.Module) -> int:
         return sum(weight.numel() for weight in module.parameters())
 
-    encoder = model.encoder
-    parts = {"embeddings": count(encoder.embeddings), "layers": count(encoder.layers)}
+    parts = {"embeddings": count(model.encoder.embeddings), "layers": count(model.encoder.layers)}
     return {**parts, "rest": count(model) - sum(parts.values()), "all": count(model)}
 
 
-def masked_sentences(sentences: Sequence[Sequence[str]], seed: int) -> tuple[Batch, float]:
-    """Sentences with 15 % of the positions replaced by [MASK], and the Bayes-optimal loss on these masks, in nats per
-    masked word."""
-    tokenizer, draw = world_tokenizer(), Random(seed)
-    examples = [all_masked(row, vocab=tokenizer.vocab, rng=draw) for row in rows(tokenizer, sentences)]
-    floor = example_floor(world.full().automaton(), sentences, all_masked, Random(seed)).mean
-    return Batch.of(examples, pad=tokenizer.vocab.need("pad")), floor
-
-
-@cache
-def masked_set(seed: int) -> tuple[Batch, float]:
-    """`masked_sentences` of the world's text with this seed; no seed of a training batch gives the same sentences."""
-    return masked_sentences(list(islice(world.full().text("train", seed=seed), TEST_SIZE)), seed)
-
-
-@torch.no_grad()
-def excess_loss(model: MaskedLM, seed: int) -> float:
-    """Loss above the floor on a `masked_set`, in nats per masked word."""
-    batch, floor = masked_set(seed)
-    return float(model.eval().loss(batch)) - floor
-
-
-def update_seconds(embeddings: str, shared: str, repeats: int = 5) -> float:
-    """Seconds of the fastest of some updates (forward and backward) of a variant."""
-    model, text = build(embeddings, shared, 0), batches(0)
-    times = []
+def update_seconds(repeats: int = 20) -> dict[str, float]:
+    """What is shared, "none" or "all" → seconds of the fastest of some updates (forward and backward), measured in
+    turn."""
+    models, text, times = {shared: build("E = H/4", shared, 0) for shared in ("none", "all")}, batches(0), []
     for step in range(repeats):
-        batch = text(step)
-        began = perf_counter()
-        model.loss(batch).backward()
-        times.append(perf_counter() - began)
-        model.zero_grad()
-    return min(times)
+        batch: Any = text(step)
+        for model in models.values():
+            began = perf_counter()
+            model.loss(batch).backward()
+            times.append(perf_counter() - began)
+    return {shared: min(times[i::2]) for i, shared in enumerate(models)}

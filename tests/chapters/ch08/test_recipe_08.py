@@ -7,7 +7,6 @@ from random import Random
 import pytest
 import torch
 
-from plmlab.chapters.ch08.masked_test_set import all_masked
 from plmlab.example import IGNORE
 from plmlab.models.bert import BERT
 from plmlab.objectives import masked
@@ -15,6 +14,7 @@ from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS
 from plmlab.world import World
+from plmlab.world.datasets.masked_test_set import all_masked
 from plmlab.world.datasets.tokenizer import small_world_tokenizer
 from studies.ch08 import both_sides, labels, positions_asked, smaller
 from studies.ch08.both_sides import NOT_AT_ALL, Arm
