@@ -143,7 +143,8 @@ show_table(("what is selected together", "selected tokens (%)", "split words (%)
     for title, one in counts.items()})
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
-# Proof: on 2,000 samples each, units marked by hand are never split, BERT's budget is kept, words that do not fit are skipped, 80/10/10 is decided per token
+# Proof: in 2,000 samples, units marked by hand are never split, and 80/10/10 is per token. It refuses single tokens, words cut at the budget or
+# beyond it, no further word after one that does not fit, special tokens or padding as targets, 80/10/10 per word, and entities instead of words
 from collections import Counter
 
 WORDS = [{1}, {2, 3, 4}, {5, 6}, {7}, {8}, {9}, {10}, {11}, {12}, {13}]  # positions in [CLS] … [SEP]
@@ -169,15 +170,15 @@ for objective, units in UNITS.items():
           f"its tokens were partly masked {cases[1] + cases[2]} times")
 
 # %% [markdown]
-# **What you see.** All four kinds select about 15 % of the tokens. Token masking splits nearly every word and every name that it touches. Whole-word masking never splits a word, but it splits most names: *Nora* stays visible when *Holt* is masked. Spans of whole words split about half of the names, because they often cover all of a name by chance. Only ERNIE never splits a name.
+# **What you see.** All four kinds select 15 to 16 % of the tokens. The zeros hold by construction. Token masking splits nearly every word and every name of which it selects a token. Whole-word masking never splits a word, but it splits nearly as many names as token masking does: *Nora* stays visible when *Holt* is masked. Spans split about half of the names and cover the others completely, without knowing where a name begins. Only ERNIE never splits a name.
 #
-# **Often said: "whole-word masking and ERNIE mask the same."** They do only for words outside names. If a name of several words is touched, whole-word masking leaves a part of it visible in the percentage of cases shown in the last column; for ERNIE it is 0 %.
+# **Often said: "whole-word masking and ERNIE mask the same."** They do so only outside names. Of the names of several words with a selected token, whole-word masking leaves 93.8 % partly visible, and ERNIE none.
 #
 # ### Dynamic masking and no NSP: RoBERTa (动态掩码) *deeper*
 #
 # RoBERTa has BERT's network. Its paper asks how much BERT gains if it is only trained better, and names four changes (Liu et al. 2019, §5): masks that are sampled anew (§4.1), inputs of full sentences without NSP (§4.2), larger batches (§4.3), and byte-level BPE with a larger vocabulary (§4.4). Training on more data and for longer comes on top.
 #
-# BERT's authors copied each text ten times, masked each copy once, and trained for 40 epochs, so each mask was used in four epochs. This is **static masking** (静态掩码). **Dynamic masking** (动态掩码) samples a new mask every time a text is used. **In numbers.** If half of the tokens are selected and there are two masks, a token is selected in neither with probability $\tfrac12 \cdot \tfrac12 = \tfrac14$; with four masks the probability is $\tfrac1{16}$. At 15 % it is $0.85^{10} = 0.197$ with ten masks and $0.85^{40} = 0.0015$ with 40.
+# BERT's authors copied each text ten times, masked each copy once, and trained for 40 epochs, so each mask was used in four epochs. This is **static masking** (静态掩码). **Dynamic masking** (动态掩码) samples a new mask every time a text is used, as we do for all models, BERT included (chapter 08). **In numbers.** If half of the tokens are selected and there are two masks, a token is selected in neither with probability $\tfrac12 \cdot \tfrac12 = \tfrac14$; with four masks the probability is $\tfrac1{16}$. At 15 % it is $0.85^{10} = 0.197$ with ten masks and $0.85^{40} = 0.0015$ with 40.
 
 # %%
 def mask_of(text, seed):
@@ -188,7 +189,7 @@ static = [[mask_of(text, seed) for seed in range(10)] * 4 for text in texts]  # 
 dynamic = [[mask_of(text, seed) for seed in range(40)] for text in texts]     # a new mask in each of the 40 epochs
 
 # %% jupyter={"source_hidden": true} tags=["measure"]
-# Measurement: 40 epochs over the 100 texts; dynamic masking is what plmlab's `examples` does
+# Measurement: the masks of 40 epochs over the 100 texts
 def row(epochs):
     never = sum(len(text) - len(set().union(*masks)) for text, masks in zip(texts, epochs))
     return [f"{sum(len(set(masks)) for masks in epochs) / len(texts):.0f}", f"{max(max(Counter(masks).values()) for masks in epochs)}",
@@ -220,7 +221,7 @@ show_table(("masking of one text in 40 epochs", "different masks (mean)", "epoch
 # The paper says that lengths are *clipped* at 10, which would assign the probability of all longer spans to length 10. The authors' code renormalizes, and only this gives the mean of 3.8 stated in §3.1.
 
 # %% jupyter={"source_hidden": true} tags=["measure"]
-# Measurement: the exact distribution of the span lengths, renormalized and clipped, and both means
+# Measurement: the exact distribution of the span lengths; refuses clipped lengths, lengths from 0, and probabilities that do not sum to 1
 from fractions import Fraction
 
 from plmlab import plots
@@ -266,7 +267,8 @@ class SpanBoundary(nn.Module):
 
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
-# Proof: the code above equals plmlab's SpanBERT for spans inside and at both edges; boundaries and spans equal those found by hand on 500 samples
+# Proof: the code above equals plmlab's SpanBERT, and spans and boundaries equal those found by hand. It refuses the outputs of the span itself or of each
+# token's neighbours, places from 1 or in the text, x[−1] at an edge, untied outputs, LayerNorm before GELU; cut words, 80/10/10 per token, two segments
 from plmlab.models.spanbert import SpanBERTConfig, SpanBERTPretraining
 
 torch.manual_seed(0)
@@ -287,7 +289,7 @@ for spans, count in ((((6, 9),), 3), (((0, 4), (6, 7)), 1), (((4, 6), (8, 10), (
     assert len(targets) == len(positions) == count and example.targets[positions].equal(targets) and torch.allclose(found, logits, atol=1e-5)
     print("span(s)", " | ".join(" ".join(tokenizer.tokens(text[start:end])) for start, end in spans), "→ predicted from boundaries:",
           " ".join(tokenizer.tokens(targets.tolist())) or "none")
-masked_spans = 0
+masked_spans = []
 for seed in range(500):
     words, example = texts[seed % 100].words, spans_masked(texts[seed % 100], vocab=vocab, rng=Random(seed))
     is_target = [False, *(example.targets[1:-1] != IGNORE).tolist(), False]  # [CLS] and [SEP] are never selected
@@ -300,8 +302,9 @@ for seed in range(500):
         assert begin - 1 in {start for start, _ in words} and end - 1 in {stop for _, stop in words}
         share = (example.tokens[begin:end] == vocab.mask).float().mean().item()
         assert share in (0, 1), "80/10/10 is decided per span"
-        masked_spans += share
+        masked_spans.append(share)
     assert (example.labels["boundaries"][~torch.tensor(is_target)] == IGNORE).all() and sum(is_target) >= 0.15 * (len(is_target) - 2)
+assert abs(sum(masked_spans) / len(masked_spans) - 0.8) < 0.03
 
 # %% [markdown]
 # **What you see.** Spans inside the text have boundaries. The spans at its beginning, *Nora Holt*, and at its end do not, so their tokens are predicted by the MLM only.
@@ -326,7 +329,7 @@ for seed in range(500):
 # **In numbers.** With $d = 2$, the next token has $a = (\sin 1, \cos 1) = (0.84, 0.54)$ and the previous token $(-0.84, 0.54)$. For a query $q = (1, 0)$ the encoding adds $q \cdot a$ to the score before division by $\sqrt d$, which is 0.84 for the next token and −0.84 for the previous one. The sine thus distinguishes the two directions.
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
-# Proof: the encoding of keys and values equals a loop over all pairs, clipped at 64; NEZHA reads a text longer than BERT can
+# Proof: keys and values are encoded as in a loop over all pairs, clipped at 64; refuses i − j, keys or values alone, and another maximum distance
 from math import cos, sin
 
 from plmlab.models.bert import BERT, BERTConfig

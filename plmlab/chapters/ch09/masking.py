@@ -1,7 +1,7 @@
 """Masking on texts of the Small World: a WordPiece tokenizer that knows the world's entities, examples as text, and
 counts of the words and entities that masking leaves partly visible."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import islice
@@ -89,8 +89,3 @@ def several_words(text: Text) -> Spans:
     """The entities of a text that have several words."""
     starts = {start for start, _ in text.words}
     return tuple((start, end) for start, end in text.entities if len(starts & {*range(start, end)}) > 1)
-
-
-def never_selected(masks: Sequence[set[int]], size: int) -> int:
-    """The number of tokens of a text, out of ``size``, that none of its masks selects."""
-    return size - len(set().union(*masks))
