@@ -50,15 +50,17 @@ def whole_units(objective: Objective, units: tuple[set[int], ...], budget: bool,
         sizes[len(positions)] += 1
         chosen.update(i for i, unit in enumerate(units) if unit <= positions)
         if {1, 2, 3} <= positions:  # Holt
-            masks[int((example.tokens[2:5] == vocab.mask).sum())] += 1
+            masks[example.tokens[2:5].tolist().count(vocab.mask)] += 1
     partly = (masks[1] + masks[2]) / max(1, masks.total())
     padded = Batch.of([objective(text, vocab=vocab, rng=Random(0)), masked(text + text, vocab=vocab, rng=Random(0))],
-                      pad=vocab.pad)
+                      pad=vocab.need("pad"))
     checks = {
-        "words are selected completely or not at all, special tokens never": whole and len(chosen) == len(units),
-        "targets are the original tokens, none at padding": targets and not (padded.targets[0, len(text) + 2:] >= 0).any(),
-        "80/10/10 is decided per token: some tokens of Holt are masked, others not, in 1 − 0.8³ − 0.2³ = 48 % of the cases":
-            abs(partly - 0.48) < 0.12,
+        "each word or entity is selected completely or not at all, special tokens never":
+            whole and len(chosen) == len(units),
+        "targets are the original tokens, and padding has none":
+            targets and not (padded.targets[0, len(text) + 2:] >= 0).any(),
+        "80/10/10 is decided per token, so that a word is partly replaced by [MASK] in 48 % of the cases":
+            abs(partly - 0.48) < 0.12,  # for three tokens: 1 − 0.8³ − 0.2³
     }
     if budget:
         small = [selected(objective(text, vocab=vocab, rng=Random(seed), rate=0.15)) for seed in range(300)]
@@ -76,15 +78,16 @@ def spans(objective: Objective, samples: int = 500) -> Checks:
         example = objective(text, vocab=vocab, rng=Random(seed))
         starts, stops = zip(*text.words, strict=True)
         expected = torch.full((len(text) + 2, 2), IGNORE)
-        for is_target, run in groupby(range(len(text) + 2), lambda i: bool(example.targets[i] != IGNORE)):
-            begin, *_, end = [*(positions := list(run)), positions[-1] + 1]
+        end = 0
+        for is_target, run in groupby((example.targets != IGNORE).tolist()):
+            begin, end = end, end + len([*run])
             if is_target:
                 whole &= begin - 1 in starts and end - 1 in stops
-                masks.append((example.tokens[begin:end] == vocab.mask).float().mean().item())
+                masks.append(example.tokens[begin:end].tolist().count(vocab.mask) / (end - begin))
                 if begin > 1 and end <= len(text):
                     expected[begin:end] = torch.tensor([begin - 1, end])
         edges &= example.labels["boundaries"].equal(expected)
-        single &= not example.segments.any() and int((example.tokens == vocab.sep).sum()) == 1
+        single &= not example.segments.any() and example.tokens.tolist().count(vocab.sep) == 1
         whole &= len(selected(example)) >= 0.15 * len(text)
     return {
         "spans consist of whole words": whole,
@@ -104,18 +107,21 @@ def span_boundary(head: Callable[[int, int, int], nn.Module]) -> Checks:
         nn.init.normal_(weight, std=0.5)
     theirs, ours = reference.span_boundary, head(16, 6, 12)
     parts = (theirs.position, theirs.first, theirs.first_norm, theirs.second, theirs.second_norm)
-    for weight, source in zip(ours.parameters(), (weight for part in parts for weight in part.parameters()), strict=True):
+    sources = [weight for part in parts for weight in part.parameters()]
+    for weight, source in zip(ours.parameters(), sources, strict=True):
         weight.data = source.data
     checks = Checks()
     for given in EDGES:
-        batch = Batch.of([spans_masked(text, vocab=vocab, rng=Random(0), spans=given, corrupt=always_mask_span)], vocab.pad)
+        example = spans_masked(text, vocab=vocab, rng=Random(0), spans=given, corrupt=always_mask_span)
+        batch = Batch.of([example], pad=vocab.need("pad"))
         with torch.no_grad():
             x = reference.encoder(batch)
             logits, targets = reference.boundary_logits(x, batch)
-            found, predicted = ours(x[0], batch.labels["boundaries"][0], reference.encoder.embeddings.token.weight, theirs.bias)
-        equal = batch.targets[0, found].equal(targets) and torch.allclose(predicted, logits, atol=1e-5)
-        names = " | ".join(words(text[start:end]) for start, end in given)
-        checks[f"equal to plmlab: spans {names}; predicted from boundaries: {words(targets.tolist()) or 'none'}"] = equal
+            found, predicted = ours(x[0], example.labels["boundaries"], reference.encoder.embeddings.token.weight,
+                                    theirs.bias)
+        equal = example.targets[found].equal(targets) and torch.allclose(predicted, logits, atol=1e-5)
+        names, from_edges = ", ".join(f"“{words(text[start:end])}”" for start, end in given), words(targets.tolist())
+        checks[f"equal to plmlab for {names}; predicted from boundaries: {from_edges or 'none'}"] = equal
     return checks
 
 
@@ -133,7 +139,8 @@ def functional_positions(attention: FunctionalRelativeAttention, time: int = 100
         rows = list[torch.Tensor]()
         for i in range(time):
             far = [max(-64, min(64, j - i)) for j in range(time)]
-            a = torch.tensor([[f(d / 10000 ** (2 * m / width)) for m in range(width // 2) for f in (sin, cos)] for d in far])
+            a = torch.tensor([[f(d / 10000 ** (2 * m / width)) for m in range(width // 2) for f in (sin, cos)]
+                              for d in far])
             rows.append(((k + a) @ q[i] / width ** 0.5).softmax(0) @ (v + a))
         ours = attention(x, AttentionMask(pairs=torch.ones(1, time, time, dtype=torch.bool)))
         equal = torch.allclose(ours[0], attention.out(torch.stack(rows)), atol=1e-5)
