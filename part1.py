@@ -174,20 +174,17 @@ show_table(("masking of one text in 40 epochs", "different masks (mean)", "epoch
 
 # %% jupyter={"source_hidden": true} tags=["measure"]
 # Measurement: the exact distribution of the span lengths; refuses clipped lengths, lengths from 0, and probabilities that do not sum to 1
-from fractions import Fraction
+import torch
 
 from plmlab import plots
 from plmlab.objectives.spans_masked import span_lengths
 
-lengths = range(1, 11)
-geometric = [Fraction(1, 5) * Fraction(4, 5)**(length - 1) for length in lengths]
-clipped = [*geometric[:-1], 1 - sum(geometric[:-1])]
-exact = [share / sum(geometric) for share in geometric]
-assert all(abs(float(share) - ours) < 1e-12 for share, ours in zip(exact, span_lengths(), strict=True)) and abs(sum(span_lengths()) - 1) < 1e-12
-means = [float(sum(length * share for length, share in zip(lengths, shares))) for shares in (exact, clipped)]
-print(f"mean length: renormalized {means[0]:.2f} words, clipped {means[1]:.2f} words; at most three words, renormalized: {100 * float(sum(exact[:3])):.0f} %")
-plots.lines("More than half of SpanBERT's spans have at most three words", [*lengths], {
-    "renormalized (authors' code)": [*map(float, exact)], "clipped": [*map(float, clipped)]}, x_title="length of the span (words)", y_title="probability")
+renormalized, clipped = equivalence.length_distributions()
+assert torch.allclose(torch.tensor(span_lengths()), torch.tensor(renormalized)) and len(span_lengths()) == 10
+mean, mean_clipped = (sum(length * share for length, share in enumerate(shares, 1)) for shares in (renormalized, clipped))
+print(f"mean length: renormalized {mean:.2f} words, clipped {mean_clipped:.2f} words; at most three words, renormalized: {100 * sum(renormalized[:3]):.0f} %")
+plots.lines("More than half of SpanBERT's spans have at most three words", range(1, 11), {"renormalized (authors' code)": renormalized, "clipped": clipped},
+            x_title="length of the span (words)", y_title="probability")
 
 # %% [markdown]
 # **What you see.** The two curves differ little up to nine words. At ten words clipping assigns the probability of all longer spans, and the mean rises from 3.80 to 4.46.
@@ -199,7 +196,6 @@ plots.lines("More than half of SpanBERT's spans have at most three words", [*len
 # and $y_i$ is multiplied by the transposed embedding matrix, as in the MLM. The two losses are added. In the authors' code, a span at the beginning or the end of the text has no SBO.
 
 # %%
-import torch
 from torch import nn
 
 from plmlab.example import IGNORE

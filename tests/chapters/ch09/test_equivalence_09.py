@@ -18,9 +18,16 @@ from plmlab.example import IGNORE, Example
 from plmlab.layers.relative import FunctionalRelativeAttention
 from plmlab.objectives import bert_80_10_10, entities_masked, masked, spans_masked, whole_words
 from plmlab.objectives.entities_masked import knowledge_units
+from plmlab.objectives.spans_masked import span_lengths
 from plmlab.text import Text
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tokenizer() -> None:
+    """Train the tokenizer once, outside of the time of any test."""
+    world_wordpieces()
 
 
 def holds(checks: dict[str, bool]) -> bool:
@@ -79,9 +86,12 @@ WRONG_WORDS = {
 }
 
 
-def test_plmlab_s_masking_is_accepted() -> None:
-    assert holds(equivalence.whole_units(whole_words, WORDS, budget=True))
-    assert holds(equivalence.whole_units(entities_masked, ENTITIES, budget=False))
+@pytest.mark.parametrize(("objective", "units"), [(whole_words, WORDS), (entities_masked, ENTITIES)])
+def test_plmlab_s_units_are_accepted(objective: Callable[..., Example], units: tuple[set[int], ...]) -> None:
+    assert holds(equivalence.whole_units(objective, units, budget=objective is whole_words))
+
+
+def test_plmlab_s_spans_are_accepted() -> None:
     assert holds(equivalence.spans(spans_masked))
 
 
@@ -182,6 +192,12 @@ def test_wrong_relative_positions_are_refused() -> None:
         if wrong.window == 64:
             wrong.table = wrong.table.flip(0)  # i − j
         assert not holds(equivalence.functional_positions(wrong))
+
+
+def test_the_two_distributions_of_span_lengths() -> None:
+    renormalized, clipped = equivalence.length_distributions()
+    assert renormalized == pytest.approx(span_lengths()) and sum(clipped) == pytest.approx(1)
+    assert clipped[:9] == pytest.approx([0.2 * 0.8 ** i for i in range(9)]) and clipped[9] == pytest.approx(0.8 ** 9)
 
 
 def test_the_rows_of_the_picture() -> None:

@@ -22,6 +22,12 @@ from plmlab.text import Text
 SENTENCE = "Nora Holt opened the Blue Station Café in Ostrava ."
 
 
+@pytest.fixture(autouse=True, scope="module")
+def tokenizer() -> None:
+    """Train the tokenizer once, outside of the time of any test."""
+    world_wordpieces()
+
+
 def test_the_sentence_of_the_chapter() -> None:
     tokenizer = world_wordpieces()
     text = tokenizer.text(SENTENCE)
