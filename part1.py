@@ -49,7 +49,7 @@ for units in ("words", "entities"):
     print(f"{units}:", " | ".join(" ".join(tokenizer.tokens(text[start:end])) for start, end in getattr(text, units)))
 
 # %% jupyter={"source_hidden": true} tags=["measure"]
-# The picture: BERT and its successors on this sentence; positions and ELECTRA's samples are set by hand, and every selected token is masked
+# The picture: BERT and its successors on this sentence; selected positions and ELECTRA's samples are set by hand
 from plmlab.chapters.ch09.picture import HEADER, picture
 from plmlab.tables import show_table
 
@@ -93,7 +93,7 @@ MaskLab(tokenizer, text=sentence, objective="whole_words", choices={"rate": 0.2}
 # How much of a word or a name remains visible? We mask 100 texts of ten sentences with each objective. A word of several tokens, or an entity of several words, is **split** if some but not all of its tokens are selected.
 
 # %% jupyter={"source_hidden": true} tags=["measure"]
-# Measurement: of the words of several tokens, and of the entities of several words, with a selected token: how many are split
+# Measurement: split words and entities, as a percentage of those with a selected token
 from plmlab import objectives
 from plmlab.chapters.ch09.masking import evaluation_texts, exposure
 
@@ -105,8 +105,9 @@ show_table(("what is selected together", "selected tokens (%)", "split words (%)
     for title, one in counts.items()})
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
-# Proof: in 2,000 samples, units marked by hand are never split, and 80/10/10 is per token. It refuses single tokens, words cut at the budget or
-# beyond it, no further word after one that does not fit, special tokens or padding as targets, 80/10/10 per word, and entities instead of words
+# Proof: in 2,000 samples each, words and entities marked by hand are never split, and 80/10/10 is per token
+# It refuses single tokens; a word cut at the budget or beyond it; stopping at a word that does not fit; special tokens or padding as targets;
+# 80/10/10 per word; entities instead of words
 from plmlab.chapters.ch09 import equivalence
 
 for title, objective, units in (("whole words", objectives.whole_words, equivalence.WORDS), ("entities", objectives.entities_masked, equivalence.ENTITIES)):
@@ -120,9 +121,9 @@ for title, objective, units in (("whole words", objectives.whole_words, equivale
 #
 # ### Dynamic masking and no NSP: RoBERTa (动态掩码) *deeper*
 #
-# RoBERTa has BERT's network. Its paper asks how much BERT gains if it is only trained better, and names four changes (Liu et al. 2019, §5): masks that are sampled anew (§4.1), inputs of full sentences without NSP (§4.2), larger batches (§4.3), and byte-level BPE with a larger vocabulary (§4.4). Training on more data and for longer comes on top.
+# RoBERTa has BERT's network. Its paper asks how much better BERT becomes if only its training changes, and names four changes (Liu et al. 2019, §5): dynamic masking (§4.1), inputs of full sentences without NSP (§4.2), larger batches (§4.3), and byte-level BPE with a larger vocabulary (§4.4). In addition, RoBERTa is trained on more text and for more updates.
 #
-# BERT's authors copied each text ten times, masked each copy once, and trained for 40 epochs, so each mask was used in four epochs. This is **static masking** (静态掩码). **Dynamic masking** (动态掩码) samples a new mask every time a text is used, as we do for all models, BERT included (chapter 08). **In numbers.** If half of the tokens are selected and there are two masks, a token is selected in neither with probability $\tfrac12 \cdot \tfrac12 = \tfrac14$; with four masks the probability is $\tfrac1{16}$. At 15 % it is $0.85^{10} = 0.197$ with ten masks and $0.85^{40} = 0.0015$ with 40.
+# BERT's authors copied each text ten times, masked each copy once, and trained for 40 epochs, so each mask was used in four epochs (§4.1). This is **static masking** (静态掩码). **Dynamic masking** (动态掩码) samples a new mask every time a text is used, as we do for all models, BERT included (chapter 08). **In numbers.** If half of the tokens are selected and there are two masks, a token is selected in neither with probability $\tfrac12 \cdot \tfrac12 = \tfrac14$; with four masks the probability is $\tfrac1{16}$. At 15 % it is $0.85^{10} = 0.197$ with ten masks and $0.85^{40} = 0.0015$ with 40.
 
 # %%
 from random import Random
@@ -173,7 +174,7 @@ show_table(("masking of one text in 40 epochs", "different masks (mean)", "epoch
 # The paper says that lengths are *clipped* at 10, which would assign the probability of all longer spans to length 10. The authors' code renormalizes, and only this gives the mean of 3.8 stated in §3.1.
 
 # %% jupyter={"source_hidden": true} tags=["measure"]
-# Measurement: the exact distribution of the span lengths; refuses clipped lengths, lengths from 0, and probabilities that do not sum to 1
+# Measurement: exact probabilities of the span lengths; refuses clipped lengths, lengths from 0, no renormalization
 import torch
 
 from plmlab import plots
@@ -187,9 +188,9 @@ plots.lines("More than half of SpanBERT's spans have at most three words", range
             x_title="length of the span (words)", y_title="probability")
 
 # %% [markdown]
-# **What you see.** The two curves differ little up to nine words. At ten words clipping assigns the probability of all longer spans, and the mean rises from 3.80 to 4.46.
+# **What you see.** The two curves differ little up to nine words. Clipping assigns the probability of all longer spans to ten words, so the mean rises from 3.80 to 4.46.
 #
-# The second idea is the **span boundary objective** (SBO, 片段边界目标). Each token of a span is predicted a second time, from the encoder's outputs at the two tokens next to the span and from its place in the span (§3.2). These outputs thus learn to summarize the span. **In numbers.** Let each output be a single number, $x = (3, 1, 4, 1, 5)$, and let the third and the fourth token form the masked span. Both are predicted from the outputs before and after the span, 1 and 5. The inputs are $(1, 5, p_1)$ and $(1, 5, p_2)$, where $p_1$ and $p_2$ are embeddings of the first and the second place. With $s$ and $e$ the first and the last position of the span,
+# The second idea is the **span boundary objective** (SBO, 片段边界目标). Each token of a span is predicted a second time, from the encoder's outputs at the two tokens next to the span and from its relative position in the span (§3.2). These outputs thus learn to summarize the span. **In numbers.** Let each output be a single number, $x = (3, 1, 4, 1, 5)$, and let the third and the fourth token form the masked span. Both are predicted from the outputs before and after the span, 1 and 5. The inputs are $(1, 5, p_1)$ and $(1, 5, p_2)$, where $p_1$ and $p_2$ are learned embeddings of the relative positions 1 and 2. Let $s$ and $e$ be the first and the last position of the span. Then
 #
 # $$h = \mathrm{LayerNorm}\big(\mathrm{GELU}(W_1 [x_{s-1}; x_{e+1}; p_{i-s+1}])\big), \qquad y_i = \mathrm{LayerNorm}\big(\mathrm{GELU}(W_2 h)\big)$$
 #
@@ -202,24 +203,25 @@ from plmlab.example import IGNORE
 
 
 class SpanBoundary(nn.Module):
-    def __init__(self, model, width, places):
+    def __init__(self, model, width, positions):
         super().__init__()
-        self.place = nn.Embedding(places, width)                                  # p: row 0 is the first token of a span
+        self.position = nn.Embedding(positions, width)                      # p: row 0 for the first token of a span
         self.layers = nn.ModuleList(nn.Sequential(nn.Linear(size, model), nn.GELU(), nn.LayerNorm(model, 1e-12))
                                     for size in (2 * model + width, model))
 
-    def forward(self, x, boundaries, embeddings, bias):                           # x: [position model], of one text
-        target = (boundaries[:, 0] != IGNORE).nonzero()[:, 0]                     # the tokens of spans that are not at an edge
-        left, right = boundaries[target].T                                        # s − 1 and e + 1, one row per token
-        y = torch.cat([x[left], x[right], self.place(target - left - 1)], dim=1)
+    def forward(self, x, boundaries, embeddings, bias):                     # x: [position model], of one text
+        target = (boundaries[:, 0] != IGNORE).nonzero()[:, 0]               # tokens of spans that are not at an edge
+        left, right = boundaries[target].T                                  # s − 1 and e + 1 of each of these tokens
+        y = torch.cat([x[left], x[right], self.position(target - left - 1)], dim=1)
         for layer in self.layers:
             y = layer(y)
-        return target, y @ embeddings.T + bias                                    # positions, and logits over the vocabulary
+        return target, y @ embeddings.T + bias                              # positions, and logits [token vocab]
 
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
-# Proof: the code above equals plmlab's SpanBERT, and spans and boundaries equal those found by hand. It refuses the outputs of the span itself or of each
-# token's neighbours, places from 1 or in the text, x[−1] at an edge, untied outputs, LayerNorm before GELU; cut words, 80/10/10 per token, two segments
+# Proof: the code above equals plmlab's SpanBERT; spans and boundaries of 500 texts equal those found by hand
+# It refuses the outputs of the span itself or of each token's neighbours; positions from 1 or in the text; x[−1] at an edge; untied outputs;
+# LayerNorm before GELU; spans that cut words; 80/10/10 per token; two segments
 equivalence.report({**equivalence.span_boundary(SpanBoundary), **equivalence.spans(objectives.spans_masked)})
 
 # %% [markdown]
@@ -234,7 +236,7 @@ equivalence.report({**equivalence.span_boundary(SpanBoundary), **equivalence.spa
 # | spans, one segment (table 7) | 86.7 | 76.3 |
 # | spans, one segment, SBO (table 7) | 86.8 | 79.0 |
 #
-# **What you see.** On question answering, random spans are better than words and names, although they require no linguistic knowledge. On coreference resolution (共指消解), however, single tokens are better than any other unit: 77.7, compared with 76.4 for spans. Only the boundary objective raises this score, to 79.0. On SQuAD 2.0 one segment without NSP is better than two, as in RoBERTa.
+# **What you see.** On SQuAD 2.0 random spans are better than words and names, although they require no linguistic knowledge. On coreference resolution (共指消解), however, single tokens are better than any other unit: 77.7, compared with 76.4 for spans. Only the boundary objective raises this score, to 79.0. One segment without NSP is better than two on SQuAD 2.0, as in RoBERTa.
 #
 # ### Entities and relative positions: ERNIE and NEZHA (实体级掩码, 相对位置编码) *deeper*
 #
@@ -245,7 +247,7 @@ equivalence.report({**equivalence.span_boundary(SpanBoundary), **equivalence.spa
 # **In numbers.** With $d = 2$, the next token has $a = (\sin 1, \cos 1) = (0.84, 0.54)$ and the previous token $(-0.84, 0.54)$. For a query $q = (1, 0)$ the encoding adds $q \cdot a$ to the score before division by $\sqrt d$, which is 0.84 for the next token and −0.84 for the previous one. The sine thus distinguishes the two directions.
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
-# Proof: keys and values are encoded as in a loop over all pairs, clipped at 64; refuses i − j, keys or values alone, and another maximum distance
+# Proof: keys and values are encoded as in a loop over all pairs; refuses i − j and another maximum distance
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.nezha import NEZHA, NEZHAConfig
@@ -258,10 +260,12 @@ print(f"NEZHA, a text of {nezha(long).shape[1]} tokens: no error")
 try:
     bert(long)
 except ValueError as error:
-    print("BERT:", error)
+    print("BERT:", str(error).split(";")[0])
 
 # %% [markdown]
-# **What you see.** NEZHA has no table of positions, so it accepts texts of any length; all distances above 64 share one encoding. BERT raises an error. The paper's ablation shows what this means in practice. Its models were pretrained on texts of at most 128 tokens and then fine-tuned on CMRC, a Chinese reading-comprehension test whose passages can be much longer. The exact match is 37.96 % with learned absolute positions, 65.26 % with learned relative positions and 65.95 % with the functional ones (Wei et al. 2019, table 5). On XNLI, whose texts are short, the difference is small: 78.79 % with absolute and 79.96 % with functional relative positions. Whole words instead of characters raise the exact match on CMRC from 66.95 % to 67.82 % (table 5, with more training text).
+# **What you see.** NEZHA has no table of positions, so it accepts texts of any length; all distances above 64 share one encoding. BERT raises an error.
+#
+# The paper's ablation shows what this means in practice. Its models were pretrained on texts of at most 128 tokens and then fine-tuned on CMRC, a Chinese reading-comprehension test whose passages can be much longer. The exact match is 37.96 % with learned absolute positions, 65.26 % with learned relative positions and 65.95 % with the functional ones (Wei et al. 2019, table 5). On XNLI, fine-tuned with at most 128 tokens (table 3), the difference is small: 78.79 % with absolute and 79.96 % with functional relative positions. Whole words instead of characters raise the exact match on CMRC from 66.95 % to 67.82 % (table 5, with more training text).
 
 # %% [markdown]
 # ## Exercises (练习)

@@ -60,7 +60,7 @@ def whole_units(objective: Objective, units: tuple[set[int], ...], budget: bool,
             whole and len(chosen) == len(units),
         "targets are the original tokens, and padding has none":
             targets and not (padded.targets[0, len(text) + 2:] >= 0).any(),
-        "80/10/10 is decided per token, so that a word is partly replaced by [MASK] in 48 % of the cases":
+        "80/10/10 is decided per token: about 48 % of the selected words are partly replaced by [MASK]":
             abs(partly - 0.48) < 0.12,  # for three tokens: 1 − 0.8³ − 0.2³
     }
     if budget:
@@ -105,8 +105,8 @@ def length_distributions(longest: int = 10) -> tuple[list[float], list[float]]:
 
 
 def span_boundary(head: Callable[[int, int, int], nn.Module]) -> Checks:
-    """Compare ``head(model, width, places)``, called with (x, boundaries, embeddings, bias) → (positions, logits), with
-    SpanBERT's, for spans inside and at both edges of SENTENCE."""
+    """Compare ``head(model, width, positions)``, called with (x, boundaries, embeddings, bias) → (target positions,
+    logits), with SpanBERT's, for spans inside and at both edges of SENTENCE."""
     torch.manual_seed(0)
     text, vocab = world_wordpieces().text(SENTENCE), world_wordpieces().vocab
     reference = SpanBERTPretraining(SpanBERTConfig(vocab.size, time=40, layers=1, model=16, heads=2, inner=32, span=12,
