@@ -26,12 +26,12 @@ ahead of ELECTRA:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plmlab.chapters.ch09.learning_signal import build, encoder_of, flops_per_update, train, updates_at
 from plmlab.models.bert import BERT
 from plmlab.recipes import Parts, separated
 from plmlab.recipes.rates import Arm
 from plmlab.recipes.study import Run, Study
 from plmlab.transfer import MOST, majority, run_result
+from studies.ch09.pretraining_tasks import build, encoder_of, flops_per_update, train, updates_at
 
 PRETRAINING_RATES = (1e-3, 3e-3, 1e-2)
 FINE_TUNING_RATES = {"acceptability": (5e-4, 1e-3, 2e-3), "NER": (1e-2, 3e-2, 1e-1, 3e-1)}

@@ -1,8 +1,8 @@
 """Masking on texts of the Small World: a WordPiece tokenizer that knows the world's entities, examples as text, and
 counts of the words and entities that masking leaves partly visible."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import islice
 from operator import add
@@ -50,33 +50,18 @@ def selected(example: Example) -> set[int]:
     return {position - 1 for position in (example.targets != IGNORE).nonzero().flatten().tolist()}
 
 
-@dataclass
-class Exposure:
-    """Counts over many masked texts: tokens, selected tokens, and ``touched`` units (with at least one selected token),
-    of which ``split`` ones keep a token that is not selected."""
-
-    tokens: int = 0
-    selected: int = 0
-    touched_words: int = 0
-    split_words: int = 0
-    touched_entities: int = 0
-    split_entities: int = 0
-
-    def count(self, text: Text, chosen: set[int], words: Spans, entities: Spans) -> None:
-        """Add one masked text, of whose words and entities these are counted."""
-        self.tokens += len(text)
-        self.selected += len(chosen)
-        for kind, units in (("words", words), ("entities", entities)):
-            shares = [len(chosen & {*range(*unit)}) / (unit[1] - unit[0]) for unit in units]
-            setattr(self, f"touched_{kind}", getattr(self, f"touched_{kind}") + sum(share > 0 for share in shares))
-            setattr(self, f"split_{kind}", getattr(self, f"split_{kind}") + sum(0 < share < 1 for share in shares))
-
-
-def exposure(objective: Callable[..., Example], texts: Iterable[Text], seed: int = 0) -> Exposure:
-    """Mask each text once and count the words of several tokens and the entities of several words that are split."""
-    counts, rng, vocab = Exposure(), Random(seed), world_wordpieces().vocab
+def exposure(objective: Callable[..., Example], texts: Iterable[Text], seed: int = 0) -> Counter[str]:
+    """Mask each text once. Counts: ``tokens``; ``selected`` tokens; ``touched`` words of several tokens and entities of
+    several words, with at least one selected token; and those of them that are ``split``: another token is not
+    selected."""
+    counts, rng, vocab = Counter[str](), Random(seed), world_wordpieces().vocab
     for text in texts:
-        counts.count(text, selected(objective(text, vocab=vocab, rng=rng)), several_tokens(text), several_words(text))
+        chosen = selected(objective(text, vocab=vocab, rng=rng))
+        counts.update({"tokens": len(text), "selected": len(chosen)})
+        for kind, units in (("words", several_tokens(text)), ("entities", several_words(text))):
+            shares = [len(chosen & {*range(*unit)}) / (unit[1] - unit[0]) for unit in units]
+            counts[f"touched {kind}"] += sum(share > 0 for share in shares)
+            counts[f"split {kind}"] += sum(0 < share < 1 for share in shares)
     return counts
 
 

@@ -6,7 +6,6 @@ projection, so that the variant that shares nothing is BERT.
 """
 
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from plmlab.batches import ExampleBatches
 from plmlab.models.albert import ALBERT, ALBERTConfig, SharedAttentionALBERT, SharedFeedForwardALBERT, UnsharedALBERT
 from plmlab.models.bert import MaskedLM
 from plmlab.objectives import masked
+from plmlab.timing import fastest
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -25,33 +25,9 @@ TIME, LAYERS, WIDTH, BATCH, RATE = 96, 4, 64, 64, 0.3
 """Learned positions, number and width of the layers, sentences per update, and the masking rate in training."""
 
 
-class UnsharedMaskedLM(MaskedLM):
-    """Masked language model with a layer for each depth."""
-
-    encoder_class = UnsharedALBERT
-
-
-class SharedAttentionMaskedLM(MaskedLM):
-    """Masked language model that shares the attention sublayers."""
-
-    encoder_class = SharedAttentionALBERT
-
-
-class SharedFeedForwardMaskedLM(MaskedLM):
-    """Masked language model that shares the feed-forward sublayers."""
-
-    encoder_class = SharedFeedForwardALBERT
-
-
-class SharedMaskedLM(MaskedLM):
-    """Masked language model with one layer, applied at every depth."""
-
-    encoder_class = ALBERT
-
-
-SHARED = {"none": UnsharedMaskedLM, "attention": SharedAttentionMaskedLM, "feed-forward": SharedFeedForwardMaskedLM,
-          "all": SharedMaskedLM}
-"""What the layers share → the model."""
+SHARED = {"none": UnsharedALBERT, "attention": SharedAttentionALBERT, "feed-forward": SharedFeedForwardALBERT,
+          "all": ALBERT}
+"""What the layers share → the encoder."""
 EMBEDDINGS = {"E = H": 1, "E = H/4": 4}
 """Width of the embeddings → width of the model relative to it."""
 VARIANTS = (("E = H", "none"), ("E = H", "all"), *(("E = H/4", shared) for shared in SHARED))
@@ -60,9 +36,12 @@ VARIANTS = (("E = H", "none"), ("E = H", "all"), *(("E = H/4", shared) for share
 
 def build(embeddings: str, shared: str, seed: int) -> MaskedLM:
     """A variant with random weights."""
+    class Variant(MaskedLM):
+        encoder_class = SHARED[shared]
+
     torch.manual_seed(seed)
-    return SHARED[shared](ALBERTConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
-                                       dropout=0.0, attention_dropout=0.0, embedding=WIDTH // EMBEDDINGS[embeddings]))
+    return Variant(ALBERTConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
+                                dropout=0.0, attention_dropout=0.0, embedding=WIDTH // EMBEDDINGS[embeddings]))
 
 
 def batches(seed: int) -> ExampleBatches:
@@ -78,22 +57,19 @@ def train(model: nn.Module, embeddings: str, shared: str, *, updates: int, lr: f
 
 def parameters(model: MaskedLM) -> dict[str, int]:
     """Number of parameters, each shared one counted once: of the ``embeddings`` with their projection, of the
-    ``layers``, of the ``rest`` (masked-LM head and pooler), and ``all``."""
-    def count(module: nn.Module) -> int:
-        return sum(weight.numel() for weight in module.parameters())
-
-    parts = {"embeddings": count(model.encoder.embeddings), "layers": count(model.encoder.layers)}
-    return {**parts, "rest": count(model) - sum(parts.values()), "all": count(model)}
+    ``layers``, and ``all``, which includes the masked-LM head and the pooler."""
+    return {name: sum(weight.numel() for weight in module.parameters()) for name, module in (
+        ("embeddings", model.encoder.embeddings), ("layers", model.encoder.layers), ("all", model))}
 
 
-def update_seconds(repeats: int = 20) -> dict[str, float]:
+def update_seconds(rounds: int = 10) -> dict[str, float]:
     """What is shared, "none" or "all" → seconds of the fastest of some updates (forward and backward), measured in
     turn."""
-    models, text, times = {shared: build("E = H/4", shared, 0) for shared in ("none", "all")}, batches(0), []
-    for step in range(repeats):
-        batch: Any = text(step)
-        for model in models.values():
-            began = perf_counter()
-            model.loss(batch).backward()
-            times.append(perf_counter() - began)
-    return {shared: min(times[i::2]) for i, shared in enumerate(models)}
+    batch: Any = batches(0)(0)
+    models = {shared: build("E = H/4", shared, 0) for shared in ("none", "all")}
+    times = [[fastest(partial(_update, model, batch), 2) for model in models.values()] for _ in range(rounds)]
+    return {shared: min(each) for shared, each in zip(models, zip(*times, strict=True), strict=True)}
+
+
+def _update(model: MaskedLM, batch: Any) -> None:
+    model.loss(batch).backward()

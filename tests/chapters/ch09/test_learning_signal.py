@@ -12,14 +12,14 @@ from parity.alike import same, shaken
 from torch import Tensor
 from torch.nn import functional as F
 
-from plmlab.chapters.ch09 import learning_signal as tasks
-from plmlab.chapters.ch09.learning_signal import AllTokensMLM, CopyMaskedLM, ReplaceMLM, SelectedELECTRA
 from plmlab.example import IGNORE, Batch
 from plmlab.models.electra import ELECTRAGenerator, ELECTRAPretraining, ELECTRAPretrainingConfig, replace_tokens
 from plmlab.objectives import electra_85_15, masked
 from plmlab.recipes import Parts, seed_summary
 from plmlab.text.vocabulary import Vocabulary
 from studies.ch09 import learning_signal as study
+from studies.ch09 import pretraining_tasks as tasks
+from studies.ch09.pretraining_tasks import AllTokensMLM, CopyMaskedLM, ReplaceMLM, SelectedELECTRA
 
 VOCAB = Vocabulary(90)
 SMALL = ELECTRAPretrainingConfig(90, time=24, layers=2, model=16, heads=2, inner=32, dropout=0.0, attention_dropout=0.0)

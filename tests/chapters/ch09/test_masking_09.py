@@ -5,7 +5,6 @@ from random import Random
 import pytest
 
 from plmlab.chapters.ch09.masking import (
-    Exposure,
     evaluation_texts,
     exposure,
     input_tokens,
@@ -54,8 +53,10 @@ def test_split_units_of_one_text(positions: list[int], words: tuple[int, int], e
     def by_hand(tokens: Text, **given: object) -> Example:
         return masked(tokens, vocab=world_wordpieces().vocab, rng=Random(0), select=positions)
 
-    assert exposure(by_hand, [text]) == Exposure(13, len(positions), *words, *entities)
-    assert exposure(by_hand, [text, text]) == Exposure(26, 2 * len(positions), *(2 * n for n in (*words, *entities)))
+    expected = dict(zip(("tokens", "selected", "touched words", "split words", "touched entities", "split entities"),
+                        (13, len(positions), *words, *entities), strict=True))
+    assert exposure(by_hand, [text]) == expected
+    assert exposure(by_hand, [text, text]) == {name: 2 * count for name, count in expected.items()}
 
 
 def test_the_texts_are_sentences_of_the_test_set() -> None:
