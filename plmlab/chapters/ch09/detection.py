@@ -1,31 +1,21 @@
-"""Evaluation of ELECTRA's two networks on sentences of the small world: the generator beside its floor, the
-discriminator beside the majority class."""
+"""Evaluation of ELECTRA's two networks: the generator's loss, and the discriminator beside the majority class."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from plmlab import world
 from plmlab.example import IGNORE, Batch
 from plmlab.models.electra import ELECTRAPretraining, replace_tokens, sample
-from plmlab.objectives.masked import always_mask, masked
-from plmlab.world.datasets.batches import sentence_batches
-from plmlab.world.datasets.tokenizer import small_world_tokenizer
-
-all_masked = partial(masked, corrupt=always_mask)
-"""As ``masked``, but every selected token becomes [MASK]."""
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Predictions of both networks on one batch. ``original``, ``corrupted``, ``replaced``, ``selected`` and
-    ``probability``, the discriminator's p(replaced), are [batch time]; the losses are in nats."""
+    """Predictions of both networks on one batch; ``probability`` is the discriminator's p(replaced), the losses are in
+    nats per token."""
 
-    original: Int[Tensor, "batch time"]
     corrupted: Int[Tensor, "batch time"]
     selected: Bool[Tensor, "batch time"]
     replaced: Bool[Tensor, "batch time"]
@@ -36,7 +26,7 @@ class Detection:
 
     @property
     def replaced_share(self) -> float:
-        """Proportion of replaced tokens among the real tokens, 1 − the accuracy of the majority class."""
+        """Proportion of replaced tokens among the real tokens: 1 − the accuracy of the majority class."""
         return self.replaced[self.real].double().mean().item()
 
     @property
@@ -58,16 +48,6 @@ class Detection:
         return float(F.binary_cross_entropy(share, share))
 
 
-def heldout_batch(sentences: int = 600, seed: int = 99) -> Batch:
-    """Newly sampled sentences of the small world; 15 % of their tokens are selected and all of these masked."""
-    return sentence_batches(world.small(), "train", small_world_tokenizer(), all_masked, sentences, seed)(0)
-
-
-def generator_floor(sentences: int = 600) -> float:
-    """The Bayes-optimal masked-LM loss if every selected token is masked, in nats per masked token."""
-    return world.small().floor(all_masked, sentences=sentences).mean
-
-
 @torch.no_grad()
 def detect(model: ELECTRAPretraining, batch: Batch, seed: int = 0) -> Detection:
     """Sample a token at each target position of ``batch`` and classify every token. ``seed`` determines the samples."""
@@ -77,8 +57,6 @@ def detect(model: ELECTRAPretraining, batch: Batch, seed: int = 0) -> Detection:
         torch.manual_seed(seed)
         corrupted, replaced = replace_tokens(batch, sample(logits))
     predicted = model(corrupted)
-    return Detection(
-        torch.where(selected, batch.targets, batch.tokens), corrupted.tokens, selected, replaced, real,
-        predicted.sigmoid(),
-        F.cross_entropy(logits, batch.targets[selected]).item(),
-        F.binary_cross_entropy_with_logits(predicted[real], replaced[real].float()).item())
+    return Detection(corrupted.tokens, selected, replaced, real, predicted.sigmoid(),
+                     F.cross_entropy(logits, batch.targets[selected]).item(),
+                     F.binary_cross_entropy_with_logits(predicted[real], replaced[real].float()).item())

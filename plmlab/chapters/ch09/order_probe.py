@@ -1,6 +1,8 @@
-"""Which part of sentence-pair prediction is topic? Linear probes on bags of words, without any language model."""
+"""Probes of sentence-pair prediction without a language model: logistic regression on bags of words."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 Words = Sequence[str]
 Features = dict[str, int]
@@ -19,14 +21,15 @@ def ordered_features(first: Words, second: Words) -> Features:
             **{f"second:{word}": 1 for word in second}}
 
 
-def probe_accuracy(train: Iterable[tuple[Words, Words, bool]], test: Iterable[tuple[Words, Words, bool]],
-                   features: Callable[[Words, Words], Features]) -> float:
-    """Accuracy on ``test`` of a logistic regression on bags of words, trained on ``train``; both yield (first sentence,
-    second sentence, label)."""
+def probe_accuracy(draw: Callable[..., Iterator[Any]], features: Callable[[Words, Words], Features],
+                   train: int = 4000, test: int = 1000) -> float:
+    """Accuracy of the probe on new pairs. ``draw("train", seed=)`` yields (first, second, label), as a world's
+    ``next_sentences`` and ``sentence_orders`` do."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    (x, y), (test_x, test_y) = (zip(*((features(a, b), label) for a, b, label in pairs), strict=True)
-                                for pairs in (train, test))
+    (x, y), (test_x, test_y) = (
+        zip(*((features(a, b), label) for a, b, label in islice(draw("train", seed=seed), count)), strict=True)
+        for seed, count in ((1, train), (2, test)))
     return float(make_pipeline(DictVectorizer(), LogisticRegression(max_iter=2000)).fit(x, y).score(test_x, test_y))
