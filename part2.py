@@ -295,7 +295,7 @@ originals = [RobertaForMaskedLM(RobertaConfig(**size, type_vocab_size=1)), Alber
              ElectraForPreTraining(ElectraConfig(**size, embedding_size=16))]
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")                                           # RobertaForMaskedLM has no pooler, which from_hf reports
-    loaded = [from_hf(original)[0] for original in originals]                 # the second result is the tokenizer, None here
+    loaded = [from_hf(original.eval())[0] for original in originals]          # the second result is the tokenizer, None here
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
 # Proof: each loaded model computes the logits of the original; RoBERTa's positions begin at 2 there and at 0 here
@@ -304,7 +304,7 @@ from plmlab.text.vocabulary import Vocabulary
 example, rows = Batch.of([masked(range(40, 50), vocab=Vocabulary(60), rng=Random(0), select=[3])], pad=0), {}
 for original, ours in zip(originals, loaded, strict=True):
     with torch.no_grad():
-        equal = torch.allclose(logits := ours(example), original.eval()(input_ids=example.tokens)[0], atol=1e-5)
+        equal = torch.allclose(logits := ours(example), original(input_ids=example.tokens)[0], atol=1e-5)
     positions = next(weight for name, weight in original.named_parameters() if "position_embeddings" in name)
     offset = len(positions) - len(ours.encoder.embeddings.position.weight)
     assert equal and torch.equal(ours.encoder.embeddings.position.weight, positions[offset:])
