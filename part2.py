@@ -82,7 +82,7 @@ assert abs(sum(counts["ALBERT-base"].values()) - 11.68) < 0.01 and abs(sum(count
 # %% [markdown]
 # **What you see.** Nearly all of BERT-base's parameters are in its 12 layers and its embeddings, and ALBERT reduces both: 11.7 million instead of 109.1. ALBERT-xxlarge has 222.6 million parameters although it stores a single layer, because this layer is very wide. It is applied 12 times in each forward pass, so the number of parameters does not tell how long a pass takes.
 #
-# Our counts agree with the paper for BERT only without the pooler, and for ALBERT-base and -large only with it; the paper does not say what it counts. Its 60 and 235 million are not explained by any count that we tried.
+# Rounded, our counts agree with the paper for BERT only without the pooler, and for ALBERT-base and -large only with it; the paper does not say what it counts. Its 60 and 235 million are not explained by any count that we tried.
 
 # %% [markdown]
 # ## Sentence order instead of next sentence *deeper*
@@ -112,7 +112,7 @@ show_table(("Lan et al. 2020, table 5 (%)", "NSP accuracy", "SOP accuracy", "ave
     "trained with neither": ("52.4", "53.3", "79.0"), "trained with NSP": ("90.5", "52.0", "79.2"), "trained with SOP": ("78.9", "86.5", "80.1")})
 
 # %% [markdown]
-# **What you see.** The lab shows which segment comes first; the segment ids follow the place in the input, so they do not reveal the label. Only the order of the two sentences differs; their topic is the same. In the paper's table, the model trained with NSP is at chance on SOP (52.0 %), but the model trained with SOP reaches 78.9 % on NSP. The tasks gain 1.1 points on average.
+# **What you see.** In this draw the segments are in their original order; press *draw again* until they are swapped. The segment ids follow the place in the input, so they do not reveal the label. Only the order of the two sentences differs; their topic is the same. In the paper's table, the model trained with NSP is at chance on SOP (52.0 %), but the model trained with SOP reaches 78.9 % on NSP. The tasks gain 1.1 points on average.
 #
 # The authors' code does not quite follow its description: if a text consists of one segment only, the second segment is random, as in NSP.
 
@@ -196,7 +196,7 @@ print(f"generator: {found.generator_loss:.2f} nats per masked token, floor {floo
 assert floor < found.generator_loss < 3 and 0.15 < found.lucky_share < 0.6 and f1 > 0.6 and area > 0.85 and found.loss < 0.7 * found.constant_loss()
 
 # %% [markdown]
-# **What you see.** The majority class already has a high accuracy, because few tokens are replaced; F1 and AUC show that the discriminator has learned much more. The generator is small and has had few updates, so it is still far above its floor and makes many mistakes that the discriminator can find. Even so, 27 % of its samples are correct, and these count as original. Most test sentences also occur in training, because the small world has only a few hundred different ones.
+# **What you see.** The majority class is already correct for 88.6 % of the tokens, because only 11.4 % are replaced. F1 and AUC, the area under the ROC curve, show that the discriminator has learned much more: 86 % and 96 %. Its loss is 0.10 nats; a constant probability of 11.4 % has 0.36. The generator is small and has had few updates, so it is still far above its floor and makes many mistakes that the discriminator can find. Even so, 27 % of its samples happen to be correct (*lucky samples*), and these count as original. Most test sentences also occur in training, because the small world has only a few hundred different ones.
 #
 # We tried a higher learning rate once. The generator then learned faster, and the discriminator stayed at the majority class. The authors observed the same failure when the generator was trained first (§3.2).
 #
@@ -215,7 +215,7 @@ show_table(("position and original token", "discriminator's input", "label", "p(
 assert shown.selected.sum() == 4
 
 # %% [markdown]
-# **What you see.** Both samples of *the* are correct; they are labelled original, and the discriminator finds them plausible. It detects *Kessler*, but not *is*. After *Kessler*, the verb *is* would be correct.
+# **What you see.** Both samples of *the* are lucky ones: they are labelled original, and the discriminator assigns them a probability of at most 0.01. It detects the name *Kessler*, but not the verb *is* (0.06), which would be correct after *Kessler*.
 #
 # The two networks share their embeddings. In the paper, with networks of equal size, this raises the GLUE score from 83.6 to 84.3; sharing all weights gives 84.4 (§3.2). The authors' explanation is that the discriminator trains only the embeddings of tokens in its input, whereas the generator's softmax trains those of the whole vocabulary.
 
