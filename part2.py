@@ -23,7 +23,7 @@
 #
 # **In numbers**: with $V = 5$ tokens, $H = 3$ and $E = 2$, BERT needs $5 \cdot 3 = 15$ weights and ALBERT $5 \cdot 2 + 2 \cdot 3 = 16$, so it saves nothing. With $V = 50$ it needs 106 instead of 150. The saving requires a large vocabulary.
 #
-# **Cross-layer parameter sharing** (跨层参数共享). All layers use the weights of *one* layer. **In numbers**: let a layer multiply its input by $w = 3$. Two such layers turn $x = 1$ into $w^2 x = 9$. The derivative with respect to $w$ is $2wx = 6$, of which the first layer contributes 3 and the second layer 3. A shared weight receives the sum of the gradients of all layers.
+# **Cross-layer parameter sharing** (跨层参数共享). All layers use the weights of *one* layer. **In numbers**: let a layer multiply its input by $w = 3$. Two such layers turn $x = 1$ into $w^2 x = 9$. The derivative with respect to $w$ is $2wx = 6$, of which the first layer contributes 3 and the second layer 3. A shared weight receives the sum of the gradients of all layers. In the code, the layer is PyTorch's own.
 
 # %%
 from functools import partial
@@ -36,17 +36,18 @@ from torch.nn import functional as F
 class MiniALBERT(nn.Module):
     def __init__(self, vocab, E, H, heads, inner, layers):
         super().__init__()
-        self.token, self.position, self.segment = (nn.Embedding(rows, E) for rows in (vocab, 512, 2))   # V × E
-        self.norm, self.project, self.layers = nn.LayerNorm(E, 1e-12), nn.Linear(E, H), layers          # E × H
+        self.token, self.position, self.segment = (nn.Embedding(rows, E) for rows in (vocab, 512, 2))  # V × E
+        self.norm, self.project, self.layers = nn.LayerNorm(E, 1e-12), nn.Linear(E, H), layers  # E × H
         gelu = partial(F.gelu, approximate="tanh")
-        self.layer = nn.TransformerEncoderLayer(H, heads, inner, 0.0, gelu, 1e-12, batch_first=True)    # PyTorch's own layer
+        self.layer = nn.TransformerEncoderLayer(H, heads, inner, 0.0, gelu, 1e-12, batch_first=True)
 
     def forward(self, tokens, segments, padding):
         positions = torch.arange(tokens.shape[1])
         x = self.project(self.norm(self.token(tokens) + self.position(positions) + self.segment(segments)))
         for _ in range(self.layers):
-            x = self.layer(x, src_key_padding_mask=padding)                                             # the same weights each time
+            x = self.layer(x, src_key_padding_mask=padding)        # the same weights each time
         return x
+
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
 # Proof: with copied weights, the code above equals plmlab's ALBERT. Refused: equal layers that are not one, no projection, positions of width H
@@ -128,7 +129,7 @@ show_table(("Lan et al. 2020, table 5 (%)", "NSP accuracy", "SOP accuracy", "ave
 #
 # $$L = L_{\mathrm{MLM}} + \lambda\, L_{\mathrm{Disc}}, \qquad \lambda = 50$$
 #
-# The weight is large because a binary decision has a much smaller loss than a choice from the whole vocabulary.
+# The weight is large because a binary decision has a much smaller loss than a choice from the whole vocabulary. In the code, `real` is False at padding.
 
 # %%
 from dataclasses import replace
@@ -138,14 +139,15 @@ from plmlab.example import IGNORE, Batch
 
 def electra_loss(generator, discriminator, batch, weight=50.0):
     selected, real = batch.targets != IGNORE, batch.padding_mask
-    logits = generator(batch)[selected]                                       # the generator's input has [MASK]
-    with torch.no_grad():                                                     # no gradient through a sample
+    logits = generator(batch)[selected]                            # the generator's input has [MASK]
+    with torch.no_grad():                                          # no gradient through a sample
         samples = torch.multinomial(logits.softmax(-1), 1)[:, 0]
-    tokens = batch.tokens.masked_scatter(selected, samples)                   # the discriminator's input has none
-    replaced = selected.masked_scatter(selected, samples != batch.targets[selected])   # a correct sample is original
+    tokens = batch.tokens.masked_scatter(selected, samples)        # the discriminator's input has none
+    replaced = selected.masked_scatter(selected, samples != batch.targets[selected])  # correct: original
     disc_logits = discriminator(replace(batch, tokens=tokens))
-    disc_loss = F.binary_cross_entropy_with_logits(disc_logits[real], replaced[real].float())   # all real tokens
+    disc_loss = F.binary_cross_entropy_with_logits(disc_logits[real], replaced[real].float())
     return F.cross_entropy(logits, batch.targets[selected]) + weight * disc_loss
+
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
 # Proof: the code above equals plmlab's. Refused: correct samples labelled replaced, selected positions or padding in the mean, a gradient through
@@ -198,7 +200,7 @@ assert floor < found.generator_loss < 3 and 0.15 < found.lucky_share < 0.6 and f
 # %% [markdown]
 # **What you see.** The majority class is already correct for 88.6 % of the tokens, because only 11.4 % are replaced. F1 and AUC, the area under the ROC curve, show that the discriminator has learned much more: 86 % and 96 %. Its loss is 0.10 nats; a constant probability of 11.4 % has 0.36. The generator is small and has had few updates, so it is still far above its floor and makes many mistakes that the discriminator can find. Even so, 27 % of its samples happen to be correct (*lucky samples*), and these count as original. Most test sentences also occur in training, because the small world has only a few hundred different ones.
 #
-# We tried a higher learning rate once. The generator then learned faster, and the discriminator stayed at the majority class. The authors observed the same failure when the generator was trained first (§3.2).
+# We tried a higher learning rate once. The generator then learned faster, and the discriminator stayed at the majority class. The authors sometimes observed the same failure when they trained the generator first (§3.2).
 #
 # One new sentence, with four tokens selected:
 
