@@ -288,16 +288,19 @@ assert 0.6 < ratio < 1.5 and by_words < 10 and by_entities == 100 and nsp > 60 a
 # %%
 import warnings
 
-from transformers import AlbertConfig, AlbertForPreTraining, ElectraConfig, ElectraForPreTraining, RobertaConfig, RobertaForMaskedLM
+from transformers import AlbertConfig, AlbertForPreTraining, ElectraConfig, ElectraForPreTraining
+from transformers import RobertaConfig, RobertaForMaskedLM
 
 from plmlab.hf import from_hf
 
-size = {"vocab_size": 60, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 40}
-originals = [RobertaForMaskedLM(RobertaConfig(**size, type_vocab_size=1)), AlbertForPreTraining(AlbertConfig(**size, embedding_size=16)),
+size = {"vocab_size": 60, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "intermediate_size": 64, "max_position_embeddings": 40}
+originals = [RobertaForMaskedLM(RobertaConfig(**size, type_vocab_size=1)),
+             AlbertForPreTraining(AlbertConfig(**size, embedding_size=16)),
              ElectraForPreTraining(ElectraConfig(**size, embedding_size=16))]
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")                                           # RobertaForMaskedLM has no pooler, which from_hf reports
-    loaded = [from_hf(original.eval())[0] for original in originals]          # the second result is the tokenizer, None here
+    warnings.simplefilter("ignore")                     # from_hf reports that RobertaForMaskedLM has no pooler
+    loaded = [from_hf(original.eval())[0] for original in originals]     # [1] would be the tokenizer
 
 # %% jupyter={"source_hidden": true} tags=["proof"]
 # Proof: each loaded model computes the logits of the original; RoBERTa's positions begin at 2 there and at 0 here
