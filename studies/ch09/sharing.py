@@ -26,13 +26,13 @@ from typing import Any
 import torch
 
 from plmlab import world
-from plmlab.chapters.ch09.sharing import EMBEDDINGS, VARIANTS, batches, build, parameters, train, update_seconds
 from plmlab.models.bert import MaskedLM
 from plmlab.recipes import Parts, separated
 from plmlab.recipes.study import Run, Study
 from plmlab.world.datasets.masked_test_set import masked_test_set
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch09.pretraining_tasks import flops
+from studies.ch09.sharing_variants import EMBEDDINGS, VARIANTS, batches, build, parameters, train, update_seconds
 
 UPDATES, PILOT_UPDATES = 1500, 400
 RATES = (1e-3, 3e-3, 1e-2)

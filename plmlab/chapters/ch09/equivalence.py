@@ -5,7 +5,6 @@ Each function returns name → whether the property holds; the objectives and mo
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from itertools import groupby
 from math import cos, sin
 from random import Random
@@ -95,13 +94,6 @@ def spans(objective: Objective, samples: int = 500) -> Checks:
         "80/10/10 is decided per span": set(masks) == {0.0, 1.0} and abs(sum(masks) / len(masks) - 0.8) < 0.03,
         "boundaries are the tokens next to the span; a span at an edge has none": edges, "one segment": single,
     }
-
-
-def length_distributions(longest: int = 10) -> tuple[list[float], list[float]]:
-    """Exact probabilities of Geo(0.2) up to ``longest``: renormalized, and clipped so that ``longest`` has the rest."""
-    geometric = [Fraction(4 ** (length - 1), 5 ** length) for length in range(1, longest + 1)]
-    return ([float(one / sum(geometric)) for one in geometric],
-            [float(one) for one in (*geometric[:-1], 1 - sum(geometric[:-1]))])
 
 
 def span_boundary(head: Callable[[int, int, int], nn.Module]) -> Checks:

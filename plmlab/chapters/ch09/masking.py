@@ -14,17 +14,15 @@ from plmlab.text import Text, Tokenizer
 from plmlab.text.gazetteer import Gazetteer
 from plmlab.text.text import Spans
 
-SENTENCES, VOCAB = 5000, 1000
-
 
 @cache
 def world_wordpieces() -> Gazetteer:
     """A WordPiece tokenizer with 1,000 tokens, trained on 5,000 sentences of the Small World; the entities of its texts
     are the names of persons, towns, cafés, films and so on."""
     full = world.full()
-    lines = [" ".join(sentence.words) for sentence in islice(full.sentences("train", seed=0), SENTENCES)]
+    lines = [" ".join(sentence.words) for sentence in islice(full.sentences("train", seed=0), 5000)]
     names = {entity.name: entity.kind for entity in full.facts.entities.values() if entity.named}
-    return Gazetteer(names, Tokenizer.wordpiece(lines, VOCAB, lowercase=False))
+    return Gazetteer(names, Tokenizer.wordpiece(lines, 1000, lowercase=False))
 
 
 def evaluation_texts(texts: int = 100, sentences: int = 10) -> list[Text]:

@@ -18,7 +18,6 @@ from plmlab.example import IGNORE, Example
 from plmlab.layers.relative import FunctionalRelativeAttention
 from plmlab.objectives import bert_80_10_10, entities_masked, masked, spans_masked, whole_words
 from plmlab.objectives.entities_masked import knowledge_units
-from plmlab.objectives.spans_masked import span_lengths
 from plmlab.text import Text
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -192,12 +191,6 @@ def test_wrong_relative_positions_are_refused() -> None:
         if wrong.window == 64:
             wrong.table = wrong.table.flip(0)  # i − j
         assert not holds(equivalence.functional_positions(wrong))
-
-
-def test_the_two_distributions_of_span_lengths() -> None:
-    renormalized, clipped = equivalence.length_distributions()
-    assert renormalized == pytest.approx(span_lengths()) and sum(clipped) == pytest.approx(1)
-    assert clipped[:9] == pytest.approx([0.2 * 0.8 ** i for i in range(9)]) and clipped[9] == pytest.approx(0.8 ** 9)
 
 
 def test_the_rows_of_the_picture() -> None:

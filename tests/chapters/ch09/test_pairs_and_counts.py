@@ -1,14 +1,12 @@
-"""Probes of sentence pairs, entities masked as a whole, and the parameters of BERT and ALBERT."""
+"""Probes of sentence pairs, and the parameters of BERT and ALBERT."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from plmlab.chapters.ch09.masked_entities import wholly_masked
 from plmlab.chapters.ch09.order_probe import ordered_features, probe_accuracy, topic_features
 from plmlab.chapters.ch09.parameter_counts import SIZES, millions
 from plmlab.exercises.exercise import of_chapter
-from plmlab.objectives import entities_masked, masked, whole_words
 
 NAMES = ("Ann", "Bob", "Eve", "Tom")
 
@@ -30,11 +28,6 @@ def test_the_topic_does_not_reveal_the_order() -> None:
 @pytest.mark.parametrize(("features", "expected"), [(topic_features, 0.5), (ordered_features, 1.0)])
 def test_only_the_ordered_probe_learns_an_order(features: Callable, expected: float) -> None:
     assert probe_accuracy(swaps, features) == expected
-
-
-def test_entities_are_masked_as_a_whole_by_their_own_objective_only() -> None:
-    assert wholly_masked(entities_masked, 100) == 1
-    assert wholly_masked(whole_words, 100) < 0.3 and wholly_masked(masked, 100) < 0.3
 
 
 @pytest.mark.parametrize("name", SIZES)

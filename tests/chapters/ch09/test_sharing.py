@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import torch
 
-from plmlab.chapters.ch09 import sharing
 from plmlab.recipes import Parts, seed_summary
 from studies.ch09 import sharing as study
+from studies.ch09 import sharing_variants as sharing
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
