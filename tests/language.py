@@ -194,6 +194,8 @@ TERMS = {
     "06": ("attends", "positional encoding", "pre-norm", "post-norm", "ablation", "multi-head", "residual"),
     "07": ("causal", "next token", "fine-tuning", "KV cache", "zero-shot", "logit lens"),
     "08": ("masked language model", "next-sentence prediction", "fine-tuning", "test set", "bidirectional"),
+    "09": ("whole-word masking", "dynamic masking", "span boundary objective", "factorized embedding",
+           "parameter sharing", "sentence-order prediction", "replaced-token detection", "generator", "discriminator", "ablation"),
     "10": ("relative position", "segment", "memory", "recurrence", "effective context length"),
     "11": ("permutation", "factorization order", "query stream", "content stream", "independence"),
     "12a": ("prefix language model", "sequence-to-sequence mask", "bidirectional", "forward pass", "left-to-right"),
