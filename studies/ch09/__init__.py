@@ -1,1 +1,1 @@
-"""Experiments of chapter 09, the BERT family."""
+"""Experiments of chapter 09, BERT's family."""
