@@ -21,9 +21,12 @@ from plmlab.pretraining.material import WORLD_HELD_OUT
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer, build_world_tokenizer
 
-CASES = {"bert-world": (masked, 32), "elmo-world": (bidirectional_lm, 64), "glm-world": (blank_infilling, 32),
-         "gpt2-world": (causal, 64), "lstm-world": (causal, 64), "mpnet-world": (masked_and_permuted, 32),
-         "unilm-world": (mask_mixture, 32), "xlnet-world": (permuted_targets, 32)}
+CASES = {"albert-world": (masked, 32), "bert-world": (masked, 32), "elmo-world": (bidirectional_lm, 64),
+         "glm-world": (blank_infilling, 32), "gpt2-world": (causal, 64), "lstm-world": (causal, 64),
+         "mpnet-world": (masked_and_permuted, 32), "unilm-world": (mask_mixture, 32),
+         "xlnet-world": (permuted_targets, 32)}
+WORST = {"albert-world": 4}
+"""The largest multiple of the floor that a loss may be, if not 2: ALBERT has fewer parameters."""
 BILINGUAL = ("unilm-world",)
 """Those that have read Chinese too."""
 
@@ -45,7 +48,7 @@ def loss(name: str, batch: int, sentences: int) -> float:
 def test_a_checkpoint_reaches_the_loss_that_its_readme_tells(name: str) -> None:
     reached = loss(name, CASES[name][1], WORLD_HELD_OUT)
     assert reached == pytest.approx(stated(name, "held-out loss"), rel=2e-3)
-    assert (floor := stated(name, "floor")) < reached < 2 * floor
+    assert (floor := stated(name, "floor")) < reached < WORST.get(name, 2) * floor
 
 
 @pytest.mark.parametrize("name", CASES)
