@@ -15,7 +15,6 @@ from plmlab.models.electra import ELECTRA
 from plmlab.pretraining import Plan
 from plmlab.pretraining.material import world_batches
 from plmlab.recipes import Parts
-from plmlab.train import Diverged, History
 from plmlab.transfer import TASKS
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch09 import four_tasks
@@ -89,23 +88,6 @@ def test_without_pretraining_the_weights_are_random(checkpoints: str) -> None:
     assert not torch.equal(one.pooler.weight, trained.pooler.weight)
 
 
-def test_a_pilot_run_is_scored_by_development_rows(checkpoints: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = []
-
-    def tune(encoder: BERT, task: str, *count_and_seed: int, **options: object) -> tuple[None, History]:
-        given.append((type(encoder), task, count_and_seed, options))
-        if options["lr"] == 1:
-            raise Diverged("enough", 1, History(1, "cpu", "float32"))
-        history = History(4, "cpu", "float32")
-        history.scores = [(2, 0.75), (4, 0.5)]
-        return None, history
-    monkeypatch.setattr(four_tasks, "fine_tune", tune)
-    assert four_tasks.lr_score(checkpoints, "ALBERT", "NER", 1e-3, 9) == 0.75
-    assert four_tasks.lr_score(checkpoints, "ALBERT", "NER", 1, 9) is None
-    assert given[0] == (ALBERT, "NER", (1024, 9), {
-        "lr": 1e-3, "steps": four_tasks.PILOT_STEPS, "patience": four_tasks.PATIENCE, "show": False})
-
-
 def test_what_is_measured(checkpoints: str, parts: Parts, monkeypatch: pytest.MonkeyPatch, best_at: Callable) -> None:
     """ALBERT is ahead of BERT in NER only; the rate that is best is beyond the grid. The folder of the parts is empty,
     so that the baseline has to be pretrained."""
@@ -129,7 +111,3 @@ def test_what_is_measured(checkpoints: str, parts: Parts, monkeypatch: pytest.Mo
     assert told["comparisons"]["ALBERT vs. BERT"] == {"higher": 1, "separated": 1}
     assert told["comparisons"]["BERT vs. ALBERT"] == {"higher": 3, "separated": 3}
     assert told["comparisons"][f"BERT vs. {four_tasks.SCRATCH}"] == {"higher": 4, "separated": 4}
-
-
-def test_pilot_seeds_are_not_measured() -> None:
-    assert not {*four_tasks.SEEDS} & {*four_tasks.PILOTS}
