@@ -89,8 +89,8 @@ def span_lengths(p: float, longest: int) -> tuple[Float[Tensor, "word"], float]:
     """SpanBERT's distribution of span lengths, and its mean.
 
     A geometric distribution assigns the probability p(1 − p)^(l − 1) to the length l = 1, 2, 3, … Lengths above
-    ``longest`` are excluded, and the probabilities of the others are renormalised, so that they sum to 1. Return
-    the probabilities of the lengths 1 to ``longest``, and the mean length.
+    ``longest`` are excluded, and the probabilities of the others are renormalized to sum to 1. Return the
+    probabilities of the lengths 1 to ``longest``, and the mean length.
     """
     lengths = torch.arange(1, longest + 1)
     weights = p * (1 - p) ** (lengths - 1)
@@ -258,7 +258,7 @@ EXERCISES = (
     Exercise(
         "09.3", "the lengths of SpanBERT's spans", span_lengths, draw_lengths,
         mistakes={
-            "the probabilities are not renormalised: they sum to less than 1": edit(" / weights.sum()", ""),
+            "the probabilities are not renormalized: they sum to less than 1": edit(" / weights.sum()", ""),
             "lengths above the maximum are clipped to it, which gets their probability; exclude them":
                 edit("weights / weights.sum()", "torch.cat([weights[:-1], 1 - weights[:-1].sum()[None]])"),
             "p and 1 − p are swapped": edit("p * (1 - p) **", "(1 - p) * p **"),

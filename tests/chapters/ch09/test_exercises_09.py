@@ -312,7 +312,7 @@ def per_linear(vocab, embedding, model, inner, layers, groups, project=True):
     ("09.1", selecting(lambda chosen, group, budget: len(chosen) < budget), "exceeds the budget"),
     ("09.1", selecting(lambda chosen, group, budget: len(chosen) + len(group) <= budget, ("[CLS]", "[SEP]")),
      "[PAD] is counted as a word"),
-    ("09.3", lengths(lambda w: w), "are not renormalised"),
+    ("09.3", lengths(lambda w: w), "are not renormalized"),
     ("09.3", lengths(lambda w: torch.cat([w[:-1], 1 - w[:-1].sum(0, keepdim=True)])), "are clipped to it"),
     ("09.3", lengths(first=0), "counts lengths from 0"),
     ("09.4", boundaries(keep=lambda b, e, n: e < n), "gets x[-1]"),
