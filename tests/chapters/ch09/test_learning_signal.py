@@ -105,8 +105,6 @@ def test_budgets_are_equal_in_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks.flops_per_update.cache_clear()
 
 
-# The criteria, on made-up numbers
-
 def told(*accuracies: float) -> dict[str, object]:
     return seed_summary(dict(enumerate(accuracies)))
 
