@@ -1,4 +1,4 @@
-"""Pretraining tasks between BERT and ELECTRA (Clark et al. 2020, §3.4, table 5), and the compute of an update.
+"""Pretraining tasks between BERT and ELECTRA (Clark et al. 2020, §3.5, table 5), and the compute of an update.
 
 The encoder is the same in all variants, so that fine-tuning is the same too. At the same masking rate, all variants
 select the same positions of the same sentences. A variant is a pretraining task with one number: BERT's masking rate,
