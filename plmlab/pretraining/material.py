@@ -204,6 +204,19 @@ def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
                        bilingual=plan.corpus == BILINGUAL)
 
 
+def real_tokens(plan: Plan, tokenizer: Tokenizer, every: int) -> float:
+    """The number of real tokens in the training text of a plan for the Small World, [CLS] and [SEP] included, estimated
+    from one update in ``every``. Each position counts once, even if one of MPNet's masks has the same position."""
+    batches, pad, count = world_batches(plan, tokenizer), tokenizer.vocab.need("pad"), 0
+    sampled_updates = range(0, plan.steps, every)
+    for update in sampled_updates:
+        for step in range(plan.accumulate):
+            batch = batches(update * plan.accumulate + step)
+            positions = batch.position_ids[:, 0].expand(batch.size).masked_fill(batch.tokens == pad, -1)
+            count += int((positions.amax(1) + 1).sum())
+    return count * plan.steps / len(sampled_updates)
+
+
 def world_texts(objective: Callable[..., Any], pairs: Callable[..., Any] | None, tokenizer: Tokenizer, *, batch: int,
                 accumulate: int, time: int, seed: int, bilingual: bool) -> Callable[[int], Any]:
     """Batches of texts of the full Small World, one per step.

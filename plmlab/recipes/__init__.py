@@ -29,11 +29,12 @@ from plmlab.recipes.rates import (
     tune_learning_rates,
     tuned_by_all_seeds,
 )
-from plmlab.recipes.statistics import seed_statistics, seed_summary, separated
+from plmlab.recipes.statistics import compare_models, seed_statistics, seed_summary, separated
 
 __all__ = [
     "Parts",
     "chapters",
+    "compare_models",
     "none_if_diverged",
     "pilot_score",
     "rates_tried",

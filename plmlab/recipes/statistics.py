@@ -31,3 +31,11 @@ def seed_statistics(runs: Mapping[int, Any]) -> Any:
 def separated(one: Mapping[str, Any], other: Mapping[str, Any], margin: float = 0.0) -> bool:
     """Whether the lowest seed of one summary exceeds the highest seed of the other by more than the margin."""
     return one["low"] > other["high"] + margin
+
+
+def compare_models(tasks: Mapping[str, Mapping[str, Any]], one: str, other: str) -> dict[str, int]:
+    """The number of tasks in which the mean of one model is ``higher`` than that of the other, and in which its lowest
+    seed is above the other's highest (``separated``); ``tasks``: task → model → its summary, ``score``."""
+    scores = [(models[one]["score"], models[other]["score"]) for models in tasks.values()]
+    return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
+            "separated": sum(separated(a, b) for a, b in scores)}

@@ -26,8 +26,8 @@ from plmlab.checkpoints import home, load
 from plmlab.models.bert import BERT
 from plmlab.models.task_heads import SentenceClassifier
 from plmlab.pretraining import Plan, pretrain
-from plmlab.pretraining.material import world_batches
-from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
+from plmlab.pretraining.material import real_tokens
+from plmlab.recipes import Parts, compare_models, none_if_diverged, rates_tried, seed_statistics, tune_learning_rates
 from plmlab.transfer import MOST, TASKS, fine_tune, majority, run_result
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
@@ -73,13 +73,8 @@ def start(folder: str, model: str, seed: int) -> BERT:
 
 
 def million_tokens(model: str) -> float:
-    """The number of tokens without padding in a model's training text, including [CLS] and [SEP], in millions,
-    estimated from one update in `EVERY`."""
-    plan = Plan(**PLANS[model], out="nowhere")
-    batches, sampled = world_batches(plan, world_tokenizer()), range(0, plan.steps, EVERY)
-    count = sum(int(batches(update * plan.accumulate + step).padding_mask.sum())
-                for update in sampled for step in range(plan.accumulate))
-    return count * plan.steps / len(sampled) / 1e6
+    """The `real_tokens` of a model's training text, in millions, estimated from one update in `EVERY`."""
+    return real_tokens(Plan(**PLANS[model], out="nowhere"), world_tokenizer(), EVERY) / 1e6
 
 
 @none_if_diverged
@@ -94,14 +89,6 @@ def lr_score(folder: str, model: str, task: str, lr: float, seed: int) -> float:
 def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
     """The result of a run."""
     return run_result(start(folder, model, seed), task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
-
-
-def compare_models(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
-    """The number of tasks in which the mean of one model is ``higher`` than that of the other, and in which its lowest
-    seed is above the other's highest (``separated``)."""
-    scores = [(models[one]["score"], models[other]["score"]) for models in tasks.values()]
-    return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
-            "separated": sum(separated(a, b) for a, b in scores)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:

@@ -16,7 +16,7 @@ ahead of ELECTRA:
 
 - *Supported*, if at the larger budget ELECTRA is above each BERT on both scores, its lowest seed above the highest seed
   of BERT. *Partly supported*, if this holds on one of the two scores, or on both only against BERT with 15 %.
-- *No effect at this size*, if otherwise the means of ELECTRA and of the better BERT differ on both scores by less than
+- *No effect at this size*, if otherwise the means of ELECTRA and of the second BERT differ on both scores by less than
   the spread of the seeds, the larger of the two ranges from lowest to highest. In all other cases *not supported*.
 - "The gain comes from all positions" is supported, if on both scores, at the larger budget, All-Tokens MLM and ELECTRA
   are each separated above Replace MLM and ELECTRA 15 %; partly, if on one; no effect and not supported by the same

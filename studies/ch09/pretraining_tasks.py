@@ -24,12 +24,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.example import IGNORE, Batch, Example
-from plmlab.models.electra import (
-    ELECTRADiscriminator,
-    ELECTRAGenerator,
-    ELECTRAPretraining,
-    ELECTRAPretrainingConfig,
-)
+from plmlab.models.electra import ELECTRAGenerator, ELECTRAPretraining, ELECTRAPretrainingConfig
 from plmlab.objectives.masked import bert_80_10_10, electra_85_15, masked
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import History, fit
@@ -38,16 +33,6 @@ from plmlab.world.datasets.tokenizer import world_tokenizer
 
 TIME, LAYERS, WIDTH, BATCH = 96, 2, 64, 64
 """Learned positions, number and width of the layers, and sentences per update."""
-
-
-class SelectedPositionsDiscriminator(ELECTRADiscriminator):
-    """ELECTRA's discriminator whose loss counts only the selected positions ("ELECTRA 15%")."""
-
-    def replaced_token_loss(self, batch: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
-        """Mean of −log p(original or replaced) over the selected positions, in nats."""
-        selected = batch.targets != IGNORE
-        return F.binary_cross_entropy_with_logits(self(batch)[selected],
-                                                  replaced[selected].to(self.output.weight.dtype))
 
 
 class CopyMaskedLM(ELECTRAGenerator):
@@ -75,7 +60,11 @@ class CopyMaskedLM(ELECTRAGenerator):
 class SelectedELECTRA(ELECTRAPretraining):
     """ELECTRA 15%: the discriminator's loss counts only the selected positions."""
 
-    discriminator_class = SelectedPositionsDiscriminator
+    def discriminator_loss(self, corrupted: Batch, replaced: Bool[Tensor, "batch time"]) -> Float[Tensor, ""]:
+        """Mean of −log p(original or replaced) over the selected positions, in nats."""
+        selected = corrupted.targets != IGNORE
+        logits = self.discriminator(corrupted)[selected]
+        return F.binary_cross_entropy_with_logits(logits, replaced[selected].to(logits.dtype))
 
 
 class ReplaceMLM(ELECTRAPretraining):

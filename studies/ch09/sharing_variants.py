@@ -16,7 +16,7 @@ from plmlab.batches import ExampleBatches
 from plmlab.models.albert import ALBERT, ALBERTConfig, SharedAttentionALBERT, SharedFeedForwardALBERT, UnsharedALBERT
 from plmlab.models.bert import MaskedLM
 from plmlab.objectives import masked
-from plmlab.timing import fastest
+from plmlab.timing import fastest_in_turn
 from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -66,9 +66,8 @@ def update_seconds(rounds: int = 10) -> dict[str, float]:
     """What is shared, "none" or "all" → seconds of the fastest of some updates (forward and backward), measured in
     turn."""
     batch: Any = batches(0)(0)
-    models = {shared: build("E = H/4", shared, 0) for shared in ("none", "all")}
-    times = [[fastest(partial(_update, model, batch), 2) for model in models.values()] for _ in range(rounds)]
-    return {shared: min(each) for shared, each in zip(models, zip(*times, strict=True), strict=True)}
+    return fastest_in_turn({shared: partial(_update, build("E = H/4", shared, 0), batch)
+                            for shared in ("none", "all")}, rounds)
 
 
 def _update(model: MaskedLM, batch: Any) -> None:

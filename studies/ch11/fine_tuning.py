@@ -17,7 +17,7 @@ from itertools import permutations
 from typing import Any
 
 from plmlab.models.task_heads import SentenceClassifier
-from plmlab.recipes import Parts, runs_at_best_rates, separated
+from plmlab.recipes import Parts, compare_models, runs_at_best_rates
 from plmlab.transfer import MOST, TASKS, majority, run_result
 from studies.ch11.pretrained import PLANS, encoder, load_model
 
@@ -30,14 +30,6 @@ RATES = {"acceptability": (3e-4, 1e-3), "paraphrase": (3e-4, 1e-3), "NER": (3e-4
 def run(folder: str, model: str, task: str, lr: float, seed: int) -> dict[str, float | int]:
     """The result of a run with all labels."""
     return run_result(encoder(load_model(folder, model)), task, MOST, seed, lr=lr, steps=STEPS, patience=PATIENCE)
-
-
-def compare_models(tasks: dict[str, dict[str, Any]], one: str, other: str) -> dict[str, int]:
-    """The number of tasks in which the mean of one model is ``higher`` than that of the other, and in which its lowest
-    seed is above the other's highest (``separated``)."""
-    scores = [(models[one]["score"], models[other]["score"]) for models in tasks.values()]
-    return {"higher": sum(a["mean"] > b["mean"] for a, b in scores),
-            "separated": sum(separated(a, b) for a, b in scores)}
 
 
 def measure(parts: Parts) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from plmlab.checkpoints import README, home, load
 from plmlab.models.bert import BERT, BERTPretraining
 from plmlab.models.two_streams import TwoStreamPretraining
 from plmlab.pretraining import Plan, pretrain
-from plmlab.pretraining.material import world_batches
+from plmlab.pretraining.material import real_tokens
 from plmlab.recipes import Parts
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
@@ -75,17 +75,8 @@ def encoder(whole: BERTPretraining | TwoStreamPretraining) -> BERT:
 
 
 def million_tokens(model: str) -> float:
-    """The number of real tokens in a model's training text, including [CLS] and [SEP], in millions, estimated from one
-    update in `EVERY`. Each position counts once, even if one of MPNet's masks has the same position."""
-    plan = Plan(**PLANS[model], out="nowhere")
-    batches, pad, count = world_batches(plan, world_tokenizer()), world_tokenizer().vocab.need("pad"), 0
-    sampled_updates = range(0, plan.steps, EVERY)
-    for update in sampled_updates:
-        for step in range(plan.accumulate):
-            batch = batches(update * plan.accumulate + step)
-            positions = batch.position_ids[:, 0].expand(batch.size).masked_fill(batch.tokens == pad, -1)
-            count += int((positions.amax(1) + 1).sum())
-    return count * plan.steps / len(sampled_updates) / 1e6
+    """The `real_tokens` of a model's training text, in millions, estimated from one update in `EVERY`."""
+    return real_tokens(Plan(**PLANS[model], out="nowhere"), world_tokenizer(), EVERY) / 1e6
 
 
 def measure(parts: Parts) -> dict[str, Any]:
