@@ -31,7 +31,7 @@ from plmlab.recipes import Parts, separated
 from plmlab.recipes.rates import Arm
 from plmlab.recipes.study import Run, Study
 from plmlab.transfer import MOST, majority, run_result
-from studies.ch09.pretraining_tasks import build, encoder_of, flops_per_update, train, updates_at
+from studies.ch09.pretraining_tasks import build, flops_per_update, train, updates_at
 
 PRETRAINING_RATES = (1e-3, 3e-3, 1e-2)
 FINE_TUNING_RATES = {"acceptability": (5e-4, 1e-3, 2e-3), "NER": (1e-2, 3e-2, 1e-1, 3e-1)}
@@ -59,17 +59,17 @@ def scores_of(encoder: BERT, seed: int) -> dict[str, dict[str, float]]:
 
 def development(run: Run) -> float:
     """The NER classifier's F1 on development data."""
-    return score(encoder_of(run.model), "NER", run.seed)["development"]
+    return score(run.model.encoder, "NER", run.seed)["development"]
 
 
 def test(run: Run) -> dict[str, dict[str, float]]:
     """The two scores of a run."""
-    return scores_of(encoder_of(run.model), run.seed)
+    return scores_of(run.model.encoder, run.seed)
 
 
 def untrained(seed: int) -> dict[str, dict[str, float]]:
     """The two scores of an encoder with random weights."""
-    return scores_of(encoder_of(build("ELECTRA", 1 / 4, seed)), seed)
+    return scores_of(build("ELECTRA", 1 / 4, seed).encoder, seed)
 
 
 def study(nothing: float, arms: Sequence[Arm], budgets: Sequence[int]) -> Study:

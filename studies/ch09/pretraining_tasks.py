@@ -87,29 +87,23 @@ class AllTokensMLM(ELECTRAPretraining):
         return self.discriminator.all_tokens_loss(corrupted)
 
 
-TASKS: dict[str, type[nn.Module]] = {"BERT": ELECTRAGenerator, "Replace MLM": ReplaceMLM,
-                                     "ELECTRA 15%": SelectedELECTRA, "All-Tokens MLM": AllTokensMLM,
-                                     "ELECTRA": ELECTRAPretraining}
-"""Pretraining task → its model; BERT's is a masked language model with ELECTRA's encoder."""
-MLM_WEIGHT = 1.0
-"""Weight of the loss of Replace MLM and All-Tokens MLM relative to the generator's."""
+TASKS: dict[str, tuple[type[ELECTRAPretraining], float]] = {
+    "Replace MLM": (ReplaceMLM, 1.0), "ELECTRA 15%": (SelectedELECTRA, 50.0), "All-Tokens MLM": (AllTokensMLM, 1.0),
+    "ELECTRA": (ELECTRAPretraining, 50.0)}
+"""Pretraining task with a generator → its model, and the weight of the second network's loss relative to the
+generator's."""
 
 
 def build(task: str, choice: float, seed: int) -> Any:
-    """A model of a pretraining task, with random weights; ``choice``: the masking rate, or the width of the
-    generator."""
+    """A model of a pretraining task, with random weights; ``choice``: the masking rate, or the width of the generator.
+    BERT is a masked language model with ELECTRA's encoder."""
     torch.manual_seed(seed)
     config = ELECTRAPretrainingConfig(len(world_tokenizer()), time=TIME, layers=LAYERS, model=WIDTH, inner=4 * WIDTH,
                                       dropout=0.0, attention_dropout=0.0)
     if task == "BERT":
         return ELECTRAGenerator(config.discriminator)
-    weight = MLM_WEIGHT if task in ("Replace MLM", "All-Tokens MLM") else config.weight
-    return TASKS[task](replace(config, fraction=choice, weight=weight))
-
-
-def encoder_of(model: Any) -> Any:
-    """The encoder that is fine-tuned: for the tasks with a generator, that of the second network."""
-    return (model.discriminator if isinstance(model, ELECTRAPretraining) else model).encoder
+    model_class, weight = TASKS[task]
+    return model_class(replace(config, fraction=choice, weight=weight))
 
 
 def same_positions(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, **choices: Any) -> Example:

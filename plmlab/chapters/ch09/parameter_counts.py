@@ -28,6 +28,6 @@ def millions(name: str) -> dict[str, float]:
     def count(part: nn.Module) -> float:
         return sum(weight.numel() for weight in part.parameters()) / 1e6
 
-    projection = count(encoder.embeddings.project) if kind is ALBERT else 0.0
+    projection = count(getattr(encoder.embeddings, "project", nn.Identity()))
     return {"embeddings": count(encoder.embeddings) - projection, "projection E × H": projection,
             "layers": count(encoder.layers), "pooler": count(encoder.pooler)}

@@ -17,8 +17,8 @@ all_masked = partial(masked, corrupt=always_mask_same_draws)
 
 @cache
 def masked_test_set(world: World, tokenizer: Tokenizer, seed: int = 99) -> tuple[Batch, float]:
-    """600 sentences of the world with 15 % of the positions masked, and the Bayes-optimal loss on these masks, in nats
-    per masked word. The tokenizer has one token per word."""
+    """600 sentences, newly sampled from the world's training distribution, with 15 % of the positions masked, and the
+    Bayes-optimal loss on these masks, in nats per masked word. The tokenizer has one token per word."""
     draw, vocab = Random(1), tokenizer.vocab
     sentences = list(islice(world.text("train", seed=seed), 600))
     examples = [all_masked(row, vocab=vocab, rng=draw) for row in rows(tokenizer, sentences)]

@@ -136,8 +136,6 @@ def test_all_positions_needs_four_separated_pairs() -> None:
     assert verdicts(others=HIGH)["all positions"] == "no effect at this size"
 
 
-# The study, at toy size
-
 def untrained(seed: int) -> dict[str, dict[str, float]]:
     return {name: {"test": 0.1, "development": 0.1} for name in study.SCORES}
 

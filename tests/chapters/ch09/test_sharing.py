@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from plmlab.recipes import Parts, seed_summary
-from studies.ch09 import sharing as study
-from studies.ch09 import sharing_variants as sharing
+from studies.ch09 import sharing
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -47,7 +46,7 @@ LOW, MIDDLE, HIGH, WIDE = told(0.1, 0.2, 0.1), told(0.4, 0.5, 0.4), told(0.8, 0.
 
 def verdicts(none: Any = LOW, attention: Any = LOW, feed_forward: Any = HIGH, full: Any = LOW, full_shared: Any = HIGH,
              ratio: float = 1.0) -> dict[str, str]:
-    return study.criteria({"E = H": {"none": full, "all": full_shared},
+    return sharing.criteria({"E = H": {"none": full, "all": full_shared},
                            "E = H/4": {"none": none, "attention": attention, "feed-forward": feed_forward}}, ratio)
 
 
@@ -70,15 +69,19 @@ def test_equal_time_is_within_a_twentieth() -> None:
     assert verdicts(ratio=0.9)["time"] == verdicts(ratio=1.1)["time"] == "not supported"
 
 
+def timed(rounds: int) -> dict[str, float]:
+    return {"none": 2.0, "all": 1.0}
+
+
 def test_the_study_records_every_variant(toy: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(study, "excess_loss", lambda model, seed: 1.0 + seed / 100)
-    monkeypatch.setattr(study, "train", lambda *args, **options: None)
-    monkeypatch.setattr(study, "update_seconds", lambda: {"none": 2.0, "all": 1.0})
-    monkeypatch.setattr(study, "masked_test_set", lambda *given: (None, 0.35))
-    toy_study = study.Study(name="toy", arms=dict.fromkeys(sharing.VARIANTS, study.RATES), build=sharing.build,
-                            train=study.train, development=study.development, test=study.test, updates=(2,),
+    monkeypatch.setattr(sharing, "excess_loss", lambda model, seed: 1.0 + seed / 100)
+    monkeypatch.setattr(sharing, "train", lambda *args, **options: None)
+    monkeypatch.setattr(sharing, "update_seconds", timed)
+    monkeypatch.setattr(sharing, "masked_test_set", lambda *given: (None, 0.35))
+    toy_study = sharing.Study(name="toy", arms=dict.fromkeys(sharing.VARIANTS, sharing.RATES), build=sharing.build,
+                            train=sharing.train, development=sharing.development, test=sharing.test, updates=(2,),
                             nothing=-5, pilots=(9,))
-    found = study.measure(Parts(tmp_path / "parts.jsonl", processes=0), toy_study)
+    found = sharing.measure(Parts(tmp_path / "parts.jsonl", processes=0), toy_study)
     assert found["floor"] == 0.35 and found["criteria"]["time"] == "not supported"
     none, shared = found["arms"]["E = H/4"]["none"], found["arms"]["E = H/4"]["all"]
     assert none["excess"]["mean"] == 1.99 and none["lr"] == 3e-3
