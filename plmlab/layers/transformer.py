@@ -35,6 +35,18 @@ class FeedForward(nn.Module):
         return self.down(self.inner(self.activation(self.up(x))))  # model → inner → model
 
 
+class GatedFeedForward(FeedForward):
+    """Gated feed-forward network, (Act(xW₁) ⊙ xV)W₂; with GELU, GEGLU (Shazeer 2020; T5 v1.1)."""
+
+    def __init__(self, shape: LayerShape) -> None:
+        super().__init__(shape)
+        self.gate = nn.Linear(shape.model, shape.inner, bias=shape.bias)
+
+    def forward(self, x: Float[Tensor, "batch time model"]) -> Float[Tensor, "batch time model"]:
+        """Apply the network to every position independently."""
+        return self.down(self.inner(self.activation(self.gate(x)) * self.up(x)))  # model → inner → model
+
+
 class Residual(nn.Module):
     """Base class: residual connection around a sublayer, with dropout and one norm. Subclasses define where the norm is
     applied."""
@@ -86,14 +98,17 @@ class PreNorm(Residual):
 class TransformerLayer(nn.Module):
     """Self-attention and feed-forward network: the layer of the encoder, of BERT and, with a causal mask, of GPT.
 
-    ``residual`` and ``attention`` are the classes of its parts.
+    ``residual`` and ``attention`` are the classes of its parts; subclasses may replace that of the feed-forward
+    network.
     """
+
+    feed_forward_class: type[FeedForward] = FeedForward
 
     def __init__(self, shape: LayerShape, residual: type[Residual] = PostNorm,
                  attention: type[MultiHeadAttention] = MultiHeadAttention) -> None:
         super().__init__()
         self.attention = attention.of(shape)
-        self.feed_forward = FeedForward(shape)
+        self.feed_forward = self.feed_forward_class(shape)
         self.attention_residual = residual(shape)
         self.feed_forward_residual = residual(shape)
         self.hidden = HookPoint()
