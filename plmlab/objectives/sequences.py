@@ -30,10 +30,23 @@ def sequence_to_sequence(source: Sequence[int], target: Sequence[int], *, vocab:
     Each decoder position attends to itself, to earlier decoder positions and to the whole source (Sutskever et al.
     2014; Vaswani et al. 2017, §3). No token is corrupted; ``rng`` is not used.
     """
-    inputs = torch.tensor([*source, vocab.need("end")])
-    encoder = Example(inputs, torch.arange(len(inputs))[None], torch.zeros_like(inputs), Visibility.full(len(inputs)),
-                      torch.full_like(inputs, IGNORE))
-    decoder = causal(target, vocab=vocab, rng=Random(0))
+    return pair([*source, vocab.need("end")], causal(target, vocab=vocab, rng=Random(0)))
+
+
+def pair(source: Sequence[int], decoder: Example) -> PairExample:
+    """An encoder–decoder example: the encoder's input with bidirectional attention, and a decoder's input that attends
+    to all of it."""
+    tokens = torch.tensor(source)
+    encoder = Example(tokens, torch.arange(len(tokens))[None], torch.zeros_like(tokens), Visibility.full(len(tokens)),
+                      torch.full_like(tokens, IGNORE))
     return PairExample(encoder, decoder, Visibility.full(
-        len(decoder.tokens), len(inputs), name="all of the source",
+        len(decoder.tokens), len(tokens), name="all of the source",
         why="{key} is in the source: every decoder position attends to all of the source."))
+
+
+def causal_input(inputs: Sequence[int], targets: Sequence[int], position_ids: Sequence[int]) -> Example:
+    """A decoder's input with causal attention and these position ids; ``targets`` are the tokens to predict, or
+    IGNORE."""
+    tokens = torch.tensor(inputs)
+    return Example(tokens, torch.tensor(position_ids)[None], torch.zeros_like(tokens), Visibility.causal(len(tokens)),
+                   torch.tensor(targets))
