@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 from torch import nn
 
-from plmlab.example import Batch, BidirectionalExample, Example
+from plmlab.example import AnyExample, Batch, Example
 from plmlab.models.architectures import Architecture
 from plmlab.text.tokenizers import Tokenizer
 
@@ -37,7 +37,7 @@ class Pretraining:
     """
 
     name: str
-    objective: Callable[..., Example | BidirectionalExample]
+    objective: Callable[..., AnyExample]
     learn: Callable[[Iterable[str], int], Tokenizer]
     added: int = 0
     stream: bool = False
@@ -47,7 +47,7 @@ class Pretraining:
     has_targets: Callable[[Any], bool] | None = None
 
     @property
-    def registered(self) -> Callable[..., Example | BidirectionalExample]:
+    def registered(self) -> Callable[..., AnyExample]:
         """The objective as it is registered, without choices that the model has preset."""
         return self.objective.func if isinstance(self.objective, partial) else self.objective
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 
 from plmlab.batches import ExampleBatches
-from plmlab.example import IGNORE, AnyExample, Batch, BidirectionalExample, Example
+from plmlab.example import IGNORE, AnyExample, Batch, Example
 from plmlab.objectives import causal
 from plmlab.objectives.next_sentence import next_sentence
 from plmlab.text import Tokenizer
@@ -20,7 +20,7 @@ from plmlab.world.world import World
 
 
 def sentence_batches(world: World, split: str, tokenizer: Tokenizer,
-                     objective: Callable[..., Example | BidirectionalExample],
+                     objective: Callable[..., AnyExample],
                      batch: int, seed: int) -> ExampleBatches:
     """Batches of ``batch`` newly sampled sentences of a split, each turned into an Example by ``objective``.
 
