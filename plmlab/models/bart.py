@@ -1,0 +1,70 @@
+"""BART (Lewis et al. 2020): MASS's network, pretrained to restore whole documents from any kind of noise.
+
+The objective is `plmlab.objectives.denoising`. The decoder's input begins with [END], which predicts [START], as in the
+authors' code (their end- and begin-of-sentence tokens). Differences: position ids count from 0, where the authors'
+table has two unused rows before the first position; the bias of the output layer, which is zero and not trained in
+``transformers``, is a parameter.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from plmlab.example import Batch, PairExample
+from plmlab.layers.initialise import initialise
+from plmlab.models.architectures import Architecture, require_second
+from plmlab.models.mass import MASS, MASSConfig
+from plmlab.models.registry import Pretraining, model
+from plmlab.models.transformer import TransformerState
+from plmlab.objectives.denoising import denoising, restoration
+from plmlab.text.tokenizers import Tokenizer
+from plmlab.text.vocabulary import SPECIALS, Vocabulary
+
+
+@dataclass(frozen=True)
+class BARTConfig(MASSConfig):
+    """Configuration of a BART; ``start`` is the id of the decoder's first input token, [END]."""
+
+    attention_dropout: float = 0.0
+    eps: float = 1e-5
+    start: int = SPECIALS.index("[END]")
+
+    @classmethod
+    def base(cls) -> Self:
+        """The paper's base model, with 6 layers on each side (§2.1): 139 million parameters. The authors' README gives
+        140 million."""
+        return cls(vocab=50_265, time=1024, layers=6, model=768, heads=12, inner=3072, start=2)
+
+    @classmethod
+    def large(cls) -> Self:
+        """The paper's large model, with 12 layers on each side (§2.1): 406 million parameters. The authors' README
+        gives 400 million."""
+        return cls(vocab=50_265, time=1024, layers=12, model=1024, heads=16, inner=4096, start=2)
+
+
+def _restored(tokens: Any, second: Any, vocab: Vocabulary) -> PairExample:
+    return restoration(tokens, require_second(second), vocab)
+
+
+BART_ENCODER_DECODER = Architecture("encoder-decoder", _restored)
+"""[START] A [END] for the encoder, [END] [START] B for the decoder."""
+
+
+@model("bart", BARTConfig, BART_ENCODER_DECODER,
+       Pretraining("bart", denoising, Tokenizer.bpe, added=2, likelihood=False))
+class BART(MASS):
+    """BART: all weights are initialized from N(0, 0.02), and the decoder's input begins with [END]."""
+
+    def __init__(self, config: BARTConfig) -> None:
+        super().__init__(config)
+        self.apply(initialise)
+
+    def start(self, source: Batch) -> TransformerState:
+        """Encode the source and give the decoder its first token, so that targets are generated from [START]."""
+        state = super().start(source)
+        first: Int[Tensor, "batch 1"] = torch.full_like(source.tokens[:, :1], self.config.start)
+        self.decoder(Batch.continuing(first, 0), state.memory, state.memory_mask, state.caches)
+        return state
