@@ -7,15 +7,19 @@ from tokenizers import Tokenizer as Backend
 from torch import nn
 
 from plmlab.hf.albert import ALBERTS
+from plmlab.hf.bart import write_bart
 from plmlab.hf.bert import BERTS
 from plmlab.hf.electra import DISCRIMINATORS, GENERATORS
 from plmlab.hf.gpt import write_gpt, write_gpt2
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.roberta import ROBERTAS
+from plmlab.hf.t5 import write_t5
 from plmlab.hf.task_heads import COUNTERPARTS, write_task_head
 from plmlab.hf.unilm import UNILMS
 from plmlab.hf.xlnet import XLNETS
+from plmlab.models.bart import BART
 from plmlab.models.gpt import GPT, GPT2
+from plmlab.models.t5 import T5, T5v11
 from plmlab.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -24,7 +28,8 @@ if TYPE_CHECKING:
 WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
     **{ours: family.write for family in (BERTS, UNILMS, XLNETS, MPNETS, ROBERTAS, ALBERTS, GENERATORS, DISCRIMINATORS)
        for ours in (family.encoder, family.pretraining)},
-    GPT: write_gpt, GPT2: write_gpt2, **{kind.ours: write_task_head for kind in COUNTERPARTS},
+    GPT: write_gpt, GPT2: write_gpt2, T5: write_t5, T5v11: write_t5, BART: write_bart,
+    **{kind.ours: write_task_head for kind in COUNTERPARTS},
 }
 
 
@@ -36,8 +41,9 @@ def to_hf(model: nn.Module) -> "PreTrainedModel":
     ``XLNetLMHeadModel``, MPNet → ``MPNetModel``, MPNetPretraining → ``MPNetForMaskedLM``, RoBERTa → ``RobertaModel``,
     RoBERTaPretraining → ``RobertaForMaskedLM``, ALBERT → ``AlbertModel``, ALBERTPretraining → ``AlbertForPreTraining``,
     ELECTRA → ``ElectraModel``, ELECTRAGenerator → ``ElectraForMaskedLM``, ELECTRADiscriminator →
-    ``ElectraForPreTraining``; SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier →
-    ``BertForTokenClassification``, SpanClassifier → ``BertForQuestionAnswering``, and likewise with the other encoders.
+    ``ElectraForPreTraining``, T5 and T5v11 → ``T5ForConditionalGeneration``, BART → ``BartForConditionalGeneration``;
+    SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier → ``BertForTokenClassification``,
+    SpanClassifier → ``BertForQuestionAnswering``, and likewise with the other encoders.
     Our pooler is dropped for the classes without one: those of XLNet and ELECTRA, ``MPNetForMaskedLM`` and
     ``RobertaForMaskedLM``. To share the result, use its ``save_pretrained(folder)``, and that of
     ``tokenizer_to_hf(tokenizer)``. Raises ValueError for a model without a counterpart.

@@ -1,4 +1,4 @@
-"""``from_hf``: load a BERT, a variant of it, an XLNet or a GPT of ``transformers`` as one of our models."""
+"""``from_hf``: load a model of ``transformers`` as one of ours."""
 
 import json
 import os
@@ -17,12 +17,14 @@ from torch import Tensor, nn
 
 from plmlab import git_lfs
 from plmlab.hf.albert import ALBERTS
+from plmlab.hf.bart import read_bart
 from plmlab.hf.bert import BERTS
 from plmlab.hf.electra import DISCRIMINATORS, GENERATORS
 from plmlab.hf.gpt import read_gpt, read_gpt2
 from plmlab.hf.links import bare
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.roberta import ROBERTAS
+from plmlab.hf.t5 import read_t5
 from plmlab.hf.task_heads import COUNTERPARTS, read_task_head
 from plmlab.hf.unilm import UNILMS
 from plmlab.hf.xlnet import XLNETS
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     "bert": BERTS.read, "xlnet": XLNETS.read, "mpnet": MPNETS.read, "roberta": ROBERTAS.read,
     "albert": ALBERTS.read, "electra": DISCRIMINATORS.read, "gpt2": read_gpt2, "openai-gpt": read_gpt,
+    "t5": read_t5, "bart": read_bart,
 }
 OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     **dict.fromkeys(("MPNetModel", "MPNetForMultipleChoice"), MPNETS.read), "XLNetForMultipleChoice": XLNETS.read,
@@ -46,11 +49,12 @@ OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
 Those before the task models have weights that the class in ``CLASSES`` would lose: a pooler, or a generator's head."""
 CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "MPNetForMaskedLM",
            "roberta": "RobertaForMaskedLM", "albert": "AlbertForPreTraining", "electra": "ElectraForPreTraining",
-           "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel"}
+           "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel", "t5": "T5ForConditionalGeneration",
+           "bart": "BartForConditionalGeneration"}
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
-             "each), roberta, albert and electra (RoBERTa, ALBERT and ELECTRA, likewise), gpt2 (GPT2) and openai-gpt "
-             "(GPT)")
+             "each), roberta, albert and electra (RoBERTa, ALBERT and ELECTRA, likewise), gpt2 (GPT2), openai-gpt "
+             "(GPT), t5 (T5, or T5v11 if it is gated) and bart (BART)")
 MASKING = ".attn.masked_bias"
 """Not a weight: a buffer in old GPT-2 files, with the score of a masked key."""
 NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), a left-to-right language model; plmlab's GLM (2021) "
@@ -83,9 +87,10 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
     BERT encoders become ``BERT``, or ``BERTPretraining`` if the weights include its heads; fine-tuned ones become
     ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. A BERT with six segments is a UniLM, and becomes
     ``UniLM`` or ``UniLMPretraining``. XLNet, MPNet, RoBERTa and ALBERT are converted in the same way, an ELECTRA
-    becomes ``ELECTRADiscriminator`` or ``ELECTRAGenerator``, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``. A warning
-    lists trained weights without a counterpart in our model, such as another head, and parts of our model without a
-    counterpart in the source. The tokenizer is None if none was saved with the model.
+    becomes ``ELECTRADiscriminator`` or ``ELECTRAGenerator``, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``, T5 becomes
+    ``T5``, or ``T5v11`` if its feed-forward network is gated, and BART becomes ``BART``. A warning lists trained
+    weights without a counterpart in our model, such as another head, and parts of our model without a counterpart in
+    the source. The tokenizer is None if none was saved with the model.
 
     Raises NotLoadable, a ValueError, if the model cannot be found, downloaded or converted.
     """

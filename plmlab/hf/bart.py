@@ -1,0 +1,85 @@
+"""Weight mapping between our BART and that of ``transformers``, whose position tables begin with two unused rows."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from plmlab.hf.links import (
+    Link,
+    activation,
+    affine,
+    after_reserved,
+    filled,
+    loaded,
+    or_zeros,
+    rearranged,
+    require,
+    to_ours,
+    to_theirs,
+)
+from plmlab.models.bart import BART, BARTConfig
+from plmlab.weights import weights
+
+if TYPE_CHECKING:
+    from transformers import BartConfig, BartForConditionalGeneration
+
+RESERVED = 2
+"""Number of unused rows before the first position."""
+OUTPUT_BIAS = [Link("output_bias", "final_logits_bias", rearranged("1 vocab -> vocab"))]
+"""The bias of the output layer, which a bare ``BartModel`` lacks."""
+
+
+def links_of(layers: int) -> list[Link]:
+    """Links of all weights except the output bias, relative to ``BartForConditionalGeneration``."""
+    links = [Link("token.weight", "model.shared.weight")]
+    for side in ("encoder", "decoder"):
+        links += [Link(f"{side}.embeddings.position.weight", f"model.{side}.embed_positions.weight",
+                       after_reserved(RESERVED)),
+                  *affine(f"{side}.embeddings.norm", f"model.{side}.layernorm_embedding")]
+        attention = {"attention": "self_attn", "cross_attention": "encoder_attn"}
+        if side == "encoder":
+            del attention["cross_attention"]
+        for i in range(layers):
+            ours, theirs = f"{side}.layers.{i}", f"model.{side}.layers.{i}"
+            for part, name in attention.items():
+                for own in ("q", "k", "v", "out"):
+                    links += affine(f"{ours}.{part}.{own}", f"{theirs}.{name}.{own}_proj")
+                links += affine(f"{ours}.{part}_residual.norm", f"{theirs}.{name}_layer_norm")
+            links += [*affine(f"{ours}.feed_forward.up", f"{theirs}.fc1"),
+                      *affine(f"{ours}.feed_forward.down", f"{theirs}.fc2"),
+                      *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.final_layer_norm")]
+    return links
+
+
+def read_bart(config: "BartConfig", theirs: Mapping[str, Tensor]) -> BART:
+    """Convert the weights of a BART of ``transformers`` to ours; an output bias that is missing is zero, with a
+    warning. Raises ValueError for a setting that our model does not support."""
+    require(config, decoder_layers=config.encoder_layers, decoder_attention_heads=config.encoder_attention_heads,
+            decoder_ffn_dim=config.encoder_ffn_dim, scale_embedding=False, tie_word_embeddings=True)
+    if activation(config.activation_function) != "gelu":
+        require(config, activation_function="gelu")
+    model = BART(BARTConfig(
+        vocab=config.vocab_size, time=config.max_position_embeddings, layers=config.encoder_layers,
+        model=config.d_model, heads=config.encoder_attention_heads, inner=config.encoder_ffn_dim,
+        dropout=config.dropout, attention_dropout=config.attention_dropout, start=config.decoder_start_token_id))
+    return filled(model, to_ours(links_of(config.encoder_layers), theirs)
+                  | or_zeros(OUTPUT_BIAS, theirs, weights(model)))
+
+
+def write_bart(model: BART) -> "BartForConditionalGeneration":
+    """Convert our BART to a ``BartForConditionalGeneration`` of ``transformers``. Raises ValueError unless the epsilon
+    of its norms is 1e-5."""
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    ours = model.config
+    require(ours, "theirs", eps=1e-5)
+    theirs = BartForConditionalGeneration(BartConfig(
+        vocab_size=ours.vocab, max_position_embeddings=ours.time, d_model=ours.model, encoder_layers=ours.layers,
+        decoder_layers=ours.layers, encoder_attention_heads=ours.heads, decoder_attention_heads=ours.heads,
+        encoder_ffn_dim=ours.inner, decoder_ffn_dim=ours.inner, dropout=ours.dropout,
+        attention_dropout=ours.attention_dropout, decoder_start_token_id=ours.start, pad_token_id=None,
+        bos_token_id=None, eos_token_id=None, forced_eos_token_id=None))
+    state = to_theirs([*links_of(ours.layers), *OUTPUT_BIAS], weights(model))
+    tied = ("model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
+    return loaded(theirs, state | {f"{name}.weight": state["model.shared.weight"] for name in tied})
