@@ -48,7 +48,8 @@ def shown(tokens) -> str:
     (partial(document_rotation, first=2), "C.DE.AB"),
 ])
 def test_figure_2(noise, expected: str) -> None:
-    """Each noise turns ABC.DE. into the text of the figure; the target is the whole document."""
+    """Each noise turns ABC.DE. into the text of the figure; the target is the whole document. For deletion the figure
+    has A.C.E., which no deletion gives; without B and D, AC.E. remains."""
     assert shown(noise(DOCUMENT, VOCAB, RNG)) == expected
     example = denoising(DOCUMENT, vocab=VOCAB, rng=RNG, noises=[noise])
     assert example.source.tokens.tolist() == [START, *ids(expected), END]
