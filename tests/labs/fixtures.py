@@ -12,7 +12,7 @@ from plmlab.labs.mask.kinds import drawn
 from plmlab.labs.mask.networks import NETWORKS, Network
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.tokens import names_of
-from plmlab.objectives import OBJECTIVES, sequence_to_sequence
+from plmlab.objectives import OBJECTIVES, always_mask, masked_span, sequence_to_sequence
 from plmlab.visibility import Rule, Visibility
 
 FILE = Path(__file__).with_name("fixtures.json")
@@ -38,9 +38,11 @@ def squares() -> dict[str, tuple[list[int], Visibility, Network]]:
     found = {name: (example.tokens.tolist(), example.visible, reads) for name, example in made.items()}
     found["blanks"] = (found["causal"][0][:5], blanks(), reads)
     pair = sequence_to_sequence(ids[:4], ids[2:6], vocab=tokenizer.vocab)
+    span = masked_span(ids[:5], vocab=tokenizer.vocab, rng=random.Random(1), span=(2, 4), corrupt=always_mask)
     ends = OBJECTIVES["bidirectional_lm"].make(ids[:4], vocab=tokenizer.vocab, rng=random.Random(1))
     for name, network, item in (
-            ("pair", "transformer", pair), ("through one vector", "recurrent", pair),
+            ("pair", "transformer", pair), ("masked span", "transformer", span),
+            ("through one vector", "recurrent", pair),
             ("both ways", "bidirectional", made["masked"]), ("from both ends", "transformer", ends),
             ("apart", "recurrent", ends), ("joined", "bidirectional", ends)):
         found[name] = (drawn(item).row().tokens.tolist(), NETWORKS[network].streams(drawn(item))[0][1],

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -13,8 +14,19 @@ from plmlab.example import PairExample
 from plmlab.labs import MaskLab
 from plmlab.labs.mask.kinds import drawn
 from plmlab.labs.mask.networks import NETWORKS
-from plmlab.objectives import OBJECTIVES, masked, sequence_to_sequence
+from plmlab.objectives import (
+    OBJECTIVES,
+    always_mask,
+    denoising,
+    masked,
+    masked_span,
+    sequence_to_sequence,
+    span_corruption,
+)
+from plmlab.objectives.denoising import sentence_permutation, text_infilling
+from plmlab.objectives.masked_span import all_positions, masked_elsewhere
 from plmlab.objectives.registry import Objective
+from plmlab.text import Tokenizer
 from plmlab.visibility import Visibility
 
 SOURCE, TARGET = "the old baker told the ferryman", "the baker told a story"
@@ -245,3 +257,80 @@ def test_a_document_is_a_second_text_and_no_second_network() -> None:
     assert state["segments"] == [0] * 7 + [1] * 6
     told = state["targets"].index(next(filter(None, state["targets"])))
     assert state["marks"][told] == "mask" and 0 < told < 6, "a word of the first text is hidden"
+
+
+THANKS = "Thank you for inviting me to your party last week ."
+EIGHT = "x1 x2 x3 x4 x5 x6 x7 x8"
+LETTERS = "A B C . D E ."
+
+
+def figure(monkeypatch: pytest.MonkeyPatch, text: str, make: Callable) -> MaskLab:
+    """The lab with an objective whose random choices are those of a paper's figure."""
+    name = make.func.__name__
+    monkeypatch.setitem(OBJECTIVES, name, replace(OBJECTIVES[name], make=make, choices=()))
+    return MaskLab(Tokenizer.words([text], 200), text, name)
+
+
+def halves(lab: MaskLab) -> tuple[str, str, list[str | None]]:
+    """What the encoder reads, what the decoder reads, and what the decoder predicts."""
+    tokens, split = lab.state["tokens"], lab.state["split"]
+    assert lab.message == "" and not any(lab.state["targets"][:split])
+    return " ".join(tokens[:split]), " ".join(tokens[split:]), lab.state["targets"][split:]
+
+
+def test_the_example_of_t5_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = figure(monkeypatch, THANKS, partial(span_corruption, spans=[(2, 4), (8, 9)]))
+    source, target, predicted = halves(lab)
+    assert source == "Thank you [X0] me to your party [X1] week . [END]"
+    assert target == "[START] [X0] for inviting [X1] last [X2]"
+    assert predicted == ["[X0]", "for", "inviting", "[X1]", "last", "[X2]", "[END]"]
+    marks, split = lab.state["marks"], lab.state["split"]
+    assert [i for i, mark in enumerate(marks) if mark == "mask"] == [2, 7, split + 1, split + 4, split + 6]
+    assert lab.state["names"][2] == "[X0] (source)" and lab.state["names"][split + 1] == "[X0] (target)"
+    reason = drawn(lab.example).row().visible.reason(split, 2, lab.state["names"])
+    assert reason.endswith("[X0] (source) is in the source: every decoder position attends to all of the source.")
+
+
+def test_the_figure_of_mass_is_drawn_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = partial(masked_span, span=(3, 7), corrupt=always_mask)
+    lab = figure(monkeypatch, EIGHT, make)
+    source, target, predicted = halves(lab)
+    assert source == "[START] x1 x2 [MASK] [MASK] [MASK] [MASK] x7 x8 [END]"
+    assert target == "x2 x3 x4 x5" and predicted == ["x3", "x4", "x5", "x6"]
+    assert lab.state["position_ids"] == [[*range(10), 2, 3, 4, 5]]
+    square, split = looks(lab), lab.state["split"]
+    assert square[split:, :split].tolist() == [[not 3 <= key < 7 for key in range(10)]] * 4
+    whole, names = drawn(lab.example).row().visible, lab.state["names"]
+    assert "masked positions of the encoder" in whole.reason(split, 3, names)
+    assert whole.reason(split + 1, 2, names).endswith("x2 (source) is in the source and is not [MASK].")
+    assert square[:split, :split].all() and not square[split, split + 1]
+    paper = figure(monkeypatch, EIGHT, partial(make, decoder=masked_elsewhere, memory=all_positions))
+    source, target, predicted = halves(paper)
+    assert target == "[MASK] [MASK] [MASK] x3 x4 x5 [MASK] [MASK]"
+    assert predicted == [None, None, "x3", "x4", "x5", "x6", None, None]
+    assert paper.state["position_ids"] == [[*range(10), *range(1, 9)]]
+    assert looks(paper)[10:, :10].all()
+
+
+def test_the_figure_of_bart_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    noises = [partial(text_infilling, spans=[(1, 3), (5, 5)])]
+    source, target, predicted = halves(figure(monkeypatch, LETTERS, partial(denoising, noises=noises)))
+    assert source == "[START] A [MASK] . D [MASK] E . [END]"
+    assert target == f"[END] [START] {LETTERS}" and predicted == ["[START]", *LETTERS.split(), "[END]"]
+    permuted = figure(monkeypatch, LETTERS, partial(denoising, noises=[partial(sentence_permutation, order=[1, 0])]))
+    assert halves(permuted)[0] == "[START] D E . A B C . [END]"
+    assert set(permuted.state["marks"]) == {"special", "word"}
+
+
+@pytest.mark.parametrize("name", ["span_corruption", "masked_span", "denoising"])
+def test_a_pair_from_one_text_follows_its_choices_and_is_cut_to_fit(name: str) -> None:
+    lab = MaskLab(words(), f"{SENTENCES[64]} " * 4, name)
+    assert lab.state["texts"] == 1 and "left out" in lab.message and len(lab.state["tokens"]) <= 64
+    assert [choice["name"] for choice in lab.state["choices"]] == [
+        choice.name for choice in OBJECTIVES[name].choices]
+    first, share = lab.state, next(iter(OBJECTIVES[name].choices)).name
+    lab.choices = {share: 0.05 if name != "denoising" else 0.0}
+    assert lab.state["tokens"] != first["tokens"] and not lab.stale
+    for network in ("recurrent", "attention"):
+        lab.network = network
+        assert not lab.stale and lab.state["masks"][0]["title"] == "influence"
