@@ -6,6 +6,7 @@ import socket
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from plmlab.hf.gpt import read_gpt, read_gpt2
 from plmlab.hf.links import bare
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.roberta import ROBERTAS
+from plmlab.hf.sentencepiece import t5_tokenizer
 from plmlab.hf.t5 import read_t5
 from plmlab.hf.task_heads import COUNTERPARTS, read_task_head
 from plmlab.hf.unilm import UNILMS
@@ -55,6 +57,8 @@ SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
              "each), roberta, albert and electra (RoBERTa, ALBERT and ELECTRA, likewise), gpt2 (GPT2), openai-gpt "
              "(GPT), t5 (T5, or T5v11 if it is gated) and bart (BART)")
+SENTENCEPIECE = {"t5": t5_tokenizer}
+"""``model_type`` → the function that reads its spiece.model."""
 MASKING = ".attn.masked_bias"
 """Not a weight: a buffer in old GPT-2 files, with the score of a masked key."""
 NAMESAKES = {"glm": "The 'glm' of transformers is GLM-4 (2024), a left-to-right language model; plmlab's GLM (2021) "
@@ -200,28 +204,40 @@ def _fetchable(place: str) -> bool:
 
 
 def _tokenizer(place: str) -> "Tokenizer | None":
-    """The tokenizer saved with a model, from its tokenizer.json or converted from older files."""
-    from transformers import AutoTokenizer
+    """The tokenizer saved with a model, from its tokenizer.json, or converted from older files. If it has no start
+    token, that of the model's decoder is used, if there is one."""
+    from transformers import AutoConfig, AutoTokenizer
     from transformers.utils import cached_file
 
     from plmlab.text import Tokenizer
 
     offline = not _fetchable(place)
     folder = Path(place)
-    files = [folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json")]
-    if folder.is_dir() and not any(file.is_file() for file in files):
-        if sentencepiece := next(folder.glob("*.model"), None):
-            warnings.warn(f"{place!r} contains no supported tokenizer file, only SentencePiece's {sentencepiece.name}, "
-                          "so the tokenizer is None. With the packages sentencepiece and protobuf installed, "
-                          f"transformers.AutoTokenizer.from_pretrained({place!r}).save_pretrained({place!r}) saves a "
-                          "tokenizer.json, which is supported", stacklevel=3)
-        return None
+    files = [folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")]
     if pointers := git_lfs.pointers(*files):
         raise NotLoadable(f"the tokenizer in {place!r} cannot be loaded: {pointers}")
+
+    def saved(name: str) -> str | None:
+        return cached_file(place, name, local_files_only=offline, _raise_exceptions_for_missing_entries=False)
+
     with _readable_errors(place), _quiet():
-        file = cached_file(place, "tokenizer.json", local_files_only=offline,
-                           _raise_exceptions_for_missing_entries=False)
-        return Tokenizer.from_hf(file or AutoTokenizer.from_pretrained(place, local_files_only=offline))
+        config = AutoConfig.from_pretrained(place, local_files_only=offline)
+        if file := saved("tokenizer.json"):
+            found = Tokenizer.from_hf(file)
+        elif config.model_type in SENTENCEPIECE and (file := saved("spiece.model")):
+            found = Tokenizer.from_hf(SENTENCEPIECE[config.model_type](file))
+        elif folder.is_dir() and not any(file.is_file() for file in files[:-1]):
+            if sentencepiece := next(folder.glob("*.model"), None):
+                warnings.warn(f"{place!r} contains no supported tokenizer file, only SentencePiece's "
+                              f"{sentencepiece.name}, so the tokenizer is None. With the packages sentencepiece and "
+                              f"protobuf installed, transformers.AutoTokenizer.from_pretrained({place!r})"
+                              f".save_pretrained({place!r}) saves a tokenizer.json, which is supported", stacklevel=3)
+            return None
+        else:
+            found = Tokenizer.from_hf(AutoTokenizer.from_pretrained(place, local_files_only=offline))
+    if found.vocab.start is None:
+        found.vocab = replace(found.vocab, start=getattr(config, "decoder_start_token_id", None))
+    return found
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate, groupby
+from itertools import accumulate, count, groupby, takewhile
 from pathlib import Path
 from typing import Self
 
@@ -137,7 +137,8 @@ class Tokenizer:
 
     @classmethod
     def of(cls, backend: tokenizers.Tokenizer, names: Mapping[str, Sequence[str]] = USUAL_NAMES) -> Self:
-        """Wrap a backend of ``tokenizers``; ``names`` lists the possible names of each special token."""
+        """Wrap a backend of ``tokenizers``; ``names`` lists the possible names of each special token. The sentinels are
+        T5's <extra_id_0>, …, if the backend has them."""
         backend.no_truncation()
         backend.no_padding()
         if all(backend.token_to_id(name) == id for id, name in enumerate(OURS)):
@@ -149,7 +150,9 @@ class Tokenizer:
         size = max(known.values()) + 1
         holes = set(range(size)) - set(known.values())
         _warn_if_never_used(backend, [token for token, id in known.items() if id not in unused | added])
-        return cls(backend, ForeignVocabulary(size, sentinels=(), reserved=frozenset(unused | added | holes), **roles))
+        sentinels = tuple(known[name] for name in takewhile(known.__contains__, map("<extra_id_{}>".format, count())))
+        reserved = frozenset(unused | added | holes)
+        return cls(backend, ForeignVocabulary(size, sentinels=sentinels, reserved=reserved, **roles))
 
     def encode(self, text: str, *, plain: bool = False) -> list[int]:
         """The ids of a text, without added special tokens.
@@ -182,7 +185,7 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids, including special tokens, with normal spacing."""
-        if self._bytes:
+        if self._bytes or isinstance(self.backend.decoder, decoders.Metaspace):
             return self.backend.decode(list(ids), skip_special_tokens=False)
         return readable(self._name(id) for id in ids)
 
