@@ -169,6 +169,8 @@ class UnscaledAttention(MultiHeadAttention):
     """Attention with unscaled scores qᵀk, not divided by √d_k (T5, which initializes its weights smaller instead)."""
 
     scale = 1.0
+    formula = "q·k"
+    """How a score is computed, for the labs."""
 
 
 def fused_attention(

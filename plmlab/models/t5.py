@@ -95,7 +95,7 @@ class T5Decoder(T5Stack, Decoder):
 
 @model("t5", T5Config, ENCODER_DECODER, PRETRAINING("t5"))
 class T5(Transformer):
-    """T5 as in the paper, with ReLU and tied output embeddings."""
+    """T5: ReLU and tied output embeddings, as in the paper."""
 
     encoder_class: type[Encoder] = T5Encoder
     decoder_class: type[Decoder] = T5Decoder

@@ -16,6 +16,7 @@ from plmlab.checkpoints import load, save
 from plmlab.decode import ConditionedDecoder, beam_search, greedy
 from plmlab.example import IGNORE, PairBatch
 from plmlab.interpret import intervene
+from plmlab.interpret.forward_pass import forward_pass
 from plmlab.labs import AttentionLab, BeamLab, MaskLab
 from plmlab.layers.relative import RelativePositionBias
 from plmlab.layers.transformer import GatedFeedForward
@@ -25,6 +26,7 @@ from plmlab.models.registry import architecture_of, type_of
 from plmlab.models.t5 import T5, T5Config, T5v11, T5v11Config
 from plmlab.models.transformer import Transformer
 from plmlab.objectives import always_mask, masked_span, sequence_to_sequence
+from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import AttentionMask, Visibility
@@ -203,11 +205,23 @@ def test_t5_knows_distances_not_positions() -> None:
     assert not torch.allclose(model(batch), model(turned))
 
 
+def test_the_attention_lab_knows_that_t5_does_not_scale() -> None:
+    """A score is q·k, and in self-attention the position bias is added; BART divides by √d_k."""
+    words = Tokenizer.words(["the cat sees the sun"], 90)
+    for name, scale in (("t5", 1.0), ("bart", 4**-0.5)):
+        model = MADE[name]()
+        for kind, biased in (("encoder", name == "t5"), ("decoder", name == "t5"), ("cross", False)):
+            head = forward_pass(model, words, "the cat sees", "the sun").head(kind, 1, 2)
+            assert (head.scale, head.formula) == (scale, "q·k")
+            added = head.scores - head.scale * head.q @ head.k.T
+            assert (float(added.abs().max()) > 1e-4) == biased
+
+
 def test_mass_reads_positions_of_the_text() -> None:
     """The decoder's input has the position ids of its tokens in the text: others give another loss."""
     model, batch = shaken(MADE["mass"]()), pairs("mass", count=1)
     start = batch.target.position_ids[0, 0, 0]
-    assert batch.source.tokens[0, start] == batch.target.tokens[0, 0] or start > 0
+    assert batch.target.tokens[0, 0] == [5, *TEXT][start]
     moved = replace(batch, target=replace(batch.target, position_ids=batch.target.position_ids - start))
     assert start > 0 and not torch.allclose(model.loss(batch), model.loss(moved))
 
