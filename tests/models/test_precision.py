@@ -13,6 +13,7 @@ from fake_gpu import fake_gpu
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from plmlab.batches import collate
 from plmlab.example import IGNORE, AnyBatch, Batch, BidirectionalBatch, PairBatch, PairExample
 from plmlab.layers.attention import MultiHeadAttention
 from plmlab.models.registry import MODELS, all_models, pretrainable
@@ -51,8 +52,7 @@ def made(name: str) -> tuple[nn.Module, AnyBatch]:
     tokenizer = how.learn(iter(TEXTS * 4), 330)
     examples = [how.objective(tokenizer.text(Named(text, [(4, 7)]), plain=True), vocab=tokenizer.vocab, rng=rng)
                 for text in TEXTS]
-    batch = (BidirectionalBatch if hasattr(examples[0], "forwards") else Batch).of(examples,
-                                                                                   pad=0)  # type: ignore[arg-type]
+    batch = collate(examples, 0)
     torch.manual_seed(0)
     model = kind.model(kind.config.tiny(len(tokenizer), 64)).eval()
     if how.prepare:
