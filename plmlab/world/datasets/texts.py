@@ -21,6 +21,13 @@ def document_text(sentences: Sequence[Sentence], tokenizer: Tokenizer) -> Text:
     return reduce(add, sentence_texts(sentences, tokenizer), Text(words=(), sentences=(), entities=()))
 
 
+def chinese_document_text(sentences: Sequence[Sentence], tokenizer: Tokenizer) -> Text:
+    """The Chinese translations of these sentences as one Text, without entity mentions. Raises ValueError as
+    `sentence_texts` does."""
+    texts = map(of_sentence, rows(tokenizer, [one.chinese for one in sentences]), (one.chinese for one in sentences))
+    return reduce(add, texts, Text(words=(), sentences=()))
+
+
 def rows(tokenizer: Tokenizer, texts: Sequence[Sequence[str]]) -> list[list[int]]:
     """Convert texts, given as words, to lists of ids."""
     return tokenizer.encode_all([" ".join(words) for words in texts], plain=True)
