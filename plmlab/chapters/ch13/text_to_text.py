@@ -1,0 +1,136 @@
+"""Four tasks, each as text to text: the source and the target are texts, and the model is trained and used in the same
+way for all (Raffel et al. 2020, §2.4; Lewis et al. 2020, §4.1).
+
+Reading: acceptability ("yes" or "no") and extractive QA (question, [SEP], text → answer). Writing: summarization of an
+article and translation into Chinese. Each has 1,024 labelled rows.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from plmlab import transfer
+from plmlab.batches import ExampleBatches
+from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.draws import randint
+from plmlab.example import PairBatch
+from plmlab.models.registry import architecture_of
+from plmlab.models.unilm import UniLMDecoder, UniLMPretraining, source_batch
+from plmlab.objectives import masked_seq2seq_target
+from plmlab.train import History, fit
+from plmlab.world.datasets.generation_tasks import (
+    GenerationTask,
+    Row,
+    bilingual_ids,
+    scores_of,
+    summarization,
+    translation,
+)
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+
+LABELS, DEVELOPMENT, BATCH, LONGEST = 1024, 100, 32, 40
+"""Labelled training rows; development rows; rows per update; and the maximum number of generated tokens."""
+
+
+def from_labelled(name: str, row: Callable[[Any], Row]) -> GenerationTask:
+    """A labelled task of `plmlab.transfer` as text to text."""
+    train, development, test_set = (tuple(map(row, rows)) for rows in (
+        transfer.training_rows(name, 0), transfer.development(name, 0), transfer.test_set(name)))
+    return GenerationTask(train, development[:DEVELOPMENT], test_set)
+
+
+@cache
+def acceptability() -> GenerationTask:
+    """A sentence; "yes" if it is acceptable, otherwise "no"."""
+    return from_labelled("acceptability", lambda row: (bilingual_ids(row.words),
+                                                       bilingual_ids(["yes" if row.right else "no"])))
+
+
+@cache
+def extractive_qa() -> GenerationTask:
+    """A question, [SEP] and a text; the answer, whose words occur in the text."""
+    sep = bilingual_tokenizer().vocab.need("sep")
+    return from_labelled("extractive QA", lambda row: ((*bilingual_ids(row.question), sep, *bilingual_ids(row.text)),
+                                                       bilingual_ids(row.text[row.start:row.end])))
+
+
+def exact_match(texts: Sequence[Sequence[int]], rows: Sequence[Row]) -> float:
+    """Fraction of the texts that equal their targets."""
+    return fmean(tuple(text) == target for text, (_, target) in zip(texts, rows, strict=True))
+
+
+class Task(NamedTuple):
+    """A task, and its ``measure`` of generated texts for rows, from 0 to 1."""
+
+    rows: Callable[[], GenerationTask]
+    measure: Callable[[Sequence[Sequence[int]], Sequence[Row]], float]
+
+
+TASKS = {"acceptability": Task(acceptability, exact_match), "extractive QA": Task(extractive_qa, exact_match),
+         "summarization": Task(summarization, lambda texts, rows: scores_of(texts, rows)["rouge-l"] / 100),
+         "translation": Task(translation, lambda texts, rows: scores_of(texts, rows)["bleu"] / 100)}
+"""Task → its rows and measure: exact match, ROUGE-L for summarization, BLEU for translation."""
+READING, WRITING = ("acceptability", "extractive QA"), ("summarization", "translation")
+
+
+class Mode(NamedTuple):
+    """How a model is fine-tuned and used: ``example(source, target, rng=rng)`` makes a training example, and
+    ``decoder(model, sources)`` prepares generation."""
+
+    example: Callable[..., Any]
+    decoder: Callable[[Any, Sequence[Sequence[int]]], Any]
+
+
+def encoder_decoder(model: nn.Module) -> Mode:
+    """The mode of an encoder–decoder: the decoder predicts every next token."""
+    vocab, pair = bilingual_tokenizer().vocab, architecture_of(model).example
+
+    def decoder(model: Any, sources: Sequence[Sequence[int]]) -> ConditionedDecoder:
+        return ConditionedDecoder(model, PairBatch.of([pair(source, (), vocab) for source in sources],
+                                                      pad=vocab.need("pad")).source)
+    return Mode(lambda source, target, rng: pair(source, target, vocab), decoder)
+
+
+def unilm() -> Mode:
+    """The mode of UniLM: 70 % of the target tokens are masked, and each token is generated at an appended [MASK]."""
+    vocab = bilingual_tokenizer().vocab
+
+    def decoder(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> UniLMDecoder:
+        return UniLMDecoder(model, source_batch(sources, vocab), vocab)
+    return Mode(partial(masked_seq2seq_target, vocab=vocab), decoder)
+
+
+def fine_tune(model: nn.Module, mode: Mode, task: str, *, updates: int, lr: float, seed: int, **options: Any,
+              ) -> History:
+    """Fine-tune the model on a task, in place."""
+    rows = TASKS[task].rows().train[:LABELS]
+
+    def draw(rng: Random) -> list[Any]:
+        return [mode.example(*rows[randint(rng, len(rows))], rng=rng) for _ in range(BATCH)]
+
+    torch.manual_seed(seed)
+    return fit(model, ExampleBatches(draw, f"{task} {seed}", bilingual_tokenizer().vocab.need("pad")), steps=updates,
+               lr=lr, warmup=updates // 10, **options)
+
+
+@torch.no_grad()
+def generated(model: nn.Module, mode: Mode, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The texts that the model generates greedily for the sources, without [END]."""
+    model.eval()
+    vocab, texts = bilingual_tokenizer().vocab, []
+    for begin in range(0, len(sources), 100):
+        some = sources[begin:begin + 100]
+        start = torch.full((len(some), 1), vocab.need("start"))
+        texts += [tuple(token for token in text.tokens if token != vocab.end)
+                  for text in greedy(mode.decoder(model, some), start, vocab, length=LONGEST)]
+    return texts
+
+
+def score(model: nn.Module, mode: Mode, task: str, rows: Sequence[Row]) -> float:
+    """Score on rows of a task, from 0 to 1, by the task's measure."""
+    return TASKS[task].measure(generated(model, mode, [source for source, _ in rows]), rows)

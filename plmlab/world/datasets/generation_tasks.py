@@ -1,0 +1,84 @@
+"""Two generation tasks: translating a sentence into Chinese (translation), and summarizing an article (summarization).
+
+Two thirds of the test articles for summarization occur in the training text of the world; the others are about entities
+that no training text mentions. There are few articles, and few names from which to learn copying, so each article
+appears in several wordings.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from plmlab import world
+from plmlab.draws import shuffled
+from plmlab.metrics import bleu, rouge
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+from plmlab.world.documents.articles import Library
+
+PAIRS, TEST_SIZE, DEVELOPMENT = 8192, 300, 100
+"""Training pairs for translation; test rows; and development rows, for choosing learning rates and weights."""
+READ, CHOSEN = 67, 45
+"""Articles of the pretraining text that are held out for the summarization test set, and for development."""
+WORDINGS = 8
+"""Number of versions of an article, each with other words and another order."""
+
+Row = tuple[tuple[int, ...], tuple[int, ...]]
+"""Token ids of a source and of its target."""
+
+
+class GenerationTask(NamedTuple):
+    """Training, development and test rows, where the first ``read`` test rows occur in the world's training text."""
+
+    train: tuple[Row, ...]
+    development: tuple[Row, ...]
+    test_set: tuple[Row, ...]
+    read: int = 0
+
+
+def bilingual_ids(words: Sequence[str]) -> tuple[int, ...]:
+    """Token ids of words in the `bilingual_tokenizer`."""
+    return tuple(bilingual_tokenizer().encode(" ".join(words), plain=True))
+
+
+@cache
+def translation() -> GenerationTask:
+    """English sentences and their Chinese translations. Test and development sentences occur in no training text: they
+    are generated from patterns whose sentences are split between training and test."""
+    full = world.full()
+
+    def rows(split: str, seed: int, unread: bool = False) -> Iterator[Row]:
+        return ((bilingual_ids(one.words), bilingual_ids(one.chinese)) for one in full.sentences(split, seed)
+                if not unread or one.pattern in full.open_patterns)
+
+    unseen = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * TEST_SIZE)), TEST_SIZE + DEVELOPMENT))
+    return GenerationTask(tuple(islice(rows("train", 79), PAIRS)), tuple(unseen[TEST_SIZE:]), tuple(unseen[:TEST_SIZE]))
+
+
+@cache
+def summarization() -> GenerationTask:
+    """Articles and gist sentences that summarize them: the first sentence of the article, and usually one more.
+    Training articles are about other entities, each in `WORDINGS` wordings."""
+    def row(article: Any) -> Row:
+        words = [word for place in article.gist for word in article.sentences[place].words]
+        return bilingual_ids(article.words), bilingual_ids(words)
+
+    full = world.full()
+    in_training, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
+    entities = shuffled(Random("gist"), list(in_training))
+    test_set, chosen = ([row(in_training[entity]) for entity in some]
+                        for some in (entities[:READ], entities[READ:READ + CHOSEN]))
+    unseen = [row(all_of_them[entity]) for entity in all_of_them if entity not in in_training]
+    libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
+    learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]
+    return GenerationTask(tuple(learned), tuple(chosen), (*test_set, *unseen), READ)
+
+
+def scores_of(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
+    """The fraction of ``exact`` matches, from 0 to 1; and ``bleu`` and ``rouge-l`` over words, from 0 to 100."""
+    candidates, references = ([" ".join(f"w{token}" for token in text) for text in side]
+                              for side in (said, [target for _, target in rows]))
+    return {"exact": fmean(tuple(text) == target for text, (_, target) in zip(said, rows, strict=True)),
+            "bleu": bleu(candidates, references), "rouge-l": 100 * rouge(candidates, references).rougeL}
