@@ -60,7 +60,7 @@ def span_corruption(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, ra
     check_rate(rate)
     count = len(tokens)
     if spans is None:
-        spans = _drawn(count, rate, mean, place, rng)
+        spans = drawn_spans(count, rate, mean, place, rng)
     check_spans(spans, count)
     closing = not spans or spans[-1][1] < count
     if len(spans) + closing > len(vocab.sentinels):
@@ -81,7 +81,7 @@ def segments(total: int, count: int, rng: Random) -> list[int]:
     return [end - begin for begin, end in pairwise([0, *cuts, total])]
 
 
-def _drawn(count: int, rate: float, mean: float, place: Placement, rng: Random) -> list[Span]:
+def drawn_spans(count: int, rate: float, mean: float, place: Placement, rng: Random) -> list[Span]:
     """Sample the spans of a text of ``count`` tokens; a text of one token has none."""
     if mean < 1:
         raise ValueError(f"mean={mean}: the mean length of a span must be at least 1")

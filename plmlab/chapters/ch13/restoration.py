@@ -1,0 +1,76 @@
+"""How well a small BART restores sentences of the small world, beside a lookup without any network."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from plmlab import world
+from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.example import PairBatch
+from plmlab.models.bart import BART
+from plmlab.objectives.denoising import restoration, text_infilling
+from plmlab.text import Tokenizer
+
+COUNT, SEED, LONGEST = 300, 99, 30
+"""Number of new sentences, their seed, and the maximum number of generated tokens."""
+
+
+class Restoration:
+    """New sentences of the small world with infilled spans; ``batches`` · ``size`` training sentences are known to the
+    lookup."""
+
+    def __init__(self, tokenizer: Tokenizer, batches: int, size: int) -> None:
+        self.tokenizer, self.known = tokenizer, batches * size
+        rng, small = Random(SEED), world.small()
+        self.sentences = [tokenizer.encode(" ".join(words), plain=True)
+                          for words in islice(small.text("train", seed=SEED), COUNT)]
+        self.corrupted = [text_infilling(tokens, tokenizer.vocab, rng) for tokens in self.sentences]
+
+    def sources(self) -> dict[str, list[list[int]]]:
+        """Name → a source for each sentence."""
+        return {"the corrupted sentence": self.corrupted, "another corrupted sentence": self.corrupted[1:] +
+                self.corrupted[:1], "empty": [[] for _ in self.sentences]}
+
+    def batch(self, sources: Sequence[Sequence[int]]) -> PairBatch:
+        """The sentences as targets of these sources."""
+        vocab = self.tokenizer.vocab
+        return PairBatch.of([restoration(*pair, vocab) for pair in zip(sources, self.sentences, strict=True)],
+                            pad=vocab.need("pad"))
+
+    @torch.no_grad()
+    def loss(self, model: BART, sources: Sequence[Sequence[int]]) -> float:
+        """Loss per target token, in nats."""
+        return float(model.eval().loss(self.batch(sources)))
+
+    @torch.no_grad()
+    def exact(self, model: BART, sources: Sequence[Sequence[int]]) -> float:
+        """Fraction of the sentences that greedy generation restores exactly."""
+        vocab = self.tokenizer.vocab
+        start = torch.full((len(sources), 1), vocab.need("start"))
+        texts = greedy(ConditionedDecoder(model.eval(), self.batch(sources).source), start, vocab, length=LONGEST)
+        return fmean([token for token in text.tokens if token != vocab.end] == sentence
+                     for text, sentence in zip(texts, self.sentences, strict=True))
+
+    @cached_property
+    def training_sentences(self) -> list[str]:
+        """Distinct sentences of the training batches' distribution, the most frequent first."""
+        counts: Counter[Any] = Counter(islice(world.small().text("train", seed=0), self.known))
+        return [" ".join(words) for words, _ in counts.most_common()]
+
+    def lookup(self) -> float:
+        """Fraction restored by the most frequent training sentence that fits the corrupted one."""
+        return fmean(self._fitting(corrupted) == self.tokenizer.decode(sentence)
+                     for corrupted, sentence in zip(self.corrupted, self.sentences, strict=True))
+
+    def _fitting(self, corrupted: Sequence[int]) -> str:
+        parts = (r"(?:\S+ )*" if name == "[MASK]" else re.escape(f"{name} ") for name in
+                 self.tokenizer.tokens(corrupted))
+        fits = re.compile("".join(parts)).fullmatch
+        return next((sentence for sentence in self.training_sentences if fits(f"{sentence} ")), "")

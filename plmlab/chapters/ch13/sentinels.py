@@ -1,0 +1,50 @@
+"""T5 with a different sentinel for each dropped span, and with the same sentinel for all."""
+
+from dataclasses import replace
+from functools import partial
+from random import Random
+from statistics import fmean
+
+import torch
+from torch import Tensor
+
+from plmlab import world
+from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.example import IGNORE, PairExample
+from plmlab.models.t5 import T5, T5Config, span_corruption_anywhere
+from plmlab.text import Tokenizer
+from plmlab.text.vocabulary import Vocabulary
+from plmlab.train import fit
+from plmlab.world.datasets.batches import sentence_batches
+
+RATE, MEAN, BATCH, TEST, LONGEST = 0.5, 1.5, 32, 300, 30
+"""Corruption rate, mean span length, training and test sentences per batch, and maximum number of generated tokens."""
+
+
+def alike(tokens: list[int], *, vocab: Vocabulary, rng: Random) -> PairExample:
+    """Span corruption with the first sentinel for every span."""
+    example = span_corruption_anywhere(tokens, vocab=vocab, rng=rng, rate=RATE, mean=MEAN)
+
+    def first(ids: Tensor) -> Tensor:
+        return torch.where(torch.isin(ids, torch.tensor(vocab.sentinels)), vocab.sentinels[0], ids)
+    source, target = example.source, example.target
+    return replace(example, source=replace(source, tokens=first(source.tokens)),
+                   target=replace(target, tokens=first(target.tokens), targets=first(target.targets)))
+
+
+OBJECTIVES = {"different": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "all the same": alike}
+"""Sentinels → objective."""
+
+
+def exactly_restored(tokenizer: Tokenizer, sentinels: str, updates: int) -> float:
+    """Train a T5 on the small world, and return the fraction of new sentences of which it generates the whole target,
+    all dropped tokens and sentinels."""
+    torch.manual_seed(0)
+    model, vocab = T5(T5Config.tiny(len(tokenizer))), tokenizer.vocab
+    texts = partial(sentence_batches, world.small(), "train", tokenizer, OBJECTIVES[sentinels])
+    fit(model, texts(BATCH, 0), steps=updates, lr=3e-3, warmup=50, show=False)
+    batch = texts(TEST, 99)(0)
+    start = torch.full((TEST, 1), vocab.need("start"))
+    written = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST, banned=())
+    return fmean(text.tokens == tuple(token for token in row if token != IGNORE)
+                 for text, row in zip(written, batch.targets.tolist(), strict=True))
