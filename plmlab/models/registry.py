@@ -25,6 +25,8 @@ class Pretraining:
         objective: makes an Example of each text.
         learn: trains the tokenizer, (texts, size) → Tokenizer.
         added: the number of special tokens that the objective adds to a text.
+        documents: whether to train on documents of several sentences instead of single sentences, if the corpus has
+            both (the Small World).
         stream: whether to train on windows of one concatenated token stream, with next-token targets, instead of on
             separate texts.
         pairs: makes an Example of a sentence pair, if the corpus has pairs (``next_sentence``); None for a model that
@@ -40,6 +42,7 @@ class Pretraining:
     objective: Callable[..., AnyExample]
     learn: Callable[[Iterable[str], int], Tokenizer]
     added: int = 0
+    documents: bool = False
     stream: bool = False
     pairs: Callable[..., Example] | None = None
     likelihood: bool = True

@@ -171,10 +171,11 @@ def _first_characters(texts: Iterable[str]) -> Iterator[str]:
 
 
 def from_world(plan: Plan) -> Material:
-    """Newly sampled sentences of the full Small World at every step, with one token per word. The held-out data are
-    English sentences of the world's test split. Raises ValueError if ``time`` is shorter than its longest sentence."""
+    """Newly sampled sentences, or documents, of the full Small World at every step, with one token per word. The
+    held-out data are those of the world's test split, in English. Raises ValueError if ``time`` is shorter than its longest sentence."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
+    from plmlab.world.datasets.documents import document_batches
     from plmlab.world.datasets.tokenizer import build_bilingual_tokenizer, build_world_tokenizer
 
     pretraining, small_world = plan.kind.pretraining, world.full()
@@ -186,7 +187,9 @@ def from_world(plan: Plan) -> Material:
                          f"--time {needed}")
     bilingual = plan.corpus == BILINGUAL
     tokenizer = build_bilingual_tokenizer(small_world) if bilingual else build_world_tokenizer(small_world, ["english"])
-    held_out = sentence_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1)
+    held_out = (document_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1,
+                                 longest=plan.time - pretraining.added) if pretraining.documents else
+                sentence_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1))
     floor = (small_world.floor(pretraining.objective, split="test", sentences=WORLD_HELD_OUT)
              if pretraining.likelihood else None)
     return Material(tokenizer, world_batches(plan, tokenizer),
@@ -194,10 +197,18 @@ def from_world(plan: Plan) -> Material:
 
 
 def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
-    """The plan's batches of the full Small World, one per step: `world_texts` with the plan's objective."""
+    """The plan's batches of the full Small World, one per step: `world_texts` with the plan's objective, or documents
+    of at most ``time`` tokens, grouped by length."""
+    from plmlab import world
+    from plmlab.world.datasets.documents import document_batches
+
     pretraining = plan.kind.pretraining
     assert pretraining is not None
     chosen: dict[str, Any] = dict(plan.choices)
+    if pretraining.documents:
+        return bucketed(document_batches(
+            world.full(), "train", tokenizer, partial(pretraining.objective, **chosen), plan.batch, plan.seed,
+            longest=plan.time - pretraining.added, bilingual=plan.corpus == BILINGUAL), plan.accumulate)
     pairs = pretraining.pairs and partial(pretraining.pairs, **chosen)
     return world_texts(partial(pretraining.objective, **chosen), pairs, tokenizer, batch=plan.batch,
                        accumulate=plan.accumulate, time=plan.time, seed=plan.seed,
