@@ -46,6 +46,11 @@ class ConditionedDecoder:
         """Whether the model is in training mode (dropout is on)."""
         return self.model.training
 
+    @property
+    def generates_sentinels(self) -> bool:
+        """Whether the model was trained to generate sentinels."""
+        return getattr(self.model, "generates_sentinels", False)
+
     def start(self) -> DecodingState:
         """Encode the source and create an empty decoder state."""
         return self.model.start(self.source)

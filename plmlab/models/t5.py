@@ -99,6 +99,7 @@ class T5(Transformer):
 
     encoder_class: type[Encoder] = T5Encoder
     decoder_class: type[Decoder] = T5Decoder
+    generates_sentinels = True
 
     def __init__(self, config: T5Config) -> None:
         super().__init__(config)

@@ -172,7 +172,8 @@ def _first_characters(texts: Iterable[str]) -> Iterator[str]:
 
 def from_world(plan: Plan) -> Material:
     """Newly sampled sentences, or documents, of the full Small World at every step, with one token per word. The
-    held-out data are those of the world's test split, in English. Raises ValueError if ``time`` is shorter than its longest sentence."""
+    held-out data are English ones of the world's test split. Raises ValueError if ``time`` is shorter than its longest
+    sentence."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
     from plmlab.world.datasets.documents import document_batches

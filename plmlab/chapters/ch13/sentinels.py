@@ -45,6 +45,6 @@ def exactly_restored(tokenizer: Tokenizer, sentinels: str, updates: int) -> floa
     fit(model, texts(BATCH, 0), steps=updates, lr=3e-3, warmup=50, show=False)
     batch = texts(TEST, 99)(0)
     start = torch.full((TEST, 1), vocab.need("start"))
-    written = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST, banned=())
+    written = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST)
     return fmean(text.tokens == tuple(token for token in row if token != IGNORE)
                  for text, row in zip(written, batch.targets.tolist(), strict=True))
