@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from plmlab.checks import Checks
 from plmlab.example import IGNORE, Batch
 from plmlab.models.albert import ALBERT, ALBERTConfig, UnsharedALBERT
 from plmlab.models.electra import ELECTRAPretraining, ELECTRAPretrainingConfig, replace_tokens, rtd_input, sample
@@ -18,7 +19,6 @@ from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import AttentionMask
 
-Checks = dict[str, bool]
 VOCAB = Vocabulary(30)
 
 

@@ -4,7 +4,7 @@ Each function returns name → whether the property holds; the objectives and mo
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import groupby
 from math import cos, sin
 from random import Random
@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from plmlab.chapters.ch09.masking import evaluation_texts, selected, world_wordpieces
+from plmlab.checks import Checks, report
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.layers.relative import FunctionalRelativeAttention
 from plmlab.models.spanbert import SpanBERTConfig, SpanBERTPretraining
@@ -20,7 +21,8 @@ from plmlab.objectives import always_mask_span, masked, spans_masked
 from plmlab.text import Text
 from plmlab.visibility import AttentionMask
 
-Checks = dict[str, bool]
+__all__ = ["functional_positions", "report", "span_boundary", "spans", "whole_units"]
+
 Objective = Callable[..., Example]
 WORDS = ({0}, {1, 2, 3}, {4, 5}, {6}, {7}, {8}, {9}, {10}, {11}, {12})
 """The words of SENTENCE, as positions of its tokens: Nora, Holt, opened, …"""
@@ -29,12 +31,6 @@ ENTITIES = ({0, 1, 2, 3}, {4, 5}, {6}, {7, 8, 9}, {10}, {11}, {12})
 SENTENCE = "Nora Holt opened the Blue Station Café in Ostrava ."
 EDGES = (((6, 9),), ((0, 4), (6, 7)), ((4, 6), (8, 10), (12, 13)), ((4, 6), (7, 10)), ((0, 4), (11, 13)))
 """Spans of SENTENCE, inside and at both edges."""
-
-
-def report(checks: Mapping[str, bool]) -> None:
-    """Print each check and its result. Raises AssertionError if one of them fails."""
-    print("\n".join(f"{name}: {'yes' if holds else 'NO'}" for name, holds in checks.items()))
-    assert all(checks.values()), "a check failed"
 
 
 def whole_units(objective: Objective, units: tuple[set[int], ...], budget: bool, samples: int = 2000) -> Checks:
