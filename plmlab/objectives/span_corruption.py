@@ -35,7 +35,7 @@ def anywhere(kept: int, dropped: int, spans: int, rng: Random) -> list[Span]:
 
 
 @objective(
-    title="span corruption (T5)", chinese="片段破坏", paper="Raffel et al. 2020, §3.1.4, fig. 2",
+    title="span corruption (T5)", chinese="片段破坏", paper="Raffel et al. 2020, §3.1.4, §3.3.4, fig. 2",
     choices=(Choice("rate", "proportion of tokens to drop", 0.15, 0.05, 0.6, 0.05),
              Choice("mean", "mean length of a dropped span", 3.0, 1.0, 10.0, 0.5)),
     question="Compare the lengths of source and target. Does the decoder generate the kept tokens again?",

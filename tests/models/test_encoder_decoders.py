@@ -77,7 +77,7 @@ def test_sizes_by_hand() -> None:
 
 
 def test_an_encoder_decoder_has_about_twice_the_parameters_of_its_encoder() -> None:
-    """T5, §3.2.2: "roughly twice as many parameters" as the encoder alone, embeddings aside."""
+    """T5, §3.1.1: "roughly twice the number of parameters of BERT_BASE", here without the embeddings."""
     with torch.device("meta"):
         model = T5(T5Config.base())
     encoder = sum(weight.numel() for name, weight in model.encoder.named_parameters() if "token" not in name)
