@@ -56,7 +56,7 @@ BART_ENCODER_DECODER = Architecture("encoder-decoder", _restored)
 @model("bart", BARTConfig, BART_ENCODER_DECODER,
        Pretraining("bart", denoising, Tokenizer.bpe, added=2, documents=True, likelihood=False))
 class BART(MASS):
-    """BART: all weights are initialized from N(0, 0.02), and the decoder's input begins with [END]."""
+    """BART: all weights are initialized from N(0, 0.02) (§2.1), and the decoder's input begins with [END]."""
 
     def __init__(self, config: BARTConfig) -> None:
         super().__init__(config)

@@ -110,14 +110,15 @@ def denoising(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, permutat
     """The source is [START] corrupted text [END]; the target is the whole original text.
 
     The decoder's input begins with [END] [START], and its targets with [START] (authors' code). The default is the
-    final choice of the paper (§2.2, §5.1): all sentences are permuted, then 30 % of the tokens are infilled. ``noises``
-    gives the noises instead, in the order in which they are applied; choices of a noise are set with
+    final choice of the paper (§5.1): all sentences are permuted, then 30 % of the tokens are infilled. ``noises`` gives
+    the noises instead, in the order in which they are applied; choices of a noise are set with
     ``partial(text_infilling, spans=[(1, 3)])``. The proportions otherwise select the noises, in the order permutation,
     masking, deletion, infilling, rotation; those of 0 are left out, without random draws.
 
     Differences from the authors' code: proportions are of tokens, where it counts words for its own BPE; infilled spans
-    never overlap, where its random starts may lie within an earlier span; its options for random tokens instead of
-    [MASK] and for random insertions are left out.
+    never overlap, where its random starts may lie within an earlier span; ``permutation`` is a probability, where its
+    option is the proportion of the sentences that are permuted; its options for random tokens instead of [MASK] and for
+    random insertions are left out.
 
     Raises ValueError for an empty text or a proportion that is not between 0 and 1.
     """
