@@ -42,8 +42,8 @@ class MASSConfig(TransformerConfig):
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's model for translation (§4.1), with a vocabulary of its 60,000 subwords: 239 million parameters.
-        The paper gives no count."""
+        """The paper's model for translation (§4.1), with a vocabulary of its 60,000 subwords and the 8 heads of the
+        authors' README: 239 million parameters. The paper gives no count."""
         return cls(vocab=60_000, layers=6, model=1024, heads=8, inner=4096)
 
     @property

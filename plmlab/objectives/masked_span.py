@@ -71,7 +71,9 @@ def masked_span(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate: 
     from left to right.
 
     Differences from the authors' code for translation: a span begins or ends the text only by chance, not in 20 % of
-    the texts each, and is not divided further. Raises ValueError for an empty text.
+    the texts each; its length is a proportion of m, not of all m + 2 positions, and it never includes [END]; the option
+    to divide it is left out. Their code for summarization masks one span in each block of 64 tokens. Raises ValueError
+    for an empty text.
     """
     check_rate(rate)
     count = len(tokens)
