@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import islice
 from random import Random
 from statistics import fmean
-from typing import Any
 
 import torch
 
@@ -61,12 +60,12 @@ class Restoration:
     @cached_property
     def training_sentences(self) -> list[str]:
         """Distinct sentences of the training batches' distribution, the most frequent first."""
-        counts: Counter[Any] = Counter(islice(world.small().text("train", seed=0), self.known))
-        return [" ".join(words) for words, _ in counts.most_common()]
+        counts = Counter(map(" ".join, islice(world.small().text("train", seed=0), self.known)))
+        return [sentence for sentence, _ in counts.most_common()]
 
     def lookup(self) -> float:
         """Fraction restored by the most frequent training sentence that fits the corrupted one."""
-        return fmean(self._fitting(corrupted) == self.tokenizer.decode(sentence)
+        return fmean(self._fitting(corrupted) == " ".join(self.tokenizer.tokens(sentence))
                      for corrupted, sentence in zip(self.corrupted, self.sentences, strict=True))
 
     def _fitting(self, corrupted: Sequence[int]) -> str:
