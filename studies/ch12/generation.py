@@ -2,7 +2,7 @@
 
 Each model is fine-tuned as in its own paper (`generation_modes`), and generates greedily; for comparison, UniLM's
 network with random weights is trained in the same way. The pretraining text does not reveal which sentences are
-translations of each other. The rows are described in `plmlab.chapters.ch12.generation`.
+translations of each other. The rows are described in `plmlab.world.datasets.generation_tasks`.
 
 Fixed before the runs: a model *generates better* than another in a task if the exact match of its lowest seed is above
 that of the other's highest. UniLM's mask mixture *helps generation* if UniLM generates better than the network
@@ -13,17 +13,19 @@ because the weights that are fine-tuned come from another study, and because the
 stopping on development rows.
 """
 
+from collections.abc import Callable
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
 from plmlab.batches import ExampleBatches
-from plmlab.chapters.ch12.generation import GENERATORS, TASKS, Task, baselines, scores_of
+from plmlab.chapters.ch12.generation import GENERATORS, baselines
 from plmlab.draws import randint
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
 from plmlab.train import fit
+from plmlab.world.datasets.generation_tasks import GenerationTask, scores_of, summarization, translation
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from studies.ch12.generation_modes import GENERATION_MODES, written
 from studies.ch12.pretrained import WARMUP, pretrained
@@ -33,12 +35,23 @@ BATCH, EVERY, PATIENCE = 32, 250, 4
 RATES, PILOTS, SEEDS = (1e-3, 3e-3, 1e-2), (8,), (0, 1, 2)
 
 
+class Budget(NamedTuple):
+    """The maximum number of ``updates`` of a run, and that of the ``pilot`` runs that choose its learning rate."""
+
+    updates: int
+    pilot: int
+
+
+TASKS: dict[str, Callable[[], GenerationTask]] = {"translation": translation, "summarization": summarization}
+BUDGETS = {"translation": Budget(2000, pilot=600), "summarization": Budget(500, pilot=200)}
+
+
 def initialized(folder: str, name: str) -> nn.Module:
     """A model of `pretrained`, ready to be fine-tuned for generation."""
     return GENERATION_MODES[name].begin(pretrained(folder, name))
 
 
-def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **options: Any) -> Any:
+def tune(name: str, model: nn.Module, task: GenerationTask, updates: int, lr: float, seed: int, **options: Any) -> Any:
     """Fine-tune the model of a variant for generation, in place, and return the history. The final weights are those
     with the best development score."""
     make, vocab = GENERATION_MODES[name].example, bilingual_tokenizer().vocab
@@ -51,16 +64,15 @@ def tune(name: str, model: nn.Module, task: Task, lr: float, seed: int, **option
         return scores_of(said, task.development)["bleu"] / 100
 
     torch.manual_seed(seed)
-    return fit(model, ExampleBatches(draw, f"write {seed}", vocab.need("pad")), steps=task.updates, lr=lr,
-               warmup=WARMUP, score=score, evaluate_every=min(EVERY, task.updates), patience=PATIENCE,
-               show=False, **options)
+    return fit(model, ExampleBatches(draw, f"write {seed}", vocab.need("pad")), steps=updates, lr=lr, warmup=WARMUP,
+               score=score, evaluate_every=min(EVERY, updates), patience=PATIENCE, show=False, **options)
 
 
 def run_result(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[str, float | int]:
     """The result of a run: the test scores (`scores_of`); the exact match on the rows that do not occur in pretraining
     (``unread``); the BLEU on ``development`` rows; and the number of ``updates`` at the best weights."""
     task, model = TASKS[kind](), initialized(folder, name)
-    history = tune(name, model, task, lr, seed)
+    history = tune(name, model, task, BUDGETS[kind].updates, lr, seed)
     said = written(name, model, [source for source, _ in task.test_set])
     assert history.best is not None
     updates, development = history.best
@@ -71,8 +83,7 @@ def run_result(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[
 @none_if_diverged
 def lr_score(folder: str, name: str, kind: str, lr: float, seed: int) -> float:
     """Score of a learning rate: the development BLEU, scaled to 0 … 1, after the pilot updates of a task."""
-    task = TASKS[kind]()
-    history = tune(name, initialized(folder, name), task._replace(updates=task.pilot), lr, seed)
+    history = tune(name, initialized(folder, name), TASKS[kind](), BUDGETS[kind].pilot, lr, seed)
     assert history.best is not None
     return float(history.best[1])
 

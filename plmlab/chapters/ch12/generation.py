@@ -1,100 +1,17 @@
-"""Two generation tasks, translating a sentence into Chinese and summarizing an article, with baselines that use no
-network.
+"""The generators of chapter 12, and baselines without a network for its generation tasks, which are described in
+`plmlab.world.datasets.generation_tasks`."""
 
-Two thirds of the test articles for summarization occurred in pretraining; the others are about entities that no
-training text mentions. There are few articles, and few names from which to learn copying, so each article appears in
-several wordings.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from itertools import islice
-from random import Random
-from statistics import fmean
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from plmlab import world
 from plmlab.chapters.ch12.pretrained import PRETRAINED, RANDOM_INIT
-from plmlab.draws import shuffled
-from plmlab.metrics import bleu, rouge
+from plmlab.world.datasets.generation_tasks import Row, scores_of, summarization, translation
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from plmlab.world.documents.articles import Library
 
-PAIRS, TEST_SIZE, DEVELOPMENT = 8192, 300, 100
-"""Training pairs for translation; test rows; and development rows, for choosing learning rates and weights."""
-READ, CHOSEN = 67, 45
-"""Articles of the pretraining text that are held out for the summarization test set, and for development."""
-WORDINGS = 8
-"""Number of versions of an article, each with other words and another order."""
 GENERATORS = (*PRETRAINED, RANDOM_INIT)
-
-Row = tuple[tuple[int, ...], tuple[int, ...]]
-"""Token ids of a source and of its target."""
-
-
-class Task(NamedTuple):
-    """Training, development and test rows, where the first ``read`` test rows occurred in pretraining; the maximum
-    number of ``updates``, and that of the pilot runs that choose learning rates (``pilot``)."""
-
-    train: tuple[Row, ...]
-    development: tuple[Row, ...]
-    test_set: tuple[Row, ...]
-    read: int
-    updates: int
-    pilot: int
-
-
-def _ids(words: Sequence[str]) -> tuple[int, ...]:
-    return tuple(bilingual_tokenizer().encode(" ".join(words), plain=True))
-
-
-@cache
-def translation() -> Task:
-    """English sentences and their Chinese translations. Test and development sentences occur in no training text: they
-    are generated from patterns whose sentences are split between training and test."""
-    full = world.full()
-
-    def rows(split: str, seed: int, unread: bool = False) -> Iterator[Row]:
-        return ((_ids(one.words), _ids(one.chinese)) for one in full.sentences(split, seed)
-                if not unread or one.pattern in full.open_patterns)
-
-    unseen = list(islice(dict.fromkeys(islice(rows("test", 77, unread=True), 2 * TEST_SIZE)), TEST_SIZE + DEVELOPMENT))
-    return Task(tuple(islice(rows("train", 79), PAIRS)), tuple(unseen[TEST_SIZE:]), tuple(unseen[:TEST_SIZE]), read=0,
-                updates=2000, pilot=600)
-
-
-@cache
-def summarization() -> Task:
-    """Articles and gist sentences that summarize them: the first sentence of the article, and usually one more.
-    Training articles are about other entities, each in `WORDINGS` wordings."""
-    def row(article: Any) -> Row:
-        words = [word for place in article.gist for word in article.sentences[place].words]
-        return _ids(article.words), _ids(words)
-
-    full = world.full()
-    in_training, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
-    entities = shuffled(Random("gist"), list(in_training))
-    test_set, chosen = ([row(in_training[entity]) for entity in some]
-                        for some in (entities[:READ], entities[READ:READ + CHOSEN]))
-    unseen = [row(all_of_them[entity]) for entity in all_of_them if entity not in in_training]
-    libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
-    learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]
-    return Task(tuple(learned), tuple(chosen), (*test_set, *unseen), READ, updates=500, pilot=200)
-
-
-TASKS: dict[str, Callable[[], Task]] = {"translation": translation, "summarization": summarization}
-
-
-def scores_of(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
-    """The fraction of ``exact`` matches, from 0 to 1; and ``bleu`` and ``rouge-l`` over words, from 0 to 100."""
-    candidates, references = ([" ".join(f"w{token}" for token in text) for text in side]
-                              for side in (said, [target for _, target in rows]))
-    return {"exact": fmean(tuple(text) == target for text, (_, target) in zip(said, rows, strict=True)),
-            "bleu": bleu(candidates, references), "rouge-l": 100 * rouge(candidates, references).rougeL}
 
 
 def nearest(rows: Sequence[Row], known: Sequence[Row]) -> list[tuple[int, ...]]:
@@ -118,7 +35,7 @@ def baselines() -> dict[str, dict[str, float]]:
         ends = [place + 1 for place, token in enumerate(source) if token in stops]
         return tuple(source[:ends[min(count, len(ends)) - 1]])
 
-    test_set, asked = summarization().test_set, translation()
-    return {"nearest": scores_of(nearest(asked.test_set, asked.train), asked.test_set),
+    test_set, pairs = summarization().test_set, translation()
+    return {"nearest": scores_of(nearest(pairs.test_set, pairs.train), pairs.test_set),
             **{name: scores_of([lead(source, count) for source, _ in test_set], test_set)
                for name, count in (("first", 1), ("two", 2))}}

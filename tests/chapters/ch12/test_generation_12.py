@@ -1,8 +1,8 @@
-"""What the models of chapter 12 are tuned on to write, how they write, and how that is judged."""
+"""How the models of chapter 12 are fine-tuned for generation, how they generate, and what their scores are compared
+with."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from random import Random
 from typing import Any
 
@@ -19,6 +19,7 @@ from plmlab.models.unilm import UniLMPretraining
 from plmlab.objectives import always_mask, both_directions, masked, masked_seq2seq_target, sequence_to_sequence
 from plmlab.recipes import Parts
 from plmlab.train import Diverged, History
+from plmlab.world.datasets import generation_tasks as rows
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from studies.ch12 import generation, generation_modes, pretrained
 
@@ -35,7 +36,7 @@ def new(name: str) -> Any:
 @pytest.fixture(autouse=True, scope="module")
 def two_wordings() -> Iterator[None]:
     """Each article is told twice."""
-    with changed((tasks, "WORDINGS", 2), forget=[tasks.summarization]):
+    with changed((rows, "WORDINGS", 2), forget=[rows.summarization]):
         yield
 
 
@@ -51,46 +52,12 @@ def test_each_arm_has_its_manner() -> None:
     assert tuple(generation_modes.GENERATION_MODES) == tasks.GENERATORS
 
 
-def test_no_row_of_an_exam_is_learned_from_or_chosen_by() -> None:
-    for make in tasks.TASKS.values():
+def test_rows_fit_into_the_networks_and_into_what_they_may_generate() -> None:
+    assert generation.TASKS.keys() == generation.BUDGETS.keys()
+    for make in generation.TASKS.values():
         task = make()
-        test_set, chosen = set(task.test_set), set(task.development)
-        assert not test_set & chosen and not test_set & set(task.train) and not chosen & set(task.train)
         assert max(len(target) for _, target in (*task.train, *task.test_set)) < generation_modes.LONGEST
-        for source, target in (*task.train[:200], *task.test_set):
-            assert VOCAB.unk not in (*source, *target)
-            assert len(source) + len(target) + 3 <= pretrained.TIME
-
-
-def test_sentences_of_the_exam_stand_in_no_training_text_and_are_translated() -> None:
-    task, spelling, full = tasks.translation(), bilingual_tokenizer(), world.full()
-    assert (len(task.train), len(task.development), len(task.test_set), task.read) == (8192, 100, 300, 0)
-    read = {tuple(words) for words in islice(full.text("train", 17), 20_000)}
-    known = {pair.english: pair.chinese for pair in islice(full.translations("test", 77), 2000)}
-    for source, target in task.test_set:
-        words = tuple(spelling.tokens(source))
-        assert words not in read and known[words] == tuple(spelling.tokens(target))
-
-
-def test_gists_are_of_read_articles_first_and_then_of_new_ones() -> None:
-    task, spelling = tasks.summarization(), bilingual_tokenizer()
-    told = {article.words: article for article in world.full().corpora.articles("train").values()}
-    for place, (source, target) in enumerate(task.test_set):
-        words = tuple(spelling.tokens(source))
-        assert (words in told) == (place < task.read)
-        if place < task.read:
-            said = [word for i in told[words].gist for word in told[words].sentences[i].words]
-            assert spelling.tokens(target) == said
-
-
-def test_articles_to_learn_from_are_told_in_several_wordings_and_are_of_other_entities() -> None:
-    task, spelling, full = tasks.summarization(), bilingual_tokenizer(), world.full()
-    told = full.corpora.articles("train")
-    of = {article.words: entity for entity, article in told.items()}
-    others = {of[tuple(spelling.tokens(source))] for source, _ in (*task.development, *task.test_set[:task.read])}
-    learned = len(told) - len(others)
-    assert len(task.train) == tasks.WORDINGS * learned and len(set(task.train)) > 0.9 * len(task.train)
-    assert {of[tuple(spelling.tokens(source))] for source, _ in task.train[:learned]} == set(told) - others
+        assert max(len(source) + len(target) + 3 for source, target in (*task.train, *task.test_set)) <= pretrained.TIME
 
 
 def test_gpt_is_asked_for_the_target_alone() -> None:
@@ -141,15 +108,8 @@ def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
         assert list(text[:4]) == said
 
 
-def test_what_is_judged() -> None:
-    rows = [((1,), (40, 41, 42)), ((2,), (43, 44, 45, 46))]
-    told = tasks.scores_of([(40, 41, 42), (43, 44, 45, 47)], rows)
-    assert told["exact"] == 0.5 and 0 < told["bleu"] < 100
-    assert told["rouge-l"] == pytest.approx(100 * (1 + 0.75) / 2)
-
-
 def test_the_first_sentences_of_an_article_are_often_its_gist() -> None:
-    test_set = tasks.summarization().test_set
+    test_set = rows.summarization().test_set
     spelling, found = bilingual_tokenizer(), 0
     for source, target in test_set:
         text, gist = " ".join(spelling.tokens(source)), " ".join(spelling.tokens(target))
@@ -174,9 +134,10 @@ def test_who_is_not_pretrained_begins_with_random_weights() -> None:
 
 @pytest.mark.usefixtures("little")
 def test_a_run_is_judged_and_no_rate_that_diverges_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = tuple(((40 + i, 41 + i), (60 + i, 61 + i, 62 + i)) for i in range(9))
-    few = tasks.Task(rows[:4], rows[4:6], rows[6:], read=1, updates=2, pilot=2)
+    made = tuple(((40 + i, 41 + i), (60 + i, 61 + i, 62 + i)) for i in range(9))
+    few = rows.GenerationTask(made[:4], made[4:6], made[6:], read=1)
     monkeypatch.setattr(generation, "TASKS", {"translation": lambda: few})
+    monkeypatch.setattr(generation, "BUDGETS", {"translation": generation.Budget(2, pilot=2)})
     monkeypatch.setattr(generation, "initialized", lambda folder, name: new(name))
     monkeypatch.setattr(generation, "EVERY", 1)
     assert 0 <= generation.lr_score("", "UniLM", "translation", 1e-3, 0) <= 1
