@@ -10,7 +10,6 @@ import pytest
 import torch
 from toy_size import changed
 
-from plmlab import world
 from plmlab.chapters.ch12 import generation as tasks
 from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.example import Batch, PairBatch

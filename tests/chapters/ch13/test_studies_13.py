@@ -1,0 +1,222 @@
+"""The studies of chapter 13: what every variant is pretrained on, the verdicts on made-up numbers, and toy runs."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+from toy_size import changed
+
+from plmlab import transfer, world
+from plmlab.batches import bucketed
+from plmlab.chapters.ch13 import text_to_text
+from plmlab.example import IGNORE
+from plmlab.recipes import Parts, seed_summary
+from plmlab.world.datasets import generation_tasks
+from plmlab.world.datasets.documents import documents
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+from studies.ch13 import noises, spans, tuning
+
+VOCAB = bilingual_tokenizer().vocab
+MASKING, INFILLING, PERMUTATION = noises.NOISES
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def as_many_pairs_as_are_used() -> Iterator[None]:
+    with changed((generation_tasks, "PAIRS", text_to_text.LABELS), forget=[generation_tasks.translation]):
+        yield
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One layer of 16; two updates of pretraining, one of fine-tuning, and tasks of a few short rows."""
+    size = {"LAYERS": 1, "WIDTH": 16, "HEADS": 2, "BATCH": 2, "HELD_OUT": 1, "UPDATES": 2, "TUNED": 1,
+            "TUNED_PILOT": 1, "WARMUP": 1}
+    module: Any
+    for module in (noises, spans):
+        for name, value in size.items():
+            monkeypatch.setattr(module, name, value)
+        monkeypatch.setattr(module, "STUDY", replace(module.STUDY, updates=(2,), pilot_updates=1, nothing=-math.inf,
+                                                     development=best_at_3e_3, seeds=(0,)))
+    for module in (noises, tuning):
+        monkeypatch.setattr(module, "SEEDS", (0,))
+    monkeypatch.setattr(noises, "ACCUMULATE", 1)
+    monkeypatch.setattr(spans, "TIMED", 1)
+    monkeypatch.setattr(text_to_text, "BATCH", 2)
+    monkeypatch.setattr(text_to_text, "LONGEST", 3)
+    rows = tuple(((40 + i, 41 + i), (60 + i, 61 + i)) for i in range(4))
+    for task, (_, measure) in text_to_text.TASKS.items():
+        few = generation_tasks.GenerationTask(rows, rows[:2], rows[2:])
+        monkeypatch.setitem(text_to_text.TASKS, task, text_to_text.Task(lambda few=few: few, measure))
+    spans.held_out.cache_clear()
+
+
+def best_at_3e_3(run: Any) -> float:
+    return -abs(run.lr - 3e-3)
+
+
+def originals(batch: Any) -> list[list[int]]:
+    """The texts of a batch before corruption, without special tokens."""
+    tokens = batch.target.tokens if hasattr(batch, "target") else torch.where(batch.targets == IGNORE, batch.tokens,
+                                                                             batch.targets)
+    return [[token for token in row if token not in VOCAB.special] for row in tokens.tolist()]
+
+
+def test_all_noises_and_unilm_are_pretrained_on_the_same_documents() -> None:
+    of = {arm: noises.batches(arm, "train", 3) for arm in (*noises.NOISES, noises.UNILM)}
+    for step in range(2):
+        texts = [originals(batches(step)) for batches in of.values()]
+        assert all(some == texts[0] for some in texts) and len(texts[0]) == noises.BATCH
+    assert originals(of[MASKING](0)) != originals(noises.batches(MASKING, "train", 4)(0)), "another seed"
+    drawn = {arm: [bucketed(batches, noises.ACCUMULATE)(step) for step in range(noises.ACCUMULATE)]
+             for arm, batches in of.items()}
+    one, *others = ([sorted(text for batch in some for text in originals(batch))] for some in drawn.values())
+    assert all(other == one for other in others), "whatever the lengths by which an update is split"
+
+
+def test_noises_differ_in_the_source_only() -> None:
+    mask = VOCAB.need("mask")
+    for arm in noises.NOISES:
+        batch = noises.batches(arm, "train", 3)(0)
+        sources = [[token for token in row if token == mask or token not in VOCAB.special]
+                   for row in batch.source.tokens.tolist()]
+        for source, text in zip(sources, originals(batch), strict=True):
+            if arm == PERMUTATION:
+                assert sorted(source) == sorted(text)
+            else:
+                kept, masks = Counter(token for token in source if token != mask), source.count(mask)
+                assert kept <= Counter(text) and kept.total() == len(text) - math.ceil(0.3 * len(text))
+                assert arm == INFILLING or masks == math.ceil(0.3 * len(text))
+
+
+def test_documents_are_of_both_languages_and_fit() -> None:
+    texts = [text for step in range(4) for text in originals(noises.batches(MASKING, "train", 0)(step))]
+    chinese = [any("\u4e00" <= word[0] <= "\u9fff" for word in bilingual_tokenizer().tokens(text)) for text in texts]
+    assert 0.25 < sum(chinese) / len(texts) < 0.75
+    assert max(map(len, texts)) <= noises.LONGEST and noises.LONGEST + 3 <= noises.TIME
+
+
+def test_no_pretraining_document_contains_a_test_sentence() -> None:
+    """Of translation and of acceptability. Articles have no test split: held-out documents repeat them."""
+    full = world.full()
+    read = {one.words for text in islice(documents(full, "train", Random("0:0"), noises.LONGEST), 3000) for one in text}
+    test_set = {tuple(bilingual_tokenizer().tokens(source)) for source, _ in text_to_text.translation().test_set}
+    acceptable = {tuple(row.words) for row in transfer.test_set("acceptability")}
+    assert len(read) > 2000 and not read & test_set and not read & acceptable
+
+
+def test_an_encoder_decoder_and_unilm_have_as_many_layers() -> None:
+    bart, one = noises.build(MASKING, 0), noises.build(noises.UNILM, 0)
+    assert len(bart.encoder.layers) + len(bart.decoder.layers) == len(one.encoder.layers) == 2 * noises.LAYERS
+    again = noises.build(noises.SCRATCH, 0)
+    assert all(torch.equal(a, b) for a, b in zip(bart.parameters(), again.parameters(), strict=True))
+
+
+def told(*scores: float) -> dict[str, Any]:
+    return seed_summary(dict(enumerate(scores)))
+
+
+LOW, MIDDLE, HIGH, WIDE = told(0.1, 0.2, 0.1), told(0.4, 0.5, 0.4), told(0.8, 0.9, 0.8), told(0.05, 0.95, 0.5)
+
+
+def noise_verdicts(masking: Any = MIDDLE, infilling: Any = HIGH, permutation: Any = LOW, reading: Any = None,
+                   ) -> tuple[str, str]:
+    """The two verdicts; ``reading``: the score of masking in reading, if it differs from that in writing."""
+    writing = {MASKING: masking, INFILLING: infilling, PERMUTATION: permutation}
+    found = noises.verdicts({"reading": writing | ({} if reading is None else {MASKING: reading}), "writing": writing})
+    return found["masking or infilling is needed"], found["infilling is better for writing"]
+
+
+def test_the_verdicts_on_noises() -> None:
+    assert noise_verdicts() == ("supported", "supported")
+    assert noise_verdicts(reading=LOW) == ("partly supported", "supported")
+    assert noise_verdicts(MIDDLE, LOW, HIGH) == ("not supported", "not supported")
+    assert noise_verdicts(WIDE, WIDE, WIDE) == ("no effect at this size", "no effect at this size")
+    close = told(0.105, 0.205, 0.105), told(0.205, 0.209, 0.206)
+    assert noise_verdicts(*close, LOW)[0] == "no effect at this size", "within the margin of one point"
+
+
+def spans_verdict(**others: Any) -> str:
+    return spans.verdict({variant: others.get(variant, MIDDLE) for variant in spans.VARIANTS})
+
+
+def test_the_verdict_on_spans() -> None:
+    assert spans_verdict() == "supported"
+    assert spans_verdict(**{"50 %, 3": WIDE}) == "supported", "within the spread"
+    assert spans_verdict(**{"15 %, 1": told(0.515, 0.515, 0.516)}) == "supported", "within two points"
+    for scores in (LOW, HIGH):
+        assert spans_verdict(**{"15 %, 10": scores}) == "not supported"
+
+
+def test_longer_spans_make_shorter_targets_and_higher_rates_longer_ones() -> None:
+    of = {variant: spans.lengths(variant) for variant in spans.VARIANTS}
+    assert of["15 %, 1"]["target"] > of["15 %, 3"]["target"] > of["15 %, 10"]["target"]
+    assert of["15 %, 3"]["target"] < of["25 %, 3"]["target"] < of["50 %, 3"]["target"]
+    assert of["50 %, 3"]["source"] < of["25 %, 3"]["source"] < of["15 %, 3"]["source"] < of["15 %, 1"]["source"]
+
+
+@pytest.mark.parametrize(("variant", "tokens"), [("15 %, 3", 10), ("25 %, 3", 16), ("50 %, 3", 32)])
+def test_source_and_target_together_are_the_text(variant: str, tokens: int) -> None:
+    batch: Any = spans.batches(variant, "train", 0)(0)
+    kept, dropped = ([[token for token in row if token not in VOCAB.special] for row in part.tolist()]
+                     for part in (batch.source.tokens, batch.target.targets.clamp(min=0)))
+    assert {len(row) for row in dropped} == {tokens} and {len(row) for row in kept} == {spans.LENGTH - tokens}
+
+
+@pytest.mark.filterwarnings("ignore:no generated text has four words")
+@pytest.mark.usefixtures("toy")
+def test_the_study_of_noises_records_every_variant(parts: Parts, monkeypatch: pytest.MonkeyPatch,
+                                                   best_at: Callable[[float], Callable[..., float]]) -> None:
+    pilot = noises.lr_score
+    monkeypatch.setattr(noises, "lr_score", best_at(1e-3))
+    for name, value in (("TASKS", {task: text_to_text.TASKS[task] for task in ("acceptability", "translation")}),
+                        ("READING", ("acceptability",)), ("WRITING", ("translation",))):
+        monkeypatch.setattr(noises, name, value)
+    found = noises.measure(parts)
+    assert [*found["pretraining"]] == [*noises.NOISES, noises.UNILM]
+    assert all(of["lr"] == 3e-3 and 0 < of["loss"]["mean"] < 20 for of in found["pretraining"].values())
+    assert [*found["tasks"]] == ["acceptability", "translation"]
+    for of in found["tasks"].values():
+        assert [*of] == [*noises.VARIANTS]
+        assert all(row["lr"] == 1e-3 and row["score"]["seeds"] == [0] and 0 <= row["score"]["mean"] <= 1
+                   for row in of.values())
+    assert {*found["means"]} == {"reading", "writing"} and [*found["means"]["writing"]] == [*noises.VARIANTS]
+    assert (found["updates"], found["tuned"], len(found["verdicts"])) == (2, 1, 2)
+    assert all(pilot(str(parts.folder), arm, "translation", 1e-3, 9) is not None
+               for arm in (PERMUTATION, noises.UNILM, noises.SCRATCH))
+
+
+@pytest.mark.filterwarnings("ignore:no generated text has four words")
+@pytest.mark.usefixtures("toy")
+def test_the_study_of_spans_records_every_variant(parts: Parts, monkeypatch: pytest.MonkeyPatch,
+                                                  best_at: Callable[[float], Callable[..., float]]) -> None:
+    pilot = spans.lr_score
+    monkeypatch.setattr(spans, "lr_score", best_at(1e-3))
+    found = spans.measure(parts)
+    assert [*found["pretraining"]] == [*found["lengths"]] == [*found["seconds"]] == [*spans.VARIANTS]
+    assert all(of["lr"] == 3e-3 and 0 < of["loss"]["mean"] < 20 for of in found["pretraining"].values())
+    assert [*found["tasks"]] == ["extractive QA", "translation"] and all(x > 0 for x in found["seconds"].values())
+    assert [*found["means"]["both"]] == [*spans.VARIANTS, spans.SCRATCH]
+    assert found["verdict"] in ("supported", "not supported")
+    assert all(pilot(str(parts.folder), variant, "translation", 1e-3, 9) is not None
+               for variant in (spans.BASELINE, spans.SCRATCH))
+
+
+def test_means_are_those_of_a_groups_tasks_for_each_seed(parts: Parts) -> None:
+    rates = {"a": 3e-4, "b": 1e-2}
+    found = tuning.fine_tuned(parts, lambda folder, variant, task, lr, seed: -abs(lr - rates[task]), made_up, ["x"],
+                              {"both": ("a", "b"), "first": ("a",)})
+    assert found["means"]["both"]["x"]["values"] == pytest.approx([0.2, 0.3, 0.4])
+    assert found["means"]["first"]["x"]["values"] == pytest.approx([0.1, 0.2, 0.3])
+    assert {task: of["x"]["lr"] for task, of in found["tasks"].items()} == rates
+
+
+def made_up(folder: str, variant: str, task: str, lr: float, seed: int) -> float:
+    return {"a": 0.1, "b": 0.3}[task] + seed / 10

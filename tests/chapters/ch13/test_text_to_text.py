@@ -1,0 +1,169 @@
+"""The four tasks as text to text: rows, measures, fine-tuning and generation."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+from toy_size import changed
+
+from plmlab import transfer
+from plmlab.chapters.ch13 import text_to_text
+from plmlab.chapters.ch13.text_to_text import (
+    TASKS,
+    Mode,
+    Task,
+    encoder_decoder,
+    exact_match,
+    fine_tune,
+    generated,
+    unilm,
+)
+from plmlab.example import IGNORE, PairBatch
+from plmlab.models.bart import BART, BARTConfig
+from plmlab.models.registry import architecture_of
+from plmlab.models.t5 import T5, T5Config
+from plmlab.models.unilm import UniLMConfig, UniLMPretraining
+from plmlab.world.datasets import generation_tasks
+from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+
+VOCAB = bilingual_tokenizer().vocab
+SIZE: dict[str, Any] = {"vocab": VOCAB.size, "layers": 1, "model": 32, "heads": 2, "inner": 64, "dropout": 0.0}
+TOY = tuple(((40 + i, 41 + 2 * i, 90 - i)[:2 + i % 2], (60 + i, 70 - i, 61)[:1 + i % 3]) for i in range(5))
+"""Sources of two or three tokens, targets of one to three."""
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def as_many_as_are_used() -> Iterator[None]:
+    """Only the training pairs that are used, and one wording of each article."""
+    with changed((generation_tasks, "PAIRS", text_to_text.LABELS), (generation_tasks, "WORDINGS", 1),
+                 forget=[generation_tasks.translation, generation_tasks.summarization]):
+        yield
+
+
+@pytest.fixture
+def toy_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task named "toy" of five rows, which are its training, development and test rows."""
+    monkeypatch.setitem(TASKS, "toy", Task(lambda: generation_tasks.GenerationTask(TOY, TOY, TOY), exact_match))
+
+
+def new(name: str) -> tuple[Any, Mode]:
+    """A small model with random weights, and its mode."""
+    torch.manual_seed(1)
+    if name == "UniLM":
+        return UniLMPretraining(UniLMConfig(**SIZE, time=60, attention_dropout=0.0)).eval(), unilm()
+    model = T5(T5Config(**SIZE)) if name == "T5" else BART(BARTConfig(**SIZE, time=60))
+    return model.eval(), encoder_decoder(model)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_rows_have_only_known_tokens_and_fit_into_what_is_generated(task: str) -> None:
+    rows = TASKS[task].rows()
+    for source, target in (*rows.train[:text_to_text.LABELS], *rows.development, *rows.test_set):
+        assert VOCAB.unk not in (*source, *target) and 0 < len(target) < text_to_text.LONGEST
+        assert len(source) + len(target) + 3 <= 200, "positions of the networks of the studies"
+
+
+@pytest.mark.parametrize("task", ["acceptability", "extractive QA", "translation"])
+def test_no_test_source_is_a_training_or_development_source(task: str) -> None:
+    rows = TASKS[task].rows()
+    train, development, test_set = ({source for source, _ in some} for some in rows[:3])
+    assert not test_set & train and not test_set & development and not train & development
+
+
+def test_answers_occur_in_the_texts_after_the_questions() -> None:
+    rows, sep = text_to_text.extractive_qa(), VOCAB.need("sep")
+    for source, answer in (*rows.train, *rows.development, *rows.test_set):
+        assert source.count(sep) == 1
+        text = source[source.index(sep) + 1:]
+        assert answer in [text[i:i + len(answer)] for i in range(len(text))]
+
+
+def test_acceptability_is_generated_as_yes_or_no() -> None:
+    rows = text_to_text.acceptability()
+    words = [tuple(bilingual_tokenizer().tokens(target)) for _, target in rows.test_set]
+    assert words == [("yes",) if row.right else ("no",) for row in transfer.test_set("acceptability")]
+    assert 0.4 < words.count(("yes",)) / len(words) < 0.6, "one answer for all rows is about as good as chance"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_targets_have_score_1_and_empty_texts_0(task: str) -> None:
+    some = TASKS[task].rows().test_set[:20]
+    assert TASKS[task].measure([target for _, target in some], some) == pytest.approx(1)
+    assert TASKS[task].measure([() for _ in some], some) == 0
+
+
+def test_exact_match_by_hand() -> None:
+    assert exact_match([(60,), (60, 61), (62, 61)], [((1,), (60,)), ((2,), (60,)), ((3,), (61, 62))]) == 1 / 3
+
+
+@pytest.mark.usefixtures("toy_task")
+@pytest.mark.parametrize("name", ["BART", "T5", "UniLM"])
+def test_every_mode_trains_and_generates(name: str) -> None:
+    model, mode = new(name)
+    before = {key: weight.clone() for key, weight in model.state_dict().items()}
+    history = fine_tune(model, mode, "toy", updates=2, lr=1e-2, seed=0, show=False)
+    assert len(history.losses) == 2 and any(not torch.equal(before[key], weight)
+                                            for key, weight in model.state_dict().items())
+    texts = generated(model, mode, [source for source, _ in TOY])
+    assert len(texts) == len(TOY) and not {*VOCAB.special} & {token for text in texts for token in text}
+    assert all(len(text) <= text_to_text.LONGEST for text in texts)
+
+
+@pytest.mark.parametrize("name", ["BART", "T5"])
+def test_training_examples_are_sources_with_all_next_tokens_of_their_targets(name: str) -> None:
+    example = new(name)[1].example((40, 41), (60, 61), rng=Random(0))
+    assert [token for token in example.source.tokens.tolist() if token not in VOCAB.special] == [40, 41]
+    assert example.target.targets.tolist()[-3:] == [60, 61, VOCAB.end]
+    assert example.target.tokens.tolist()[-2:] == [60, 61]
+
+
+def test_unilm_is_trained_on_masked_tokens_of_the_target_only() -> None:
+    example = new("UniLM")[1].example((40, 41), (60, 61, 62), rng=Random(0))
+    predicted = (example.targets != IGNORE).nonzero()[:, 0].tolist()
+    assert len(predicted) == round(0.7 * 4) and min(predicted) >= 4, "behind [CLS] 40 41 [SEP]"
+
+
+@pytest.mark.parametrize("name", ["BART", "T5"])
+def test_generation_is_the_argmax_of_teacher_forced_logits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each source alone and without a cache, compared with sources of unequal lengths in one batch."""
+    monkeypatch.setattr(text_to_text, "LONGEST", 4)
+    model, mode = new(name)
+    pair, sources = architecture_of(model).example, [(40, 41, 42), (43, 44, 45, 46, 47)]
+    allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
+    for source, text in zip(sources, generated(model, mode, sources), strict=True):
+        tokens: list[int] = []
+        for _ in range(4):
+            with torch.no_grad():
+                logits = model(PairBatch.of([pair(source, tokens, VOCAB)], pad=0))[0, -1]
+            (best, second), (token, _) = (top.tolist() for top in logits.masked_fill(~allowed, -torch.inf).topk(2))
+            assert best - second > 1e-4, "rounding does not change the argmax"
+            if token == VOCAB.end:
+                break
+            tokens.append(token)
+        assert list(text) == tokens
+
+
+@pytest.mark.parametrize("name", ["BART", "T5"])
+def test_no_logit_depends_on_later_target_tokens(name: str) -> None:
+    model, _ = new(name)
+    pair = architecture_of(model).example
+    one, other = (PairBatch.of([pair((40, 41), target, VOCAB)], pad=0) for target in ((60, 61, 62), (60, 61, 99)))
+    with torch.no_grad():
+        same, changes = model(one)[0], model(other)[0]
+    assert torch.equal(same[:-1], changes[:-1]) and not torch.allclose(same[-1], changes[-1])
+
+
+@pytest.mark.usefixtures("toy_task")
+@pytest.mark.parametrize(("name", "updates", "lr"), [("BART", 60, 1e-2), ("T5", 60, 3e-2), ("UniLM", 100, 1e-2)])
+def test_a_model_that_memorizes_five_rows_has_score_1(name: str, updates: int, lr: float,
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_to_text, "BATCH", 8)
+    monkeypatch.setattr(text_to_text, "LONGEST", 5)
+    model, mode = new(name)
+    assert text_to_text.score(model, mode, "toy", TOY) < 0.5
+    fine_tune(model, mode, "toy", updates=updates, lr=lr, seed=0, show=False)
+    assert text_to_text.score(model, mode, "toy", TOY) == 1
