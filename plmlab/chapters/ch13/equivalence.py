@@ -23,7 +23,7 @@ from plmlab.text.vocabulary import Vocabulary
 __all__ = ["buckets", "infilling", "mass_slots", "report", "spans_dropped", "t5_parity"]
 
 VOCAB, SAMPLES = Vocabulary(90), 300
-EXAMPLE = "Thank you for inviting me to your party last week".split()
+EXAMPLE = ["Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
 """T5's example; its spans are "for inviting" and "last"."""
 
 

@@ -29,16 +29,16 @@ def span_corruption(tokens: list[str], spans: list[list[int]], sentinels: list[s
 
 def draw_dropped(_: Generator) -> Probes:
     """Inputs for 13.1: name → (tokens, spans, sentinels)."""
-    sentence = "Thank you for inviting me to your party last week .".split()
+    sentence = ["Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week", "."]
     sentinels = ["[X0]", "[X1]", "[X2]", "[X3]"]
     return {
         "T5's example": (sentence, [[2, 4], [8, 9]], sentinels),
         "the text ends with a span": (sentence, [[1, 2], [9, 11]], sentinels),
-        "the text begins with a span": ("a b c d e".split(), [[0, 3]], sentinels),
-        "spans at both ends": ("a b c d e f g".split(), [[0, 1], [3, 4], [5, 7]], sentinels),
-        "one kept token between the spans": ("a a b a a".split(), [[1, 2], [3, 5]], sentinels),
-        "no span": ("a b c".split(), [], sentinels),
-        "nothing is kept": ("a b".split(), [[0, 2]], sentinels),
+        "the text begins with a span": (["a", "b", "c", "d", "e"], [[0, 3]], sentinels),
+        "spans at both ends": (["a", "b", "c", "d", "e", "f", "g"], [[0, 1], [3, 4], [5, 7]], sentinels),
+        "one kept token between the spans": (["a", "a", "b", "a", "a"], [[1, 2], [3, 5]], sentinels),
+        "no span": (["a", "b", "c"], [], sentinels),
+        "nothing is kept": (["a", "b"], [[0, 2]], sentinels),
     }
 
 

@@ -155,15 +155,3 @@ def test_no_logit_depends_on_later_target_tokens(name: str) -> None:
     with torch.no_grad():
         same, changes = model(one)[0], model(other)[0]
     assert torch.equal(same[:-1], changes[:-1]) and not torch.allclose(same[-1], changes[-1])
-
-
-@pytest.mark.usefixtures("toy_task")
-@pytest.mark.parametrize(("name", "updates", "lr"), [("BART", 60, 1e-2), ("T5", 60, 3e-2), ("UniLM", 100, 1e-2)])
-def test_a_model_that_memorizes_five_rows_has_score_1(name: str, updates: int, lr: float,
-                                                      monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_to_text, "BATCH", 8)
-    monkeypatch.setattr(text_to_text, "LONGEST", 5)
-    model, mode = new(name)
-    assert text_to_text.score(model, mode, "toy", TOY) < 0.5
-    fine_tune(model, mode, "toy", updates=updates, lr=lr, seed=0, show=False)
-    assert text_to_text.score(model, mode, "toy", TOY) == 1
