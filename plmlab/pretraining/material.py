@@ -11,6 +11,7 @@ from typing import Any
 
 from plmlab.atomic import clear, replace
 from plmlab.batches import bucketed
+from plmlab.example import AnyExample, PairBatch, PairExample
 from plmlab.models.registry import Pretraining
 from plmlab.pretraining.plan import FILE, Plan
 from plmlab.text import Sequential, Tokenizer, TokenStream, each, hub
@@ -98,8 +99,9 @@ def from_texts(plan: Plan, pretraining: Pretraining, read_texts: Callable[[], It
     longest = plan.time - pretraining.added
     pieces, others = (laid_down(TokenChunks, run / name, part, tokenizer, longest, progress=count > MANY)
                       for name, part in (("train.bin", train), ("held_out.bin", rest)))
-    draw = examples_of(others, tokenizer.vocab, pretraining.objective, plan.batch, plan.seed + 1)
-    batches = examples_of(pieces, tokenizer.vocab, pretraining.objective, plan.batch, plan.seed, **plan.choices)
+    objective = fitting(pretraining.objective, plan.time)
+    draw = examples_of(others, tokenizer.vocab, objective, plan.batch, plan.seed + 1)
+    batches = examples_of(pieces, tokenizer.vocab, objective, plan.batch, plan.seed, **plan.choices)
     last = [draw(i) for i in range(HELD_OUT_BATCHES)]
     for name, drawn in (("training", map(batches, range(HELD_OUT_BATCHES))), ("held-out", last)):
         if pretraining.has_targets and not any(map(pretraining.has_targets, drawn)):
@@ -172,8 +174,8 @@ def _first_characters(texts: Iterable[str]) -> Iterator[str]:
 
 def from_world(plan: Plan) -> Material:
     """Newly sampled sentences, or documents, of the full Small World at every step, with one token per word. The
-    held-out data are English ones of the world's test split. Raises ValueError if ``time`` is shorter than its longest
-    sentence."""
+    held-out data are English sentences of the world's test split, or documents made of them, without articles, which
+    all occur in training. Raises ValueError if ``time`` is shorter than its longest sentence."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
     from plmlab.world.datasets.documents import document_batches
@@ -188,8 +190,9 @@ def from_world(plan: Plan) -> Material:
                          f"--time {needed}")
     bilingual = plan.corpus == BILINGUAL
     tokenizer = build_bilingual_tokenizer(small_world) if bilingual else build_world_tokenizer(small_world, ["english"])
-    held_out = (document_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1,
-                                 longest=plan.time - pretraining.added) if pretraining.documents else
+    held_out = (document_batches(small_world, "test", tokenizer, fitting(pretraining.objective, plan.time), plan.batch,
+                                 plan.seed + 1, longest=plan.time - pretraining.added, articles=0)
+                if pretraining.documents else
                 sentence_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1))
     floor = (small_world.floor(pretraining.objective, split="test", sentences=WORLD_HELD_OUT)
              if pretraining.likelihood else None)
@@ -207,8 +210,9 @@ def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
     assert pretraining is not None
     chosen: dict[str, Any] = dict(plan.choices)
     if pretraining.documents:
+        objective = fitting(partial(pretraining.objective, **chosen), plan.time)
         return bucketed(document_batches(
-            world.full(), "train", tokenizer, partial(pretraining.objective, **chosen), plan.batch, plan.seed,
+            world.full(), "train", tokenizer, objective, plan.batch, plan.seed,
             longest=plan.time - pretraining.added, bilingual=plan.corpus == BILINGUAL), plan.accumulate)
     pairs = pretraining.pairs and partial(pretraining.pairs, **chosen)
     return world_texts(partial(pretraining.objective, **chosen), pairs, tokenizer, batch=plan.batch,
@@ -218,15 +222,30 @@ def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
 
 def real_tokens(plan: Plan, tokenizer: Tokenizer, every: int) -> float:
     """The number of real tokens in the training text of a plan for the Small World, [CLS] and [SEP] included, estimated
-    from one update in ``every``. Each position counts once, even if one of MPNet's masks has the same position."""
+    from one update in ``every``. Each position counts once, even if one of MPNet's masks has the same position. For an
+    encoder–decoder, the tokens of the source and of the decoder's input count."""
     batches, pad, count = world_batches(plan, tokenizer), tokenizer.vocab.need("pad"), 0
     sampled_updates = range(0, plan.steps, every)
     for update in sampled_updates:
         for step in range(plan.accumulate):
             batch = batches(update * plan.accumulate + step)
+            if isinstance(batch, PairBatch):
+                count += sum(int((side.tokens != pad).sum()) for side in (batch.source, batch.target))
+                continue
             positions = batch.position_ids[:, 0].expand(batch.size).masked_fill(batch.tokens == pad, -1)
             count += int((positions.amax(1) + 1).sum())
     return count * plan.steps / len(sampled_updates)
+
+
+def fitting(objective: Callable[..., AnyExample], time: int) -> Callable[..., AnyExample]:
+    """The objective, with its random choices drawn again until the source of a pair has at most ``time`` tokens. BART's
+    empty spans, each a [MASK] more, can make a source longer than the text."""
+    def made(tokens: Any, **given: Any) -> AnyExample:
+        example = objective(tokens, **given)
+        while isinstance(example, PairExample) and len(example.source.tokens) > time:
+            example = objective(tokens, **given)
+        return example
+    return made
 
 
 def world_texts(objective: Callable[..., Any], pairs: Callable[..., Any] | None, tokenizer: Tokenizer, *, batch: int,

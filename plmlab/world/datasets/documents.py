@@ -16,17 +16,19 @@ MOST = 4
 """Maximum number of grammar sentences in a document."""
 
 
-def documents(world: World, split: str, rng: Random, longest: int) -> Iterator[list[Sentence]]:
+def documents(world: World, split: str, rng: Random, longest: int, articles: float = 0.5,
+              ) -> Iterator[list[Sentence]]:
     """Endless iterator over documents of at most ``longest`` words in each language, but at least one sentence.
 
-    With equal probability, a document is a run of consecutive sentences of an article, from a random sentence on, or
-    1 to `MOST` independent sentences of the grammar, because the articles only state facts.
+    With probability ``articles``, a document is a run of consecutive sentences of an article, from a random sentence
+    on; otherwise 1 to `MOST` independent sentences of the grammar, because the articles only state facts. The split
+    "test" has the articles of the training text: only ``articles=0`` makes its documents held-out data.
     """
-    articles = list(world.paired(split))
+    pages = list(world.paired(split))
     stream = world.sentences(split, seed=randint(rng, 2**31))
     while True:
-        if rng.random() < 0.5:
-            article = articles[randint(rng, len(articles))]
+        if rng.random() < articles:
+            article = pages[randint(rng, len(pages))]
             sentences = article.sentences[randint(rng, len(article.sentences)):]
         else:
             sentences = tuple(islice(stream, 1 + randint(rng, MOST)))
@@ -43,11 +45,11 @@ def _words(sentence: Sentence) -> int:
 
 
 def document_batches(world: World, split: str, tokenizer: Tokenizer, objective: Any, batch: int, seed: int, *,
-                     longest: int, bilingual: bool = False) -> ExampleBatches:
+                     longest: int, bilingual: bool = False, articles: float = 0.5) -> ExampleBatches:
     """Batches of ``batch`` newly sampled `documents`, each turned into an Example by ``objective``; ``bilingual``:
     each document is in Chinese with probability ½, and in only one language."""
     def draw(rng: Random) -> list[Any]:
-        chosen = islice(documents(world, split, rng, longest), batch)
+        chosen = islice(documents(world, split, rng, longest, articles), batch)
         texts = [(chinese_document_text if bilingual and rng.random() < 0.5 else document_text)(sentences, tokenizer)
                  for sentences in chosen]
         return [objective(text, vocab=tokenizer.vocab, rng=rng) for text in texts]
