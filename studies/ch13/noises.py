@@ -48,7 +48,7 @@ from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 LAYERS, WIDTH, HEADS, TIME, LONGEST = 2, 96, 4, 200, 64
 """Layers per side, width, heads, positions, and maximum number of words of a document."""
-NOISES: dict[str, dict[str, float]] = {
+NOISES: dict[str, dict[str, Any]] = {
     "token masking": {"masking": 0.3, "infilling": 0, "permutation": 0},
     "text infilling": {"masking": 0, "infilling": 0.3, "permutation": 0},
     "sentence permutation": {"masking": 0, "infilling": 0, "permutation": 1}}
@@ -63,9 +63,9 @@ HELD_OUT = 32
 """Batches of test documents by which the learning rates of pretraining are chosen."""
 
 
-def batches(arm: str, split: str, seed: int | str) -> Any:
+def batches(arm: str, split: str, seed: int) -> Any:
     """Batches of documents under the objective of a variant."""
-    objective = partial(mask_mixture, rate=0.3) if arm == UNILM else partial(denoising, **NOISES[arm])
+    objective: Any = partial(mask_mixture, rate=0.3) if arm == UNILM else partial(denoising, **NOISES[arm])
     return document_batches(world.full(), split, bilingual_tokenizer(), objective, BATCH, seed, longest=LONGEST,
                             bilingual=True)
 
@@ -89,7 +89,8 @@ def train(model: nn.Module, arm: str, *, updates: int, lr: float, seed: int, **o
 @torch.no_grad()
 def held_out_loss(run: Run) -> float:
     """The mean loss per target of the variant's own objective on held-out documents."""
-    draw = batches(*run.arm, "test", 77)
+    [arm] = run.arm
+    draw = batches(arm, "test", 77)
     return fmean(float(run.model.loss(draw(i))) for i in range(HELD_OUT))
 
 

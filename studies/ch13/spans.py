@@ -56,7 +56,7 @@ def text(rng: Random, split: str) -> list[int]:
     return tokens[:LENGTH]
 
 
-def batches(variant: str, split: str, seed: int | str) -> ExampleBatches:
+def batches(variant: str, split: str, seed: int) -> ExampleBatches:
     """Batches of texts under a variant of span corruption."""
     rate, mean = VARIANTS[variant]
     vocab = bilingual_tokenizer().vocab

@@ -1,16 +1,18 @@
 """T5 with a different sentinel for each dropped span, and with the same sentinel for all."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from random import Random
 from statistics import fmean
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from plmlab import world
 from plmlab.decode import ConditionedDecoder, greedy
-from plmlab.example import IGNORE, PairExample
+from plmlab.example import IGNORE, PairBatch, PairExample
 from plmlab.models.t5 import T5, T5Config, span_corruption_anywhere
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -32,7 +34,7 @@ def alike(tokens: list[int], *, vocab: Vocabulary, rng: Random) -> PairExample:
                    target=replace(target, tokens=first(target.tokens), targets=first(target.targets)))
 
 
-OBJECTIVES = {"different": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "all the same": alike}
+OBJECTIVES: dict[str, Callable[..., PairExample]] = {"different": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "all the same": alike}
 """Sentinels → objective."""
 
 
@@ -43,7 +45,7 @@ def exactly_restored(tokenizer: Tokenizer, sentinels: str, updates: int) -> floa
     model, vocab = T5(T5Config.tiny(len(tokenizer))), tokenizer.vocab
     texts = partial(sentence_batches, world.small(), "train", tokenizer, OBJECTIVES[sentinels])
     fit(model, texts(BATCH, 0), steps=updates, lr=3e-3, warmup=50, show=False)
-    batch = texts(TEST, 99)(0)
+    batch = cast(PairBatch, texts(TEST, 99)(0))
     start = torch.full((TEST, 1), vocab.need("start"))
     written = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST)
     return fmean(text.tokens == tuple(token for token in row if token != IGNORE)

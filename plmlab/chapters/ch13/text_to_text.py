@@ -1,5 +1,5 @@
 """Four tasks, each as text to text: the source and the target are texts, and the model is trained and used in the same
-way for all (Raffel et al. 2020, §2.4; Lewis et al. 2020, §4.1).
+way for all (Raffel et al. 2020, §2.4). BART's paper has classifiers for reading tasks (Lewis et al. 2020, §4.2).
 
 Reading: acceptability ("yes" or "no") and extractive QA (question, [SEP], text → answer). Writing: summarization of an
 article and translation into Chinese. Each has 1,024 labelled rows.
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from random import Random
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import nn
@@ -88,7 +88,7 @@ class Mode(NamedTuple):
 
 def encoder_decoder(model: nn.Module) -> Mode:
     """The mode of an encoder–decoder: the decoder predicts every next token."""
-    vocab, pair = bilingual_tokenizer().vocab, architecture_of(model).example
+    vocab, pair = bilingual_tokenizer().vocab, cast(Any, architecture_of(model).example)
 
     def decoder(model: Any, sources: Sequence[Sequence[int]]) -> ConditionedDecoder:
         return ConditionedDecoder(model, PairBatch.of([pair(source, (), vocab) for source in sources],
