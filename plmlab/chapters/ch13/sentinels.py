@@ -34,7 +34,8 @@ def alike(tokens: list[int], *, vocab: Vocabulary, rng: Random) -> PairExample:
                    target=replace(target, tokens=first(target.tokens), targets=first(target.targets)))
 
 
-OBJECTIVES: dict[str, Callable[..., PairExample]] = {"different": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "all the same": alike}
+OBJECTIVES: dict[str, Callable[..., PairExample]] = {
+    "different": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "all the same": alike}
 """Sentinels → objective."""
 
 
