@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from random import Random
 
 import pytest
 from toy_size import changed
 
-from plmlab import world
+from plmlab import transfer, world
 from plmlab.world.datasets import generation_tasks as rows
+from plmlab.world.datasets.documents import documents
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 UNKNOWN = bilingual_tokenizer().vocab.unk
@@ -64,3 +66,14 @@ def test_scores_by_hand() -> None:
     scores = rows.scores_of([(40, 41, 42), (43, 44, 45, 47)], two)
     assert scores["exact"] == 0.5 and 0 < scores["bleu"] < 100
     assert scores["rouge-l"] == pytest.approx(100 * (1 + 0.75) / 2)
+
+
+def test_no_document_of_the_training_text_contains_a_test_sentence() -> None:
+    """Of translation and of acceptability. Articles have no test split, so that documents of "test" repeat them."""
+    full, rng = world.full(), Random("0:0")
+    texts = list(islice(documents(full, "train", rng, 64), 3000))
+    read = {one.words for text in texts for one in text}
+    test_set = {tuple(bilingual_tokenizer().tokens(source)) for source, _ in rows.translation().test_set}
+    acceptable = {tuple(row.words) for row in transfer.test_set("acceptability")}
+    assert len(read) > 2000 and not read & test_set and not read & acceptable
+    assert all(sum(len(one.words) for one in text) <= 64 or len(text) == 1 for text in texts)

@@ -2,23 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
-from random import Random
 from typing import Any
 
 import pytest
 import torch
-from toy_size import changed
 
-from plmlab import transfer, world
 from plmlab.batches import bucketed
 from plmlab.chapters.ch13 import text_to_text
 from plmlab.example import IGNORE
 from plmlab.recipes import Parts, seed_summary
 from plmlab.world.datasets import generation_tasks
-from plmlab.world.datasets.documents import documents
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from studies.ch13 import noises, spans, tuning
 
@@ -28,38 +23,26 @@ MASKING, INFILLING, PERMUTATION = noises.NOISES
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def as_many_pairs_as_are_used() -> Iterator[None]:
-    with changed((generation_tasks, "PAIRS", text_to_text.LABELS), forget=[generation_tasks.translation]):
-        yield
-
-
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """One layer of 16; two updates of pretraining, one of fine-tuning, and tasks of a few short rows."""
-    size = {"LAYERS": 1, "WIDTH": 16, "HEADS": 2, "BATCH": 2, "HELD_OUT": 1, "UPDATES": 2, "TUNED": 1,
-            "TUNED_PILOT": 1, "WARMUP": 1}
+    size = dict.fromkeys(("LAYERS", "HELD_OUT", "TUNED", "TUNED_PILOT", "WARMUP"), 1) | {
+        "WIDTH": 16, "HEADS": 2, "BATCH": 2, "UPDATES": 2}
     module: Any
+    value: Any
     for module in (noises, spans):
         for name, value in size.items():
             monkeypatch.setattr(module, name, value)
-        monkeypatch.setattr(module, "STUDY", replace(module.STUDY, updates=(2,), pilot_updates=1, nothing=-math.inf,
-                                                     development=best_at_3e_3, seeds=(0,)))
-    for module in (noises, tuning):
-        monkeypatch.setattr(module, "SEEDS", (0,))
-    monkeypatch.setattr(noises, "ACCUMULATE", 1)
-    monkeypatch.setattr(spans, "TIMED", 1)
-    monkeypatch.setattr(text_to_text, "BATCH", 2)
-    monkeypatch.setattr(text_to_text, "LONGEST", 3)
+        monkeypatch.setattr(module, "STUDY", replace(module.STUDY, updates=(2,), pilot_updates=1, nothing=-math.inf, seeds=(0,),
+                                                     development=lambda run: -abs(run.lr - 3e-3)))
+    for module, name, value in ((noises, "SEEDS", (0,)), (tuning, "SEEDS", (0,)), (noises, "ACCUMULATE", 1),
+                                (spans, "TIMED", 1), (text_to_text, "BATCH", 2), (text_to_text, "LONGEST", 3)):
+        monkeypatch.setattr(module, name, value)
     rows = tuple(((40 + i, 41 + i), (60 + i, 61 + i)) for i in range(4))
     few = generation_tasks.GenerationTask(rows, rows[:2], rows[2:])
     for task, (_, measure) in text_to_text.TASKS.items():
         monkeypatch.setitem(text_to_text.TASKS, task, text_to_text.Task(lambda: few, measure))
     spans.held_out.cache_clear()
-
-
-def best_at_3e_3(run: Any) -> float:
-    return -abs(run.lr - 3e-3)
 
 
 def originals(batch: Any) -> list[list[int]]:
@@ -94,30 +77,6 @@ def test_noises_differ_in_the_source_only() -> None:
                 kept, masks = Counter(token for token in source if token != mask), source.count(mask)
                 assert kept <= Counter(text) and kept.total() == len(text) - math.ceil(0.3 * len(text))
                 assert arm == INFILLING or masks == math.ceil(0.3 * len(text))
-
-
-def test_documents_are_of_both_languages_and_fit() -> None:
-    texts = [text for step in range(4) for text in originals(noises.batches(MASKING, "train", 0)(step))]
-    chinese = [any("\u4e00" <= word[0] <= "\u9fff" for word in bilingual_tokenizer().tokens(text)) for text in texts]
-    assert 0.25 < sum(chinese) / len(texts) < 0.75
-    assert max(map(len, texts)) <= noises.LONGEST and noises.LONGEST + 3 <= noises.TIME
-
-
-def test_no_pretraining_document_contains_a_test_sentence() -> None:
-    """Of translation and of acceptability. Articles have no test split: held-out documents repeat them."""
-    full = world.full()
-    read = {one.words for text in islice(documents(full, "train", Random("0:0"), noises.LONGEST), 3000) for one in text}
-    test_set = {tuple(bilingual_tokenizer().tokens(source)) for source, _ in text_to_text.translation().test_set}
-    acceptable = {tuple(row.words) for row in transfer.test_set("acceptability")}
-    assert len(read) > 2000 and not read & test_set and not read & acceptable
-
-
-def test_an_encoder_decoder_and_unilm_have_as_many_layers() -> None:
-    bart: Any = noises.build(MASKING, 0)
-    one: Any = noises.build(noises.UNILM, 0)
-    assert len(bart.encoder.layers) + len(bart.decoder.layers) == len(one.encoder.layers) == 2 * noises.LAYERS
-    again = noises.build(noises.SCRATCH, 0)
-    assert all(torch.equal(a, b) for a, b in zip(bart.parameters(), again.parameters(), strict=True))
 
 
 def told(*scores: float) -> dict[str, Any]:
@@ -156,11 +115,9 @@ def test_the_verdict_on_spans() -> None:
         assert spans_verdict(**{"15 %, 10": scores}) == "not supported"
 
 
-def test_longer_spans_make_shorter_targets_and_higher_rates_longer_ones() -> None:
-    of = {variant: spans.lengths(variant) for variant in spans.VARIANTS}
-    assert of["15 %, 1"]["target"] > of["15 %, 3"]["target"] > of["15 %, 10"]["target"]
-    assert of["15 %, 3"]["target"] < of["25 %, 3"]["target"] < of["50 %, 3"]["target"]
-    assert of["50 %, 3"]["source"] < of["25 %, 3"]["source"] < of["15 %, 3"]["source"] < of["15 %, 1"]["source"]
+def test_longer_spans_make_shorter_targets() -> None:
+    assert [spans.lengths(variant)["target"] for variant in ("15 %, 1", "15 %, 3", "15 %, 10")] == sorted(
+        (spans.lengths(variant)["target"] for variant in spans.VARIANTS if variant.startswith("15")), reverse=True)
 
 
 def test_source_and_target_together_are_the_text_which_is_the_same_for_all_variants() -> None:
@@ -196,7 +153,7 @@ def test_the_study_of_noises_records_every_variant(parts: Parts, monkeypatch: py
     assert {*found["means"]} == {"reading", "writing"} and [*found["means"]["writing"]] == [*noises.VARIANTS]
     assert (found["updates"], found["tuned"], len(found["verdicts"])) == (2, 1, 2)
     assert all(pilot(str(parts.folder), arm, "translation", 1e-3, 9) is not None
-               for arm in (PERMUTATION, noises.UNILM, noises.SCRATCH))
+               for arm in (noises.UNILM, noises.SCRATCH))
 
 
 @pytest.mark.filterwarnings("ignore:no generated text has four words")
@@ -213,16 +170,3 @@ def test_the_study_of_spans_records_every_variant(parts: Parts, monkeypatch: pyt
     assert found["verdict"] in ("supported", "not supported")
     assert all(pilot(str(parts.folder), variant, "translation", 1e-3, 9) is not None
                for variant in (spans.BASELINE, spans.SCRATCH))
-
-
-def test_means_are_those_of_a_groups_tasks_for_each_seed(parts: Parts) -> None:
-    rates = {"a": 3e-4, "b": 1e-2}
-    found = tuning.fine_tuned(parts, lambda folder, variant, task, lr, seed: -abs(lr - rates[task]), made_up, ["x"],
-                              {"both": ("a", "b"), "first": ("a",)})
-    assert found["means"]["both"]["x"]["values"] == pytest.approx([0.2, 0.3, 0.4])
-    assert found["means"]["first"]["x"]["values"] == pytest.approx([0.1, 0.2, 0.3])
-    assert {task: of["x"]["lr"] for task, of in found["tasks"].items()} == rates
-
-
-def made_up(folder: str, variant: str, task: str, lr: float, seed: int) -> float:
-    return {"a": 0.1, "b": 0.3}[task] + seed / 10

@@ -1,7 +1,6 @@
 """The four tasks as text to text: rows, measures, fine-tuning and generation."""
 
 from collections.abc import Iterator, Sequence
-from random import Random
 from typing import Any
 
 import pytest
@@ -10,17 +9,8 @@ from toy_size import changed
 
 from plmlab import transfer
 from plmlab.chapters.ch13 import text_to_text
-from plmlab.chapters.ch13.text_to_text import (
-    TASKS,
-    Mode,
-    Task,
-    encoder_decoder,
-    exact_match,
-    fine_tune,
-    generated,
-    unilm,
-)
-from plmlab.example import IGNORE, PairBatch, PairExample
+from plmlab.chapters.ch13.text_to_text import TASKS, Mode, exact_match, fine_tune, generated
+from plmlab.example import PairBatch
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.registry import architecture_of
 from plmlab.models.t5 import T5, T5Config
@@ -47,38 +37,33 @@ def as_many_as_are_used() -> Iterator[None]:
 @pytest.fixture
 def toy_task(monkeypatch: pytest.MonkeyPatch) -> None:
     """A task named "toy" of five rows, which are its training, development and test rows."""
-    monkeypatch.setitem(TASKS, "toy", Task(lambda: generation_tasks.GenerationTask(TOY, TOY, TOY), exact_match))
+    rows = generation_tasks.GenerationTask(TOY, TOY, TOY)
+    monkeypatch.setitem(TASKS, "toy", text_to_text.Task(lambda: rows, exact_match))
 
 
 def new(name: str) -> tuple[Any, Mode]:
     """A small model with random weights, and its mode."""
     torch.manual_seed(1)
     if name == "UniLM":
-        return UniLMPretraining(UniLMConfig(**SIZE, time=60, attention_dropout=0.0)).eval(), unilm()
+        return UniLMPretraining(UniLMConfig(**SIZE, time=60, attention_dropout=0.0)).eval(), text_to_text.unilm()
     model = T5(T5Config(**SIZE)) if name == "T5" else BART(BARTConfig(**SIZE, time=60))
-    return model.eval(), encoder_decoder(model)
+    return model.eval(), text_to_text.encoder_decoder(model)
 
 
 def one_pair(model: Any, source: Sequence[int], target: Sequence[int]) -> PairBatch:
     """A source and a target, or the beginning of one, in the format of the model."""
-    example = architecture_of(model).example(source, target, VOCAB)
-    assert isinstance(example, PairExample)
+    example: Any = architecture_of(model).example(source, target, VOCAB)
     return PairBatch.of([example], pad=0)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_rows_have_only_known_tokens_and_fit_into_what_is_generated(task: str) -> None:
+def test_rows_are_apart_have_known_tokens_and_fit_into_what_is_generated(task: str) -> None:
     rows = TASKS[task].rows()
+    sources = [{source for source, _ in some} for some in (rows.train, rows.development, rows.test_set)]
+    assert sum(map(len, sources)) == len(set().union(*sources)), "no test source is a training or development source"
     for source, target in (*rows.train[:text_to_text.LABELS], *rows.development, *rows.test_set):
         assert VOCAB.unk not in (*source, *target) and 0 < len(target) < text_to_text.LONGEST
         assert len(source) + len(target) + 3 <= 200, "positions of the networks of the studies"
-
-
-@pytest.mark.parametrize("task", ["acceptability", "extractive QA", "translation"])
-def test_no_test_source_is_a_training_or_development_source(task: str) -> None:
-    rows = TASKS[task].rows()
-    train, development, test_set = ({source for source, _ in some} for some in rows[:3])
-    assert not test_set & train and not test_set & development and not train & development
 
 
 def test_answers_occur_in_the_texts_after_the_questions() -> None:
@@ -104,35 +89,16 @@ def test_targets_have_score_1_and_empty_texts_0(task: str) -> None:
     assert TASKS[task].measure([() for _ in some], some) == 0
 
 
-def test_exact_match_by_hand() -> None:
-    assert exact_match([(60,), (60, 61), (62, 61)], [((1,), (60,)), ((2,), (60,)), ((3,), (61, 62))]) == 1 / 3
-
-
 @pytest.mark.usefixtures("toy_task")
 @pytest.mark.parametrize("name", ["BART", "T5", "UniLM"])
 def test_every_mode_trains_and_generates(name: str) -> None:
     model, mode = new(name)
     before = {key: weight.clone() for key, weight in model.state_dict().items()}
-    history = fine_tune(model, mode, "toy", updates=2, lr=1e-2, seed=0, show=False)
-    assert len(history.losses) == 2 and any(not torch.equal(before[key], weight)
-                                            for key, weight in model.state_dict().items())
+    fine_tune(model, mode, "toy", updates=2, lr=1e-2, seed=0, show=False)
+    assert any(not torch.equal(before[key], weight) for key, weight in model.state_dict().items())
     texts = generated(model, mode, [source for source, _ in TOY])
     assert len(texts) == len(TOY) and not {*VOCAB.special} & {token for text in texts for token in text}
     assert all(len(text) <= text_to_text.LONGEST for text in texts)
-
-
-@pytest.mark.parametrize("name", ["BART", "T5"])
-def test_training_examples_are_sources_with_all_next_tokens_of_their_targets(name: str) -> None:
-    example = new(name)[1].example((40, 41), (60, 61), rng=Random(0))
-    assert [token for token in example.source.tokens.tolist() if token not in VOCAB.special] == [40, 41]
-    assert example.target.targets.tolist()[-3:] == [60, 61, VOCAB.end]
-    assert example.target.tokens.tolist()[-2:] == [60, 61]
-
-
-def test_unilm_is_trained_on_masked_tokens_of_the_target_only() -> None:
-    example = new("UniLM")[1].example((40, 41), (60, 61, 62), rng=Random(0))
-    predicted = (example.targets != IGNORE).nonzero()[:, 0].tolist()
-    assert len(predicted) == round(0.7 * 4) and min(predicted) >= 4, "after [CLS] 40 41 [SEP]"
 
 
 @pytest.mark.parametrize("name", ["BART", "T5"])
@@ -165,8 +131,8 @@ def test_no_logit_depends_on_later_target_tokens(name: str) -> None:
 
 
 @pytest.mark.usefixtures("toy_task")
-@pytest.mark.parametrize(("name", "updates", "lr"), [("BART", 250, 5e-3), ("T5", 100, 2e-2), ("UniLM", 150, 1e-2)])
-def test_a_model_can_memorize_five_rows(name: str, updates: int, lr: float,
+@pytest.mark.parametrize(("name", "updates", "lr"), [("T5", 100, 2e-2), ("UniLM", 150, 1e-2)])
+def test_a_model_that_memorizes_five_rows_has_score_1(name: str, updates: int, lr: float,
                                                       monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_to_text, "BATCH", 16)
     monkeypatch.setattr(text_to_text, "LONGEST", 5)
