@@ -33,8 +33,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (noises, spans):
         for name, value in size.items():
             monkeypatch.setattr(module, name, value)
-        monkeypatch.setattr(module, "STUDY", replace(module.STUDY, updates=(2,), pilot_updates=1, nothing=-math.inf, seeds=(0,),
-                                                     development=lambda run: -abs(run.lr - 3e-3)))
+        monkeypatch.setattr(module, "STUDY", replace(module.STUDY, updates=(2,), pilot_updates=1, nothing=-math.inf,
+                                                     seeds=(0,), development=lambda run: -abs(run.lr - 3e-3)))
     for module, name, value in ((noises, "SEEDS", (0,)), (tuning, "SEEDS", (0,)), (noises, "ACCUMULATE", 1),
                                 (spans, "TIMED", 1), (text_to_text, "BATCH", 2), (text_to_text, "LONGEST", 3)):
         monkeypatch.setattr(module, name, value)
@@ -115,11 +115,6 @@ def test_the_verdict_on_spans() -> None:
         assert spans_verdict(**{"15 %, 10": scores}) == "not supported"
 
 
-def test_longer_spans_make_shorter_targets() -> None:
-    assert [spans.lengths(variant)["target"] for variant in ("15 %, 1", "15 %, 3", "15 %, 10")] == sorted(
-        (spans.lengths(variant)["target"] for variant in spans.VARIANTS if variant.startswith("15")), reverse=True)
-
-
 def test_source_and_target_together_are_the_text_which_is_the_same_for_all_variants() -> None:
     tokens = {"15 %, 3": 10, "25 %, 3": 16, "50 %, 3": 32, "15 %, 1": 10, "15 %, 10": 10}
     texts = []
@@ -129,6 +124,7 @@ def test_source_and_target_together_are_the_text_which_is_the_same_for_all_varia
                          for part in (batch.source.tokens, batch.target.targets.clamp(min=0)))
         assert {len(row) for row in dropped} == {tokens[variant]}
         assert {len(row) for row in kept} == {spans.LENGTH - tokens[variant]}
+        assert spans.lengths(variant)["target"] > tokens[variant], "sentinels and [END] count"
         texts.append([sorted(one + other) for one, other in zip(kept, dropped, strict=True)])
     assert all(some == texts[0] for some in texts)
 
@@ -160,7 +156,6 @@ def test_the_study_of_noises_records_every_variant(parts: Parts, monkeypatch: py
 @pytest.mark.usefixtures("toy")
 def test_the_study_of_spans_records_every_variant(parts: Parts, monkeypatch: pytest.MonkeyPatch,
                                                   best_at: Callable[[float], Callable[..., float]]) -> None:
-    pilot = spans.lr_score
     monkeypatch.setattr(spans, "lr_score", best_at(1e-3))
     found = spans.measure(parts)
     assert [*found["pretraining"]] == [*found["lengths"]] == [*found["seconds"]] == [*spans.VARIANTS]
@@ -168,5 +163,3 @@ def test_the_study_of_spans_records_every_variant(parts: Parts, monkeypatch: pyt
     assert [*found["tasks"]] == ["extractive QA", "translation"] and all(x > 0 for x in found["seconds"].values())
     assert [*found["means"]["both"]] == [*spans.VARIANTS, spans.SCRATCH]
     assert found["verdict"] in ("supported", "not supported")
-    assert all(pilot(str(parts.folder), variant, "translation", 1e-3, 9) is not None
-               for variant in (spans.BASELINE, spans.SCRATCH))

@@ -78,7 +78,6 @@ def test_acceptability_is_generated_as_yes_or_no() -> None:
     rows = text_to_text.acceptability()
     words = [tuple(bilingual_tokenizer().tokens(target)) for _, target in rows.test_set]
     assert words == [("yes",) if row.right else ("no",) for row in transfer.test_set("acceptability")]
-    assert 0.4 < words.count(("yes",)) / len(words) < 0.6, "one answer for all rows is about as good as chance"
 
 
 @pytest.mark.filterwarnings("ignore:no generated text has four words")
@@ -93,9 +92,9 @@ def test_targets_have_score_1_and_empty_texts_0(task: str) -> None:
 @pytest.mark.parametrize("name", ["BART", "T5", "UniLM"])
 def test_every_mode_trains_and_generates(name: str) -> None:
     model, mode = new(name)
-    before = {key: weight.clone() for key, weight in model.state_dict().items()}
+    before = [weight.clone() for weight in model.parameters()]
     fine_tune(model, mode, "toy", updates=2, lr=1e-2, seed=0, show=False)
-    assert any(not torch.equal(before[key], weight) for key, weight in model.state_dict().items())
+    assert not all(map(torch.equal, before, model.parameters()))
     texts = generated(model, mode, [source for source, _ in TOY])
     assert len(texts) == len(TOY) and not {*VOCAB.special} & {token for text in texts for token in text}
     assert all(len(text) <= text_to_text.LONGEST for text in texts)
