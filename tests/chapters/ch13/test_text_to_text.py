@@ -52,8 +52,7 @@ def new(name: str) -> tuple[Any, Mode]:
 
 def one_pair(model: Any, source: Sequence[int], target: Sequence[int]) -> PairBatch:
     """A source and a target, or the beginning of one, in the format of the model."""
-    example: Any = architecture_of(model).example(source, target, VOCAB)
-    return PairBatch.of([example], pad=0)
+    return PairBatch.of([architecture_of(model).example(source, target, VOCAB)], pad=0)  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("task", TASKS)
