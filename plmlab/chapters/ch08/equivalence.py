@@ -4,13 +4,14 @@ Each function takes the notebook's own function or class; most return name → w
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 import torch
 from torch import nn
 
+from plmlab.checks import Checks, report
 from plmlab.draws import randint
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import to_hf
@@ -21,18 +22,12 @@ from plmlab.text import Tokenizer, paragraphs
 from plmlab.transfer import batch_of, extractive_qa_example, test_set
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
+__all__ = ["changed_positions", "masking", "pretraining", "report", "task_heads", "wordpiece_splits"]
+
 TEXTS, LENGTH = 300, 126
 SHAPE = (60, 32, 3, 32, 4)
 """Vocabulary size, maximum length, layers, width and heads of the models that are compared."""
 QUESTIONS = 20
-
-Checks = dict[str, bool]
-
-
-def report(checks: Mapping[str, bool]) -> None:
-    """Print each comparison and its result. Raises AssertionError if the two sides of any of them differ."""
-    print("\n".join(f"equal to {name}: {'yes' if equal else 'NO'}" for name, equal in checks.items()))
-    assert all(checks.values()), "the results differ"
 
 
 def masking(mask_tokens: Callable[[Sequence[int], Random], tuple[list[int], list[int]]],
@@ -52,7 +47,7 @@ def masking(mask_tokens: Callable[[Sequence[int], Random], tuple[list[int], list
         cases.update("replaced by [MASK]" if token == vocab.mask else "unchanged" if token == target
                      else "replaced by a random token"
                      for token, target in zip(corrupted, targets, strict=True) if target != IGNORE)
-    return {f"plmlab's masked on {TEXTS} texts": equal}, {
+    return {f"equal to plmlab's masked on {TEXTS} texts": equal}, {
         case: cases[case] / positions for case in ("replaced by [MASK]", "replaced by a random token", "unchanged")}
 
 
@@ -90,7 +85,7 @@ def pretraining(mini_pretraining: Callable[..., nn.Module]) -> Checks:
     real = batch.padding_mask
     logits, follows = mini(batch.tokens, batch.segments, batch.visible)
     hidden, theirs = reference.encoder(batch), to_hf(reference)(batch.tokens, real.long(), batch.segments)
-    return {f"{name}, {what} logits": torch.allclose(ours, other, atol=1e-4) for name, tokens, nsp in (
+    return {f"equal to {name}, {what} logits": torch.allclose(ours, other, atol=1e-4) for name, tokens, nsp in (
         ("plmlab's BERTPretraining", reference.token_logits(hidden), reference.next_sentence_logits(hidden)),
         ("transformers' BertForPreTraining", theirs.prediction_logits, theirs.seq_relationship_logits))
         for what, ours, other in (("token", logits[real], tokens[real]), ("NSP", follows, nsp))}
@@ -118,12 +113,12 @@ def task_heads(bert: BERT, classify: Callable[..., Any], tag: Callable[..., Any]
     classifier, tagger = (kind.from_pretrained(bert, labels=2) for kind in (SentenceClassifier, TokenClassifier))
     reader = SpanClassifier.from_pretrained(bert, labels=2)
     h = bert(batch)
-    return {
-        "plmlab's SentenceClassifier": torch.allclose(classify(h, bert.pooler, classifier.output), classifier(batch),
-                                                      atol=1e-5),
-        "plmlab's TokenClassifier": torch.allclose(tag(h, tagger.output), tagger(batch), atol=1e-5),
-        "plmlab's SpanClassifier": torch.equal(best_spans(h, reader.output, batch.segments == 1), reader.best(batch)),
+    checks = {
+        "SentenceClassifier": torch.allclose(classify(h, bert.pooler, classifier.output), classifier(batch), atol=1e-5),
+        "TokenClassifier": torch.allclose(tag(h, tagger.output), tagger(batch), atol=1e-5),
+        "SpanClassifier": torch.equal(best_spans(h, reader.output, batch.segments == 1), reader.best(batch)),
     }
+    return {f"equal to plmlab's {name}": equal for name, equal in checks.items()}
 
 
 def wordpiece_splits(wordpiece: Callable[[str, set[str]], list[str]], tokenizer: Tokenizer) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from plmlab.chapters.ch08 import equivalence
+from plmlab.checks import Checks
 from plmlab.course import notebooks
 from plmlab.hf import minilm
 from plmlab.models.bert import BERT, BERTConfig
@@ -38,11 +39,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def all_equal(compare: Callable[[dict[str, Any]], equivalence.Checks], *changes: str) -> bool:
+def all_equal(compare: Callable[[dict[str, Any]], Checks], *changes: str) -> bool:
     return all(compare(written(*changes)).values())
 
 
-def masking(names: dict[str, Any]) -> equivalence.Checks:
+def masking(names: dict[str, Any]) -> Checks:
     return equivalence.masking(names["mask_tokens"])[0]
 
 
@@ -61,7 +62,7 @@ def test_another_masking_is_refused(changes: tuple[str, str]) -> None:
     assert not all_equal(masking, *changes)
 
 
-def pretraining(names: dict[str, Any]) -> equivalence.Checks:
+def pretraining(names: dict[str, Any]) -> Checks:
     return equivalence.pretraining(names["MiniPretraining"])
 
 
@@ -112,10 +113,3 @@ def test_task_heads_are_those_of_plmlab_and_others_are_refused(changes: tuple[st
 def test_wordpiece_splits_as_the_library_and_others_do_not(changes: tuple[str, ...]) -> None:
     same, words = equivalence.wordpiece_splits(written(*changes)["wordpiece"], minilm()[1])
     assert words > 100 and (same == words) == (not changes)
-
-
-def test_a_report_prints_each_comparison_and_refuses_a_difference(capsys: pytest.CaptureFixture[str]) -> None:
-    equivalence.report({"this": True, "that": True})
-    assert capsys.readouterr().out == "equal to this: yes\nequal to that: yes\n"
-    with pytest.raises(AssertionError, match="differ"):
-        equivalence.report({"this": True, "that": False})

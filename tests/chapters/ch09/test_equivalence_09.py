@@ -201,5 +201,3 @@ def test_the_rows_of_the_picture() -> None:
         "[CLS] Nora H ##ar ##t open ##ed the Blue Station Café in Ostrava . [SEP]",
         "original or replaced, at all 15 positions; replaced: ##ar")
     assert rows["SpanBERT"][2] == "the Blue Station; again from the outputs at ##ed and Café"
-    with pytest.raises(AssertionError, match="a check failed"):
-        equivalence.report({"right": True, "wrong": False})
