@@ -137,7 +137,7 @@ def infilling(tokens: Sequence[int], vocab: Vocabulary, rng: Random, *, shortest
 WRONG_NOISES: dict[str, dict[str, Any]] = {
     "GLM's lengths": {"shortest": 1}, "adjacent spans merged": {"merged": True}, "budget not cut": {"cut": False},
     "rounded": {"budget": round}, "half of the tokens": {"budget": lambda tokens: ceil(tokens / 2)},
-    "mean 4": {"mean": 4}, "mean 2.5": {"mean": 2.5}, "not in random order": {"shuffled": False}, "no [MASK]": {"lost": True},
+    "mean 4": {"mean": 4}, "mean 2.5": {"mean": 2.5}, "not shuffled": {"shuffled": False}, "no [MASK]": {"lost": True},
 }
 
 
