@@ -1,35 +1,66 @@
-"""Summaries of fine-tuning runs, and the choice of their learning rates, for the studies of chapter 13."""
+"""Fine-tuning of the pretrained variants on tasks as text to text, each at its own learning rate.
 
-from collections.abc import Callable, Mapping, Sequence
+A run starts from the pretraining run with the same seed. The learning rate of each variant and task is chosen by the
+score on development rows, in one run from the first pretraining run, with another seed for fine-tuning.
+"""
+
+from collections.abc import Mapping, Sequence
 from statistics import fmean
+from types import ModuleType
 from typing import Any
 
-from plmlab.recipes import Parts, rates_tried, tune_learning_rates
+from plmlab.chapters.ch13.text_to_text import TASKS, encoder_decoder, fine_tune, score, unilm
+from plmlab.models.unilm import UniLMPretraining
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, tune_learning_rates
 from plmlab.recipes.statistics import seed_summary
+from studies.ch13 import noises, spans
 
+STUDIES: dict[str, ModuleType] = {"noises": noises, "spans": spans}
 SEEDS, PILOTS, RATES = (0, 1, 2), (9,), (3e-4, 1e-3, 3e-3)
-"""Seeds of the runs, seeds of the pilot runs that choose the learning rate of fine-tuning, and its initial grid."""
+UPDATES = 400
+"""Updates of a run, and of a pilot run."""
 
 
-def fine_tuned(parts: Parts, lr_score: Callable[..., float | None], run_score: Callable[..., float],
-               variants: Sequence[str], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Fine-tune every variant on every task, each at its own learning rate.
+def tuned_score(study: str, folder: str, variant: str, task: str, lr: float, seed: int, start: int, rows: str) -> float:
+    """The score on the ``rows`` ("development" or "test_set") of a task after fine-tuning on it, from the pretraining
+    run with the seed ``start``."""
+    module = STUDIES[study]
+    model = (module.build(variant, seed) if variant == module.SCRATCH else
+             module.STUDY.trained(folder, variant, updates=module.UPDATES, seed=start))
+    mode = unilm() if isinstance(model, UniLMPretraining) else encoder_decoder(model)
+    fine_tune(model, mode, task, updates=UPDATES, lr=lr, seed=seed, show=False)
+    return score(model, mode, task, getattr(TASKS[task].rows(), rows))
 
-    ``lr_score`` and ``run_score`` are called with (folder, variant, task, rate, seed); ``groups``: name of a group of
-    tasks → its tasks. Returns ``tasks``: task → variant → ``lr``, ``rates`` and ``score``, with spread; and ``means``:
-    group → variant → the mean score of its tasks, with spread.
+
+@none_if_diverged
+def lr_score(study: str, folder: str, variant: str, task: str, lr: float, seed: int) -> float:
+    """The score of a pilot run on the development rows."""
+    return tuned_score(study, folder, variant, task, lr, seed, SEEDS[0], "development")
+
+
+def run_score(study: str, folder: str, variant: str, task: str, lr: float, seed: int) -> float:
+    """The score of a run on the test rows."""
+    return tuned_score(study, folder, variant, task, lr, seed, seed, "test_set")
+
+
+def fine_tuned(parts: Parts, study: str, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Fine-tune every variant of a study on every task; ``groups``: name of a group → its tasks.
+
+    Returns ``tasks``: task → variant → ``lr``, the ``rates`` tried with their development scores, and ``score``, with
+    spread; and ``means``: group → variant → the mean score of its tasks, with spread.
     """
-    folder, tasks = str(parts.folder), [task for group in groups.values() for task in group]
-    arms = [(folder, variant, task) for variant in variants for task in tasks]
+    folder, variants = str(parts.folder), STUDIES[study].VARIANTS
+    tasks = [task for group in groups.values() for task in group]
+    arms = [(study, folder, variant, task) for variant in variants for task in tasks]
     best = tune_learning_rates(parts, lr_score, PILOTS, dict.fromkeys(arms, RATES))
     runs = parts(run_score, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
 
     def scores(variant: str, task: str) -> dict[int, float]:
-        arm = folder, variant, task
+        arm = study, folder, variant, task
         return {seed: runs[*arm, best[arm][0], seed] for seed in SEEDS}
 
     def record(variant: str, task: str) -> dict[str, Any]:
-        lr, tried = best[folder, variant, task]
+        lr, tried = best[study, folder, variant, task]
         return {"lr": lr, "rates": rates_tried(tried), "score": seed_summary(scores(variant, task))}
 
     return {"tasks": {task: {variant: record(variant, task) for variant in variants} for task in tasks},

@@ -75,7 +75,6 @@ TASKS = {"acceptability": Task(acceptability, exact_match), "extractive QA": Tas
          "summarization": Task(summarization, lambda texts, rows: scores_of(texts, rows)["rouge-l"] / 100),
          "translation": Task(translation, lambda texts, rows: scores_of(texts, rows)["bleu"] / 100)}
 """Task → its rows and measure: exact match, ROUGE-L for summarization, BLEU for translation."""
-READING, WRITING = ("acceptability", "extractive QA"), ("summarization", "translation")
 
 
 class Mode(NamedTuple):

@@ -1,18 +1,18 @@
-"""The checks of chapter 13 accept the notebook's code and refuse wrong versions of it."""
+"""The checks of chapter 13 accept plmlab's code and refuse wrong code: the mistakes of the exercises, and others."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import ceil, log
+from math import ceil
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 import transformers.models.t5.modeling_t5  # noqa: F401 - takes seconds, so before the first test
 from torch import Tensor
 
-from plmlab.chapters.ch13 import equivalence
+from plmlab.chapters.ch13 import equivalence, exercises
+from plmlab.exercises.edits import Edit
 from plmlab.layers.attention import MultiHeadAttention, UnscaledAttention
 from plmlab.models.t5 import T5, T5Decoder, T5Encoder, T5v11
 from plmlab.models.transformer import Transformer
@@ -20,7 +20,8 @@ from plmlab.objectives.denoising import text_infilling
 from plmlab.text.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-Pair = tuple[list[Any], list[Any]]
+EXERCISES = {exercise.number: exercise for exercise in exercises.EXERCISES}
+example, bucket = exercises.span_corruption, exercises.relative_bucket
 
 
 def failed(checks: dict[str, bool]) -> list[int]:
@@ -28,77 +29,48 @@ def failed(checks: dict[str, bool]) -> list[int]:
     return [place for place, holds in enumerate(checks.values()) if not holds]
 
 
-def t5_example(tokens: Sequence[Any], spans: Sequence[Any], sentinels: Sequence[Any],
-               marked: Callable[[Any, list[Any]], list[Any]] = lambda mark, span: [mark, *span],
-               closing: Callable[[bool], bool] = lambda kept: kept) -> Pair:
-    """The notebook's function; ``marked`` arranges a sentinel and its span, ``closing`` decides on a last sentinel."""
-    source, target, last = list[Any](), list[Any](), 0
-    for sentinel, (begin, end) in zip(sentinels, spans, strict=False):
-        source += [*tokens[last:begin], sentinel]
-        target += marked(sentinel, list(tokens[begin:end]))
-        last = end
-    if closing(last < len(tokens)):
-        target.append(sentinels[len(spans)])
-    return [*source, *tokens[last:]], target
+def mistakes(number: str) -> list[Any]:
+    """The wrong solutions of an exercise."""
+    solution, wrong = EXERCISES[number].solution, EXERCISES[number].mistakes
+    return [pytest.param(mistake.of(solution) if isinstance(mistake, Edit) else mistake, id=name[:40])
+            for name, mistake in wrong.items()]
 
 
-WRONG_SPANS: dict[str, Callable[..., Pair]] = {
-    "one sentinel for all": lambda tokens, spans, marks: t5_example(tokens, spans, [marks[0]] * 40),
-    "the whole text as target": lambda tokens, spans, marks: (t5_example(tokens, spans, marks)[0], list(tokens)),
-    "a sentinel after its span": lambda *given: t5_example(*given, marked=lambda mark, span: [*span, mark]),
-    "always a closing sentinel": lambda *given: t5_example(*given, closing=lambda kept: True),
-    "never a closing sentinel": lambda *given: t5_example(*given, closing=lambda kept: False),
-    "none without spans": lambda *given: t5_example(*given, closing=lambda kept: kept and given[1] != []),
-    "sentinels in reverse": lambda tokens, spans, marks: t5_example(
-        tokens, spans, [*marks[:len(spans) + 1][::-1], *marks]),
-    "source and target exchanged": lambda *given: t5_example(*given)[::-1],
-    "a sentinel per token": lambda tokens, spans, marks: t5_example(
-        tokens, [(i, i + 1) for begin, end in spans for i in range(begin, end)], [*marks, *marks]),
-}
+def slots(own: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of the exercise, with the notebook's default."""
+    return lambda tokens, u, v, start="[START]": own(tokens, u, v, start)
 
 
-@pytest.mark.parametrize("name", WRONG_SPANS)
-def test_wrong_sources_and_targets_are_refused(name: str) -> None:
-    assert 0 in failed(equivalence.spans_dropped(WRONG_SPANS[name]))
+def in_two(own: Callable[..., Tensor]) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """The function of the exercise as the notebook's two, for decoder and encoder."""
+    return (lambda back, buckets: own(back, buckets, 128, False)), (lambda back, buckets: own(back, buckets, 128, True))
 
 
-def bucket(back: Tensor, buckets: int = 32, most: int = 128, clamped: bool = True, base: float = 0) -> Tensor:
-    """The notebook's buckets of a decoder, or with a mistake."""
-    near = buckets // 2
-    ratio = torch.log(back.clamp(min=near) / near) / (base or torch.log(torch.tensor(most / near)))
-    far = near + (ratio * (buckets - near)).long()
-    return torch.where(back < near, back.clamp(min=0), far.clamp(max=buckets - 1) if clamped else far)
+@pytest.mark.parametrize("wrong", [
+    *mistakes("13.1"),
+    lambda tokens, spans, marks: example(tokens, spans, [*marks[:len(spans) + 1][::-1], *marks]),  # in reverse
+    lambda *given: example(*given)[::-1],  # source and target exchanged
+    lambda tokens, spans, marks: example(tokens, spans, marks) if spans else (list(tokens), []),  # no closing sentinel
+])
+def test_wrong_sources_and_targets_are_refused(wrong: Callable[..., Any]) -> None:
+    assert 0 in failed(equivalence.spans_dropped(wrong))
 
 
-def encoder_bucket(back: Tensor, buckets: int = 32, **mistake: Any) -> Tensor:
-    """The notebook's buckets of an encoder."""
-    return bucket(back.abs(), buckets // 2, **mistake) + buckets // 2 * (back < 0)
+@pytest.mark.parametrize("wrong", mistakes("13.3"))
+def test_wrong_slots_are_refused(wrong: Callable[..., Any]) -> None:
+    assert failed(equivalence.mass_slots(slots(wrong)))
 
 
-Buckets = Callable[[Tensor, int], Tensor]
-WRONG_BUCKETS: dict[str, tuple[Buckets, Buckets]] = {
-    "not halved": (bucket, lambda back, count: bucket(back.abs(), count) + count // 2 * (back < 0)),
-    "one direction": (bucket, lambda back, count: bucket(back.abs(), count // 2)),
-    "later keys first": (bucket, lambda back, count: encoder_bucket(-back, count)),
-    "> for ≥": (bucket, lambda back, count: bucket(back.abs(), count // 2) + count // 2 * (back <= 0)),
-    "the decoder's": (bucket, bucket),
-    "later keys by distance": (lambda back, count: bucket(back.abs(), count), encoder_bucket),
-    "distances reversed": (lambda back, count: bucket(-back, count), encoder_bucket),
-    "the encoder's": (encoder_bucket, encoder_bucket),
-    **{name: (lambda back, count, kind=kind: bucket(back, count, **kind),
-              lambda back, count, kind=kind: encoder_bucket(back, count, **kind))
-       for name, kind in {"not clamped": {"clamped": False}, "base 2": {"base": log(2)}, "base 128": {"base": log(128)},
-                          "at most 256": {"most": 256}}.items()},
-    "one distance too few with its own": (lambda back, count: torch.where(
-        back == count // 2 - 1, count // 2, bucket(back, count)), encoder_bucket),
-}
-
-
-@pytest.mark.parametrize("name", WRONG_BUCKETS)
-def test_wrong_buckets_are_refused(name: str) -> None:
-    decoder, encoder = WRONG_BUCKETS[name]
-    assert failed(equivalence.buckets(decoder, encoder)) == [
-        i for i, (wrong, right) in enumerate(((decoder, bucket), (encoder, encoder_bucket))) if wrong is not right]
+@pytest.mark.parametrize("wrong", [
+    *mistakes("13.2"),
+    lambda back, buckets, most, both: bucket(back, buckets, 2 * most, both),
+    lambda back, buckets, most, both: bucket(-back, buckets, most, both),
+    lambda back, buckets, most, both: bucket(back, buckets, most, not both),
+    lambda back, buckets, most, both: bucket(back, buckets, most, both) + both * buckets // 2 * (back == 0),  # > for >=
+    lambda back, buckets, most, both: bucket(back, buckets, most, both).clamp(max=buckets - 2),
+])
+def test_wrong_buckets_are_refused(wrong: Callable[..., Tensor]) -> None:
+    assert failed(equivalence.buckets(*in_two(wrong)))
 
 
 @pytest.mark.parametrize(("owner", "name", "wrong", "expected"), [
@@ -146,25 +118,8 @@ def test_wrong_infilling_is_refused(name: str) -> None:
     assert failed(equivalence.infilling(partial(infilling, **WRONG_NOISES[name])))
 
 
-def decoder_input(tokens: list[Any], u: int, v: int, start: Any = "[START]", ids: tuple[int, int] = (-1, 0),
-                  inputs: tuple[int, int] = (-1, 0), targets: tuple[int, int] = (0, 1)) -> tuple[Any, ...]:
-    """The notebook's function; the ranges are relative to u and v."""
-    whole = [start, *tokens, start]
-    return whole[u + inputs[0]:v + inputs[1]], whole[u + targets[0]:v + targets[1]], range(u + ids[0], v + ids[1])
-
-
 def test_right_code_is_accepted() -> None:
-    for checks, count in ((equivalence.spans_dropped(t5_example), 3), (equivalence.t5_parity(), 2),
-                          (equivalence.buckets(bucket, encoder_bucket), 2), (equivalence.mass_slots(decoder_input), 2),
+    for checks, count in ((equivalence.spans_dropped(example), 3), (equivalence.buckets(*in_two(bucket)), 2),
+                          (equivalence.mass_slots(slots(exercises.decoder_slots)), 2), (equivalence.t5_parity(), 2),
                           (equivalence.infilling(text_infilling), 4), (equivalence.infilling(infilling), 4)):
         assert len(checks) == count and not failed(checks)
-
-
-@pytest.mark.parametrize("wrong", [
-    partial(decoder_input, ids=(0, 1)), partial(decoder_input, inputs=(0, 1)), partial(decoder_input, targets=(-1, 0)),
-    partial(decoder_input, inputs=(-1, -1), targets=(0, 0), ids=(-1, -1)),
-    lambda tokens, u, v, start="": (*decoder_input(tokens, u, v, start)[:2], range(v - u + 1)),  # positions from 0
-    lambda tokens, u, v, start="": ([start, *tokens[u - 1:v - 1]], *decoder_input(tokens, u, v, start)[1:]),
-])
-def test_wrong_slots_are_refused(wrong: Callable[..., Any]) -> None:
-    assert len(failed(equivalence.mass_slots(wrong))) == 2

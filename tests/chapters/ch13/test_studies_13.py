@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from plmlab.example import IGNORE
 from plmlab.recipes import Parts, seed_summary
 from plmlab.world.datasets import generation_tasks
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from studies.ch13 import noises, spans, tuning
+from studies.ch13 import claims, noises, spans, tuning
 
 VOCAB = bilingual_tokenizer().vocab
 MASKING, INFILLING, PERMUTATION = noises.NOISES
@@ -26,22 +27,20 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """One layer of 16; two updates of pretraining, one of fine-tuning, and tasks of a few short rows."""
-    size = dict.fromkeys(("LAYERS", "HELD_OUT", "TUNED", "TUNED_PILOT", "WARMUP"), 1) | {
-        "WIDTH": 16, "HEADS": 2, "BATCH": 2, "UPDATES": 2}
+    size = dict.fromkeys(("LAYERS", "HELD_OUT", "WARMUP"), 1) | {"WIDTH": 16, "HEADS": 2, "BATCH": 2, "UPDATES": 2}
     module: Any
     for module in (noises, spans):
         for name, number in size.items():
             monkeypatch.setattr(module, name, number)
         monkeypatch.setattr(module, "STUDY", replace(module.STUDY, updates=(2,), pilot_updates=1, nothing=-math.inf,
                                                      seeds=(0,), development=lambda run: -abs(run.lr - 3e-3)))
-    for module, name, value in ((noises, "SEEDS", (0,)), (tuning, "SEEDS", (0,)), (noises, "ACCUMULATE", 1),
-                                (spans, "TIMED", 1), (text_to_text, "BATCH", 2), (text_to_text, "LONGEST", 3)):
+    for module, name, value in ((tuning, "SEEDS", (0,)), (tuning, "UPDATES", 1), (noises, "ACCUMULATE", 1),
+                                (claims, "TIMED", 1), (text_to_text, "BATCH", 2), (text_to_text, "LONGEST", 3)):
         monkeypatch.setattr(module, name, value)
     rows = tuple(((40 + i, 41 + i), (60 + i, 61 + i)) for i in range(4))
     few = generation_tasks.GenerationTask(rows, rows[:2], rows[2:])
     for task, (_, measure) in text_to_text.TASKS.items():
         monkeypatch.setitem(text_to_text.TASKS, task, text_to_text.Task(lambda: few, measure))
-    spans.held_out.cache_clear()
 
 
 def originals(batch: Any) -> list[list[int]]:
@@ -89,7 +88,8 @@ def noise_verdicts(masking: Any = MIDDLE, infilling: Any = HIGH, permutation: An
                    ) -> tuple[str, str]:
     """The two verdicts; ``reading``: the score of masking in reading, if it differs from that in writing."""
     writing = {MASKING: masking, INFILLING: infilling, PERMUTATION: permutation}
-    found = noises.verdicts({"reading": writing | ({} if reading is None else {MASKING: reading}), "writing": writing})
+    found = claims.noise_verdicts({"reading": writing | ({} if reading is None else {MASKING: reading}),
+                                   "writing": writing})
     return found["masking or infilling is needed"], found["infilling is better for writing"]
 
 
@@ -97,25 +97,28 @@ def test_the_verdicts_on_noises() -> None:
     assert noise_verdicts() == ("supported", "supported")
     assert noise_verdicts(reading=LOW) == ("partly supported", "supported")
     assert noise_verdicts(MIDDLE, LOW, HIGH) == ("not supported", "not supported")
+    assert noise_verdicts(MIDDLE, WIDE, HIGH)[0] == "not supported", "the opposite for some, and the claim for none"
+    assert noise_verdicts(HIGH, HIGH, MIDDLE, reading=LOW)[0] == "mixed"
     assert noise_verdicts(WIDE, WIDE, WIDE) == ("no effect at this size", "no effect at this size")
     assert noise_verdicts(told(0.105, 0.205), told(0.205, 0.209), LOW)[0] == "no effect at this size", "margin"
 
 
-def spans_verdict(**others: Any) -> str:
-    return spans.verdict({variant: others.get(variant, MIDDLE) for variant in spans.VARIANTS})
+def span_verdict(scratch: Any = LOW, **others: Any) -> str:
+    return claims.span_verdict({spans.SCRATCH: scratch} | {one: others.get(one, MIDDLE) for one in spans.SETTINGS})
 
 
 def test_the_verdict_on_spans() -> None:
-    assert spans_verdict() == "supported"
-    assert spans_verdict(**{"50 %, 3": WIDE}) == "supported", "within the spread"
-    assert spans_verdict(**{"15 %, 1": told(0.515, 0.515, 0.516)}) == "supported", "within two points"
-    assert spans_verdict(**{"15 %, 10": LOW}) == spans_verdict(**{"15 %, 10": HIGH}) == "not supported"
+    assert span_verdict() == "supported"
+    assert span_verdict(MIDDLE) == span_verdict(WIDE) == "no effect at this size", "pretraining does not help"
+    assert span_verdict(**{"50 %, 3": WIDE}) == "supported", "within the spread"
+    assert span_verdict(**{"15 %, 1": told(0.515, 0.515, 0.516)}) == "supported", "within two points"
+    assert span_verdict(**{"15 %, 10": LOW}) == span_verdict(**{"15 %, 10": HIGH}) == "not supported"
 
 
 def test_source_and_target_together_are_the_text_which_is_the_same_for_all_variants() -> None:
     tokens = {"15 %, 3": 10, "25 %, 3": 16, "50 %, 3": 32, "15 %, 1": 10, "15 %, 10": 10}
     texts = []
-    for variant in spans.VARIANTS:
+    for variant in spans.SETTINGS:
         batch: Any = spans.batches(variant, "train", 0)(1)
         kept, dropped = ([[token for token in row if token not in VOCAB.special] for row in part.tolist()]
                          for part in (batch.source.tokens, batch.target.targets.clamp(min=0)))
@@ -126,35 +129,34 @@ def test_source_and_target_together_are_the_text_which_is_the_same_for_all_varia
     assert all(some == texts[0] for some in texts)
 
 
-@pytest.mark.filterwarnings("ignore:no generated text has four words")
-@pytest.mark.usefixtures("toy")
-def test_the_study_of_noises_records_every_variant(parts: Parts, monkeypatch: pytest.MonkeyPatch,
-                                                   best_at: Callable[[float], Callable[..., float]]) -> None:
-    pilot = noises.lr_score
-    monkeypatch.setattr(noises, "lr_score", best_at(1e-3))
-    for name, value in (("TASKS", {task: text_to_text.TASKS[task] for task in ("acceptability", "translation")}),
-                        ("READING", ("acceptability",)), ("WRITING", ("translation",))):
-        monkeypatch.setattr(noises, name, value)
-    found = noises.measure(parts)
-    assert [*found["pretraining"]] == [*noises.NOISES, noises.UNILM]
-    assert all(of["lr"] == 3e-3 and 0 < of["loss"]["mean"] < 20 for of in found["pretraining"].values())
-    assert [*found["tasks"]] == ["acceptability", "translation"]
-    for of in found["tasks"].values():
-        assert [*of] == [*noises.VARIANTS]
-        assert all(row["lr"] == 1e-3 and row["score"]["seeds"] == [0] and 0 <= row["score"]["mean"] <= 1
-                   for row in of.values())
-    assert {*found["means"]} == {"reading", "writing"} and [*found["means"]["writing"]] == [*noises.VARIANTS]
-    assert all(pilot(str(parts.folder), arm, "translation", 1e-3, 9) is not None
-               for arm in (noises.UNILM, noises.SCRATCH))
+def test_documents_of_the_study_have_several_sentences_and_held_out_ones_are_no_articles() -> None:
+    texts = [text for seed in range(5) for text in noises.texts("test", Random(seed))]
+    assert all(len(text.sentences or ()) > 1 for text in texts) and len(texts) == 5 * noises.BATCH
+    one, other = (noises.batches(PERMUTATION, "train", seed)(0) for seed in (0, 1))
+    moved = [row for batch in (one, other) for row, text in zip(batch.source.tokens.tolist(), originals(batch),
+                                                                strict=True)
+             if [token for token in row if token not in VOCAB.special] != text]
+    assert len(moved) > 0.4 * 2 * noises.BATCH
 
 
 @pytest.mark.filterwarnings("ignore:no generated text has four words")
 @pytest.mark.usefixtures("toy")
-def test_the_study_of_spans_records_every_variant(parts: Parts, monkeypatch: pytest.MonkeyPatch,
-                                                  best_at: Callable[[float], Callable[..., float]]) -> None:
-    monkeypatch.setattr(spans, "lr_score", best_at(1e-3))
-    found = spans.measure(parts)
-    assert [*found["pretraining"]] == [*found["lengths"]] == [*found["seconds"]] == [*spans.VARIANTS]
+@pytest.mark.parametrize("name", ["noises", "spans"])
+def test_a_study_records_every_variant(name: str, parts: Parts, monkeypatch: pytest.MonkeyPatch,
+                                       best_at: Callable[[float], Callable[..., float]]) -> None:
+    module, pilot = tuning.STUDIES[name], tuning.lr_score
+    monkeypatch.setattr(tuning, "lr_score", best_at(1e-3))
+    for group, tasks in (("READING", ("acceptability",)), ("WRITING", ("translation",))):
+        monkeypatch.setattr(claims, group, tasks)
+    found = getattr(claims, f"measure_{name}")(parts)
+    assert [*found["pretraining"]] == [one for one in module.VARIANTS if one != module.SCRATCH]
     assert all(of["lr"] == 3e-3 and 0 < of["loss"]["mean"] < 20 for of in found["pretraining"].values())
-    assert [*found["tasks"]] == ["extractive QA", "translation"] and all(x > 0 for x in found["seconds"].values())
-    assert [*found["means"]["both"]] == [*spans.VARIANTS, spans.SCRATCH]
+    assert [*found["tasks"]] == (["acceptability", "translation"] if name == "noises" else ["translation"])
+    for of in (*found["tasks"].values(), *found["means"].values()):
+        assert [*of] == [*module.VARIANTS]
+    assert all(row["lr"] == 1e-3 and row["score"]["seeds"] == [0] and 0 <= row["score"]["mean"] <= 1
+               for of in found["tasks"].values() for row in of.values())
+    if name == "spans":
+        assert [*found["lengths"]] == [*found["seconds"]] == [*spans.SETTINGS] and min(found["seconds"].values()) > 0
+    assert all(pilot(name, str(parts.folder), variant, "translation", 1e-3, 9) is not None
+               for variant in (module.VARIANTS[-2], module.SCRATCH))
