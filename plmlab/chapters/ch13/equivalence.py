@@ -24,7 +24,7 @@ from plmlab.objectives.span_corruption import anywhere, drawn_spans, end_dropped
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
-__all__ = ["buckets", "infilling", "mass_slots", "report", "spans_dropped", "t5_parity"]
+__all__ = ["buckets", "infilling", "mass_decoder_inputs", "report", "spans_dropped", "t5_parity"]
 
 VOCAB, SAMPLES = Vocabulary(100), 300
 FIRST = 39
@@ -185,7 +185,7 @@ def span_counts(budget: int) -> list[float]:
                 for done in range(budget) if length <= budget - done) for length in range(budget + 1)]
 
 
-def mass_slots(decoder_input: Callable[..., tuple[list[Any], list[Any], list[int]]]) -> Checks:
+def mass_decoder_inputs(decoder_input: Callable[..., tuple[list[Any], list[Any], list[int]]]) -> Checks:
     """Compare ``decoder_input(tokens, u, v, start)`` → (inputs, targets, position ids) with `masked_span`."""
     rng, equal = Random(0), True
     for _ in range(SAMPLES):

@@ -1,5 +1,5 @@
-"""Exercises of chapter 13: sentinels, position buckets, MASS's decoder, infilled spans, permuted sentences, and teacher
-forcing for pairs."""
+"""Exercises of chapter 13: sentinels, position buckets, MASS's decoder input, infilled spans, permuted sentences, and
+teacher forcing for pairs."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -81,7 +81,7 @@ def draw_distances(_: Generator) -> Probes:
     }
 
 
-def decoder_slots(tokens: list[int], u: int, v: int, start: int) -> tuple[list[int], list[int], list[int]]:
+def mass_decoder_input(tokens: list[int], u: int, v: int, start: int) -> tuple[list[int], list[int], list[int]]:
     """The decoder's input tokens, targets and position ids in MASS, as in the authors' code.
 
     Positions count from 1: ``tokens[0]`` is x_1, and position 0 is ``start``, which begins the text. The span from
@@ -93,7 +93,7 @@ def decoder_slots(tokens: list[int], u: int, v: int, start: int) -> tuple[list[i
     return whole[u - 1:v], whole[u:v + 1], list(range(u - 1, v))
 
 
-def draw_slots(rng: Generator) -> Probes:
+def draw_decoder_inputs(rng: Generator) -> Probes:
     """Inputs for 13.3: name → (tokens, u, v, id of the start token)."""
     def drawn(count: int) -> list[int]:
         return randint(10, 90, (count,), generator=rng).tolist()
@@ -162,7 +162,7 @@ def draw_orders(_: Generator) -> Probes:
 def teacher_forcing(
     targets: list[list[int]], start: int, end: int, pad: int,
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
-    """The decoder's batch for targets of different lengths: inputs, labels, and which inputs are real.
+    """The decoder's batch for targets of different lengths: inputs, labels, and the padding mask.
 
     A target x_1 … x_n has n + 1 labels: its tokens, and ``end`` as the last one. The input at each of these steps is
     the label of the step before, and ``start`` at the first step. Rows are padded on the right to the longest row:
@@ -191,7 +191,7 @@ EXERCISES = (
         mistakes={
             "all spans have the same sentinel, as with BART's [MASK]; T5's sentinels differ":
                 edit("zip(sentinels,", "zip(sentinels[:1] * len(spans),"),
-            "the target is the whole text; it contains only the dropped tokens":
+            "the target is the whole text; it should contain only the dropped tokens":
                 edit("[*target, *closing]", "list(tokens)"),
             "in the target, each sentinel comes before its span, not after it":
                 edit("[sentinel, *tokens[begin:end]]", "[*tokens[begin:end], sentinel]"),
@@ -199,7 +199,7 @@ EXERCISES = (
             "the closing sentinel is never there": edit("[sentinels[len(spans)]] if last < len(tokens) else []", "[]"),
             "the kept tokens after the last span are missing in the source":
                 edit("[*source, *tokens[last:]]", "source"),
-            "a dropped token has one sentinel each; a span has one": edit(
+            "each dropped token has a sentinel; each span should have one": edit(
                 "[*tokens[last:begin], sentinel]", "[*tokens[last:begin], *[sentinel] * (end - begin)]"),
             "the end of a span is exclusive, as in a slice": edit("tokens[begin:end]]", "tokens[begin:end + 1]]"),
             "the dropped tokens are also in the source": edit("tokens[last:begin]", "tokens[last:end]"),
@@ -239,7 +239,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "13.3", "the decoder's slots in MASS", decoder_slots, draw_slots,
+        "13.3", "MASS's decoder input", mass_decoder_input, draw_decoder_inputs,
         mistakes={
             "the input is the predicted token itself: a leak": edit("return whole[u - 1:v],", "return whole[u:v + 1],"),
             "the position ids count from 0; keep those of the text": edit("range(u - 1, v)", "range(v - u + 1)"),
@@ -253,7 +253,7 @@ EXERCISES = (
                 edit("whole[u - 1:v], whole[u", "[start, *whole[u:v]], whole[u"),
         },
         hints=(
-            "The text is a b c d, u = 2 and v = 3. Which tokens are predicted? Which token stands before each of them, "
+            "The text is a b c d, u = 2 and v = 3. Which tokens are predicted? Which token precedes each of them, "
             "and at which position?",
             "Put the start token before the text, so that index and position agree. Inputs, targets and position ids "
             "are then three slices of equal length.",
@@ -261,7 +261,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "13.4", "lengths of infilled spans", infilled_lengths, draw_lengths,
+        "13.4", "span lengths from a Poisson distribution", infilled_lengths, draw_lengths,
         mistakes={
             "a length of 0 becomes 1, as in GLM": edit("min(length, budget", "min(max(1, length), budget"),
             "lengths of 0 are left out": edit("lengths.append(", "length and lengths.append("),
@@ -269,13 +269,13 @@ EXERCISES = (
             "the last length is left out if it exceeds the budget; shorten it": edit(
                 "lengths.append(min(length, budget - sum(lengths)))",
                 "sum(lengths) + length <= budget and lengths.append(length)"),
-            "the budget counts spans; it is a number of tokens": edit(
+            "the budget counts spans; it should count tokens": edit(
                 "sum(lengths) >= budget", "len(lengths) >= budget", "min(length, budget - sum(lengths))", "length"),
             "the length is the largest one for which the draw is not below the sum; take the next":
                 edit("min(length, budget", "min(max(0, length - 1), budget"),
             "the factorial is missing": edit("mean / length", "mean"),
             "the lengths count from 1: P(0) is the probability of length 0":
-                edit("length, probability = 0", "length, probability = 1"),
+                edit("min(length, budget", "min(length + 1, budget"),
         },
         hints=(
             "With a mean of 3, P(0) = 0.05 and P(1) = 0.15. Which lengths do the draws 0.04, 0.06 and 0.19 give?",
@@ -286,7 +286,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "13.5", "a sentence permutation undone", unpermuted, draw_orders,
+        "13.5", "undo a sentence permutation", unpermuted, draw_orders,
         mistakes={
             "the permutation is applied again; undo it": edit(
                 "in sorted(sentences)", "in order", "in order:", "in range(len(order)):"),

@@ -34,5 +34,5 @@ PRESETS = (
     bart("token deletion", {"deletion": 0.3}),
     bart("text infilling", {"infilling": 0.3}),
     bart("document rotation", {"rotation": 1.0}),
-    bart("final choice, two sentences", {"permutation": 1.0, "infilling": 0.3}, TWO_SENTENCES),
+    bart("final objective, two sentences", {"permutation": 1.0, "infilling": 0.3}, TWO_SENTENCES),
 )

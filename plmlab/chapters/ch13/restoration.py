@@ -18,12 +18,12 @@ from plmlab.objectives.denoising import restoration, text_infilling
 from plmlab.text import Tokenizer
 
 COUNT, SEED, LONGEST = 300, 99, 30
-"""Number of new sentences, their seed, and the maximum number of generated tokens."""
+"""Number of test sentences, their seed, and the maximum number of generated tokens."""
 
 
 class Restoration:
-    """New sentences of the small world with infilled spans; ``batches`` · ``size`` training sentences are known to the
-    lookup."""
+    """Test sentences of the small world with infilled spans, all of which occur in training too; ``batches`` ·
+    ``size`` training sentences are known to the lookup."""
 
     def __init__(self, tokenizer: Tokenizer, batches: int, size: int) -> None:
         self.tokenizer, self.known = tokenizer, batches * size
@@ -58,10 +58,16 @@ class Restoration:
                      for text, sentence in zip(texts, self.sentences, strict=True))
 
     @cached_property
-    def training_sentences(self) -> list[str]:
-        """Distinct sentences of the training batches' distribution, the most frequent first."""
-        counts = Counter(map(" ".join, islice(world.small().text("train", seed=0), self.known)))
-        return [sentence for sentence, _ in counts.most_common()]
+    def training_sentences(self) -> Counter[str]:
+        """How often each sentence occurs in a sample of training sentences."""
+        return Counter(map(" ".join, islice(world.small().text("train", seed=0), self.known)))
+
+    def entropy(self) -> float:
+        """Entropy of a training sentence divided by its mean number of targets, [START] and [END] included, in nats."""
+        counts = torch.tensor([*self.training_sentences.values()])
+        targets = torch.tensor([sentence.count(" ") + 3 for sentence in self.training_sentences])
+        p = counts / counts.sum()
+        return float(-(p * p.log()).sum() / (p * targets).sum())
 
     def lookup(self) -> float:
         """Fraction restored by the most frequent training sentence that fits the corrupted one."""
@@ -72,4 +78,4 @@ class Restoration:
         parts = (r"(?:\S+ )*" if name == "[MASK]" else re.escape(f"{name} ") for name in
                  self.tokenizer.tokens(corrupted))
         fits = re.compile("".join(parts)).fullmatch
-        return next((sentence for sentence in self.training_sentences if fits(f"{sentence} ")), "")
+        return next((sentence for sentence, _ in self.training_sentences.most_common() if fits(f"{sentence} ")), "")

@@ -1,4 +1,4 @@
-"""T5 with a different sentinel for each dropped span, and with the same sentinel for all."""
+"""T5 with a unique sentinel for each dropped span, and with one shared sentinel."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,13 +35,13 @@ def alike(tokens: list[int], *, vocab: Vocabulary, rng: Random) -> PairExample:
 
 
 OBJECTIVES: dict[str, Callable[..., PairExample]] = {
-    "different": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "all the same": alike}
+    "unique": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "one shared": alike}
 """Sentinels → objective."""
 
 
-def exactly_restored(tokenizer: Tokenizer, sentinels: str, updates: int) -> float:
-    """Train a T5 on the small world, and return the fraction of new sentences of which it generates the whole target,
-    all dropped tokens and sentinels."""
+def exact_match(tokenizer: Tokenizer, sentinels: str, updates: int) -> float:
+    """Train a T5 on the small world, and return the fraction of test sentences of which it generates the whole
+    target, all dropped tokens and sentinels."""
     torch.manual_seed(0)
     model, vocab = T5(T5Config.tiny(len(tokenizer))), tokenizer.vocab
     texts = partial(sentence_batches, world.small(), "train", tokenizer, OBJECTIVES[sentinels])

@@ -36,7 +36,7 @@ def mistakes(number: str) -> list[Any]:
             for name, mistake in wrong.items()]
 
 
-def slots(own: Callable[..., Any]) -> Callable[..., Any]:
+def from_start(own: Callable[..., Any]) -> Callable[..., Any]:
     """The function of the exercise, with the notebook's default."""
     return lambda tokens, u, v, start="[START]": own(tokens, u, v, start)
 
@@ -57,8 +57,8 @@ def test_wrong_sources_and_targets_are_refused(wrong: Callable[..., Any]) -> Non
 
 
 @pytest.mark.parametrize("wrong", mistakes("13.3"))
-def test_wrong_slots_are_refused(wrong: Callable[..., Any]) -> None:
-    assert failed(equivalence.mass_slots(slots(wrong)))
+def test_wrong_decoder_inputs_are_refused(wrong: Callable[..., Any]) -> None:
+    assert failed(equivalence.mass_decoder_inputs(from_start(wrong)))
 
 
 @pytest.mark.parametrize("wrong", [
@@ -120,6 +120,7 @@ def test_wrong_infilling_is_refused(name: str) -> None:
 
 def test_right_code_is_accepted() -> None:
     for checks, count in ((equivalence.spans_dropped(example), 3), (equivalence.buckets(*in_two(bucket)), 2),
-                          (equivalence.mass_slots(slots(exercises.decoder_slots)), 2), (equivalence.t5_parity(), 2),
+                          (equivalence.mass_decoder_inputs(from_start(exercises.mass_decoder_input)), 2),
+                          (equivalence.t5_parity(), 2),
                           (equivalence.infilling(text_infilling), 4), (equivalence.infilling(infilling), 4)):
         assert len(checks) == count and not failed(checks)

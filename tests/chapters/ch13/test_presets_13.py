@@ -63,7 +63,7 @@ def test_each_noise_of_bart(noise: str, source: str) -> None:
 
 def test_the_final_choice_permutes_two_sentences() -> None:
     assert TOKENIZER.text(TWO_SENTENCES).sentences == ((0, 6), (6, 14)) and set(TWO_SENTENCES.split()) <= set(WORDS)
-    assert drawn("BART: final choice, two sentences") == (
+    assert drawn("BART: final objective, two sentences") == (
         "Thank you for your party last [MASK] for inviting [MASK] .", TWO_SENTENCES)
     [final] = (preset for preset in PRESETS if "final" in preset.title)
     defaults = {choice.name: choice.default for choice in OBJECTIVES["denoising"].choices}
