@@ -152,11 +152,11 @@ def unpermuted(tokens: list[int], lengths: list[int], order: list[int]) -> list[
 
 def draw_orders(_: Generator) -> Probes:
     """Inputs for 13.5: name → (tokens of the permuted text, original lengths, order)."""
-    return {"two sentences": ([20, 21, 22, 10, 11], [2, 3], [1, 0]),
-            "three sentences in a cycle": ([30, 31, 10, 20, 21, 22], [1, 3, 2], [2, 0, 1]),
-            "four sentences": ([20, 40, 41, 10, 11, 12, 30], [3, 1, 1, 2], [1, 3, 0, 2]),
-            "nothing was moved": ([10, 11, 20], [2, 1], [0, 1]), "a single sentence": ([10, 11, 12], [3], [0]),
-            "an empty sentence": ([30, 10, 11], [2, 0, 1], [2, 1, 0])}
+    return {"two sentences": ([23, 8, 51, 42, 17], [2, 3], [1, 0]),
+            "three sentences in a cycle": ([30, 12, 47, 25, 9, 25], [1, 3, 2], [2, 0, 1]),
+            "four sentences": ([20, 44, 41, 33, 11, 12, 15], [3, 1, 1, 2], [1, 3, 0, 2]),
+            "nothing was moved": ([31, 10, 20], [2, 1], [0, 1]), "a single sentence": ([14, 11, 12], [3], [0]),
+            "equal sentences, and an empty one": ([30, 30, 9, 30], [1, 2, 0, 1], [3, 2, 1, 0])}
 
 
 def teacher_forcing(
@@ -190,7 +190,7 @@ EXERCISES = (
         "13.1", "sentinels", span_corruption, draw_dropped,
         mistakes={
             "all spans have the same sentinel, as with BART's [MASK]; T5's sentinels differ":
-                edit("zip(sentinels,", "zip(sentinels[:1] * len(spans),"),
+                edit("zip(sentinels,", "zip(sentinels[:1] * len(spans),", "sentinels[len(spans)]", "sentinels[0]"),
             "the target is the whole text; it should contain only the dropped tokens":
                 edit("[*target, *closing]", "list(tokens)"),
             "in the target, each sentinel comes before its span, not after it":
@@ -293,6 +293,9 @@ EXERCISES = (
             "the lengths are read in the order of the original text, but the text is permuted": edit(
                 "number in order:", "place, number in enumerate(order):", "begin:begin + lengths[number]",
                 "begin:begin + lengths[place]", "begin += lengths[number]", "begin += lengths[place]"),
+            "`order` holds the original numbers: use it to place the sentences, not to select them":
+                edit("for number in sorted(sentences) for token in sentences[number]",
+                     "for number in order for token in [*sentences.values()][number]"),
             "the sentences keep the permuted order": edit("in sorted(sentences)", "in order"),
             "the order of the sentences is reversed": edit("sorted(sentences)", "sorted(sentences)[::-1]"),
             "the tokens of a sentence are reversed; only the order of the sentences changes": edit(

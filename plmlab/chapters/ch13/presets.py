@@ -6,7 +6,7 @@ SENTENCE = "Thank you for inviting me to your party last week ."
 """The example of T5's paper (Raffel et al. 2020, figure 2)."""
 TWO_SENTENCES = "Thank you for inviting me . Thank you for your party last week ."
 """Two sentences of the same words, for BART's sentence permutation."""
-SEED = 49
+SEED = 63
 """With this seed, the first preset drops "for inviting" and the full stop, and the last one exchanges the sentences.
 The spans of the paper's example, "for inviting" and "last", cannot be drawn: with the authors' placement, a dropped
 span always ends the text."""

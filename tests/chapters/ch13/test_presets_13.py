@@ -40,22 +40,24 @@ def test_spans_of_t5() -> None:
     assert drawn("T5: 30 %, short spans") == ("Thank you [X0] me to your party last week [X1]",
                                               "[X0] for inviting [X1] .")
     assert drawn("T5: 15 %, one span") == ("Thank you for inviting me to your party last [X0]", "[X0] week .")
-    assert drawn("T5: half of the tokens") == ("Thank you [X0] to your party [X1]",
-                                               "[X0] for inviting me [X1] last week .")
+    assert drawn("T5: half of the tokens") == ("Thank you [X0] your party last [X1]",
+                                               "[X0] for inviting me to [X1] week .")
 
 
 def test_the_span_of_mass_is_half_of_the_text_one_token_or_all() -> None:
-    half = "Thank you for inviting me to"
-    assert drawn("MASS: half of the text") == ("[MASK] " * 6 + "your party last week .", half)
-    assert drawn("MASS: one token, like BERT") == ("[MASK] " + " ".join(WORDS[1:]), "Thank")
-    assert drawn("MASS: the whole text, like GPT") == (" ".join(["[MASK]"] * 11), SENTENCE)
+    """Some tokens of the span are not [MASK]: unchanged (inviting, you) or random (party, at another position)."""
+    assert drawn("MASS: half of the text") == ("Thank you [MASK] inviting [MASK] [MASK] [MASK] [MASK] last week .",
+                                               "for inviting me to your party")
+    assert drawn("MASS: one token, like BERT") == (SENTENCE.replace("me", "[MASK]"), "me")
+    assert drawn("MASS: the whole text, like GPT") == (
+        "[MASK] you " + "[MASK] " * 7 + "party [MASK]", SENTENCE)
 
 
 @pytest.mark.parametrize(("noise", "source"), [
-    ("token masking", "Thank [MASK] [MASK] inviting me to your [MASK] last [MASK] ."),
-    ("token deletion", "Thank inviting me to your last ."),  # the same tokens
-    ("text infilling", "Thank you [MASK] [MASK] to your party [MASK] week ."),
-    ("document rotation", "me to your party last week . Thank you for inviting"),
+    ("token masking", "Thank [MASK] for inviting me [MASK] your [MASK] last [MASK] ."),
+    ("token deletion", "Thank for inviting me your last ."),  # the same tokens
+    ("text infilling", "Thank [MASK] for inviting me to [MASK] week ."),
+    ("document rotation", "inviting me to your party last week . Thank you for"),
 ])
 def test_each_noise_of_bart(noise: str, source: str) -> None:
     assert drawn(f"BART: {noise}") == (source, SENTENCE)
@@ -64,7 +66,7 @@ def test_each_noise_of_bart(noise: str, source: str) -> None:
 def test_the_final_choice_permutes_two_sentences() -> None:
     assert TOKENIZER.text(TWO_SENTENCES).sentences == ((0, 6), (6, 14)) and set(TWO_SENTENCES.split()) <= set(WORDS)
     assert drawn("BART: final objective, two sentences") == (
-        "Thank you for your party last [MASK] for inviting [MASK] .", TWO_SENTENCES)
+        "Thank you for your party last week . [MASK] .", TWO_SENTENCES)
     [final] = (preset for preset in PRESETS if "final" in preset.title)
     defaults = {choice.name: choice.default for choice in OBJECTIVES["denoising"].choices}
     assert final.choices == defaults
