@@ -29,16 +29,17 @@ def span_corruption(tokens: list[str], spans: list[list[int]], sentinels: list[s
 
 def draw_dropped(_: Generator) -> Probes:
     """Inputs for 13.1: name → (tokens, spans, sentinels)."""
-    sentence = ["Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week", "."]
-    sentinels = ["[X0]", "[X1]", "[X2]", "[X3]"]
+    def given(text: str, *spans: list[int]) -> tuple[list[str], list[list[int]], list[str]]:
+        return text.split(), [*spans], ["[X0]", "[X1]", "[X2]", "[X3]"]
+
     return {
-        "T5's example": (sentence, [[2, 4], [8, 9]], sentinels),
-        "the text ends with a span": (sentence, [[1, 2], [9, 11]], sentinels),
-        "the text begins with a span": (["a", "b", "c", "d", "e"], [[0, 3]], sentinels),
-        "spans at both ends": (["a", "b", "c", "d", "e", "f", "g"], [[0, 1], [3, 4], [5, 7]], sentinels),
-        "one kept token between the spans": (["a", "a", "b", "a", "a"], [[1, 2], [3, 5]], sentinels),
-        "no span": (["a", "b", "c"], [], sentinels),
-        "nothing is kept": (["a", "b"], [[0, 2]], sentinels),
+        "T5's example": given("Thank you for inviting me to your party last week .", [2, 4], [8, 9]),
+        "the text ends with a span": given("Thank you for inviting me to your party .", [1, 2], [7, 9]),
+        "the text begins with a span": given("a b c d e", [0, 3]),
+        "spans at both ends": given("a b c d e f g", [0, 1], [3, 4], [5, 7]),
+        "one kept token between the spans": given("a a b a a", [1, 2], [3, 5]),
+        "three spans of one token": given("a b c d e f g", [0, 1], [2, 3], [5, 6]),
+        "no span": given("a b c"), "nothing is kept": given("a b", [0, 2]), "a text of one token": given("a"),
     }
 
 
@@ -78,6 +79,7 @@ def draw_distances(_: Generator) -> Probes:
         "eight buckets, at most 20": (torch.arange(-25, 26), 8, 20, True),
         "an odd number of buckets": (torch.arange(-3, 40), 7, 30, False),
         "the same position": (torch.tensor([0]), 32, 128, True),
+        "one bucket for distance 0, one for all others": (torch.tensor([-9, -1, 0, 1, 2, 9]), 4, 16, True),
     }
 
 
@@ -191,15 +193,15 @@ EXERCISES = (
         mistakes={
             "all spans have the same sentinel, as with BART's [MASK]; T5's sentinels differ":
                 edit("zip(sentinels,", "zip(sentinels[:1] * len(spans),", "sentinels[len(spans)]", "sentinels[0]"),
-            "the target is the whole text; it should contain only the dropped tokens":
-                edit("[*target, *closing]", "list(tokens)"),
+            "the sentinels are assigned from the last span to the first; the first span gets the first sentinel":
+                edit("zip(sentinels,", "zip(sentinels[:len(spans)][::-1],"),
+            "the target is the whole text, not only the dropped tokens": edit("[*target, *closing]", "list(tokens)"),
             "in the target, each sentinel comes before its span, not after it":
                 edit("[sentinel, *tokens[begin:end]]", "[*tokens[begin:end], sentinel]"),
             "the closing sentinel is always there": edit(" if last < len(tokens) else []", ""),
             "the closing sentinel is never there": edit("[sentinels[len(spans)]] if last < len(tokens) else []", "[]"),
-            "the kept tokens after the last span are missing in the source":
-                edit("[*source, *tokens[last:]]", "source"),
-            "each dropped token has a sentinel; each span should have one": edit(
+            "the source lacks the kept tokens after the last span": edit("[*source, *tokens[last:]]", "source"),
+            "each dropped token is replaced by a sentinel; there is one sentinel per span": edit(
                 "[*tokens[last:begin], sentinel]", "[*tokens[last:begin], *[sentinel] * (end - begin)]"),
             "the end of a span is exclusive, as in a slice": edit("tokens[begin:end]]", "tokens[begin:end + 1]]"),
             "the dropped tokens are also in the source": edit("tokens[last:begin]", "tokens[last:end]"),
@@ -218,16 +220,19 @@ EXERCISES = (
             "the buckets are not halved for the two directions": edit(
                 "buckets //= 2", "pass", "offset = buckets *", "offset = buckets // 2 *"),
             "later keys have the same buckets as earlier ones": edit("offset = buckets * (back < 0)", "pass"),
-            "the distance has the wrong sign: the higher buckets are for later keys": edit("(back < 0)", "(back > 0)"),
+            "the higher buckets are for later keys, not for earlier ones": edit("(back < 0)", "(back > 0)"),
+            "the distance has the wrong sign: it is query minus key, so later keys have negative distances": edit(
+                "offset = torch", "back = -back\n    offset = torch"),
+            "distance 0 gets the offset of later keys; it has bucket 0": edit("(back < 0)", "(back <= 0)"),
             "in a decoder, a later key has bucket 0, not that of its absolute distance":
                 edit("back = back.clamp(min=0)", "back = back.abs()"),
-            "half of the buckets are too many for the small distances: from b // 2 on, they share buckets":
-                edit("back < near, back", "back < 2 * near, back"),
             "the last bucket is not clamped": edit(".clamp(max=buckets - 1)", ""),
-            "the logarithm is rounded up; take the floor": edit("* ratio).long()", "* ratio).ceil().long()"),
-            "the logarithm is not divided by that of the maximum":
+            "the bucket is rounded to the nearest integer; take the floor":
+                edit("* ratio).long()", "* ratio).round().long()"),
+            "the logarithm is not divided by log(max_distance / (b // 2)): it is the natural one":
                 edit(" / torch.tensor(max_distance / near).double().log()", ""),
-            "the logarithmic part starts at bucket 0": edit("(near + ((buckets", "(((buckets"),
+            "the logarithm has the base max_distance; its base is max_distance / (b // 2)":
+                edit("torch.tensor(max_distance / near)", "torch.tensor(max_distance)"),
         },
         hints=(
             "Take 8 buckets for one direction and a maximum distance of 32. Which distances have a bucket of their "
@@ -245,10 +250,14 @@ EXERCISES = (
             "the position ids count from 0; keep those of the text": edit("range(u - 1, v)", "range(v - u + 1)"),
             "the position ids are those of the predicted tokens (the paper's figure), not of the inputs":
                 edit("range(u - 1, v)", "range(u, v + 1)"),
-            "the span includes x_v": edit(
+            "x_v is missing; the span includes it": edit(
                 "whole[u - 1:v], whole[u:v + 1], list(range(u - 1, v))",
                 "whole[u - 1:v - 1], whole[u:v], list(range(u - 1, v - 1))"),
-            "x_1 is the first token: the positions count from 1": edit("[start, *tokens]", "[*tokens, start]"),
+            "u and v are used as indices from 0: x_1 is tokens[0]": edit("[start, *tokens]", "[*tokens, start]"),
+            "at u = 1 the input of the start token is missing: the slice begins at the index -1":
+                edit("return whole[u - 1:v],", "return tokens[u - 2:v - 1],"),
+            "the position ids are indices of tokens, which count from 0; x_1 has position 1":
+                edit("range(u - 1, v)", "range(u - 2, v - 1)"),
             "every span begins with the start token; its first input is the token before the span":
                 edit("whole[u - 1:v], whole[u", "[start, *whole[u:v]], whole[u"),
         },
@@ -266,16 +275,19 @@ EXERCISES = (
             "a length of 0 becomes 1, as in GLM": edit("min(length, budget", "min(max(1, length), budget"),
             "lengths of 0 are left out": edit("lengths.append(", "length and lengths.append("),
             "the last length exceeds the budget": edit("min(length, budget - sum(lengths))", "length"),
-            "the last length is left out if it exceeds the budget; shorten it": edit(
-                "lengths.append(min(length, budget - sum(lengths)))",
-                "sum(lengths) + length <= budget and lengths.append(length)"),
             "the budget counts spans; it should count tokens": edit(
                 "sum(lengths) >= budget", "len(lengths) >= budget", "min(length, budget - sum(lengths))", "length"),
-            "the length is the largest one for which the draw is not below the sum; take the next":
+            "the last span is left out if it exceeds the budget, and no other is drawn; shorten it": edit(
+                "lengths.append(min(length, budget - sum(lengths)))",
+                "if sum(lengths) + length > budget:\n            break\n        lengths.append(length)"),
+            "lengths of 0 follow after the budget has been reached": edit("(lengths) >= budget", "(lengths) > budget"),
+            "each length is too small by 1: it is the first one for which the draw is below the sum":
                 edit("min(length, budget", "min(max(0, length - 1), budget"),
-            "the factorial is missing": edit("mean / length", "mean"),
-            "the lengths count from 1: P(0) is the probability of length 0":
+            "each length is too large by 1: the first one is 0, with the probability P(0)":
                 edit("min(length, budget", "min(length + 1, budget"),
+            "the draw is compared with the probability of greater lengths; compare it with that of lengths up to l":
+                edit("while draw >=", "while 1 - draw >="),
+            "the factorial is missing": edit("mean / length", "mean"),
         },
         hints=(
             "With a mean of 3, P(0) = 0.05 and P(1) = 0.15. Which lengths do the draws 0.04, 0.06 and 0.19 give?",
@@ -288,18 +300,17 @@ EXERCISES = (
     Exercise(
         "13.5", "undo a sentence permutation", unpermuted, draw_orders,
         mistakes={
-            "the permutation is applied again; undo it": edit(
+            "the permutation is applied a second time; undo it": edit(
+                "sentences[number] = ", "sentences[len(sentences)] = ", "in sorted(sentences)", "in order"),
+            "the permutation is applied to the permuted text as if it were the original": edit(
                 "in sorted(sentences)", "in order", "in order:", "in range(len(order)):"),
             "the lengths are read in the order of the original text, but the text is permuted": edit(
                 "number in order:", "place, number in enumerate(order):", "begin:begin + lengths[number]",
                 "begin:begin + lengths[place]", "begin += lengths[number]", "begin += lengths[place]"),
-            "`order` holds the original numbers: use it to place the sentences, not to select them":
-                edit("for number in sorted(sentences) for token in sentences[number]",
-                     "for number in order for token in [*sentences.values()][number]"),
             "the sentences keep the permuted order": edit("in sorted(sentences)", "in order"),
             "the order of the sentences is reversed": edit("sorted(sentences)", "sorted(sentences)[::-1]"),
             "the tokens of a sentence are reversed; only the order of the sentences changes": edit(
-                "in sentences[number]]", "in sorted(sentences[number], reverse=True)]"),
+                "in sentences[number]]", "in sentences[number][::-1]]"),
         },
         hints=(
             "The original sentences are A B (number 0) and C (number 1), and the order is [1, 0]. What is the permuted "
@@ -315,8 +326,11 @@ EXERCISES = (
             "the inputs are not shifted: each step sees its own label": edit("[start, *row] +", "[*row, end] +"),
             "padding has the label of a token and counts in the loss": edit("[-100] *", "[pad] *"),
             "the end token is not predicted: the model never learns to stop": edit("[*row, end]", "[*row, -100]"),
-            "rows are padded on the left": edit(
-                "[start, *row] + [pad] * (time - 1 - len(row))", "[pad] * (time - 1 - len(row)) + [start, *row]"),
+            "the end token comes after the padding; it follows the last token of its row": edit(
+                "[*row, end] + [-100] * (time - 1 - len(row))", "[*row] + [-100] * (time - 1 - len(row)) + [end]"),
+            "-100 is among the inputs, but no embedding has this index: inputs and labels differ in padding": edit(
+                "[start, *row] + [pad] * (time - 1 - len(row))", "([start, *row, end] + [-100] * time)[:time]"),
+            "the inputs are shifted twice": edit("[[start, *row] +", "[[start, start, *row][:len(row) + 1] +"),
             "the mask is inverted: True means that an input is real": edit("<= torch", "> torch"),
             "the mask is one position too short": edit("<= torch", "< torch"),
             "the mask is found by comparing with the padding token, which may be a real token":
