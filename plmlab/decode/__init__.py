@@ -11,7 +11,7 @@ from plmlab.decode.beam import Beam, beam_search, length_penalty
 from plmlab.decode.diverse import diverse_beam_search
 from plmlab.decode.exact import ExactResult, SearchTooWide, exact_search
 from plmlab.decode.hypothesis import Hypothesis
-from plmlab.decode.steps import distribution, greedy, sample
+from plmlab.decode.steps import distribution, greedy, greedy_texts, sample
 
 __all__ = [
            "AutoregressiveModel",
@@ -28,6 +28,7 @@ __all__ = [
            "diverse_beam_search",
            "exact_search",
            "greedy",
+           "greedy_texts",
            "length_penalty",
            "sample",
 ]

@@ -23,6 +23,15 @@ def greedy(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], v
     return write(model, DecodingRequest(prompt, vocab, length, banned), lambda logprobs: logprobs.argmax(-1))
 
 
+def greedy_texts(model: AutoregressiveModel[Any], count: int, vocab: Vocabulary, *, length: int,
+                 ) -> list[tuple[int, ...]]:
+    """Greedy decoding of ``count`` texts from [START], such as one for each source of an encoder–decoder; without
+    [END]. Raises ValueError as `greedy` does."""
+    start = torch.full((count, 1), vocab.need("start"))
+    return [tuple(token for token in text.tokens if token != vocab.end)
+            for text in greedy(model, start, vocab, length=length)]
+
+
 def sample(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,
            generator: torch.Generator, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
            banned: Collection[int] | None = None) -> list[Hypothesis]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plmlab.atomic import clear, replace
-from plmlab.batches import bucketed
+from plmlab.batches import ExampleBatches, bucketed
 from plmlab.example import AnyExample, PairBatch, PairExample
 from plmlab.models.registry import Pretraining
 from plmlab.pretraining.plan import FILE, Plan
@@ -178,7 +178,6 @@ def from_world(plan: Plan) -> Material:
     all occur in training. Raises ValueError if ``time`` is shorter than its longest sentence."""
     from plmlab import world
     from plmlab.world.datasets.batches import sentence_batches
-    from plmlab.world.datasets.documents import document_batches
     from plmlab.world.datasets.tokenizer import build_bilingual_tokenizer, build_world_tokenizer
 
     pretraining, small_world = plan.kind.pretraining, world.full()
@@ -190,8 +189,7 @@ def from_world(plan: Plan) -> Material:
                          f"--time {needed}")
     bilingual = plan.corpus == BILINGUAL
     tokenizer = build_bilingual_tokenizer(small_world) if bilingual else build_world_tokenizer(small_world, ["english"])
-    held_out = (document_batches(small_world, "test", tokenizer, fitting(pretraining.objective, plan.time), plan.batch,
-                                 plan.seed + 1, longest=plan.time - pretraining.added, articles=0)
+    held_out = (world_documents(plan, "test", tokenizer, pretraining.objective, plan.seed + 1, articles=0)
                 if pretraining.documents else
                 sentence_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1))
     floor = (small_world.floor(pretraining.objective, split="test", sentences=WORLD_HELD_OUT)
@@ -203,21 +201,29 @@ def from_world(plan: Plan) -> Material:
 def world_batches(plan: Plan, tokenizer: Tokenizer) -> Callable[[int], Any]:
     """The plan's batches of the full Small World, one per step: `world_texts` with the plan's objective, or documents
     of at most ``time`` tokens, grouped by length."""
+    pretraining = plan.kind.pretraining
+    assert pretraining is not None
+    chosen: dict[str, Any] = dict(plan.choices)
+    objective = partial(pretraining.objective, **chosen)
+    if pretraining.documents:
+        return bucketed(world_documents(plan, "train", tokenizer, objective, plan.seed,
+                                        bilingual=plan.corpus == BILINGUAL), plan.accumulate)
+    pairs = pretraining.pairs and partial(pretraining.pairs, **chosen)
+    return world_texts(objective, pairs, tokenizer, batch=plan.batch,
+                       accumulate=plan.accumulate, time=plan.time, seed=plan.seed,
+                       bilingual=plan.corpus == BILINGUAL)
+
+
+def world_documents(plan: Plan, split: str, tokenizer: Tokenizer, objective: Callable[..., AnyExample], seed: int,
+                    **options: Any) -> ExampleBatches:
+    """Batches of documents of the full Small World that fit the plan; ``options`` are those of `document_batches`."""
     from plmlab import world
     from plmlab.world.datasets.documents import document_batches
 
     pretraining = plan.kind.pretraining
     assert pretraining is not None
-    chosen: dict[str, Any] = dict(plan.choices)
-    if pretraining.documents:
-        objective = fitting(partial(pretraining.objective, **chosen), plan.time)
-        return bucketed(document_batches(
-            world.full(), "train", tokenizer, objective, plan.batch, plan.seed,
-            longest=plan.time - pretraining.added, bilingual=plan.corpus == BILINGUAL), plan.accumulate)
-    pairs = pretraining.pairs and partial(pretraining.pairs, **chosen)
-    return world_texts(partial(pretraining.objective, **chosen), pairs, tokenizer, batch=plan.batch,
-                       accumulate=plan.accumulate, time=plan.time, seed=plan.seed,
-                       bilingual=plan.corpus == BILINGUAL)
+    return document_batches(world.full(), split, tokenizer, fitting(objective, plan.time), plan.batch, seed,
+                            longest=plan.time - pretraining.added, **options)
 
 
 def real_tokens(plan: Plan, tokenizer: Tokenizer, every: int) -> float:

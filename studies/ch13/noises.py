@@ -11,7 +11,6 @@ articles have no test split, so these documents contain none.
 from functools import partial
 from itertools import islice
 from random import Random
-from statistics import fmean
 from typing import Any
 
 import torch
@@ -28,6 +27,7 @@ from plmlab.train import History, fit
 from plmlab.world.datasets.documents import documents
 from plmlab.world.datasets.texts import chinese_document_text, document_text
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+from studies.ch13.held_out import SEED, held_out_loss
 
 LAYERS, WIDTH, HEADS, TIME, LONGEST = 2, 96, 4, 200, 64
 """Layers per side, width, heads, positions, and maximum number of words of a document."""
@@ -77,13 +77,10 @@ def train(model: nn.Module, arm: str, *, updates: int, lr: float, seed: int, **o
                accumulate=ACCUMULATE, **options)
 
 
-@torch.no_grad()
 def test(run: Run) -> dict[str, float]:
-    """``loss``: the mean loss per target of the variant's own objective on held-out documents, which is comparable only
-    between runs of the same variant."""
+    """``loss``: the `held_out_loss` of the variant's own objective."""
     [arm] = run.arm
-    draw = batches(arm, "test", 77)
-    return {"loss": fmean(float(run.model.loss(draw(i))) for i in range(HELD_OUT))}
+    return {"loss": held_out_loss(run, batches(arm, "test", SEED), HELD_OUT)}
 
 
 def development(run: Run) -> float:

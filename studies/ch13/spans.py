@@ -10,7 +10,6 @@ length at 15 % (table 7). Learning rates are chosen by the variant's own loss on
 from collections.abc import Mapping
 from functools import partial
 from random import Random
-from statistics import fmean
 from typing import Any
 
 import torch
@@ -25,6 +24,7 @@ from plmlab.train import History, fit
 from plmlab.world.datasets.documents import documents
 from plmlab.world.datasets.generation_tasks import bilingual_ids
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+from studies.ch13.held_out import SEED, held_out_loss
 
 LAYERS, WIDTH, HEADS, LENGTH = 2, 96, 4, 64
 """Layers per side, width, heads, and tokens of a text."""
@@ -72,13 +72,10 @@ def train(model: nn.Module, variant: str, *, updates: int, lr: float, seed: int,
     return fit(model, batches(variant, "train", seed), steps=updates, lr=lr, warmup=WARMUP, **options)
 
 
-@torch.no_grad()
 def test(run: Run) -> dict[str, float]:
-    """``loss``: the mean loss per target of the variant's own objective on held-out texts, which is comparable only
-    between runs of the same variant."""
+    """``loss``: the `held_out_loss` of the variant's own objective."""
     [variant] = run.arm
-    draw = batches(variant, "test", 77)
-    return {"loss": fmean(float(run.model.loss(draw(i))) for i in range(HELD_OUT))}
+    return {"loss": held_out_loss(run, batches(variant, "test", SEED), HELD_OUT)}
 
 
 def development(run: Run) -> float:

@@ -18,7 +18,7 @@ import torch
 from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch04.end_only import EndOnlySeq2Seq
-from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.draws import randint
 from plmlab.example import PairBatch, PairExample
 from plmlab.metrics import bleu
@@ -157,9 +157,8 @@ def translations(model: Seq2Seq | Transformer, some: Sequence[Passage], arm: Var
     vocab, outputs = tokenizer().vocab, []
     for begin in range(0, len(some), 50):
         source = pairs(some[begin:begin + 50], arm).source
-        start = torch.full((len(source.tokens), 1), vocab.need("start"))
-        outputs += greedy(ConditionedDecoder(model, source), start, vocab, length=WRITTEN)
-    return [tuple(tokenizer().tokens([token for token in text.tokens if token != vocab.end])) for text in outputs]
+        outputs += greedy_texts(ConditionedDecoder(model, source), len(source.tokens), vocab, length=WRITTEN)
+    return [tuple(tokenizer().tokens(text)) for text in outputs]
 
 
 def split_sentences(text: Sequence[str]) -> list[Words]:

@@ -6,7 +6,7 @@ from random import Random
 
 import torch
 
-from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.draws import randint
 from plmlab.example import PairBatch
 from plmlab.models.transformer import Transformer, TransformerConfig
@@ -35,9 +35,8 @@ def reversals(batch: int = 64, low: int = 4, high: int = 12) -> Callable[[int], 
 
 def generated(model: Transformer, batch: PairBatch, vocab: Vocabulary, length: int) -> list[list[int]]:
     """Decode greedily, at most ``length`` tokens for each source; [END] is removed."""
-    prompt = torch.full((batch.size[0], 1), vocab.need("start"))
-    texts = greedy(ConditionedDecoder(model, batch.source), prompt, vocab, length=length)
-    return [[id for id in text.tokens if id != vocab.end] for text in texts]
+    decoder = ConditionedDecoder(model, batch.source)
+    return [list(text) for text in greedy_texts(decoder, batch.size[0], vocab, length=length)]
 
 
 def exact_match(model: Transformer, batch: PairBatch, vocab: Vocabulary, length: int = 14) -> float:

@@ -21,7 +21,7 @@ from torch import nn
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
-from plmlab.decode import greedy
+from plmlab.decode import greedy_texts
 from plmlab.draws import shuffled
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.unilm import UniLMDecoder, UniLMPretraining, source_batch
@@ -120,9 +120,8 @@ def in_place(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> list[
     """Greedy generation after each source, with each token predicted at an appended [MASK]; the final [SEP] is left
     out."""
     vocab = tokenizer().vocab
-    start = torch.full((len(sources), 1), vocab.need("start"))
-    texts = greedy(UniLMDecoder(model.eval(), source_batch(sources, vocab), vocab), start, vocab, length=LONGEST)
-    return [tuple(token for token in text.tokens if token != vocab.end) for text in texts]
+    decoder = UniLMDecoder(model.eval(), source_batch(sources, vocab), vocab)
+    return greedy_texts(decoder, len(sources), vocab, length=LONGEST)
 
 
 @torch.no_grad()

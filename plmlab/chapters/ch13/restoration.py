@@ -11,7 +11,7 @@ from statistics import fmean
 import torch
 
 from plmlab import world
-from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.example import PairBatch
 from plmlab.models.bart import BART
 from plmlab.objectives.denoising import restoration, text_infilling
@@ -51,16 +51,14 @@ class Restoration:
     @torch.no_grad()
     def exact(self, model: BART, sources: Sequence[Sequence[int]]) -> float:
         """Fraction of the sentences that greedy generation restores exactly."""
-        vocab = self.tokenizer.vocab
-        start = torch.full((len(sources), 1), vocab.need("start"))
-        texts = greedy(ConditionedDecoder(model.eval(), self.batch(sources).source), start, vocab, length=LONGEST)
-        return fmean([token for token in text.tokens if token != vocab.end] == sentence
-                     for text, sentence in zip(texts, self.sentences, strict=True))
+        decoder = ConditionedDecoder(model.eval(), self.batch(sources).source)
+        texts = greedy_texts(decoder, len(sources), self.tokenizer.vocab, length=LONGEST)
+        return fmean(list(text) == sentence for text, sentence in zip(texts, self.sentences, strict=True))
 
     @cached_property
-    def training_sentences(self) -> Counter[str]:
-        """How often each sentence occurs in a sample of training sentences."""
-        return Counter(map(" ".join, islice(world.small().text("train", seed=0), self.known)))
+    def training_sentences(self) -> dict[str, int]:
+        """How often each sentence occurs in a sample of training sentences, the most frequent first."""
+        return dict(Counter(map(" ".join, islice(world.small().text("train", seed=0), self.known))).most_common())
 
     def entropy(self) -> float:
         """Entropy of a training sentence divided by its mean number of targets, [START] and [END] included, in nats."""
@@ -78,4 +76,4 @@ class Restoration:
         parts = (r"(?:\S+ )*" if name == "[MASK]" else re.escape(f"{name} ") for name in
                  self.tokenizer.tokens(corrupted))
         fits = re.compile("".join(parts)).fullmatch
-        return next((sentence for sentence, _ in self.training_sentences.most_common() if fits(f"{sentence} ")), "")
+        return next((sentence for sentence in self.training_sentences if fits(f"{sentence} ")), "")

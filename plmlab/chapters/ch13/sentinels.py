@@ -23,9 +23,12 @@ RATE, MEAN, BATCH, TEST, LONGEST = 0.5, 1.5, 32, 300, 30
 """Corruption rate, mean span length, training and test sentences per batch, and maximum number of generated tokens."""
 
 
-def alike(tokens: list[int], *, vocab: Vocabulary, rng: Random) -> PairExample:
+unique = partial(span_corruption_anywhere, rate=RATE, mean=MEAN)
+
+
+def one_shared(tokens: list[int], *, vocab: Vocabulary, rng: Random) -> PairExample:
     """Span corruption with the first sentinel for every span."""
-    example = span_corruption_anywhere(tokens, vocab=vocab, rng=rng, rate=RATE, mean=MEAN)
+    example = unique(tokens, vocab=vocab, rng=rng)
 
     def first(ids: Tensor) -> Tensor:
         return torch.where(torch.isin(ids, torch.tensor(vocab.sentinels)), vocab.sentinels[0], ids)
@@ -34,8 +37,7 @@ def alike(tokens: list[int], *, vocab: Vocabulary, rng: Random) -> PairExample:
                    target=replace(target, tokens=first(target.tokens), targets=first(target.targets)))
 
 
-OBJECTIVES: dict[str, Callable[..., PairExample]] = {
-    "unique": partial(span_corruption_anywhere, rate=RATE, mean=MEAN), "one shared": alike}
+OBJECTIVES: dict[str, Callable[..., PairExample]] = {"unique": unique, "one shared": one_shared}
 """Sentinels → objective."""
 
 
@@ -48,6 +50,6 @@ def exact_match(tokenizer: Tokenizer, sentinels: str, updates: int) -> float:
     fit(model, texts(BATCH, 0), steps=updates, lr=3e-3, warmup=50, show=False)
     batch = cast(PairBatch, texts(TEST, 99)(0))
     start = torch.full((TEST, 1), vocab.need("start"))
-    written = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST)
+    generated = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST)
     return fmean(text.tokens == tuple(token for token in row if token != IGNORE)
-                 for text, row in zip(written, batch.targets.tolist(), strict=True))
+                 for text, row in zip(generated, batch.targets.tolist(), strict=True))

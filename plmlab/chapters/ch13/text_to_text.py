@@ -8,7 +8,6 @@ article and translation into Chinese. Each has 1,024 labelled rows.
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from random import Random
-from statistics import fmean
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -16,7 +15,7 @@ from torch import nn
 
 from plmlab import transfer
 from plmlab.batches import ExampleBatches
-from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.draws import randint
 from plmlab.example import PairBatch
 from plmlab.models.registry import architecture_of
@@ -27,6 +26,7 @@ from plmlab.world.datasets.generation_tasks import (
     GenerationTask,
     Row,
     bilingual_ids,
+    exact_match,
     scores_of,
     summarization,
     translation,
@@ -57,11 +57,6 @@ def extractive_qa() -> GenerationTask:
     sep = bilingual_tokenizer().vocab.need("sep")
     return from_labelled("extractive QA", lambda row: ((*bilingual_ids(row.question), sep, *bilingual_ids(row.text)),
                                                        bilingual_ids(row.text[row.start:row.end])))
-
-
-def exact_match(texts: Sequence[Sequence[int]], rows: Sequence[Row]) -> float:
-    """Fraction of the texts that equal their targets."""
-    return fmean(tuple(text) == target for text, (_, target) in zip(texts, rows, strict=True))
 
 
 class Task(NamedTuple):
@@ -124,9 +119,7 @@ def generated(model: nn.Module, mode: Mode, sources: Sequence[Sequence[int]]) ->
     vocab, texts = bilingual_tokenizer().vocab, []
     for begin in range(0, len(sources), 100):
         some = sources[begin:begin + 100]
-        start = torch.full((len(some), 1), vocab.need("start"))
-        texts += [tuple(token for token in text.tokens if token != vocab.end)
-                  for text in greedy(mode.decoder(model, some), start, vocab, length=LONGEST)]
+        texts += greedy_texts(mode.decoder(model, some), len(some), vocab, length=LONGEST)
     return texts
 
 

@@ -76,9 +76,14 @@ def summarization() -> GenerationTask:
     return GenerationTask(tuple(learned), tuple(chosen), (*test_set, *unseen), READ)
 
 
+def exact_match(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> float:
+    """Fraction of the texts that equal their targets."""
+    return fmean(tuple(text) == target for text, (_, target) in zip(said, rows, strict=True))
+
+
 def scores_of(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> dict[str, float]:
     """The fraction of ``exact`` matches, from 0 to 1; and ``bleu`` and ``rouge-l`` over words, from 0 to 100."""
     candidates, references = ([" ".join(f"w{token}" for token in text) for text in side]
                               for side in (said, [target for _, target in rows]))
-    return {"exact": fmean(tuple(text) == target for text, (_, target) in zip(said, rows, strict=True)),
+    return {"exact": exact_match(said, rows),
             "bleu": bleu(candidates, references), "rouge-l": 100 * rouge(candidates, references).rougeL}
