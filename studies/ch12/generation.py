@@ -60,7 +60,7 @@ def tune(name: str, model: nn.Module, task: GenerationTask, updates: int, lr: fl
         return [make(*task.train[randint(rng, len(task.train))], rng=rng) for _ in range(BATCH)]
 
     def score(tuned: nn.Module) -> float:
-        said = written(name, tuned, [source for source, _ in task.development])
+        said = written(GENERATION_MODES[name], tuned, [source for source, _ in task.development])
         return scores_of(said, task.development)["bleu"] / 100
 
     torch.manual_seed(seed)
@@ -73,7 +73,7 @@ def run_result(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[
     (``unread``); the BLEU on ``development`` rows; and the number of ``updates`` at the best weights."""
     task, model = TASKS[kind](), initialized(folder, name)
     history = tune(name, model, task, BUDGETS[kind].updates, lr, seed)
-    said = written(name, model, [source for source, _ in task.test_set])
+    said = written(GENERATION_MODES[name], model, [source for source, _ in task.test_set])
     assert history.best is not None
     updates, development = history.best
     unread = scores_of(said[task.read:], task.test_set[task.read:])["exact"]

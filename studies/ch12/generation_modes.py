@@ -8,18 +8,18 @@ generate greedily.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from plmlab.chapters.ch12.pretrained import RANDOM_INIT
-from plmlab.decode import ConditionedDecoder, Hypothesis, greedy
+from plmlab.decode import ConditionedDecoder, greedy, greedy_texts
 from plmlab.example import IGNORE, Example, PairBatch, PairExample
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.gpt import GPT
-from plmlab.models.transformer import Transformer
 from plmlab.models.unilm import UniLMConfig, UniLMDecoder, UniLMPretraining, source_batch
 from plmlab.objectives import causal, masked_seq2seq_target, sequence_to_sequence
 from plmlab.weights import load_tensors, weights
@@ -28,6 +28,8 @@ from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 LONGEST = 60
 """Maximum number of generated tokens; no target has more than 45."""
 Sources = Sequence[Sequence[int]]
+Texts = list[tuple[int, ...]]
+Pair = Callable[..., PairExample]
 
 
 def hidden(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Example:
@@ -43,35 +45,25 @@ def prompted(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Ex
     return example
 
 
-def two_sided(source: Sequence[int], target: Sequence[int], *, rng: Random) -> PairExample:
-    """The encoder–decoder's input pair, in which every next token of the target is a target."""
-    return sequence_to_sequence(source, target, vocab=bilingual_tokenizer().vocab)
-
-
-def starts(sources: Sources) -> Tensor:
-    """One [START] token per source."""
-    return torch.full((len(sources), 1), bilingual_tokenizer().vocab.need("start"))
-
-
-def in_place(model: UniLMPretraining, sources: Sources) -> list[Hypothesis]:
+def in_place(model: UniLMPretraining, sources: Sources) -> Texts:
     """Generation with UniLM: predict the token at a [MASK] appended to the text, and replace the mask by the token."""
     vocab = bilingual_tokenizer().vocab
-    return greedy(UniLMDecoder(model, source_batch(sources, vocab), vocab), starts(sources), vocab, length=LONGEST)
+    return greedy_texts(UniLMDecoder(model, source_batch(sources, vocab), vocab), len(sources), vocab, length=LONGEST)
 
 
-def behind(model: GPT, sources: Sources) -> list[Hypothesis]:
+def behind(model: GPT, sources: Sources) -> Texts:
     """Generation with GPT after each source, one source at a time."""
     vocab = bilingual_tokenizer().vocab
-    return [greedy(model, torch.tensor([[vocab.need("start"), *source, vocab.need("sep")]]), vocab, length=LONGEST)[0]
-            for source in sources]
+    prompts = (torch.tensor([[vocab.need("start"), *source, vocab.need("sep")]]) for source in sources)
+    return [tuple(token for token in greedy(model, prompt, vocab, length=LONGEST)[0].tokens if token != vocab.end)
+            for prompt in prompts]
 
 
-def looking_across(model: Transformer, sources: Sources) -> list[Hypothesis]:
+def looking_across(pair: Pair, model: Any, sources: Sources) -> Texts:
     """Generation with an encoder–decoder, which cross-attends to the sources."""
     vocab = bilingual_tokenizer().vocab
-    read = PairBatch.of([sequence_to_sequence(source, sources[0], vocab=vocab) for source in sources],
-                        pad=vocab.need("pad")).source
-    return greedy(ConditionedDecoder(model, read), starts(sources), vocab, length=LONGEST)
+    read = PairBatch.of([pair(source, (), vocab=vocab) for source in sources], pad=vocab.need("pad")).source
+    return greedy_texts(ConditionedDecoder(model, read), len(sources), vocab, length=LONGEST)
 
 
 def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
@@ -91,26 +83,30 @@ def as_it_is(model: nn.Module) -> nn.Module:
 
 class GenerationMode(NamedTuple):
     """How a model is fine-tuned and used: ``example(source, target, rng=rng)`` returns a training Example;
-    ``write(model, sources)`` generates; and ``begin`` converts the pretrained model to the one that is fine-tuned."""
+    ``write(model, sources)`` generates texts without [END]; and ``begin`` converts the pretrained model to the one that
+    is fine-tuned."""
 
     example: Callable[..., Example | PairExample]
-    write: Callable[[Any, Sources], list[Hypothesis]]
+    write: Callable[[Any, Sources], Texts]
     begin: Callable[[Any], nn.Module] = as_it_is
+
+
+def encoder_decoder(pair: Pair) -> GenerationMode:
+    """The mode of an encoder–decoder, whose decoder predicts every next token; ``pair(source, target, vocab=vocab)``
+    returns an input pair in the model's format."""
+    return GenerationMode(lambda source, target, rng: pair(source, target, vocab=bilingual_tokenizer().vocab),
+                          partial(looking_across, pair))
 
 
 UNILMS = GenerationMode(hidden, in_place)
 GENERATION_MODES: Mapping[str, GenerationMode] = {
     "UniLM": UNILMS, "BERT": UNILMS._replace(begin=with_unilm_segments), "sequence to sequence": UNILMS,
-    "GPT": GenerationMode(prompted, behind), "encoder-decoder": GenerationMode(two_sided, looking_across),
+    "GPT": GenerationMode(prompted, behind), "encoder-decoder": encoder_decoder(sequence_to_sequence),
     RANDOM_INIT: UNILMS}
 
 
 @torch.no_grad()
-def written(name: str, model: nn.Module, sources: Sources) -> list[tuple[int, ...]]:
-    """The texts that a variant generates greedily after each source, without [END]."""
+def written(mode: GenerationMode, model: nn.Module, sources: Sources) -> Texts:
+    """The texts that a model generates greedily for the sources, without [END]."""
     model.eval()
-    end, found = bilingual_tokenizer().vocab.end, []
-    for begin in range(0, len(sources), 64):
-        found += [tuple(token for token in text.tokens if token != end)
-                  for text in GENERATION_MODES[name].write(model, sources[begin:begin + 64])]
-    return found
+    return [text for begin in range(0, len(sources), 64) for text in mode.write(model, sources[begin:begin + 64])]

@@ -33,7 +33,7 @@ SETTINGS = {"15 %, 3": (0.15, 3.0), "25 %, 3": (0.25, 3.0), "50 %, 3": (0.5, 3.0
 """Proportion of dropped tokens and mean length of a span; the first are the paper's."""
 BASELINE, SCRATCH = "15 %, 3", "not pretrained"
 VARIANTS = (*SETTINGS, SCRATCH)
-BATCH, WARMUP, UPDATES, PILOT, HELD_OUT = 16, 100, 3000, 500, 16
+BATCH, WARMUP, UPDATES, PILOT, HELD_OUT = 16, 100, 2000, 300, 16
 """Texts per update, updates, updates of a pilot run, and held-out batches."""
 RATES, UNTRAINED_LOSS = (1e-3, 3e-3, 1e-2), 5.0
 """Initial learning rates, and the loss above which a model has learned nothing."""

@@ -9,11 +9,10 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-from plmlab.chapters.ch13.text_to_text import TASKS, encoder_decoder, fine_tune, score, unilm
-from plmlab.models.unilm import UniLMPretraining
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, tune_learning_rates
 from plmlab.recipes.statistics import seed_summary
 from studies.ch13 import noises, spans
+from studies.ch13.text_to_text import TASKS, fine_tune, score
 
 STUDIES: dict[str, ModuleType] = {"noises": noises, "spans": spans}
 SEEDS, PILOTS, RATES = (0, 1, 2), (9,), (3e-4, 1e-3, 3e-3)
@@ -27,9 +26,8 @@ def tuned_score(study: str, folder: str, variant: str, task: str, lr: float, see
     module = STUDIES[study]
     model = (module.build(variant, seed) if variant == module.SCRATCH else
              module.STUDY.trained(folder, variant, updates=module.UPDATES, seed=start))
-    mode = unilm() if isinstance(model, UniLMPretraining) else encoder_decoder(model)
-    fine_tune(model, mode, task, updates=UPDATES, lr=lr, seed=seed, show=False)
-    return score(model, mode, task, getattr(TASKS[task].rows(), rows))
+    fine_tune(model, task, updates=UPDATES, lr=lr, seed=seed, show=False)
+    return score(model, task, getattr(TASKS[task].rows(), rows))
 
 
 @none_if_diverged

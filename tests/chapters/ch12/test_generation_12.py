@@ -84,7 +84,7 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
 def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
     """Of sources of unequal lengths, side by side: as reading everything anew for each word says."""
     model, sources = new(name), [[40, 41, 42], [43, 44, 45, 46, 47]]
-    found = generation_modes.written(name, model, sources)
+    found = generation_modes.written(generation_modes.GENERATION_MODES[name], model, sources)
     allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
     for source, text in zip(sources, found, strict=True):
         said: list[int] = []

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from plmlab.batches import bucketed
-from plmlab.chapters.ch13 import text_to_text
 from plmlab.example import IGNORE
 from plmlab.recipes import Parts, seed_summary
 from plmlab.world.datasets import generation_tasks
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from studies.ch13 import claims, noises, spans, tuning
+from studies.ch12 import generation_modes
+from studies.ch13 import claims, noises, spans, text_to_text, tuning
 
 VOCAB = bilingual_tokenizer().vocab
 MASKING, INFILLING, PERMUTATION = noises.NOISES
@@ -35,7 +35,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "STUDY", replace(module.STUDY, updates=(2,), pilot_updates=1, nothing=-math.inf,
                                                      seeds=(0,), development=lambda run: -abs(run.lr - 3e-3)))
     for module, name, value in ((tuning, "SEEDS", (0,)), (tuning, "UPDATES", 1), (noises, "ACCUMULATE", 1),
-                                (claims, "TIMED", 1), (text_to_text, "BATCH", 2), (text_to_text, "LONGEST", 3)):
+                                (claims, "TIMED", 1), (text_to_text, "BATCH", 2), (generation_modes, "LONGEST", 3)):
         monkeypatch.setattr(module, name, value)
     rows = tuple(((40 + i, 41 + i), (60 + i, 61 + i)) for i in range(4))
     few = generation_tasks.GenerationTask(rows, rows[:2], rows[2:])

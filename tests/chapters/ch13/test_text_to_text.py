@@ -8,15 +8,18 @@ import torch
 from toy_size import changed
 
 from plmlab import transfer
-from plmlab.chapters.ch13 import text_to_text
-from plmlab.chapters.ch13.text_to_text import TASKS, Mode, exact_match, fine_tune, generated
 from plmlab.example import PairBatch
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.registry import architecture_of
 from plmlab.models.t5 import T5, T5Config
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.world.datasets import generation_tasks
+from plmlab.world.datasets.generation_tasks import exact_match
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+from studies.ch12 import generation_modes
+from studies.ch12.generation_modes import LONGEST, written
+from studies.ch13 import text_to_text
+from studies.ch13.text_to_text import TASKS, fine_tune, mode_of
 
 VOCAB = bilingual_tokenizer().vocab
 SIZE: dict[str, Any] = {"vocab": VOCAB.size, "layers": 1, "model": 32, "heads": 2, "inner": 64, "dropout": 0.0}
@@ -41,13 +44,12 @@ def toy_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TASKS, "toy", text_to_text.Task(lambda: rows, exact_match))
 
 
-def new(name: str) -> tuple[Any, Mode]:
-    """A small model with random weights, and its mode."""
+def new(name: str) -> Any:
+    """A small model with random weights."""
     torch.manual_seed(1)
     if name == "UniLM":
-        return UniLMPretraining(UniLMConfig(**SIZE, time=60, attention_dropout=0.0)).eval(), text_to_text.unilm()
-    model = T5(T5Config(**SIZE)) if name == "T5" else BART(BARTConfig(**SIZE, time=60))
-    return model.eval(), text_to_text.encoder_decoder(model)
+        return UniLMPretraining(UniLMConfig(**SIZE, time=80, attention_dropout=0.0)).eval()
+    return (T5(T5Config(**SIZE)) if name == "T5" else BART(BARTConfig(**SIZE, time=80))).eval()
 
 
 def one_pair(model: Any, source: Sequence[int], target: Sequence[int]) -> PairBatch:
@@ -61,7 +63,7 @@ def test_rows_are_apart_have_known_tokens_and_fit_into_what_is_generated(task: s
     sources = [{source for source, _ in some} for some in (rows.train, rows.development, rows.test_set)]
     assert sum(map(len, sources)) == len(set().union(*sources)), "no test source is a training or development source"
     for source, target in (*rows.train[:text_to_text.LABELS], *rows.development, *rows.test_set):
-        assert VOCAB.unk not in (*source, *target) and 0 < len(target) < text_to_text.LONGEST
+        assert VOCAB.unk not in (*source, *target) and 0 < len(target) < LONGEST
         assert len(source) + len(target) + 3 <= 200, "positions of the networks of the studies"
 
 
@@ -90,23 +92,23 @@ def test_targets_have_score_1_and_empty_texts_0(task: str) -> None:
 @pytest.mark.usefixtures("toy_task")
 @pytest.mark.parametrize("name", ["BART", "T5", "UniLM"])
 def test_every_mode_trains_and_generates(name: str) -> None:
-    model, mode = new(name)
+    model = new(name)
     before = [weight.clone() for weight in model.parameters()]
-    fine_tune(model, mode, "toy", updates=2, lr=1e-2, seed=0, show=False)
+    fine_tune(model, "toy", updates=2, lr=1e-2, seed=0, show=False)
     assert not all(map(torch.equal, before, model.parameters()))
-    texts = generated(model, mode, [source for source, _ in TOY])
+    texts = written(mode_of(model), model, [source for source, _ in TOY])
     assert len(texts) == len(TOY) and not {*VOCAB.special} & {token for text in texts for token in text}
-    assert all(len(text) <= text_to_text.LONGEST for text in texts)
+    assert all(len(text) <= LONGEST for text in texts)
 
 
 @pytest.mark.parametrize("name", ["BART", "T5"])
 def test_generation_is_the_argmax_of_teacher_forced_logits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each source alone and without a cache, compared with sources of unequal lengths in one batch."""
-    monkeypatch.setattr(text_to_text, "LONGEST", 4)
-    model, mode = new(name)
+    monkeypatch.setattr(generation_modes, "LONGEST", 4)
+    model = new(name)
     sources = [(40, 41, 42), (43, 44, 45, 46, 47)]
     allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
-    for source, text in zip(sources, generated(model, mode, sources), strict=True):
+    for source, text in zip(sources, written(mode_of(model), model, sources), strict=True):
         tokens: list[int] = []
         for _ in range(4):
             with torch.no_grad():
@@ -121,7 +123,7 @@ def test_generation_is_the_argmax_of_teacher_forced_logits(name: str, monkeypatc
 
 @pytest.mark.parametrize("name", ["BART", "T5"])
 def test_no_logit_depends_on_later_target_tokens(name: str) -> None:
-    model, _ = new(name)
+    model = new(name)
     one, other = (one_pair(model, (40, 41), target) for target in ((60, 61, 62), (60, 61, 99)))
     with torch.no_grad():
         same, changes = model(one)[0], model(other)[0]
@@ -133,8 +135,8 @@ def test_no_logit_depends_on_later_target_tokens(name: str) -> None:
 def test_a_model_that_memorizes_five_rows_has_score_1(name: str, updates: int, lr: float,
                                                       monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_to_text, "BATCH", 16)
-    monkeypatch.setattr(text_to_text, "LONGEST", 5)
-    model, mode = new(name)
-    assert text_to_text.score(model, mode, "toy", TOY) < 0.5
-    fine_tune(model, mode, "toy", updates=updates, lr=lr, seed=0, show=False)
-    assert text_to_text.score(model, mode, "toy", TOY) >= 0.8
+    monkeypatch.setattr(generation_modes, "LONGEST", 5)
+    model = new(name)
+    assert text_to_text.score(model, "toy", TOY) < 0.5
+    fine_tune(model, "toy", updates=updates, lr=lr, seed=0, show=False)
+    assert text_to_text.score(model, "toy", TOY) >= 0.8

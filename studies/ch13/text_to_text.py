@@ -6,7 +6,7 @@ article and translation into Chinese. Each has 1,024 labelled rows.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from random import Random
 from typing import Any, NamedTuple, cast
 
@@ -15,12 +15,9 @@ from torch import nn
 
 from plmlab import transfer
 from plmlab.batches import ExampleBatches
-from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.draws import randint
-from plmlab.example import PairBatch
 from plmlab.models.registry import architecture_of
-from plmlab.models.unilm import UniLMDecoder, UniLMPretraining, source_batch
-from plmlab.objectives import masked_seq2seq_target
+from plmlab.models.unilm import UniLMPretraining
 from plmlab.train import History, fit
 from plmlab.world.datasets.generation_tasks import (
     GenerationTask,
@@ -32,9 +29,10 @@ from plmlab.world.datasets.generation_tasks import (
     translation,
 )
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
+from studies.ch12.generation_modes import UNILMS, GenerationMode, encoder_decoder, written
 
-LABELS, DEVELOPMENT, BATCH, LONGEST = 1024, 100, 32, 40
-"""Labelled training rows; development rows; rows per update; and the maximum number of generated tokens."""
+LABELS, DEVELOPMENT, BATCH = 1024, 100, 32
+"""Labelled training rows, development rows, and rows per update."""
 
 
 def from_labelled(name: str, row: Callable[[Any], Row]) -> GenerationTask:
@@ -72,37 +70,14 @@ TASKS = {"acceptability": Task(acceptability, exact_match), "extractive QA": Tas
 """Task → its rows and measure: exact match, ROUGE-L for summarization, BLEU for translation."""
 
 
-class Mode(NamedTuple):
-    """How a model is fine-tuned and used: ``example(source, target, rng=rng)`` makes a training example, and
-    ``decoder(model, sources)`` prepares generation."""
-
-    example: Callable[..., Any]
-    decoder: Callable[[Any, Sequence[Sequence[int]]], Any]
+def mode_of(model: nn.Module) -> GenerationMode:
+    """How a model is fine-tuned and used: UniLM as in chapter 12, an encoder–decoder on pairs in its own format."""
+    return UNILMS if isinstance(model, UniLMPretraining) else encoder_decoder(cast(Any, architecture_of(model).example))
 
 
-def encoder_decoder(model: nn.Module) -> Mode:
-    """The mode of an encoder–decoder: the decoder predicts every next token."""
-    vocab, pair = bilingual_tokenizer().vocab, cast(Any, architecture_of(model).example)
-
-    def decoder(model: Any, sources: Sequence[Sequence[int]]) -> ConditionedDecoder:
-        return ConditionedDecoder(model, PairBatch.of([pair(source, (), vocab) for source in sources],
-                                                      pad=vocab.need("pad")).source)
-    return Mode(lambda source, target, rng: pair(source, target, vocab), decoder)
-
-
-def unilm() -> Mode:
-    """The mode of UniLM: 70 % of the target tokens are masked, and each token is generated at an appended [MASK]."""
-    vocab = bilingual_tokenizer().vocab
-
-    def decoder(model: UniLMPretraining, sources: Sequence[Sequence[int]]) -> UniLMDecoder:
-        return UniLMDecoder(model, source_batch(sources, vocab), vocab)
-    return Mode(partial(masked_seq2seq_target, vocab=vocab), decoder)
-
-
-def fine_tune(model: nn.Module, mode: Mode, task: str, *, updates: int, lr: float, seed: int, **options: Any,
-              ) -> History:
+def fine_tune(model: nn.Module, task: str, *, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Fine-tune the model on a task, in place."""
-    rows = TASKS[task].rows().train[:LABELS]
+    mode, rows = mode_of(model), TASKS[task].rows().train[:LABELS]
 
     def draw(rng: Random) -> list[Any]:
         return [mode.example(*rows[randint(rng, len(rows))], rng=rng) for _ in range(BATCH)]
@@ -112,17 +87,6 @@ def fine_tune(model: nn.Module, mode: Mode, task: str, *, updates: int, lr: floa
                lr=lr, warmup=updates // 10, **options)
 
 
-@torch.no_grad()
-def generated(model: nn.Module, mode: Mode, sources: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The texts that the model generates greedily for the sources, without [END]."""
-    model.eval()
-    vocab, texts = bilingual_tokenizer().vocab, []
-    for begin in range(0, len(sources), 100):
-        some = sources[begin:begin + 100]
-        texts += greedy_texts(mode.decoder(model, some), len(some), vocab, length=LONGEST)
-    return texts
-
-
-def score(model: nn.Module, mode: Mode, task: str, rows: Sequence[Row]) -> float:
-    """Score on rows of a task, from 0 to 1, by the task's measure."""
-    return TASKS[task].measure(generated(model, mode, [source for source, _ in rows]), rows)
+def score(model: nn.Module, task: str, rows: Sequence[Row]) -> float:
+    """Score of greedily generated texts for rows of a task, from 0 to 1, by the task's measure."""
+    return TASKS[task].measure(written(mode_of(model), model, [source for source, _ in rows]), rows)
