@@ -12,7 +12,7 @@ no dropout; training has no supervised tasks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -136,8 +136,7 @@ class T5v11Config(T5Config):
     @property
     def shape(self) -> LayerShape:
         """The shape of every layer."""
-        return LayerShape(self.model, self.heads, self.inner, "gelu_tanh", self.dropout, self.dropout, self.eps,
-                          nn.RMSNorm, bias=False, width=self.width)
+        return replace(super().shape, activation="gelu_tanh")
 
 
 class T5v11EncoderLayer(TransformerLayer):

@@ -26,6 +26,8 @@ HUB = "hub:"
 """Prefix of a data set's name on the Hugging Face Hub."""
 LETTERS_TO_LEARN_FROM = 50_000_000
 """Number of characters at the start of the training text on which the tokenizer is trained."""
+ATTEMPTS = 1000
+"""Number of draws after which an objective that makes too long a source is refused."""
 HELD_OUT_BATCHES = 20
 """Number of held-out batches for the evaluation of a model that is trained on separate texts."""
 HELD_OUT_TOKENS = 500_000
@@ -189,7 +191,7 @@ def from_world(plan: Plan) -> Material:
                          f"--time {needed}")
     bilingual = plan.corpus == BILINGUAL
     tokenizer = build_bilingual_tokenizer(small_world) if bilingual else build_world_tokenizer(small_world, ["english"])
-    held_out = (world_documents(plan, "test", tokenizer, pretraining.objective, plan.seed + 1, articles=0)
+    held_out = (world_documents(plan, "test", tokenizer, pretraining.objective, plan.seed + 1)
                 if pretraining.documents else
                 sentence_batches(small_world, "test", tokenizer, pretraining.objective, plan.batch, plan.seed + 1))
     floor = (small_world.floor(pretraining.objective, split="test", sentences=WORLD_HELD_OUT)
@@ -244,13 +246,16 @@ def real_tokens(plan: Plan, tokenizer: Tokenizer, every: int) -> float:
 
 
 def fitting(objective: Callable[..., AnyExample], time: int) -> Callable[..., AnyExample]:
-    """The objective, with its random choices drawn again until the source of a pair has at most ``time`` tokens. BART's
-    empty spans, each a [MASK] more, can make a source longer than the text."""
+    """The objective, with its random choices drawn again until the source of a pair has at most ``time`` tokens: an
+    empty span of text infilling makes a source one token longer than the text. The function raises ValueError if
+    `ATTEMPTS` sources are too long."""
     def made(tokens: Any, **given: Any) -> AnyExample:
-        example = objective(tokens, **given)
-        while isinstance(example, PairExample) and len(example.source.tokens) > time:
+        for _ in range(ATTEMPTS):
             example = objective(tokens, **given)
-        return example
+            if not isinstance(example, PairExample) or len(example.source.tokens) <= time:
+                return example
+        raise ValueError(f"the objective makes a source of more than {time} tokens from a text of {len(tokens)}; use a "
+                         "larger --time")
     return made
 
 

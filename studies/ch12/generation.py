@@ -14,20 +14,17 @@ stopping on development rows.
 """
 
 from collections.abc import Callable
-from random import Random
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch12.generation import GENERATORS, baselines
-from plmlab.draws import randint
+from plmlab.generation import example_batches, generate
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
 from plmlab.train import fit
 from plmlab.world.datasets.generation_tasks import GenerationTask, scores_of, summarization, translation
-from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from studies.ch12.generation_modes import GENERATION_MODES, written
+from studies.ch12.generation_modes import GENERATION_MODES
 from studies.ch12.pretrained import WARMUP, pretrained
 
 BATCH, EVERY, PATIENCE = 32, 250, 4
@@ -54,17 +51,14 @@ def initialized(folder: str, name: str) -> nn.Module:
 def tune(name: str, model: nn.Module, task: GenerationTask, updates: int, lr: float, seed: int, **options: Any) -> Any:
     """Fine-tune the model of a variant for generation, in place, and return the history. The final weights are those
     with the best development score."""
-    make, vocab = GENERATION_MODES[name].example, bilingual_tokenizer().vocab
-
-    def draw(rng: Random) -> list[Any]:
-        return [make(*task.train[randint(rng, len(task.train))], rng=rng) for _ in range(BATCH)]
+    mode = GENERATION_MODES[name]
 
     def score(tuned: nn.Module) -> float:
-        said = written(GENERATION_MODES[name], tuned, [source for source, _ in task.development])
+        said = generate(mode, tuned, [source for source, _ in task.development])
         return scores_of(said, task.development)["bleu"] / 100
 
     torch.manual_seed(seed)
-    return fit(model, ExampleBatches(draw, f"write {seed}", vocab.need("pad")), steps=updates, lr=lr, warmup=WARMUP,
+    return fit(model, example_batches(mode, task.train, BATCH, f"write {seed}"), steps=updates, lr=lr, warmup=WARMUP,
                score=score, evaluate_every=min(EVERY, updates), patience=PATIENCE, show=False, **options)
 
 
@@ -73,7 +67,7 @@ def run_result(folder: str, name: str, kind: str, lr: float, seed: int) -> dict[
     (``unread``); the BLEU on ``development`` rows; and the number of ``updates`` at the best weights."""
     task, model = TASKS[kind](), initialized(folder, name)
     history = tune(name, model, task, BUDGETS[kind].updates, lr, seed)
-    said = written(GENERATION_MODES[name], model, [source for source, _ in task.test_set])
+    said = generate(GENERATION_MODES[name], model, [source for source, _ in task.test_set])
     assert history.best is not None
     updates, development = history.best
     unread = scores_of(said[task.read:], task.test_set[task.read:])["exact"]

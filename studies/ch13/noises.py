@@ -9,8 +9,6 @@ articles have no test split, so these documents contain none.
 """
 
 from functools import partial
-from itertools import islice
-from random import Random
 from typing import Any
 
 import torch
@@ -22,10 +20,8 @@ from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.objectives import denoising, mask_mixture
 from plmlab.recipes.study import Run, Study
-from plmlab.text import Text
 from plmlab.train import History, fit
-from plmlab.world.datasets.documents import documents
-from plmlab.world.datasets.texts import chinese_document_text, document_text
+from plmlab.world.datasets.documents import document_batches
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 from studies.ch13.held_out import SEED, held_out_loss
 
@@ -43,22 +39,11 @@ RATES, UNTRAINED_LOSS = (1e-3, 3e-3, 1e-2), 6.0
 """Initial learning rates, and the loss above which a model has learned nothing; that of word frequencies is 6.2."""
 
 
-def texts(split: str, rng: Random) -> list[Text]:
-    """One batch of documents with at least two sentences; those of the split "test" are made of sentences only."""
-    some = islice((one for one in documents(world.full(), split, rng, LONGEST, articles=0.5 * (split == "train"))
-                   if len(one) > 1), BATCH)
-    return [(chinese_document_text if rng.random() < 0.5 else document_text)(one, bilingual_tokenizer())
-            for one in some]
-
-
 def batches(arm: str, split: str, seed: int) -> ExampleBatches:
-    """Batches of documents under the objective of a variant."""
+    """Batches of documents under the objective of a variant; all documents of a batch are drawn before any noise."""
     objective: Any = partial(mask_mixture, rate=0.3) if arm == UNILM else partial(denoising, **NOISES[arm])
-    vocab = bilingual_tokenizer().vocab
-
-    def draw(rng: Random) -> list[Any]:
-        return [objective(text, vocab=vocab, rng=rng) for text in texts(split, rng)]
-    return ExampleBatches(draw, seed, vocab.need("pad"))
+    return document_batches(world.full(), split, bilingual_tokenizer(), objective, BATCH, seed, longest=LONGEST,
+                            bilingual=True, least=2)
 
 
 def build(arm: str, seed: int) -> nn.Module:

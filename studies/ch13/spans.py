@@ -42,7 +42,7 @@ RATES, UNTRAINED_LOSS = (1e-3, 3e-3, 1e-2), 5.0
 def text(rng: Random, split: str) -> list[int]:
     """`LENGTH` tokens of consecutive documents, in one language; of the split "test", of sentences only."""
     chinese, tokens = rng.random() < 0.5, list[int]()
-    for document in documents(world.full(), split, rng, LENGTH, articles=0.5 * (split == "train")):
+    for document in documents(world.full(), split, rng, LENGTH):
         tokens += [id for one in document for id in bilingual_ids(one.chinese if chinese else one.words)]
         if len(tokens) >= LENGTH:
             break

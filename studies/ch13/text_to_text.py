@@ -7,15 +7,13 @@ article and translation into Chinese. Each has 1,024 labelled rows.
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from random import Random
 from typing import Any, NamedTuple, cast
 
 import torch
 from torch import nn
 
 from plmlab import transfer
-from plmlab.batches import ExampleBatches
-from plmlab.draws import randint
+from plmlab.generation import UNILM, GenerationMode, encoder_decoder, example_batches, generate
 from plmlab.models.registry import architecture_of
 from plmlab.models.unilm import UniLMPretraining
 from plmlab.train import History, fit
@@ -29,7 +27,6 @@ from plmlab.world.datasets.generation_tasks import (
     translation,
 )
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from studies.ch12.generation_modes import UNILMS, GenerationMode, encoder_decoder, written
 
 LABELS, DEVELOPMENT, BATCH = 1024, 100, 32
 """Labelled training rows, development rows, and rows per update."""
@@ -72,21 +69,16 @@ TASKS = {"acceptability": Task(acceptability, exact_match), "extractive QA": Tas
 
 def mode_of(model: nn.Module) -> GenerationMode:
     """How a model is fine-tuned and used: UniLM as in chapter 12, an encoder–decoder on pairs in its own format."""
-    return UNILMS if isinstance(model, UniLMPretraining) else encoder_decoder(cast(Any, architecture_of(model).example))
+    return UNILM if isinstance(model, UniLMPretraining) else encoder_decoder(cast(Any, architecture_of(model).example))
 
 
 def fine_tune(model: nn.Module, task: str, *, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Fine-tune the model on a task, in place."""
-    mode, rows = mode_of(model), TASKS[task].rows().train[:LABELS]
-
-    def draw(rng: Random) -> list[Any]:
-        return [mode.example(*rows[randint(rng, len(rows))], rng=rng) for _ in range(BATCH)]
-
     torch.manual_seed(seed)
-    return fit(model, ExampleBatches(draw, f"{task} {seed}", bilingual_tokenizer().vocab.need("pad")), steps=updates,
-               lr=lr, warmup=updates // 10, **options)
+    batches = example_batches(mode_of(model), TASKS[task].rows().train[:LABELS], BATCH, f"{task} {seed}")
+    return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, **options)
 
 
 def score(model: nn.Module, task: str, rows: Sequence[Row]) -> float:
     """Score of greedily generated texts for rows of a task, from 0 to 1, by the task's measure."""
-    return TASKS[task].measure(written(mode_of(model), model, [source for source, _ in rows]), rows)
+    return TASKS[task].measure(generate(mode_of(model), model, [source for source, _ in rows]), rows)

@@ -57,6 +57,8 @@ def test_a_source_is_drawn_again_until_it_fits(rate: float) -> None:
              for objective in (denoising, fitting(denoising, 22)) for seed in range(600)]
     assert (max(sizes[:600]) > 22) == (rate == 0.05) and max(sizes[600:]) <= 22
     assert all(new == old for old, new in zip(sizes[:600], sizes[600:], strict=True) if old <= 22), "others stay"
+    with pytest.raises(ValueError, match="more than 10 tokens from a text of 20; use a larger --time"):
+        fitting(denoising, 10)(text, vocab=vocab, rng=Random(0), infilling=0, permutation=1)
 
 
 def test_real_tokens_of_pairs_are_counted(small_as_full: world.World) -> None:

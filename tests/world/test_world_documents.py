@@ -70,9 +70,16 @@ def test_half_of_the_documents_are_of_articles(full):
 
 
 def test_articles_of_the_plain_test_are_those_of_training(full):
-    """Why held-out documents have none."""
+    """So held-out documents have none, whatever is asked for."""
     assert {words(one.sentences) for one in full.paired("test")} == {words(one.sentences)
                                                                     for one in full.paired("train")}
+    held_out = drawn(full, 150, "test")
+    assert held_out == drawn(full, 150, "test", articles=0) == drawn(full, 150, "test", articles=1)
+
+
+def test_a_minimum_number_of_sentences_leaves_out_shorter_documents(full):
+    told = drawn(full, 300, least=2)
+    assert told == [document for document in drawn(full, 600) if len(document) > 1][:300]
 
 
 def texts_of(full, tokenizer, seed, step, **how):

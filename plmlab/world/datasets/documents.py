@@ -16,14 +16,16 @@ MOST = 4
 """Maximum number of grammar sentences in a document."""
 
 
-def documents(world: World, split: str, rng: Random, longest: int, articles: float = 0.5,
+def documents(world: World, split: str, rng: Random, longest: int, *, articles: float = 0.5, least: int = 1,
               ) -> Iterator[list[Sentence]]:
-    """Endless iterator over documents of at most ``longest`` words in each language, but at least one sentence.
+    """Endless iterator over documents of at least ``least`` sentences and at most ``longest`` words in each language; a
+    longer document of one sentence is kept.
 
     With probability ``articles``, a document is a run of consecutive sentences of an article, from a random sentence
     on; otherwise 1 to `MOST` independent sentences of the grammar, because the articles only state facts. The split
-    "test" has the articles of the training text: only ``articles=0`` makes its documents held-out data.
+    "test" has no articles of its own, so its documents contain none.
     """
+    articles = articles if split == "train" else 0.0
     pages = list(world.paired(split))
     stream = world.sentences(split, seed=randint(rng, 2**31))
     while True:
@@ -37,7 +39,8 @@ def documents(world: World, split: str, rng: Random, longest: int, articles: flo
             if (words := words - _words(sentence)) < 0:
                 break
             fitting.append(sentence)
-        yield fitting
+        if len(fitting) >= least:
+            yield fitting
 
 
 def _words(sentence: Sentence) -> int:
@@ -45,11 +48,11 @@ def _words(sentence: Sentence) -> int:
 
 
 def document_batches(world: World, split: str, tokenizer: Tokenizer, objective: Any, batch: int, seed: int, *,
-                     longest: int, bilingual: bool = False, articles: float = 0.5) -> ExampleBatches:
+                     longest: int, bilingual: bool = False, **options: Any) -> ExampleBatches:
     """Batches of ``batch`` newly sampled `documents`, each turned into an Example by ``objective``; ``bilingual``:
-    each document is in Chinese with probability ½, and in only one language."""
+    each document is in Chinese with probability ½, and in only one language. ``options`` are those of `documents`."""
     def draw(rng: Random) -> list[Any]:
-        chosen = islice(documents(world, split, rng, longest, articles), batch)
+        chosen = islice(documents(world, split, rng, longest, **options), batch)
         texts = [(chinese_document_text if bilingual and rng.random() < 0.5 else document_text)(sentences, tokenizer)
                  for sentences in chosen]
         return [objective(text, vocab=tokenizer.vocab, rng=rng) for text in texts]

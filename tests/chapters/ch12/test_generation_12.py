@@ -10,9 +10,11 @@ import pytest
 import torch
 from toy_size import changed
 
+import plmlab.generation
 from plmlab.chapters.ch12 import generation as tasks
 from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.example import Batch, PairBatch
+from plmlab.generation import LONGEST, generate
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.unilm import UniLMPretraining
 from plmlab.objectives import always_mask, both_directions, masked, masked_seq2seq_target, sequence_to_sequence
@@ -43,7 +45,7 @@ def two_wordings() -> Iterator[None]:
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks of two layers of 16, which write six words at most."""
     for module, name, value in ((pretrained, "LAYERS", 2), (pretrained, "WIDTH", 16), (pretrained, "NARROW", 16),
-                                (generation_modes, "LONGEST", 6)):
+                                (plmlab.generation, "LONGEST", 6)):
         monkeypatch.setattr(module, name, value)
 
 
@@ -55,7 +57,7 @@ def test_rows_fit_into_the_networks_and_into_what_they_may_generate() -> None:
     assert generation.TASKS.keys() == generation.BUDGETS.keys()
     for make in generation.TASKS.values():
         task = make()
-        assert max(len(target) for _, target in (*task.train, *task.test_set)) < generation_modes.LONGEST
+        assert max(len(target) for _, target in (*task.train, *task.test_set)) < LONGEST
         assert max(len(source) + len(target) + 3 for source, target in (*task.train, *task.test_set)) <= pretrained.TIME
 
 
@@ -84,7 +86,7 @@ def test_a_bert_with_six_segments_reads_as_before() -> None:
 def test_what_is_written_is_the_likeliest_word_each_time(name: str) -> None:
     """Of sources of unequal lengths, side by side: as reading everything anew for each word says."""
     model, sources = new(name), [[40, 41, 42], [43, 44, 45, 46, 47]]
-    found = generation_modes.written(generation_modes.GENERATION_MODES[name], model, sources)
+    found = generate(generation_modes.GENERATION_MODES[name], model, sources)
     allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
     for source, text in zip(sources, found, strict=True):
         said: list[int] = []

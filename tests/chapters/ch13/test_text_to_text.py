@@ -7,8 +7,9 @@ import pytest
 import torch
 from toy_size import changed
 
-from plmlab import transfer
+from plmlab import generation, transfer
 from plmlab.example import PairBatch
+from plmlab.generation import LONGEST, generate
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.registry import architecture_of
 from plmlab.models.t5 import T5, T5Config
@@ -16,8 +17,6 @@ from plmlab.models.unilm import UniLMConfig, UniLMPretraining
 from plmlab.world.datasets import generation_tasks
 from plmlab.world.datasets.generation_tasks import exact_match
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from studies.ch12 import generation_modes
-from studies.ch12.generation_modes import LONGEST, written
 from studies.ch13 import text_to_text
 from studies.ch13.text_to_text import TASKS, fine_tune, mode_of
 
@@ -96,7 +95,7 @@ def test_every_mode_trains_and_generates(name: str) -> None:
     before = [weight.clone() for weight in model.parameters()]
     fine_tune(model, "toy", updates=2, lr=1e-2, seed=0, show=False)
     assert not all(map(torch.equal, before, model.parameters()))
-    texts = written(mode_of(model), model, [source for source, _ in TOY])
+    texts = generate(mode_of(model), model, [source for source, _ in TOY])
     assert len(texts) == len(TOY) and not {*VOCAB.special} & {token for text in texts for token in text}
     assert all(len(text) <= LONGEST for text in texts)
 
@@ -104,11 +103,11 @@ def test_every_mode_trains_and_generates(name: str) -> None:
 @pytest.mark.parametrize("name", ["BART", "T5"])
 def test_generation_is_the_argmax_of_teacher_forced_logits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each source alone and without a cache, compared with sources of unequal lengths in one batch."""
-    monkeypatch.setattr(generation_modes, "LONGEST", 4)
+    monkeypatch.setattr(generation, "LONGEST", 4)
     model = new(name)
     sources = [(40, 41, 42), (43, 44, 45, 46, 47)]
     allowed = torch.tensor([token == VOCAB.end or token not in VOCAB.special for token in range(VOCAB.size)])
-    for source, text in zip(sources, written(mode_of(model), model, sources), strict=True):
+    for source, text in zip(sources, generate(mode_of(model), model, sources), strict=True):
         tokens: list[int] = []
         for _ in range(4):
             with torch.no_grad():
@@ -135,7 +134,7 @@ def test_no_logit_depends_on_later_target_tokens(name: str) -> None:
 def test_a_model_that_memorizes_five_rows_has_score_1(name: str, updates: int, lr: float,
                                                       monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_to_text, "BATCH", 16)
-    monkeypatch.setattr(generation_modes, "LONGEST", 5)
+    monkeypatch.setattr(generation, "LONGEST", 5)
     model = new(name)
     assert text_to_text.score(model, "toy", TOY) < 0.5
     fine_tune(model, "toy", updates=updates, lr=lr, seed=0, show=False)
