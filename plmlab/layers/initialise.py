@@ -3,10 +3,11 @@
 from torch import nn
 
 
-def initialise(module: nn.Module) -> None:
-    """Initialize weights from N(0, 0.02) and biases to 0 (GPT: Radford et al. 2018, §4.1; BERT: Devlin et al. 2019)."""
+def initialise(module: nn.Module, std: float = 0.02) -> None:
+    """Initialize weights from N(0, ``std``) and biases to 0 (GPT: Radford et al. 2018, §4.1; BERT: Devlin et al.
+    2019)."""
     if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.normal_(module.weight, std=0.02)
+        nn.init.normal_(module.weight, std=std)
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)
 
