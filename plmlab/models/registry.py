@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from torch import nn
 
@@ -36,6 +36,7 @@ class Pretraining:
         prepare: prepares a new model for its vocabulary and data before training, (model, tokenizer, batches) → None.
         has_targets: whether a batch has any target, for objectives that may produce none; a corpus without any target
             is rejected.
+        optimizer: the optimizer of `plmlab.train.fit`.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Pretraining:
     likelihood: bool = True
     prepare: Callable[[nn.Module, Tokenizer, Callable[[int], Batch]], None] | None = None
     has_targets: Callable[[Any], bool] | None = None
+    optimizer: Literal["adamw", "adafactor"] = "adamw"
 
     @property
     def registered(self) -> Callable[..., AnyExample]:

@@ -34,7 +34,7 @@ from plmlab.text.tokenizers import Tokenizer
 
 span_corruption_anywhere = partial(span_corruption, place=anywhere)
 PRETRAINING = partial(Pretraining, objective=span_corruption_anywhere, learn=Tokenizer.wordpiece, added=1,
-                      documents=True, likelihood=False)
+                      documents=True, likelihood=False, optimizer="adafactor")
 
 
 @dataclass(frozen=True)

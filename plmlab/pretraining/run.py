@@ -75,6 +75,7 @@ def carry_out(plan: Plan, run: Path, *, longer: bool = False) -> str:
     history = fit(
         model, data.batches, steps=plan.steps, lr=plan.lr, warmup=min(100, plan.steps // 10),
         accumulate=plan.accumulate, precision=plan.precision,  # type: ignore[arg-type]
+        optimizer=pretraining.optimizer if pretraining else "adamw",
         compile=COMPILE[plan.compile], evaluate=data.held_out, evaluate_every=plan.save_every,
         save_to=run, save_every=plan.save_every, resume="longer" if longer else True, show=True,
         floor=data.floor.mean if data.floor else None,

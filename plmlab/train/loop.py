@@ -15,7 +15,7 @@ from plmlab.train.interrupt import Interrupt
 from plmlab.train.loss_buffer import Diverged, LossBuffer
 from plmlab.train.progress import Progress, Silent, progress
 from plmlab.train.schedule import rate
-from plmlab.train.settings import Decay, Precision, Settings
+from plmlab.train.settings import Decay, Optimizer, Precision, Settings
 from plmlab.train.source import Batches, Source
 from plmlab.train.state import RunStates, State, StateError, contrast, random_states, set_random_states, versions
 from plmlab.train.update import Update
@@ -30,14 +30,14 @@ def fit(
     model: nn.Module, batches: Batches, *, steps: int, lr: float,
     warmup: int = 0, decay: Decay = "cosine", lr_end: float = 0.0,
     clip: float | None = 1.0, accumulate: int = 1,
-    weight_decay: float = 0.01, betas: tuple[float, float] = (0.9, 0.95),
+    weight_decay: float = 0.01, betas: tuple[float, float] = (0.9, 0.95), optimizer: Optimizer = "adamw",
     precision: Precision | Literal["auto"] = "auto", compile: bool | Literal["auto"] = "auto",
     evaluate: HeldOut | None = None, score: Score | None = None, evaluate_every: int = 100,
     patience: int | None = None,
     save_to: str | PathLike[str] | None = None, save_every: int | None = None, resume: bool | Literal["longer"] = False,
     show: bool | Literal["auto"] = "auto", floor: float | None = None,
 ) -> History:
-    """Train ``model`` for ``steps`` updates with AdamW, and return the history of the run.
+    """Train ``model`` for ``steps`` updates, and return the history of the run.
 
     ``model.loss(batch)`` is the mean loss over the batch's targets. The model is trained in place, on the GPU if there
     is one, and returned to its original device in evaluation mode, so that later code need not move any tensor.
@@ -49,7 +49,8 @@ def fit(
     their targets. Two processes therefore give the same curve as one process with batches of twice the size.
 
     ``lr`` is reached after ``warmup`` steps and decays to ``lr_end`` by the schedule ``decay``. Gradients are clipped
-    to the norm ``clip`` (None: not clipped). ``weight_decay`` is not applied to biases and norms.
+    to the norm ``clip`` (None: not clipped). ``optimizer``: "adamw" or "adafactor", which T5 was trained with
+    (`plmlab.train.optimizers`); ``betas`` and ``weight_decay`` are AdamW's.
 
     ``precision``, "auto": bf16 autocast on a GPU, float32 on a CPU. ``compile``, "auto": ``torch.compile`` on a GPU, if
     all batches have the same shape and the run is long enough (`plmlab.train.compiling`); a failed compilation is
@@ -80,7 +81,7 @@ def fit(
     on_gpu = accelerator.device.type == "cuda"
     chosen: Any = ("bf16" if on_gpu else "float32") if precision == "auto" else precision
     settings = Settings(steps, lr, warmup, decay, lr_end, clip, accumulate, weight_decay,
-                        (betas[0], betas[1]), chosen, evaluate_every, patience, accelerator.num_processes)
+                        (betas[0], betas[1]), chosen, evaluate_every, patience, accelerator.num_processes, optimizer)
     if patience is not None and evaluate is None and score is None:
         raise ValueError("patience= needs a score or a validation loss: give score= or evaluate= too")
     if save_to is None and (save_every is not None or resume):

@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 
 Decay = Literal["cosine", "linear", "none"]
 Precision = Literal["bf16", "float32"]
+Optimizer = Literal["adamw", "adafactor"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Settings:
     evaluate_every: int
     patience: int | None
     processes: int
+    optimizer: Optimizer = "adamw"
 
     def __post_init__(self) -> None:
         for name in ("steps", "accumulate", "evaluate_every", "patience"):
@@ -41,6 +43,8 @@ class Settings:
                              "or None for no clipping")
         if self.decay not in get_args(Decay):
             raise ValueError(f"decay={self.decay!r:.60}: choose one of {', '.join(get_args(Decay))}")
+        if self.optimizer not in get_args(Optimizer):
+            raise ValueError(f"optimizer={self.optimizer!r:.60}: choose one of {', '.join(get_args(Optimizer))}")
         if self.precision not in get_args(Precision):
             raise ValueError(f"precision={self.precision!r:.60}: choose auto, {' or '.join(get_args(Precision))}")
         if not all(0 <= beta < 1 for beta in self.betas):
@@ -52,6 +56,8 @@ class Settings:
         Without learning-rate decay, the number of steps does not affect the curve and may be increased.
         """
         settings = asdict(self) | {"betas": list(self.betas)}
+        if self.optimizer == "adamw":
+            del settings["optimizer"]  # runs that were saved before there was a choice name none
         if self.decay == "none":
             del settings["steps"]
         return settings

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from plmlab.example import IGNORE
 from plmlab.train.compiling import CompiledLoss
+from plmlab.train.optimizers import OPTIMIZERS
 from plmlab.train.settings import Settings
 from plmlab.train.source import Trainable
 from plmlab.weights import load_tensors, snapshot, weights
@@ -46,24 +47,6 @@ class StepResult(NamedTuple):
     tokens: int
 
 
-def adamw(model: nn.Module, settings: Settings) -> torch.optim.AdamW:
-    """AdamW (Loshchilov & Hutter 2019) with weight decay on matrices and embeddings only.
-
-    Biases and norm parameters (those with one axis) are not decayed, as in BERT and GPT. Raises ValueError if no
-    parameter requires a gradient.
-    """
-    trainable = [p for p in model.parameters() if p.requires_grad]
-    if not trainable:
-        raise ValueError(f"this {type(model).__name__} has nothing to train: "
-                         "all parameters have requires_grad=False")
-    groups = [
-        {"params": [p for p in trainable if p.dim() >= 2], "weight_decay": settings.weight_decay},
-        {"params": [p for p in trainable if p.dim() < 2], "weight_decay": 0.0},
-    ]
-    groups = [group for group in groups if group["params"]]
-    return torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas, fused=True)
-
-
 def measure(batch: Trainable) -> Float[Tensor, "2"]:
     """The weights of a batch: [number of targets, number of examples]."""
     targets = batch.targets
@@ -81,7 +64,7 @@ class Update:
         self.loss = Loss(model, accelerator.device, settings)
         self.shared: Any = accelerator.prepare_model(self.loss)
         self.compiled = CompiledLoss(self.shared, compile, accelerator, note)
-        self.optimizer = adamw(model, settings)
+        self.optimizer = OPTIMIZERS[settings.optimizer](model, settings)
         self.trained = [p for group in self.optimizer.param_groups for p in group["params"]]
         self.bad = torch.zeros((), device=accelerator.device)
         self.kept, self.made = snapshot(model), 0
@@ -107,6 +90,8 @@ class Update:
             self.keep()
         for group in self.optimizer.param_groups:
             group["lr"] = lr
+        if not isinstance(self.optimizer, torch.optim.AdamW):  # which alone reads found_inf
+            self.erase_bad_gradients()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.made += 1
@@ -145,6 +130,12 @@ class Update:
         if self.clip is not None:
             return nn.utils.clip_grad_norm_(self.trained, self.clip)
         return nn.utils.get_total_norm([p.grad for p in self.trained if p.grad is not None])
+
+    def erase_bad_gradients(self) -> None:
+        """Set all gradients to zero after a non-finite loss or gradient."""
+        for parameter in self.trained:
+            if parameter.grad is not None:
+                parameter.grad.masked_fill_(self.bad > 0, 0)
 
     @torch.no_grad()
     def keep(self) -> None:

@@ -1,0 +1,45 @@
+"""The optimizers (优化器) of `fit`."""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from plmlab.train.settings import Optimizer, Settings
+
+
+def trainable(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters that require a gradient. Raises ValueError if there is none."""
+    found = [p for p in model.parameters() if p.requires_grad]
+    if not found:
+        raise ValueError(f"this {type(model).__name__} has nothing to train: "
+                         "all parameters have requires_grad=False")
+    return found
+
+
+def adamw(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:
+    """AdamW (Loshchilov & Hutter 2019) with weight decay on matrices and embeddings only.
+
+    Biases and norm parameters (those with one axis) are not decayed, as in BERT and GPT.
+    """
+    groups = [
+        {"params": [p for p in trainable(model) if p.dim() >= 2], "weight_decay": settings.weight_decay},
+        {"params": [p for p in trainable(model) if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    groups = [group for group in groups if group["params"]]
+    return torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas, fused=True)
+
+
+def adafactor(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:
+    """Adafactor (Shazeer & Stern 2018), with which T5 was trained.
+
+    The step of each tensor is proportional to the root mean square of its values, so that T5's embeddings, which begin
+    with a standard deviation of 1, change as fast in proportion as its projections, which begin with about 1/√width.
+    The learning rate is at most 1/√updates (with ``lr=0.01``: T5's schedule). There is neither momentum nor weight
+    decay.
+    """
+    return torch.optim.Adafactor(trainable(model), lr=settings.lr)
+
+
+OPTIMIZERS: dict[Optimizer, Callable[[nn.Module, Settings], torch.optim.Optimizer]] = {
+    "adamw": adamw, "adafactor": adafactor}
