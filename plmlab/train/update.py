@@ -68,7 +68,9 @@ class Update:
         self.trained = [p for group in self.optimizer.param_groups for p in group["params"]]
         self.bad = torch.zeros((), device=accelerator.device)
         self.kept, self.made = snapshot(model), 0
-        self.optimizer.found_inf = self.bad  # type: ignore[attr-defined]
+        self.skips_bad_steps = isinstance(self.optimizer, torch.optim.AdamW)
+        if self.skips_bad_steps:
+            self.optimizer.found_inf = self.bad  # type: ignore[attr-defined]
 
     def __call__(self, batches: Sequence[Trainable], lr: float) -> StepResult:
         """Perform one update with the gradient of the mean loss over all targets of all batches, in all processes.
@@ -90,7 +92,7 @@ class Update:
             self.keep()
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        if not isinstance(self.optimizer, torch.optim.AdamW):  # which alone reads found_inf
+        if not self.skips_bad_steps:
             self.erase_bad_gradients()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
