@@ -35,7 +35,7 @@ UNILM, SCRATCH = "UniLM", "BART, not pretrained"
 VARIANTS = (*NOISES, UNILM, SCRATCH)
 BATCH, ACCUMULATE, WARMUP, UPDATES, PILOT, HELD_OUT = 8, 4, 100, 3000, 300, 32
 """Documents per batch, batches per update, updates, updates of a pilot run, and held-out batches."""
-RATES, UNTRAINED_LOSS = (1e-3, 3e-3, 1e-2), 6.0
+RATES, FINE_TUNING_RATES, UNTRAINED_LOSS = (1e-3, 3e-3, 1e-2), (3e-4, 1e-3, 3e-3), 6.0
 """Initial learning rates, and the loss above which a model has learned nothing; that of word frequencies is 6.2."""
 
 

@@ -35,8 +35,8 @@ BASELINE, SCRATCH = "15 %, 3", "not pretrained"
 VARIANTS = (*SETTINGS, SCRATCH)
 BATCH, WARMUP, UPDATES, PILOT, HELD_OUT = 16, 100, 2000, 300, 16
 """Texts per update, updates, updates of a pilot run, and held-out batches."""
-RATES, UNTRAINED_LOSS = (1e-3, 3e-3, 1e-2), 5.0
-"""Initial learning rates, and the loss above which a model has learned nothing."""
+RATES, FINE_TUNING_RATES, UNTRAINED_LOSS = (1e-2, 3e-2, 1e-1), (3e-3, 1e-2, 3e-2), 5.0
+"""Initial learning rates of Adafactor, and the loss above which a model has learned nothing."""
 
 
 def text(rng: Random, split: str) -> list[int]:
@@ -69,7 +69,8 @@ def build(variant: str, seed: int) -> nn.Module:
 
 def train(model: nn.Module, variant: str, *, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Pretrain a variant, in place."""
-    return fit(model, batches(variant, "train", seed), steps=updates, lr=lr, warmup=WARMUP, **options)
+    return fit(model, batches(variant, "train", seed), steps=updates, lr=lr, warmup=WARMUP,
+               optimizer="adafactor", **options)
 
 
 def test(run: Run) -> dict[str, float]:

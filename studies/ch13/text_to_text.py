@@ -14,7 +14,7 @@ from torch import nn
 
 from plmlab import transfer
 from plmlab.generation import UNILM, GenerationMode, encoder_decoder, example_batches, generate
-from plmlab.models.registry import architecture_of
+from plmlab.models.registry import Pretraining, architecture_of, type_of
 from plmlab.models.unilm import UniLMPretraining
 from plmlab.train import History, fit
 from plmlab.world.datasets.generation_tasks import (
@@ -73,10 +73,11 @@ def mode_of(model: nn.Module) -> GenerationMode:
 
 
 def fine_tune(model: nn.Module, task: str, *, updates: int, lr: float, seed: int, **options: Any) -> History:
-    """Fine-tune the model on a task, in place."""
+    """Fine-tune the model on a task, in place, with the optimizer of its pretraining."""
     torch.manual_seed(seed)
+    optimizer = cast(Pretraining, type_of(model).pretraining).optimizer
     batches = example_batches(mode_of(model), TASKS[task].rows().train[:LABELS], BATCH, f"{task} {seed}")
-    return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, **options)
+    return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, optimizer=optimizer, **options)
 
 
 def score(model: nn.Module, task: str, rows: Sequence[Row]) -> float:

@@ -15,7 +15,7 @@ from studies.ch13 import noises, spans
 from studies.ch13.text_to_text import TASKS, fine_tune, score
 
 STUDIES: dict[str, ModuleType] = {"noises": noises, "spans": spans}
-SEEDS, PILOTS, RATES = (0, 1, 2), (9,), (3e-4, 1e-3, 3e-3)
+SEEDS, PILOTS = (0, 1, 2), (9,)
 UPDATES = 400
 """Updates of a run, and of a pilot run."""
 
@@ -50,7 +50,7 @@ def fine_tuned(parts: Parts, study: str, groups: Mapping[str, Sequence[str]]) ->
     folder, variants = str(parts.folder), STUDIES[study].VARIANTS
     tasks = [task for group in groups.values() for task in group]
     arms = [(study, folder, variant, task) for variant in variants for task in tasks]
-    best = tune_learning_rates(parts, lr_score, PILOTS, dict.fromkeys(arms, RATES))
+    best = tune_learning_rates(parts, lr_score, PILOTS, dict.fromkeys(arms, STUDIES[study].FINE_TUNING_RATES))
     runs = parts(run_score, [(*arm, best[arm][0], seed) for arm in arms for seed in SEEDS])
 
     def scores(variant: str, task: str) -> dict[int, float]:

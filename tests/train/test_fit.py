@@ -68,6 +68,29 @@ def test_the_curve_is_that_of_a_loop_written_by_hand():
     assert not mine.training and all(p.grad is None for p in mine.parameters())
 
 
+class Slope(nn.Module):
+    """A matrix of one value, whose loss has the same gradient everywhere."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((4, 6), value))
+
+    def loss(self, b):
+        return (self.weight * torch.linspace(1, 2, 24).view(4, 6)).sum()
+
+
+@pytest.mark.parametrize("value", [0.1, 10.0])
+def test_adafactor_changes_a_matrix_in_proportion_to_its_values(value):
+    """By the formulas of Shazeer & Stern: the first update is the gradient, divided by the root of the product of its
+    rows' and columns' mean squares, scaled to a root mean square of at most 1."""
+    model, grad = Slope(value), torch.linspace(1, 2, 24).view(4, 6)
+    fit(model, batch, steps=1, lr=0.01, decay="none", clip=None, optimizer="adafactor", show=False)
+    rows, columns = grad.pow(2).mean(1, keepdim=True), grad.pow(2).mean(0, keepdim=True)
+    update = grad / (rows * columns / rows.mean()).sqrt()
+    update /= max(1, float(update.pow(2).mean().sqrt()))
+    torch.testing.assert_close(model.weight, value * (1 - 0.01 * update), rtol=1e-5, atol=0)
+
+
 def test_without_clipping_the_norm_is_still_told():
     history = fit(toy(dropout=0.0), batch, steps=3, lr=0.02, decay="none", clip=None, show=False)
     losses, norms = by_hand(toy(dropout=0.0), 3, 0.02, clip=1e9)
@@ -231,12 +254,13 @@ class Bomb(nn.Module):
         return loss * math.inf if self.where == "loss" else loss + (self.inner.idle - 1).pow(2).sum().sqrt()
 
 
+@pytest.mark.parametrize("optimizer", ["adamw", "adafactor"])
 @pytest.mark.parametrize("where", ["loss", "gradient"])
 @pytest.mark.parametrize("at", [1, 2, 60])
-def test_divergence_tells_when_and_leaves_good_weights(where, at):
+def test_divergence_tells_when_and_leaves_good_weights(where, at, optimizer):
     model = Bomb(at, where)
     with pytest.raises(Diverged) as caught:
-        fit(model, batch, steps=70, lr=0.01, clip=None, show=False)
+        fit(model, batch, steps=70, lr=0.01, clip=None, optimizer=optimizer, show=False)
     problem = caught.value
     assert problem.step == at and len(problem.history.losses) == at - 1
     assert problem.history.ended == "diverged" and problem.history.reason == str(problem)
@@ -260,6 +284,7 @@ def test_training_goes_on_well_after_a_divergence():
 @pytest.mark.parametrize(("wrong", "words"), [
     ({"steps": 0}, "steps=0"), ({"steps": 2.5}, "steps=2.5"), ({"lr": 0}, "above 0"), ({"lr": -1}, "lr=-1"),
     ({"lr": math.nan}, "lr=nan"), ({"warmup": -1}, "warmup=-1"), ({"decay": "cos"}, "cosine, linear, none"),
+    ({"optimizer": "sgd"}, "adamw, adafactor"),
     ({"clip": 0}, "None for no clipping"), ({"accumulate": 0}, "accumulate=0"), ({"betas": (0.9, 1)}, "betas"),
     ({"precision": "fp16"}, "bf16 or float32"), ({"evaluate_every": 0}, "evaluate_every=0"),
     ({"patience": 2}, "give score= or evaluate="), ({"resume": True}, "give save_to="),

@@ -49,14 +49,14 @@ def equal(a, b):
     return all(torch.equal(p, q) for p, q in zip(a.state_dict().values(), b.state_dict().values(), strict=True))
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_resumed_is_never_stopped(tmp_path, stream):
-    curve = fit(whole := toy(), batch, **HOW)
-    first, model = broken_off(tmp_path), toy(seed=3)
+@pytest.mark.parametrize(("stream", "optimizer"), [(False, "adamw"), (True, "adamw"), (False, "adafactor")])
+def test_resumed_is_never_stopped(tmp_path, stream, optimizer):
+    curve = fit(whole := toy(), batch, optimizer=optimizer, **HOW)
+    first, model = fit(toy(), stopping(5), save_to=tmp_path, optimizer=optimizer, **HOW), toy(seed=3)
     saved = json.loads((tmp_path / "step-00000005" / "state.json").read_text())["history"]["seconds"]
     torch.manual_seed(99)
     batches = (batch(i) for i in range(100)) if stream else batch
-    second = fit(model, batches, save_to=tmp_path, resume=True, **HOW)
+    second = fit(model, batches, save_to=tmp_path, resume=True, optimizer=optimizer, **HOW)
     assert first.losses == curve.losses[:5]
     assert (second.losses, second.norms, second.rates) == (curve.losses, curve.norms, curve.rates)
     assert equal(whole, model) and second.tokens == curve.tokens

@@ -47,7 +47,7 @@ def exact_match(tokenizer: Tokenizer, sentinels: str, updates: int) -> float:
     torch.manual_seed(0)
     model, vocab = T5(T5Config.tiny(len(tokenizer))), tokenizer.vocab
     texts = partial(sentence_batches, world.small(), "train", tokenizer, OBJECTIVES[sentinels])
-    fit(model, texts(BATCH, 0), steps=updates, lr=3e-3, warmup=50, show=False)
+    fit(model, texts(BATCH, 0), steps=updates, lr=3e-2, warmup=50, optimizer="adafactor", show=False)
     batch = cast(PairBatch, texts(TEST, 99)(0))
     start = torch.full((TEST, 1), vocab.need("start"))
     generated = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST)
