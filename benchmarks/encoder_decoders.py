@@ -2,7 +2,7 @@
 
 ``python benchmarks/encoder_decoders.py [rounds]``. 3 + 3 layers × 128, 4 heads, vocabulary 2,000, no dropout, on the
 CPU with one thread. An update is loss and gradients of 16 sources of 64 tokens with targets of 32; a generation is 32
-tokens for each of 8 sources of 64. Loss and generated tokens are first verified to be equal.
+tokens for each of 8 sources of 64, without [END]. Loss and generated tokens are first verified to be equal.
 """
 
 import sys
@@ -25,6 +25,7 @@ from plmlab.text.vocabulary import Vocabulary
 
 TEXTS, SOURCE, TARGET, SOURCES = 16, 64, 32, 8
 VOCAB = Vocabulary(2000)
+END = VOCAB.need("end")
 SIZE: dict[str, Any] = {"layers": 3, "model": 128, "heads": 4, "inner": 512, "dropout": 0.0}
 
 
@@ -49,19 +50,21 @@ def compare(name: str, ours: Any, rounds: int) -> None:
 
     ours.eval(), theirs.eval()
     source = pairs(ours, SOURCES).source
-    start = pairs(ours, SOURCES).target.tokens[:, :1]
+    starts = pairs(ours, SOURCES).target.tokens[:, :2 if isinstance(ours, BART) else 1]  # BART: [END] [START]
     theirs.generation_config.eos_token_id = theirs.generation_config.forced_eos_token_id = None
 
     @torch.no_grad()
     def write(prompt: Tensor) -> list[list[int]]:
-        texts = greedy(ConditionedDecoder(ours, source), prompt, VOCAB, length=TARGET, banned=())
+        texts = greedy(ConditionedDecoder(ours, source), prompt, VOCAB, length=TARGET, banned=(END,))
         return [list(text.tokens) for text in texts]
 
     def generate() -> list[list[int]]:
-        return theirs.generate(source.tokens, attention_mask=torch.ones_like(source.tokens), max_new_tokens=TARGET,
-                               do_sample=False, num_beams=1, use_cache=True, pad_token_id=0,
-                               decoder_start_token_id=int(start[0, 0]))[:, 1:].tolist()
+        texts = theirs.generate(source.tokens, attention_mask=torch.ones_like(source.tokens), decoder_input_ids=starts,
+                                max_new_tokens=TARGET, do_sample=False, num_beams=1, use_cache=True, pad_token_id=0,
+                                decoder_start_token_id=int(starts[0, 0]), suppress_tokens=[END])
+        return texts[:, starts.shape[1]:].tolist()
 
+    start = starts[:, -1:]
     assert write(start) == generate()
     print(f"\n{name}: a generation\n\n" + table(race({"plmlab": partial(write, start), "transformers": generate},
                                                      rounds=rounds), SOURCES * TARGET))

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from plmlab import world
-from plmlab.decode import ConditionedDecoder, greedy
+from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.example import IGNORE, PairBatch, PairExample
 from plmlab.models.t5 import T5, T5Config, span_corruption_anywhere
 from plmlab.text import Tokenizer
@@ -49,7 +49,6 @@ def exact_match(tokenizer: Tokenizer, sentinels: str, updates: int) -> float:
     texts = partial(sentence_batches, world.small(), "train", tokenizer, OBJECTIVES[sentinels])
     fit(model, texts(BATCH, 0), steps=updates, lr=3e-2, warmup=50, optimizer="adafactor", show=False)
     batch = cast(PairBatch, texts(TEST, 99)(0))
-    start = torch.full((TEST, 1), vocab.need("start"))
-    generated = greedy(ConditionedDecoder(model.eval(), batch.source), start, vocab, length=LONGEST)
-    return fmean(text.tokens == tuple(token for token in row if token != IGNORE)
+    generated = greedy_texts(ConditionedDecoder(model.eval(), batch.source), TEST, vocab, length=LONGEST)
+    return fmean(text == tuple(token for token in row if token not in (IGNORE, vocab.end))
                  for text, row in zip(generated, batch.targets.tolist(), strict=True))
