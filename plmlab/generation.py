@@ -1,4 +1,4 @@
-"""Fine-tuning for generation: how a pretrained model is trained on sources and targets, and how it generates.
+"""Fine-tuning for generation: how a pretrained model is trained on pairs of source and target, and how it generates.
 
 UniLM (Dong et al. 2019, §2.4) masks 70 % of the target and predicts the masked tokens in place; an encoder–decoder
 predicts every next token of the target. All models generate greedily, with the bilingual tokenizer of the Small World.
@@ -34,9 +34,9 @@ def unchanged(model: nn.Module) -> nn.Module:
 
 
 class GenerationMode(NamedTuple):
-    """How a model is fine-tuned and used: ``example(source, target, rng=rng)`` returns a training example;
-    ``generate(model, sources)`` returns texts without [END]; and ``begin`` converts the pretrained model to the one
-    that is fine-tuned."""
+    """How a model is fine-tuned and how it generates: ``example(source, target, rng=rng)`` returns a training example;
+    ``generate(model, sources)`` returns texts without [END]; and ``begin`` prepares the pretrained model for
+    fine-tuning."""
 
     example: Callable[..., Example | PairExample]
     generate: Callable[[Any, Sources], Texts]

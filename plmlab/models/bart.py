@@ -57,11 +57,12 @@ BART_ENCODER_DECODER = Architecture("encoder-decoder", _restored)
 @model("bart", BARTConfig, BART_ENCODER_DECODER,
        Pretraining("bart", denoising, Tokenizer.bpe, added=2, documents=True, likelihood=False))
 class BART(MASS):
-    """BART: all weights are initialized from N(0, 0.02) (§2.1), and the decoder's input begins with [END].
+    """BART: at the paper's widths, all weights are initialized from N(0, 0.02) (§2.1); the decoder's input begins with
+    [END].
 
-    The output of a linear layer with these weights has a standard deviation of 0.02 √width for an input of 1: 0.55 at
-    the paper's width, 768, and 0.2 at 96, where cross-attention contributes so little that the decoder never learned to
-    use its source. Below 768, the deviation is therefore 0.02 √(768 / width).
+    The output of a linear layer with these weights has a standard deviation of 0.02 √width for inputs of unit variance:
+    0.55 at 768, and 0.2 at 96, where a decoder did not learn to use its source (README of ``bart-world``). Below 768,
+    the standard deviation of the weights is therefore 0.02 √(768 / width).
     """
 
     def __init__(self, config: BARTConfig) -> None:

@@ -33,10 +33,11 @@ def adamw(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:
 def adafactor(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:
     """Adafactor (Shazeer & Stern 2018), with which T5 was trained.
 
-    The step of each tensor is proportional to the root mean square of its values, so that T5's embeddings, which begin
-    with a standard deviation of 1, change as fast in proportion as its projections, which begin with about 1/√width.
-    The learning rate is at most 1/√updates (with ``lr=0.01``: T5's schedule). There is neither momentum nor weight
-    decay.
+    It stores row and column means of the squared gradients. The update of each tensor is scaled by the root mean square
+    of its values, so that T5's embeddings, which are initialized with a standard deviation of 1, change as fast in
+    proportion as its projections, which are initialized with 1/√width or less. The learning rate is capped at 1/√t
+    after t updates; with ``lr=0.01``, ``decay="none"`` and no warm-up, this is T5's schedule in pretraining. There is
+    neither momentum nor weight decay.
     """
     return torch.optim.Adafactor(trainable(model), lr=settings.lr)
 
