@@ -64,6 +64,7 @@ def test_beams_are_conditioned_on_the_source(name: str) -> None:
     lab, start = BeamLab(decoder, WORDS, "", width=2, length=3), torch.tensor([[WORDS.vocab.start]])
     wanted = beam_search(decoder, start, WORDS.vocab, length=3, beam=2, alpha=lab.alpha)[0]
     found = lab.grown[-1].finished
+    assert lab.source == type(model).__name__, "not that of the decoder around it"
     assert lab.message == "" and [one.tokens for one in found] == [one.tokens for one in wanted]
     assert [one.logprob for one in found] == pytest.approx([one.logprob for one in wanted], abs=1e-4)
     generated = {branch["token"] for column in lab.state["columns"] for branch in column}

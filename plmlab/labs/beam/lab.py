@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import traitlets
 
-from plmlab.decode import Hypothesis, TableLM
+from plmlab.decode import ConditionedDecoder, Hypothesis, TableLM
 from plmlab.decode.trace import Step
 from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.beam.adapters import Adapter, ModelAdapter, TableAdapter
@@ -197,7 +197,8 @@ def adapter_of(model: Any, tokenizer: Any, world: World | None, split: str) -> A
         return TableAdapter("the table", model)
     if tokenizer is None:
         raise ValueError(f"give the tokenizer of the {type(model).__name__} too: BeamLab(model, tokenizer)")
-    writer = ModelAdapter(type(model).__name__, model, tokenizer, None)
+    named = model.model if isinstance(model, ConditionedDecoder) else model
+    writer = ModelAdapter(type(named).__name__, model, tokenizer, None)
     if world is not None:
         size = getattr(getattr(model, "config", None), "vocab", len(writer.tokenizer))
         writer.beside = ExactProbabilities(world, split, writer.tokenizer, size)
