@@ -17,7 +17,7 @@ PRETRAIN = (
     ("layers", int, "number of layers (4)"),
     ("width", int, "model dimension (128)"),
     ("heads", int, "attention heads per layer (4)"),
-    ("lr", float, "peak learning rate (0.001; for T5, which is trained with Adafactor, 0.03 is better)"),
+    ("lr", float, "peak learning rate (0.001); T5 is trained with Adafactor and needs more, such as 0.03"),
     ("seed", int, "random seed (0)"),
     ("held-out", float, "fraction of the text held out for evaluation (0.05)"),
     ("save-every", int, "updates between saved states, and between evaluations on the held-out text (250)"),
