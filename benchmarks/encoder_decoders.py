@@ -6,13 +6,11 @@ tokens for each of 8 sources of 64, without [END]. Loss and generated tokens are
 """
 
 import sys
-from functools import partial
 from random import Random
 from typing import Any, cast
 
 import torch
 from rounds import race, table
-from torch import Tensor
 from transformers import logging
 
 from plmlab.decode import ConditionedDecoder, greedy
@@ -49,13 +47,14 @@ def compare(name: str, ours: Any, rounds: int) -> None:
     }, rounds=rounds), given.source.tokens.numel() + given.target.tokens.numel()))
 
     ours.eval(), theirs.eval()
-    source = pairs(ours, SOURCES).source
-    starts = pairs(ours, SOURCES).target.tokens[:, :2 if isinstance(ours, BART) else 1]  # BART: [END] [START]
+    sampled = pairs(ours, SOURCES)
+    source = sampled.source
+    starts = sampled.target.tokens[:, :2 if isinstance(ours, BART) else 1]  # BART: [END] [START]
     theirs.generation_config.eos_token_id = theirs.generation_config.forced_eos_token_id = None
 
     @torch.no_grad()
-    def write(prompt: Tensor) -> list[list[int]]:
-        texts = greedy(ConditionedDecoder(ours, source), prompt, VOCAB, length=TARGET, banned=(END,))
+    def write() -> list[list[int]]:
+        texts = greedy(ConditionedDecoder(ours, source), starts[:, -1:], VOCAB, length=TARGET, banned=(END,))
         return [list(text.tokens) for text in texts]
 
     def generate() -> list[list[int]]:
@@ -64,10 +63,9 @@ def compare(name: str, ours: Any, rounds: int) -> None:
                                 decoder_start_token_id=int(starts[0, 0]), suppress_tokens=[END])
         return texts[:, starts.shape[1]:].tolist()
 
-    start = starts[:, -1:]
-    assert write(start) == generate()
-    print(f"\n{name}: a generation\n\n" + table(race({"plmlab": partial(write, start), "transformers": generate},
-                                                     rounds=rounds), SOURCES * TARGET))
+    assert write() == generate()
+    print(f"\n{name}: a generation\n\n" + table(race({"plmlab": write, "transformers": generate}, rounds=rounds),
+                                                SOURCES * TARGET))
 
 
 def main(rounds: int) -> None:

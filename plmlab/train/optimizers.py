@@ -22,9 +22,10 @@ def adamw(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:
 
     Biases and norm parameters (those with one axis) are not decayed, as in BERT and GPT.
     """
+    parameters = trainable(model)
     groups = [
-        {"params": [p for p in trainable(model) if p.dim() >= 2], "weight_decay": settings.weight_decay},
-        {"params": [p for p in trainable(model) if p.dim() < 2], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": settings.weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
     groups = [group for group in groups if group["params"]]
     return torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas, fused=True)
