@@ -1,6 +1,7 @@
 """Weight mapping between our BART and that of ``transformers``, whose position tables begin with two unused rows."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -32,23 +33,29 @@ OUTPUT_BIAS = [Link("output_bias", "final_logits_bias", rearranged("1 vocab -> v
 
 def links_of(layers: int) -> list[Link]:
     """Links of all weights except the output bias, relative to ``BartForConditionalGeneration``."""
-    links = [Link("token.weight", "model.shared.weight")]
+    links = [Link("token.weight", "model.shared.weight"), *layer_links(layers)]
     for side in ("encoder", "decoder"):
         links += [Link(f"{side}.embeddings.position.weight", f"model.{side}.embed_positions.weight",
                        after_reserved(RESERVED)),
                   *affine(f"{side}.embeddings.norm", f"model.{side}.layernorm_embedding")]
+    return links
+
+
+def layer_links(layers: int) -> list[Link]:
+    """Links of the layers of both sides, whose names are the same in all relatives of BART."""
+    links = []
+    for side, i in product(("encoder", "decoder"), range(layers)):
+        ours, theirs = f"{side}.layers.{i}", f"model.{side}.layers.{i}"
         attention = {"attention": "self_attn", "cross_attention": "encoder_attn"}
         if side == "encoder":
             del attention["cross_attention"]
-        for i in range(layers):
-            ours, theirs = f"{side}.layers.{i}", f"model.{side}.layers.{i}"
-            for part, name in attention.items():
-                for own in ("q", "k", "v", "out"):
-                    links += affine(f"{ours}.{part}.{own}", f"{theirs}.{name}.{own}_proj")
-                links += affine(f"{ours}.{part}_residual.norm", f"{theirs}.{name}_layer_norm")
-            links += [*affine(f"{ours}.feed_forward.up", f"{theirs}.fc1"),
-                      *affine(f"{ours}.feed_forward.down", f"{theirs}.fc2"),
-                      *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.final_layer_norm")]
+        for part, name in attention.items():
+            for own in ("q", "k", "v", "out"):
+                links += affine(f"{ours}.{part}.{own}", f"{theirs}.{name}.{own}_proj")
+            links += affine(f"{ours}.{part}_residual.norm", f"{theirs}.{name}_layer_norm")
+        links += [*affine(f"{ours}.feed_forward.up", f"{theirs}.fc1"),
+                  *affine(f"{ours}.feed_forward.down", f"{theirs}.fc2"),
+                  *affine(f"{ours}.feed_forward_residual.norm", f"{theirs}.final_layer_norm")]
     return links
 
 

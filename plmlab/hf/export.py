@@ -12,6 +12,7 @@ from plmlab.hf.bert import BERTS
 from plmlab.hf.electra import DISCRIMINATORS, GENERATORS
 from plmlab.hf.gpt import write_gpt, write_gpt2
 from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.pegasus import write_pegasus
 from plmlab.hf.roberta import ROBERTAS
 from plmlab.hf.t5 import write_t5
 from plmlab.hf.task_heads import COUNTERPARTS, write_task_head
@@ -19,6 +20,7 @@ from plmlab.hf.unilm import UNILMS
 from plmlab.hf.xlnet import XLNETS
 from plmlab.models.bart import BART
 from plmlab.models.gpt import GPT, GPT2
+from plmlab.models.pegasus import PEGASUS
 from plmlab.models.t5 import T5, T5v11
 from plmlab.text.tokenizers import Tokenizer
 
@@ -29,6 +31,7 @@ WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
     **{ours: family.write for family in (BERTS, UNILMS, XLNETS, MPNETS, ROBERTAS, ALBERTS, GENERATORS, DISCRIMINATORS)
        for ours in (family.encoder, family.pretraining)},
     GPT: write_gpt, GPT2: write_gpt2, T5: write_t5, T5v11: write_t5, BART: write_bart,
+    PEGASUS: write_pegasus,
     **{kind.ours: write_task_head for kind in COUNTERPARTS},
 }
 
@@ -41,7 +44,8 @@ def to_hf(model: nn.Module) -> "PreTrainedModel":
     ``XLNetLMHeadModel``, MPNet → ``MPNetModel``, MPNetPretraining → ``MPNetForMaskedLM``, RoBERTa → ``RobertaModel``,
     RoBERTaPretraining → ``RobertaForMaskedLM``, ALBERT → ``AlbertModel``, ALBERTPretraining → ``AlbertForPreTraining``,
     ELECTRA → ``ElectraModel``, ELECTRAGenerator → ``ElectraForMaskedLM``, ELECTRADiscriminator →
-    ``ElectraForPreTraining``, T5 and T5v11 → ``T5ForConditionalGeneration``, BART → ``BartForConditionalGeneration``;
+    ``ElectraForPreTraining``, T5 and T5v11 → ``T5ForConditionalGeneration``, BART → ``BartForConditionalGeneration``,
+    PEGASUS → ``PegasusForConditionalGeneration``;
     SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier → ``BertForTokenClassification``,
     SpanClassifier → ``BertForQuestionAnswering``, and likewise with the other encoders.
     Our pooler is dropped for the classes without one: those of XLNet and ELECTRA, ``MPNetForMaskedLM`` and

@@ -24,6 +24,7 @@ from plmlab.hf.electra import DISCRIMINATORS, GENERATORS
 from plmlab.hf.gpt import read_gpt, read_gpt2
 from plmlab.hf.links import bare
 from plmlab.hf.mpnet import MPNETS
+from plmlab.hf.pegasus import read_pegasus
 from plmlab.hf.roberta import ROBERTAS
 from plmlab.hf.sentencepiece import t5_tokenizer
 from plmlab.hf.t5 import read_t5
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     "bert": BERTS.read, "xlnet": XLNETS.read, "mpnet": MPNETS.read, "roberta": ROBERTAS.read,
     "albert": ALBERTS.read, "electra": DISCRIMINATORS.read, "gpt2": read_gpt2, "openai-gpt": read_gpt,
-    "t5": read_t5, "bart": read_bart,
+    "t5": read_t5, "bart": read_bart, "pegasus": read_pegasus,
 }
 OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     **dict.fromkeys(("MPNetModel", "MPNetForMultipleChoice"), MPNETS.read), "XLNetForMultipleChoice": XLNETS.read,
@@ -52,11 +53,11 @@ Those before the task models have weights that the class in ``CLASSES`` would lo
 CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "MPNetForMaskedLM",
            "roberta": "RobertaForMaskedLM", "albert": "AlbertForPreTraining", "electra": "ElectraForPreTraining",
            "gpt2": "GPT2LMHeadModel", "openai-gpt": "OpenAIGPTLMHeadModel", "t5": "T5ForConditionalGeneration",
-           "bart": "BartForConditionalGeneration"}
+           "bart": "BartForConditionalGeneration", "pegasus": "PegasusForConditionalGeneration"}
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
              "each), roberta, albert and electra (RoBERTa, ALBERT and ELECTRA, likewise), gpt2 (GPT2), openai-gpt "
-             "(GPT), t5 (T5, or T5v11 if it is gated) and bart (BART)")
+             "(GPT), t5 (T5, or T5v11 if it is gated), bart (BART) and pegasus (PEGASUS)")
 SENTENCEPIECE = {"t5": t5_tokenizer}
 """``model_type`` → the function that reads its spiece.model."""
 MASKING = ".attn.masked_bias"
@@ -92,9 +93,9 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
     ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. A BERT with six segments is a UniLM, and becomes
     ``UniLM`` or ``UniLMPretraining``. XLNet, MPNet, RoBERTa and ALBERT are converted in the same way, an ELECTRA
     becomes ``ELECTRADiscriminator`` or ``ELECTRAGenerator``, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``, T5 becomes
-    ``T5``, or ``T5v11`` if its feed-forward network is gated, and BART becomes ``BART``. A warning lists trained
-    weights without a counterpart in our model, such as another head, and parts of our model without a counterpart in
-    the source. The tokenizer is None if none was saved with the model.
+    ``T5``, or ``T5v11`` if its feed-forward network is gated, BART becomes ``BART``, and PEGASUS becomes ``PEGASUS``. A
+    warning lists trained weights without a counterpart in our model, such as another head, and parts of our model
+    without a counterpart in the source. The tokenizer is None if none was saved with the model.
 
     Raises NotLoadable, a ValueError, if the model cannot be found, downloaded or converted.
     """

@@ -1,6 +1,7 @@
 """Absolute positional encodings (位置编码), added to the token embeddings. For relative ones, see `relative`."""
 
 import torch
+from einops import rearrange
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -39,6 +40,15 @@ class Sinusoidal(nn.Module):
         if bool((position_ids < 0).any()):
             waves[..., 0::2] *= position_ids.sign()[..., None]
         return waves
+
+
+class SinesThenCosines(Sinusoidal):
+    """Sinusoidal positional encodings with other dimensions: sin(p/base^{2i/d}) in dimension i, its cosine in d/2 + i
+    (PEGASUS in ``transformers``)."""
+
+    def forward(self, position_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time model"]:
+        """Encoding of each position."""
+        return rearrange(super().forward(position_ids), "batch time (pair wave) -> batch time (wave pair)", wave=2)
 
 
 class LearnedPositions(nn.Embedding):

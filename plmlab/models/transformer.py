@@ -57,9 +57,11 @@ class TransformerConfig:
 class Embeddings(TokenEmbeddings):
     """Token embeddings times √d, plus sinusoidal positional encoding (§3.4, §3.5)."""
 
+    position_class: type[Sinusoidal] = Sinusoidal
+
     def __init__(self, config: Any, token: nn.Embedding | None = None) -> None:
         super().__init__(config, token)
-        self.position = Sinusoidal(config.model)
+        self.position = self.position_class(config.model)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time model"]:
         """Input embedding of every position."""

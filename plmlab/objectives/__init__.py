@@ -7,6 +7,7 @@ from plmlab.objectives.causal import causal, segmented
 from plmlab.objectives.denoising import denoising
 from plmlab.objectives.entities_masked import entities_masked
 from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
+from plmlab.objectives.gap_sentences import gap_sentences
 from plmlab.objectives.layouts import cls_first, cls_last
 from plmlab.objectives.masked import always_mask, bert_80_10_10, electra_85_15, masked
 from plmlab.objectives.masked_and_permuted import masked_and_permuted
@@ -47,6 +48,7 @@ __all__ = [
     "document_infilling",
     "electra_85_15",
     "entities_masked",
+    "gap_sentences",
     "gpt_classification",
     "left_to_right",
     "mask_mixture",

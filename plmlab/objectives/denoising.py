@@ -6,7 +6,7 @@ A noise is a function of a text. BART's five are defined here; they can be combi
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from math import ceil, exp, factorial
 from random import Random
 
@@ -16,7 +16,7 @@ from plmlab.objectives.blanks import Span
 from plmlab.objectives.masked import check_rate
 from plmlab.objectives.registry import Choice, objective
 from plmlab.objectives.sequences import causal_input, pair
-from plmlab.text.text import spans as spans_of
+from plmlab.text.text import sentence_parts
 from plmlab.text.vocabulary import Vocabulary
 
 Noise = Callable[[Sequence[int], Vocabulary, Random], Sequence[int]]
@@ -64,9 +64,7 @@ def sentence_permutation(tokens: Sequence[int], vocab: Vocabulary, rng: Random, 
     """Put the sentences of the text in random order, or in the given one: ``order`` lists their indices. Raises
     ValueError if the text's sentences are unknown. Tokens outside of all sentences belong to the one before them, or to
     the first."""
-    sentences = spans_of(tokens, "sentences", "sentence permutation")
-    starts = [0, *(begin for begin, _ in sentences[1:]), len(tokens)]
-    parts = [tokens[begin:end] for begin, end in pairwise(starts)]
+    parts = [tokens[begin:end] for begin, end in sentence_parts(tokens, "sentence permutation")]
     if order is None:
         order = shuffled(rng, range(len(parts)))
     elif sorted(order) != list(range(len(parts))):

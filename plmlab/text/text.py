@@ -85,6 +85,14 @@ def spans(tokens: Sequence[int], what: str, needed_for: str) -> Spans:
     return found
 
 
+def sentence_parts(tokens: Sequence[int], needed_for: str) -> list[tuple[int, int]]:
+    """Divide a whole text at the beginnings of its sentences: the span of each part. Tokens outside of all sentences,
+    such as the beginning of a truncated last one, belong to the sentence before them, or to the first. Raises
+    ValueError if the text's sentences are unknown, as in `spans`."""
+    sentences = spans(tokens, "sentences", needed_for)
+    return list(pairwise([0, *(begin for begin, _ in sentences[1:]), len(tokens)]))
+
+
 class Named(str):
     """A string with its entity mentions; ``entities`` are spans in characters."""
 
