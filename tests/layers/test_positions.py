@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from plmlab.layers.positions import LearnedPositions, Sinusoidal, sinusoid
+from plmlab.layers.positions import LearnedPositions, SinesThenCosines, Sinusoidal, sinusoid
 
 
 def test_sinusoid_of_four_dimensions() -> None:
@@ -59,3 +59,12 @@ def test_a_sinusoid_before_zero_is_that_of_the_formula() -> None:
     places = torch.arange(-600, 600)[None]
     torch.testing.assert_close(module(places), sinusoid(places, 6).to(module.table))
     assert torch.equal(module(torch.tensor([[0]])), torch.tensor([[[0.0, 1.0] * 3]]))
+
+
+def test_sines_then_cosines_against_a_loop() -> None:
+    """The sines of all frequencies come first, also beyond the stored table."""
+    places = [0, 1, 7, 600]
+    table = SinesThenCosines(6)(torch.tensor([places]))
+    for place, vector in zip(places, table[0].tolist(), strict=True):
+        angles = [place / 10_000 ** (2 * i / 6) for i in range(3)]
+        assert vector == pytest.approx([*map(math.sin, angles), *map(math.cos, angles)], abs=1e-6)

@@ -1,4 +1,4 @@
-"""MASS, BART, T5 and T5 v1.1: sizes, what distinguishes each, and that all shared code takes them."""
+"""MASS, BART, T5, T5 v1.1 and PEGASUS: sizes, what distinguishes each, and that all shared code takes them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,23 +22,25 @@ from plmlab.layers.relative import RelativePositionBias
 from plmlab.layers.transformer import GatedFeedForward
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.mass import MASS, MASSConfig
+from plmlab.models.pegasus import PEGASUS, PEGASUSConfig, PEGASUSWithMLM, gap_sentences_and_masking
 from plmlab.models.registry import architecture_of, type_of
 from plmlab.models.t5 import T5, T5Config, T5v11, T5v11Config
 from plmlab.models.transformer import Transformer
 from plmlab.objectives import always_mask, masked_span, sequence_to_sequence
-from plmlab.text import Tokenizer
+from plmlab.text import Text, Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import AttentionMask, Visibility
 
 VOCAB = Vocabulary(90)
-TEXT = list(range(40, 60))
+TEXT = Text(range(40, 60), sentences=[(0, 6), (6, 10), (10, 13), (13, 20)])
 SIZE: dict[str, Any] = {"vocab": 90, "layers": 2, "model": 12, "heads": 3, "inner": 20, "dropout": 0.0}
 MADE: dict[str, Callable[[], nn.Module]] = {
     "mass": lambda: MASS(MASSConfig(**SIZE, time=30, attention_dropout=0.0)),
     "bart": lambda: BART(BARTConfig(**SIZE, time=30)),
     "t5": lambda: T5(T5Config(**SIZE, width=5, buckets=8)),
     "t5-v1_1": lambda: T5v11(T5v11Config(**SIZE, width=5, buckets=8)),
+    "pegasus": lambda: PEGASUS(PEGASUSConfig(**SIZE)),
 }
 every_model = pytest.mark.parametrize("name", MADE)
 
@@ -54,11 +56,13 @@ def count(kind: type[nn.Module], config: object) -> int:
 @pytest.mark.parametrize(("kind", "config", "expected", "published"), [
     (T5, T5Config.base(), 222_903_552, 220e6), (T5v11, T5v11Config.base(), 247_577_856, 250e6),
     (BART, BARTConfig.base(), 139_467_609, 140e6), (BART, BARTConfig.large(), 406_337_625, 400e6),
-    (MASS, MASSConfig.base(), 238_910_048, None)])
+    (MASS, MASSConfig.base(), 238_910_048, None),
+    (PEGASUS, PEGASUSConfig.base(), 223_054_848, 223e6), (PEGASUS, PEGASUSConfig.large(), 568_699_904, 568e6)])
 def test_base_sizes(kind: type[nn.Module], config: Any, expected: int, published: float | None) -> None:
-    """Beside the figures of the T5 paper, the authors' list of checkpoints and BART's README; MASS's paper has none."""
+    """Beside the figures of the T5 paper, the authors' list of checkpoints, BART's README and PEGASUS's paper (§6);
+    MASS's paper has none."""
     assert count(kind, config) == expected
-    assert published is None or abs(expected / published - 1) < 0.02
+    assert published is None or abs(expected / published - 1) < (0.002 if kind is PEGASUS else 0.02)
 
 
 def by_hand(config: Any, norm: int, bias: bool, feed_forward: int) -> int:
@@ -74,6 +78,11 @@ def test_sizes_by_hand() -> None:
     assert count(T5, t5) == by_hand(t5, 768, False, 2) + 32_128 * 768 + 2 * 768 + 2 * 32 * 12
     assert count(T5v11, v11) == by_hand(v11, 768, False, 3) + 2 * 32_128 * 768 + 2 * 768 + 2 * 32 * 12
     assert count(BART, bart) == by_hand(bart, 2 * 768, True, 2) + 50_265 * 769 + 2 * (1024 * 768 + 2 * 768)
+    for pegasus in (PEGASUSConfig.base(), PEGASUSConfig.large()):
+        d = pegasus.model
+        assert count(PEGASUS, pegasus) == by_hand(pegasus, 2 * d, True, 2) + pegasus.vocab * d + 2 * 2 * d
+    large_vocabulary = replace(PEGASUSConfig.base(), vocab=96_103)
+    assert abs(count(PEGASUS, large_vocabulary) / 272e6 - 1) < 0.002, "not the 223 million of the paper"
 
 
 def test_an_encoder_decoder_has_about_twice_the_parameters_of_its_encoder() -> None:
@@ -164,6 +173,55 @@ def test_bart_reads_end_before_start() -> None:
 def test_the_first_target_of_bart_is_start() -> None:
     """After [END], it learns to predict [START]; ours count it among the targets, as the authors do."""
     assert pairs("bart").targets[:, 0].tolist() == [5, 5, 5]
+
+
+def test_pegasus_reads_the_prompt_start_as_padding() -> None:
+    """Its first token only, and only in generation; the embedding of [PAD] is zero and takes no gradient as an
+    input."""
+    model, batch = MADE["pegasus"]().double().eval(), pairs("pegasus", count=1)
+    assert batch.target.tokens[0, 0] == 0 and not model.token.weight[0].any()
+    logits = model(batch)
+    for first in (0, 5, 50):
+        state, target = model.start(batch.source), batch.target.tokens.clone()
+        target[0, 0] = first
+        same(model.step(target[:, :2], state), logits[:, 1])
+        same(model.step(target[:, 2:3], state), logits[:, 2])
+    state = model.start(batch.source)
+    model.step(torch.tensor([[0]]), state)
+    start = model.step(torch.tensor([[5]]), state)
+    assert not torch.allclose(start, logits[:, 1])
+    state = model.start(batch.source)
+    same(model.step(torch.tensor([[5, 5]]), state), start)
+    first = model.decoder.embeddings(batch.target)[0, 0]
+    same(first, torch.tensor([0.0] * 6 + [1.0] * 6).double())  # position 0: sines, then cosines
+    first.sum().backward()
+    assert not model.token.weight.grad.any()
+
+
+def test_pegasus_is_pre_norm_with_a_final_norm() -> None:
+    """The layers, written out: nothing is normalized on the residual path, and the output once more."""
+    model, batch = shaken(MADE["pegasus"]()), pairs("pegasus", count=1)
+    x = model.token(batch.source.tokens) * 12**0.5 + model.encoder.embeddings.position(batch.source.position_ids[:, 0])
+    for layer in model.encoder.layers:
+        x = x + layer.attention(layer.attention_residual.norm(x), batch.source.visible)
+        inner = torch.relu(layer.feed_forward.up(layer.feed_forward_residual.norm(x)))
+        x = x + layer.feed_forward.down(inner)
+    same(model.encoder(batch.source), model.encoder.final_norm(x))
+
+
+def test_masked_words_are_predicted_by_the_encoder_of_the_ablation() -> None:
+    """Its loss is that of the decoder plus that of the encoder at its targets; without any, that of the decoder."""
+    model = shaken(PEGASUSWithMLM(PEGASUSConfig(**SIZE)))
+    batch = PairBatch.of([gap_sentences_and_masking(TEXT[:20 - 7 * i], vocab=VOCAB, rng=Random(i)) for i in range(2)],
+                         pad=0)
+    places = (batch.source.targets != IGNORE).nonzero().tolist()
+    assert len(places) == round(0.15 * 13) + round(0.15 * 10) == 4
+    hidden = model.encoder(batch.source)
+    losses = [-(model.token.weight @ hidden[row, at]).log_softmax(0)[batch.source.targets[row, at]]
+              for row, at in places]
+    same(model.loss(batch), PEGASUS.loss(model, batch) + sum(losses) / 4)
+    plain = pairs("pegasus")
+    same(model.loss(plain), PEGASUS.loss(model, plain))
 
 
 def test_t5_differs_from_v11_only_in_two_parts() -> None:
@@ -279,7 +337,7 @@ def test_it_learns_to_restore_a_text(name: str) -> None:
     assert history.losses[-1] < 0.5 * history.losses[0]
 
 
-@pytest.mark.parametrize("name", ["mass", "bart", "t5"])
+@pytest.mark.parametrize("name", ["mass", "bart", "t5", "pegasus"])
 def test_it_is_pretrained_saved_fine_tuned_and_opened_in_the_labs(name: str, tmp_path: Path) -> None:
     corpus, out = tmp_path / "text.txt", tmp_path / "made"
     corpus.write_text("\n\n".join(f"the {a} sees the {b}. it runs." for a in ("cat", "dog", "fox")
@@ -309,7 +367,7 @@ def test_it_is_pretrained_saved_fine_tuned_and_opened_in_the_labs(name: str, tmp
 
 
 def test_the_floor_is_not_asked_for() -> None:
-    """None of the three objectives has one yet; all are cross-entropies all the same."""
+    """None of the four objectives has one yet; all are cross-entropies all the same."""
     for name in MADE:
         model, batch = shaken(MADE[name]()), pairs(name)
         asked = batch.targets != IGNORE
@@ -319,9 +377,10 @@ def test_the_floor_is_not_asked_for() -> None:
 
 
 def test_longer_texts_than_were_learned() -> None:
-    """T5 takes any length; BART and MASS have as many positions as they learned."""
+    """T5 and PEGASUS take any length; BART and MASS have as many positions as they learned."""
     source = PairBatch.of([sequence_to_sequence(TEXT * 2, [], vocab=VOCAB)], pad=0).source
-    assert MADE["t5"]().start(source).memory.shape == (1, 41, 12)
+    for name in ("t5", "pegasus"):
+        assert MADE[name]().start(source).memory.shape == (1, 41, 12)
     for name in ("bart", "mass"):
         with pytest.raises(ValueError, match="the model has learned 30 positions"):
             MADE[name]().start(source)

@@ -1,23 +1,24 @@
-"""T5, T5 v1.1 and BART generate as those of ``transformers`` do: cached token by token, greedily and by beam search,
-from sources with padding on either side."""
+"""T5, T5 v1.1, BART and PEGASUS generate as those of ``transformers`` do: cached token by token, greedily and by beam
+search, from sources with padding on either side."""
 
 from typing import Any
 
 import pytest
 import torch
 from parity.alike import same
-from parity.encoder_decoders import CLOSE, END, KINDS, PAD, START, VOCAB, Rows, both_read, theirs_of
+from parity.encoder_decoders import CLOSE, END, KINDS, NAMES, PAD, START, VOCAB, Rows, both_read, theirs_of
 from torch import Tensor, nn
 
 from plmlab.decode import ConditionedDecoder, Hypothesis, beam_search, greedy
 from plmlab.hf import convert
 from plmlab.models.bart import BART
+from plmlab.models.pegasus import PEGASUS
 from plmlab.text.vocabulary import Vocabulary
 
 LENGTH = 10
 WORDS = Vocabulary(VOCAB, start=START, end=END, pad=PAD)
 PROMPT = torch.full((3, 1), START)
-KIND = pytest.mark.parametrize("kind", ["t5", "t5-v1_1", "bart"])
+KIND = pytest.mark.parametrize("kind", NAMES)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -27,10 +28,12 @@ def models(kind: str, seed: int) -> tuple[Any, nn.Module]:
     theirs = theirs_of(kind, seed=seed)
     with torch.no_grad():
         for name, weight in theirs.named_parameters():
+            if not weight.requires_grad:
+                continue
             if "norm" in name:
                 weight.fill_(float(name.endswith("weight")))
             elif weight.dim() > 1:
-                weight.mul_(10 if "positions" in name else 1 if kind == "bart" and "shared" in name else 3)
+                weight.mul_(10 if "positions" in name else 1 if kind in ("bart", "pegasus") and "shared" in name else 3)
             else:
                 weight.sub_(0.5)
         if kind == "bart":
@@ -39,7 +42,10 @@ def models(kind: str, seed: int) -> tuple[Any, nn.Module]:
 
 
 def prompt_of_theirs(model: nn.Module) -> Tensor:
-    """A BART of theirs reads [END] before [START]; ours reads it when it encodes the source."""
+    """A BART of theirs reads [END] before [START]; ours reads it when it encodes the source. A PEGASUS of theirs reads
+    [PAD]; ours reads [START] as [PAD]."""
+    if isinstance(model, PEGASUS):
+        return torch.full((3, 1), PAD)
     first = [torch.full((3, 1), END)] if isinstance(model, BART) else []
     return torch.cat([*first, PROMPT], 1)
 
