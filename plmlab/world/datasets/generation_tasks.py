@@ -57,6 +57,25 @@ def translation() -> GenerationTask:
     return GenerationTask(tuple(islice(rows("train", 79), PAIRS)), tuple(unseen[TEST_SIZE:]), tuple(unseen[:TEST_SIZE]))
 
 
+class SummarizationEntities(NamedTuple):
+    """The entities about which the training, development and test articles of `summarization` are. All but the first
+    `READ` test entities occur in no training text."""
+
+    train: tuple[str, ...]
+    development: tuple[str, ...]
+    test_set: tuple[str, ...]
+
+
+@cache
+def summarization_entities() -> SummarizationEntities:
+    """A random division of the entities with an article in the training text, and all other entities for testing."""
+    in_training, all_of_them = (world.full().corpora.articles(split) for split in ("train", "facts"))
+    entities = shuffled(Random("gist"), list(in_training))
+    unseen = [entity for entity in all_of_them if entity not in in_training]
+    return SummarizationEntities(tuple(entities[READ + CHOSEN:]), tuple(entities[READ:READ + CHOSEN]),
+                                 (*entities[:READ], *unseen))
+
+
 @cache
 def summarization() -> GenerationTask:
     """Articles and gist sentences that summarize them: the first sentence of the article, and usually one more.
@@ -65,15 +84,14 @@ def summarization() -> GenerationTask:
         words = [word for place in article.gist for word in article.sentences[place].words]
         return bilingual_ids(article.words), bilingual_ids(words)
 
-    full = world.full()
+    full, entities = world.full(), summarization_entities()
     in_training, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
-    entities = shuffled(Random("gist"), list(in_training))
-    test_set, chosen = ([row(in_training[entity]) for entity in some]
-                        for some in (entities[:READ], entities[READ:READ + CHOSEN]))
-    unseen = [row(all_of_them[entity]) for entity in all_of_them if entity not in in_training]
     libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
-    learned = [row(library.article(entity, "train")) for library in libraries for entity in entities[READ + CHOSEN:]]
-    return GenerationTask(tuple(learned), tuple(chosen), (*test_set, *unseen), READ)
+    return GenerationTask(
+        tuple(row(library.article(entity, "train")) for library in libraries for entity in entities.train),
+        tuple(row(in_training[entity]) for entity in entities.development),
+        tuple(row((in_training if entity in in_training else all_of_them)[entity]) for entity in entities.test_set),
+        READ)
 
 
 def exact_match(said: Sequence[Sequence[int]], rows: Sequence[Row]) -> float:
