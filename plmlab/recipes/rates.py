@@ -46,16 +46,27 @@ def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequen
     equal scores, the middle one is chosen. Raises ValueError if the best rate is at an end of the `LR_GRID`.
     """
     scores = score(first)
-    while True:
-        grid = sorted(scores)
-        tied = [rate for rate in grid if scores[rate] == max(scores.values())]
-        best = tied[len(tied) // 2]
-        if best not in (grid[0], grid[-1]):
-            return best, {rate: scores[rate] for rate in grid}
-        place = LR_GRID.index(best) + (-1 if best == grid[0] else 1)
-        if not 0 <= place < len(LR_GRID):
-            raise ValueError(f"the best learning rate, {best:g}, is at an end of LR_GRID; check the score function")
-        scores |= score([LR_GRID[place]])
+    while (more := next_rate(scores)) is not None:
+        scores |= score([more])
+    return best_rate(scores), dict(sorted(scores.items()))
+
+
+def best_rate(scores: Scores) -> float:
+    """The rate with the highest score; among rates with equal scores, the middle one."""
+    tied = [rate for rate in sorted(scores) if scores[rate] == max(scores.values())]
+    return tied[len(tied) // 2]
+
+
+def next_rate(scores: Scores) -> float | None:
+    """The rate by which the grid has to be extended, because the best one is at its edge; None if it is not. Raises
+    ValueError if the best rate is at an end of the `LR_GRID`."""
+    best = best_rate(scores)
+    if best not in (min(scores), max(scores)):
+        return None
+    place = LR_GRID.index(best) + (-1 if best == min(scores) else 1)
+    if not 0 <= place < len(LR_GRID):
+        raise ValueError(f"the best learning rate, {best:g}, is at an end of LR_GRID; check the score function")
+    return LR_GRID[place]
 
 
 def pilot_score(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int], *arm: Any,
@@ -72,10 +83,16 @@ def pilot_score(parts: Parts, score: Callable[..., float | None], seeds: Sequenc
 def tune_learning_rates(parts: Parts, score: Callable[..., float | None], seeds: Sequence[int],
                         grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
     """Apply `tune_learning_rate` to each variant, averaging over pilot seeds. Returns variant → (rate, scores).
-    ``grids`` maps each variant to its initial grid; all initial grids are evaluated in parallel before any is
-    extended."""
-    parts(score, [(*arm, rate, seed) for arm, grid in grids.items() for rate in grid for seed in seeds])
-    return {arm: tune_learning_rate(pilot_score(parts, score, seeds, *arm), grid) for arm, grid in grids.items()}
+    ``grids`` maps each variant to its initial grid; the grids of all variants are evaluated, and extended, in
+    parallel."""
+    scores: dict[Arm, Scores] = {arm: {} for arm in grids}
+    asked = {arm: [*grid] for arm, grid in grids.items()}
+    while asked:
+        parts(score, [(*arm, rate, seed) for arm, rates in asked.items() for rate in rates for seed in seeds])
+        for arm, rates in asked.items():
+            scores[arm] |= pilot_score(parts, score, seeds, *arm)(rates)
+        asked = {arm: [more] for arm in asked if (more := next_rate(scores[arm])) is not None}
+    return {arm: (best_rate(of), dict(sorted(of.items()))) for arm, of in scores.items()}
 
 
 def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
