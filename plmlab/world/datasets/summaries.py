@@ -1,5 +1,4 @@
-"""Summaries of the articles: their evaluation by ROUGE and by the facts that they state, and baselines without a network.
-"""
+"""Summaries of articles: their evaluation by ROUGE and by the facts that they state, and baselines."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
