@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, PairBatch, PairExample
 from plmlab.layers.positions import SinesThenCosines
 from plmlab.layers.shape import LayerShape
-from plmlab.layers.stack import Stack
+from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import PreNorm
 from plmlab.models.architectures import Architecture, require_second
 from plmlab.models.registry import Pretraining, model
@@ -68,7 +68,8 @@ class PEGASUSEmbeddings(Embeddings):
 class PEGASUSStack(Stack):
     """The common parts of encoder and decoder."""
 
-    embeddings_class, residual_class = PEGASUSEmbeddings, PreNorm
+    embeddings_class: type[TokenEmbeddings] = PEGASUSEmbeddings
+    residual_class = PreNorm
 
 
 class PEGASUSEncoder(PEGASUSStack, Encoder):
