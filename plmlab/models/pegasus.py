@@ -44,7 +44,7 @@ class PEGASUSConfig(TransformerConfig):
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's base model (§6): 223 million parameters with 32,000 tokens, as the paper states. With the 96,103
+        """The paper's base model (§6), with 32,000 tokens: 223 million parameters, as the paper states. With the 96,103
         tokens of the large model, it would have 272 million."""
         return cls(vocab=32_000, layers=12, model=768, heads=12, inner=3072, attention_dropout=0.1)
 
@@ -92,7 +92,8 @@ PEGASUS_ENCODER_DECODER = Architecture("encoder-decoder", _pad_started)
        Pretraining("pegasus", gap_sentences, Tokenizer.wordpiece, added=1, documents=True, likelihood=False,
                    optimizer="adafactor"))
 class PEGASUS(Transformer):
-    """PEGASUS: pre-norm, and a decoder that starts with [PAD]."""
+    """PEGASUS: pre-norm, and a decoder that starts with [PAD]. Weights are initialized as in `Transformer`, whose
+    initialization is also that of the authors' code."""
 
     encoder_class, decoder_class = PEGASUSEncoder, PEGASUSDecoder
 
