@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from plmlab.example import IGNORE, PairBatch, PairExample
 from plmlab.layers.positions import SinesThenCosines
 from plmlab.layers.shape import LayerShape
-from plmlab.layers.stack import Stack
+from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import PreNorm
 from plmlab.models.architectures import Architecture, require_second
 from plmlab.models.registry import Pretraining, model
@@ -44,7 +44,7 @@ class PEGASUSConfig(TransformerConfig):
 
     @classmethod
     def base(cls) -> Self:
-        """The paper's base model (§6): 223 million parameters with 32,000 tokens, as the paper states. With the 96,103
+        """The paper's base model (§6), with 32,000 tokens: 223 million parameters, as the paper states. With the 96,103
         tokens of the large model, it would have 272 million."""
         return cls(vocab=32_000, layers=12, model=768, heads=12, inner=3072, attention_dropout=0.1)
 
@@ -68,7 +68,8 @@ class PEGASUSEmbeddings(Embeddings):
 class PEGASUSStack(Stack):
     """The common parts of encoder and decoder."""
 
-    embeddings_class, residual_class = PEGASUSEmbeddings, PreNorm
+    embeddings_class: type[TokenEmbeddings] = PEGASUSEmbeddings
+    residual_class = PreNorm
 
 
 class PEGASUSEncoder(PEGASUSStack, Encoder):
@@ -91,7 +92,8 @@ PEGASUS_ENCODER_DECODER = Architecture("encoder-decoder", _pad_started)
        Pretraining("pegasus", gap_sentences, Tokenizer.wordpiece, added=1, documents=True, likelihood=False,
                    optimizer="adafactor"))
 class PEGASUS(Transformer):
-    """PEGASUS: pre-norm, and a decoder that starts with [PAD]."""
+    """PEGASUS: pre-norm, and a decoder that starts with [PAD]. Weights are initialized as in `Transformer`, whose
+    initialization is also that of the authors' code."""
 
     encoder_class, decoder_class = PEGASUSEncoder, PEGASUSDecoder
 

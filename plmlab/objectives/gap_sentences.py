@@ -39,8 +39,12 @@ def unique_ngrams(tokens: Iterable[int]) -> list[int]:
 
 def independent(sentences: Sequence[Sequence[int]], count: int, rng: Random, *, ngrams: Ngrams = original_ngrams,
                 ) -> list[int]:
-    """The sentences with the highest ROUGE-1 F1 between the sentence and the rest of the text (Ind, §3.1). Of equal
-    scores, that of the later sentence is higher (the authors' code)."""
+    """The sentences with the highest ROUGE-1 F1 between the sentence and the rest of the text (Ind, §3.1). If scores
+    are equal, the later sentence is selected (the authors' code).
+
+    With original n-grams, F1 is 2 · hits / (tokens of the text): the sentence with the most tokens that occur elsewhere
+    is selected, and long sentences are preferred. The two sentences of a text of two have equal scores.
+    """
     ranked = sorted(((gap_score(sentences, [i], ngrams), i) for i in range(len(sentences))), reverse=True)
     return [i for _, i in ranked[:count]]
 
@@ -48,8 +52,8 @@ def independent(sentences: Sequence[Sequence[int]], count: int, rng: Random, *, 
 def sequential(sentences: Sequence[Sequence[int]], count: int, rng: Random, *, ngrams: Ngrams = original_ngrams,
                ) -> list[int]:
     """Greedy selection: in each step the sentence that gives the highest ROUGE-1 F1 between all selected sentences and
-    the rest of the text (Seq, algorithm 1). Of equal scores, that of the later sentence is higher (the authors'
-    code)."""
+    the rest of the text (Seq, algorithm 1). If scores are equal, the later sentence is selected (the authors' code). If
+    ``count`` is 1, this is the same as `independent`."""
     selected: list[int] = []
     for _ in range(count):
         others = (i for i in range(len(sentences)) if i not in selected)
