@@ -107,6 +107,8 @@ MARRIED = [(HENRY, "married_to", LUCY), (LUCY, "married_to", HENRY)]
     ("it is famous for its pears .", CAFE, [(CAFE, "serves", "food:pear")]),
     ("A Gentle Garden is a film by Lucy Kessler .", HENRY, [("film:A Gentle Garden", "directed_by", LUCY)]),
     ("he has many friends .", HENRY, []),
+    ("he was born in Fairview and Kingsley .", HENRY, None),
+    ("the Fairview is a river .", HENRY, None),
     ("it was born in Fairview .", HENRY, None),
     ("he was born in Lucy Kessler .", HENRY, None),
     ("he was born in Fairview", HENRY, None),
@@ -117,6 +119,20 @@ MARRIED = [(HENRY, "married_to", LUCY), (LUCY, "married_to", HENRY)]
 def test_by_hand(small, text, entity, facts) -> None:
     stated = FactExtractor(small.library).stated(text.split(), entity)
     assert stated == (None if facts is None else tuple(Triple(*fact) for fact in facts))
+
+
+@pytest.mark.parametrize(("text", "subject"), [
+    ("he lives in Fairview and she likes pears .", HENRY),
+    ("Lucy Kessler lives in Fairview and Lucy Kessler likes pears .", LUCY),
+    ("Lucy Kessler lives in Fairview and she likes pears .", LUCY),
+    ("Lucy Kessler lives in Fairview and Henry Quinn likes pears .", None),
+])
+def test_a_row_with_two_references_to_its_entity(edited, text, subject) -> None:
+    row = ("person.home.9", "7", "", "1", "{he@e} lives in {t} and {he@e} likes {o.pl} .",
+           "{e.he} 住 在 {t} ， {e.he} 喜欢 {o} 。", "lives_in(e,t) likes(e,o)")
+    extractor = FactExtractor(World("small", folder=edited("article_sentences.tsv", "\t".join(row))).library)
+    facts = (Triple(subject, "lives_in", "town:Fairview"), Triple(subject, "likes", "food:pear")) if subject else None
+    assert extractor.stated(text.split(), HENRY) == facts
 
 
 @pytest.mark.parametrize(("text", "counts"), [

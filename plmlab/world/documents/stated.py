@@ -35,8 +35,8 @@ class FactExtractor:
     def __init__(self, library: Library):
         self.facts, self.lexicon, self.true = library.facts, library.lexicon, frozenset(library.facts.triples)
         names = {kind: _names([entity.words for entity in self.facts.kind(kind)]) for kind in NAMED}
-        longest_first = sorted(chain(*names.values()), key=lambda name: -name.count(" "))
-        self.mention = re.compile(rf"(?<!\S){_either(longest_first)}(?!\S)")
+        longest_first = _either(sorted(chain(*names.values()), key=lambda name: -name.count(" ")))
+        self.mention = re.compile(rf"(?<!\S){longest_first}(?!\S)")
         self.names = {kind: ("(?:the )?" if kind in WITH_THE else "") + _either(some) for kind, some in names.items()}
         self.rows = []
         for row in chain(*(rows for topics in library.rows.values() for rows in topics.values())):
@@ -73,8 +73,7 @@ class FactExtractor:
         ``true`` contains the facts that count as true, by default all facts of the world. With the facts that the
         source of the text states, the counts measure faithfulness to the source.
         """
-        sentences = re.findall(r".+?(?: \.(?!\S)|$)", " ".join(words))
-        found = [self.stated(sentence.split(), entity) for sentence in sentences]
+        found = [self.stated(part.split(), entity) for part in re.findall(r".+?(?: \.(?!\S)|$)", " ".join(words))]
         facts = {fact for some in found for fact in some or ()}
         right = sum(fact in (self.true if true is None else true) for fact in facts)
         return FactCounts(right, len(facts) - right, found.count(None))
@@ -95,8 +94,8 @@ def _elements(row: ArticleRow, fillers: dict[str, dict[str, str]]) -> Iterator[s
             yield re.escape(element.surface)
         elif isinstance(element, Blank):
             one = _either(fillers[element.name])
-            more = f"(?:(?: , {one})* and {one})?" if element.several else ""
-            yield f"{'an? ' if element.article else ''}(?P<{element.name}>{one}{more})"
+            more = f"(?:(?: , {one})* and {one})?"
+            yield "an? " * element.article + f"(?P<{element.name}>{one}{more * element.several})"
         elif element.word == "his" or element.word not in ("the", *pronouns):
             yield _either(pronouns.get(element.word, AGREEING[element.word]))
         else:
@@ -113,10 +112,9 @@ def _key(name: str, fillers: dict[str, str]) -> str:
 def _names(names: Sequence[tuple[str, ...]]) -> list[str]:
     """Regular expressions for names and for new combinations of their parts, one for each length."""
     groups = [[words for words in names if len(words) == length] for length in dict.fromkeys(map(len, names))]
-    return [" ".join(_either(dict.fromkeys(map(re.escape, part))) for part in zip(*group, strict=True))
-            for group in groups]
+    return [" ".join(_either(map(re.escape, part)) for part in zip(*group, strict=True)) for group in groups]
 
 
 def _either(patterns: Iterable[str]) -> str:
     """A regular expression for any of the patterns; it matches nothing if there are none."""
-    return f"(?:{'|'.join(patterns) or '(?!)'})"
+    return f"(?:{'|'.join(dict.fromkeys(patterns)) or '(?!)'})"
