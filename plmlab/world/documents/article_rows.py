@@ -1,12 +1,13 @@
 """The table rows from which articles are generated: each row gives one sentence and the facts that it states about the
 article's entity."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from plmlab.world.documents.templates import Blank, Template, parse_template
-from plmlab.world.facts.relations import NAMED, Relation
+from plmlab.world.facts.relations import NAMED, Relation, Triple
 from plmlab.world.grammar.patterns import ATOM, Agreeing, Atom
 from plmlab.world.lexicon import Lexicon
 from plmlab.world.tables import TABLES, Row, TableError, clash, read_table, unique
@@ -36,6 +37,27 @@ class ArticleRow:
     def states(self) -> tuple[str, ...]:
         """The relations that the row states with the article's entity as subject."""
         return tuple(atom.relation for atoms in self.atoms.values() for atom in atoms if atom.subject == "e")
+
+    def facts(self, bound: Mapping[str, Sequence[str]], relations: Mapping[str, Relation]) -> tuple[Triple, ...]:
+        """The facts that the row states if its variables, e among them, denote the entities with these keys; a mirrored
+        relation in both directions."""
+        found = []
+        for name, atoms in self.atoms.items():
+            for other in bound[name]:
+                for atom in atoms:
+                    subject, target = (bound["e"][0], other) if atom.subject == "e" else (other, bound["e"][0])
+                    found.append(Triple(subject, atom.relation, target))
+                    if relations[atom.relation].mirrored:
+                        found.append(Triple(target, atom.relation, subject))
+        return tuple(found)
+
+    def kinds(self, variable: str, relations: Mapping[str, Relation]) -> tuple[str, ...]:
+        """The kinds of entities that a variable can denote."""
+        if variable == "e":
+            return (self.kind,)
+        atom = self.atoms[variable][0]
+        relation = relations[atom.relation]
+        return self.template.blanks[variable].domain or (relation.objects if atom.subject == "e" else relation.subjects)
 
     @property
     def last(self) -> bool:

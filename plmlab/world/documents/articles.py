@@ -13,11 +13,12 @@ from random import Random
 
 from plmlab.draws import choice, shuffled
 from plmlab.world.documents.article_rows import ArticleRow, read_article_rows
-from plmlab.world.documents.templates import Bindings, combines_held, say, wide_lexicon
+from plmlab.world.documents.templates import Bindings, Thing, combines_held, say, wide_lexicon
 from plmlab.world.facts.facts import FactError, Facts
 from plmlab.world.facts.relations import NAMED, Entity, Triple
 from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.grammar.splits import HeldOut, SplitError
+from plmlab.world.lexicon import Word
 from plmlab.world.tables import TABLES
 
 LEAST, MOST = 4, 12      # sentences
@@ -73,7 +74,7 @@ class Planned:
 
     def others(self, entity: Entity) -> list[Entity]:
         """The named entities mentioned in the sentence besides the article's own."""
-        things = [other for thing in self.bound.values() for other in (thing if isinstance(thing, tuple) else (thing,))]
+        things = [other for thing in self.bound.values() for other in _things(thing)]
         return [thing for thing in things if isinstance(thing, Entity) and thing.named and thing != entity]
 
 
@@ -197,24 +198,15 @@ class Writer:
             if not pool:
                 return None
             bound[name] = tuple(pool[:_share(len(pool))]) if blank.several else pool[0]
-        return bound, tuple(self._stated(row, bound))
+        keys = {name: [other.key for other in _things(thing) if isinstance(other, Entity)]
+                for name, thing in bound.items()}
+        return bound, row.facts(keys, self.facts.relations)
 
     def _others(self, relation: str, subject: bool) -> list[Entity]:
         """The entities related to the subject by the unstated facts of a relation."""
         key = self.entity.key
         return [self.facts[triple.object if subject else triple.subject] for triple in self.untold
                 if triple.relation == relation and (triple.subject if subject else triple.object) == key]
-
-    def _stated(self, row: ArticleRow, bound: Bindings) -> Iterator[Triple]:
-        for name, atoms in row.atoms.items():
-            thing = bound[name]
-            for other in thing if isinstance(thing, tuple) else (thing,):
-                assert isinstance(other, Entity)
-                for atom in atoms:
-                    ends = (self.entity.key, other.key) if atom.subject == "e" else (other.key, self.entity.key)
-                    yield Triple(ends[0], atom.relation, ends[1])
-                    if self.facts.relation(atom.relation).mirrored:
-                        yield Triple(ends[1], atom.relation, ends[0])
 
     def _misread(self, before: Planned) -> bool:
         """Whether a pronoun after this sentence could be misread as referring to another entity."""
@@ -248,6 +240,11 @@ class Writer:
         """The indices of the defining sentence and of the first other sentence whose row is marked as gist."""
         marked = [place for place, planned in enumerate(self.plan) if place and planned.row.gist]
         return (0, *marked[:1])
+
+
+def _things(thing: Thing) -> tuple[Entity | Word, ...]:
+    """What a variable denotes, as a tuple."""
+    return thing if isinstance(thing, tuple) else (thing,)
 
 
 def _share(names: int) -> int:
