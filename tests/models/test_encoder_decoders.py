@@ -134,7 +134,7 @@ def test_a_beam_finds_what_exhaustive_search_finds(name: str) -> None:
     config = replace(MADE[name]().config, vocab=12)
     model = shaken(type(MADE[name]())(config))
     vocab = Vocabulary(12, sentinels=())
-    source = PairBatch.of([architecture_of(model).example([7, 9, 8], [], vocab)], pad=0).source
+    source = architecture_of(model).source([[7, 9, 8]], vocab)
     found = beam_search(ConditionedDecoder(model, source), torch.tensor([[5]]), vocab, length=2, beam=200, banned=())[0]
     chances = {}
     for first in range(12):
@@ -151,7 +151,7 @@ def test_a_beam_finds_what_exhaustive_search_finds(name: str) -> None:
 
 def test_bart_reads_end_before_start() -> None:
     model = shaken(MADE["bart"]())
-    source = PairBatch.of([architecture_of(model).example(TEXT[:5], [], VOCAB)], pad=0).source
+    source = architecture_of(model).source([TEXT[:5]], VOCAB)
     state = model.start(source)
     assert state.caches[0][0].time == 1
     logits = model.step(torch.tensor([[5]]), state)
@@ -245,6 +245,27 @@ def test_mass_s_decoder_does_not_see_what_is_masked() -> None:
     assert not torch.allclose(model(full), plain)
 
 
+def test_mass_generates_its_span_under_its_own_mask() -> None:
+    """From the token before the span, at its position in the text, in two texts of different lengths."""
+    model, batch = shaken(MADE["mass"]()), pairs("mass", count=2)
+    positions, (_, count) = batch.target.position_ids[:, 0], batch.size
+    assert batch.cross.pairs is not None and positions[0, 0] != positions[1, 0]
+    state, logits = model.start(batch.source, batch.cross, positions[:, 0]), model(batch)
+    for end in range(1, count + 1):
+        state.select(torch.tensor([1, 0]))
+        rows, shown = ([1, 0], logits.flip(0)) if end % 2 else ([0, 1], logits)
+        same(model.step(batch.target.tokens[rows, end - 1:end], state), shown[:, end - 1])
+    with pytest.raises(ValueError, match=f"mask has {count} queries, but there are {count + 1} positions"):
+        model.step(batch.target.tokens[:, :1], state)
+    options = {"cross": batch.cross, "first": positions[:, 0]}
+    found = greedy(ConditionedDecoder(model, batch.source, options), batch.target.tokens[:, :1], VOCAB, length=2)
+    shorter = greedy(ConditionedDecoder(model, batch.source), batch.target.tokens[:, :1], VOCAB, length=2)
+    known = [word for word in range(VOCAB.size) if word not in VOCAB.special or word == VOCAB.end]
+    for row, (text, other) in enumerate(zip(found, shorter, strict=True)):
+        assert text.tokens[0] == known[int(logits[row, 0, known].argmax())]
+        assert text.logprob != pytest.approx(other.logprob, abs=1e-6)
+
+
 @pytest.mark.parametrize("kind", [T5, T5v11])
 def test_t5_begins_with_scores_of_moderate_size(kind: type[T5]) -> None:
     """Its unscaled scores begin with a variance near 1, thanks to the smaller queries; with those of the keys they
@@ -299,7 +320,7 @@ def test_it_is_pretrained_saved_fine_tuned_and_opened_in_the_labs(name: str, tmp
         assert torch.equal(again(batch), model.eval()(batch))
     lab = AttentionLab(again, words, "the cat sees the sun", "the dog", layer=1, head=0)
     assert lab.message == "" and lab.state["size"][0] == 2
-    source = PairBatch.of([example(texts[0], [], words.vocab)], pad=0).source
+    source = architecture_of(again).source(texts[:1], words.vocab)
     beams = BeamLab(ConditionedDecoder(again, source), words, "", width=2, length=4)
     best = greedy(ConditionedDecoder(again, source), torch.tensor([[5]]), words.vocab, length=4, banned=())[0]
     assert beams.message == "" and beams.state["greedy"]["text"].split() == words.decode(
