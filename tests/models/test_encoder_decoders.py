@@ -1,4 +1,4 @@
-"""MASS, BART, T5 and T5 v1.1: sizes, what distinguishes each, and that all shared code takes them."""
+"""MASS, BART, T5, T5 v1.1 and PALM: sizes, what distinguishes each, and that all shared code takes them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,23 +22,25 @@ from plmlab.layers.relative import RelativePositionBias
 from plmlab.layers.transformer import GatedFeedForward
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.mass import MASS, MASSConfig
+from plmlab.models.palm import PALM, PALMConfig
 from plmlab.models.registry import architecture_of, type_of
 from plmlab.models.t5 import T5, T5Config, T5v11, T5v11Config
 from plmlab.models.transformer import Transformer
 from plmlab.objectives import always_mask, masked_span, sequence_to_sequence
-from plmlab.text import Tokenizer
+from plmlab.text import Text, Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
 from plmlab.visibility import AttentionMask, Visibility
 
 VOCAB = Vocabulary(90)
-TEXT = list(range(40, 60))
+TEXT = Text(range(40, 60), sentences=[(0, 8), (8, 13), (13, 20)])
 SIZE: dict[str, Any] = {"vocab": 90, "layers": 2, "model": 12, "heads": 3, "inner": 20, "dropout": 0.0}
 MADE: dict[str, Callable[[], nn.Module]] = {
     "mass": lambda: MASS(MASSConfig(**SIZE, time=30, attention_dropout=0.0)),
     "bart": lambda: BART(BARTConfig(**SIZE, time=30)),
     "t5": lambda: T5(T5Config(**SIZE, width=5, buckets=8)),
     "t5-v1_1": lambda: T5v11(T5v11Config(**SIZE, width=5, buckets=8)),
+    "palm": lambda: PALM(PALMConfig(**SIZE, time=30, attention_dropout=0.0)),
 }
 every_model = pytest.mark.parametrize("name", MADE)
 
@@ -250,11 +252,11 @@ def test_mass_generates_its_span_under_its_own_mask() -> None:
     model, batch = shaken(MADE["mass"]()), pairs("mass", count=2)
     positions, (_, count) = batch.target.position_ids[:, 0], batch.size
     assert batch.cross.pairs is not None and positions[0, 0] != positions[1, 0]
-    state, logits = model.start(batch.source, batch.cross, positions[:, 0]), model(batch)
-    for end in range(1, count + 1):
+    state, logits, real = model.start(batch.source, batch.cross, positions[:, 0]), model(batch), batch.targets != IGNORE
+    for at in range(count):
+        rows = torch.tensor([1, 0] if at % 2 == 0 else [0, 1])
         state.select(torch.tensor([1, 0]))
-        rows, shown = ([1, 0], logits.flip(0)) if end % 2 else ([0, 1], logits)
-        same(model.step(batch.target.tokens[rows, end - 1:end], state), shown[:, end - 1])
+        same(model.step(batch.target.tokens[rows, at:at + 1], state)[real[rows, at]], logits[rows, at][real[rows, at]])
     with pytest.raises(ValueError, match=f"mask has {count} queries, but there are {count + 1} positions"):
         model.step(batch.target.tokens[:, :1], state)
     options = {"cross": batch.cross, "first": positions[:, 0]}
@@ -300,7 +302,7 @@ def test_it_learns_to_restore_a_text(name: str) -> None:
     assert history.losses[-1] < 0.5 * history.losses[0]
 
 
-@pytest.mark.parametrize("name", ["mass", "bart", "t5"])
+@pytest.mark.parametrize("name", ["mass", "bart", "t5", "palm"])
 def test_it_is_pretrained_saved_fine_tuned_and_opened_in_the_labs(name: str, tmp_path: Path) -> None:
     corpus, out = tmp_path / "text.txt", tmp_path / "made"
     corpus.write_text("\n\n".join(f"the {a} sees the {b}. it runs." for a in ("cat", "dog", "fox")
@@ -340,9 +342,9 @@ def test_the_floor_is_not_asked_for() -> None:
 
 
 def test_longer_texts_than_were_learned() -> None:
-    """T5 takes any length; BART and MASS have as many positions as they learned."""
+    """T5 takes any length; BART, MASS and PALM have as many positions as they learned."""
     source = PairBatch.of([sequence_to_sequence(TEXT * 2, [], vocab=VOCAB)], pad=0).source
     assert MADE["t5"]().start(source).memory.shape == (1, 41, 12)
-    for name in ("bart", "mass"):
+    for name in ("bart", "mass", "palm"):
         with pytest.raises(ValueError, match="the model has learned 30 positions"):
             MADE[name]().start(source)

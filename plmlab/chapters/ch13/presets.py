@@ -35,4 +35,5 @@ PRESETS = (
     bart("text infilling", {"infilling": 0.3}),
     bart("document rotation", {"rotation": 1.0}),
     bart("final objective, two sentences", {"permutation": 1.0, "infilling": 0.3}, TWO_SENTENCES),
+    preset("PALM: continuation", "continuation", {"share": 0.8}, TWO_SENTENCES),
 )

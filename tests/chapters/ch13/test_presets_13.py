@@ -33,7 +33,7 @@ def test_the_lab_begins_with_the_first_preset_and_has_a_button_for_each() -> Non
     opened = lab()
     assert opened.menu["presets"][0].items() >= {"text": opened.text, "objective": opened.objective}.items()
     assert [button["title"] for button in opened.menu["presets"]] == [preset.title for preset in PRESETS]
-    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 11
+    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 12
 
 
 def test_spans_of_t5() -> None:
@@ -70,6 +70,11 @@ def test_the_final_choice_permutes_two_sentences() -> None:
     [final] = (preset for preset in PRESETS if "final" in preset.title)
     defaults = {choice.name: choice.default for choice in OBJECTIVES["denoising"].choices}
     assert final.choices == defaults
+
+
+def test_palm_continues_with_the_second_sentence() -> None:
+    first, second = "Thank you for inviting me .", "Thank you for your party last week ."
+    assert f"{first} {second}" == TWO_SENTENCES and drawn("PALM: continuation") == (f"[CLS] {first} [SEP]", second)
 
 
 def test_no_seed_draws_the_papers_spans() -> None:
