@@ -1,4 +1,5 @@
-"""A pointer-generator (指针生成网络): a mixture of generating a token of the vocabulary and copying one of the source."""
+"""A pointer-generator (指针生成网络): a mixture of generating a token from the vocabulary and copying one from the
+source."""
 
 import torch
 from jaxtyping import Bool, Float, Int

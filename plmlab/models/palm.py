@@ -121,6 +121,6 @@ class PALM(Transformer):
         shape = encoder.config.shape
         own = replace(self.config.shape, dropout=shape.dropout, attention_dropout=shape.attention_dropout)
         if own != shape or differences(self.encoder, tensors):
-            raise ValueError(f"the layers of this PALM are not those of a {type(encoder).__name__} with {encoder.config}; "
-                             "give a RoBERTa or BERT of the same size, or build a PALM of its size")
+            raise ValueError(f"the layers of this PALM are not those of a {type(encoder).__name__} with "
+                             f"{encoder.config}; give a RoBERTa or BERT of the same size, or build a PALM of its size")
         load_tensors(self.encoder, tensors)
