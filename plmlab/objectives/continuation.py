@@ -28,22 +28,23 @@ def continuation(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random | None
 
     The paper gives the first 80 % of a fragment of whole sentences to the encoder (§2.2, §3.1). Here the text is cut
     where a sentence begins or ends, as near as possible to the proportion ``share`` of its tokens (the earlier of two
-    such places), so that a target begins with a sentence; a text without a sentence boundary inside is cut at
-    ``round(share · n)`` tokens. ``cut`` sets the number of source tokens instead. ``rng`` is not used.
+    such places), so that a target begins with a sentence. A text without a sentence boundary inside is cut at
+    ``round(share · n)`` tokens, at least one and at most n − 1; one of a single token, such as the remainder of a long
+    text, has an empty source. ``cut`` sets the number of source tokens instead. ``rng`` is not used.
 
     Difference from a later implementation (``overwindows/PALM``), which cuts at 80 % of the characters, moved back to
-    punctuation or a space. Raises ValueError if the text has fewer than two tokens, if its sentences are unknown, or if
-    source or target would be empty.
+    punctuation or a space. Raises ValueError if the text or the target is empty, or if the text's sentences are
+    unknown.
     """
-    if len(tokens) < 2:
-        raise ValueError(f"{NEEDED_FOR} needs a text of at least two tokens, but this one has {len(tokens)}")
+    if not len(tokens):
+        raise ValueError("the text is empty, so there is nothing to predict; give at least two words")
     if not 0 < share < 1:
         raise ValueError(f"share={share}: the proportion of tokens in the source must be above 0 and below 1")
     if cut is None:
         cut = _nearest_boundary(tokens, share)
-    if not 0 < cut < len(tokens):
-        raise ValueError(f"cut={cut} leaves source or target empty: the text has {len(tokens)} tokens; give 1 to "
-                         f"{len(tokens) - 1}")
+    if not 0 <= cut < len(tokens):
+        raise ValueError(f"cut={cut} in a text of {len(tokens)} tokens: give 0 to {len(tokens) - 1}, so that at least "
+                         "one token is predicted")
     return continued_pair(tokens[:cut], tokens[cut:], vocab)
 
 
