@@ -125,10 +125,11 @@ class Batch:
         return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True), targets)
 
     @classmethod
-    def continuing(cls, tokens: Int[Tensor, "batch time"], before: int) -> Self:
-        """Build a batch that continues ``before`` cached positions, without targets."""
-        place = torch.arange(before, before + tokens.shape[1], device=tokens.device)
-        return cls(tokens, place[None, None], torch.zeros_like(tokens), AttentionMask(causal=True),
+    def continuing(cls, tokens: Int[Tensor, "batch time"], before: int | Int[Tensor, "batch"]) -> Self:
+        """Build a batch without targets that continues ``before`` cached positions, one number or one per row."""
+        begin = before if isinstance(before, int) else before[:, None, None]
+        place = (begin + torch.arange(tokens.shape[1], device=tokens.device)).view(-1, 1, tokens.shape[1])
+        return cls(tokens, place, torch.zeros_like(tokens), AttentionMask(causal=True),
                    torch.full_like(tokens, IGNORE))
 
     @property

@@ -15,7 +15,9 @@ from torch import nn
 from plmlab.batches import ExampleBatches
 from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.draws import randint
-from plmlab.example import Example, PairBatch, PairExample
+from plmlab.example import Example, PairExample
+from plmlab.models import architectures
+from plmlab.models.architectures import PairFormat
 from plmlab.models.unilm import UniLMDecoder, UniLMPretraining, source_batch
 from plmlab.objectives import masked_seq2seq_target
 from plmlab.world.datasets.generation_tasks import Row
@@ -25,7 +27,6 @@ LONGEST = 60
 """Maximum number of generated tokens; no target has more than 45."""
 Sources = Sequence[Sequence[int]]
 Texts = list[tuple[int, ...]]
-Pair = Callable[..., PairExample]
 
 
 def unchanged(model: nn.Module) -> nn.Module:
@@ -54,17 +55,17 @@ def generate_at_mask(model: UniLMPretraining, sources: Sources) -> Texts:
     return greedy_texts(UniLMDecoder(model, source_batch(sources, vocab), vocab), len(sources), vocab, length=LONGEST)
 
 
-def generate_from_sources(pair: Pair, model: Any, sources: Sources) -> Texts:
+def generate_from_sources(pair: PairFormat, model: Any, sources: Sources) -> Texts:
     """Generation with an encoder–decoder, which cross-attends to the sources."""
     vocab = bilingual_tokenizer().vocab
-    source = PairBatch.of([pair(source, (), vocab=vocab) for source in sources], pad=vocab.need("pad")).source
+    source = architectures.encoder_decoder(pair).source(sources, vocab)
     return greedy_texts(ConditionedDecoder(model, source), len(sources), vocab, length=LONGEST)
 
 
 UNILM = GenerationMode(masked_target, generate_at_mask)
 
 
-def encoder_decoder(pair: Pair) -> GenerationMode:
+def encoder_decoder(pair: PairFormat) -> GenerationMode:
     """The mode of an encoder–decoder; ``pair(source, target, vocab=vocab)`` returns an input pair in its format."""
     return GenerationMode(lambda source, target, rng: pair(source, target, vocab=bilingual_tokenizer().vocab),
                           partial(generate_from_sources, pair))

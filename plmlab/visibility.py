@@ -273,9 +273,15 @@ class AttentionMask:
             mask = before if mask is None else mask & before
         return mask
 
-    def at(self, query: int) -> Self:
-        """The mask of the single query at position ``query``."""
-        return replace(self, pairs=None if self.pairs is None else self.pairs[:, query:query + 1])
+    def at(self, query: int, count: int = 1) -> Self:
+        """The mask of the query at position ``query``, or of ``count`` queries from there on. Raises ValueError if the
+        mask has no such query."""
+        if self.pairs is None:
+            return self
+        if query + count > self.pairs.shape[1]:
+            raise ValueError(f"the attention mask has {self.pairs.shape[1]} queries, but there are {query + count} "
+                             "positions; generate fewer tokens, or give a mask with more queries")
+        return replace(self, pairs=self.pairs[:, query:query + count])
 
     def select(self, rows: Int[Tensor, "rows"]) -> Self:
         """Keep only the given batch rows, in the given order."""

@@ -1,7 +1,7 @@
 """The model interface for decoding, and adapters for encoder–decoders, functions and probability tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
@@ -36,10 +36,12 @@ class AutoregressiveModel(Protocol[M]):
 
 @dataclass(frozen=True)
 class ConditionedDecoder:
-    """An encoder–decoder with a fixed source, as an `AutoregressiveModel` of the target; one source row per prompt."""
+    """An encoder–decoder with a fixed source, as an `AutoregressiveModel` of the target; one source row per prompt.
+    ``options`` are further arguments of the model's ``start``, such as a cross-attention mask."""
 
     model: Any
     source: Batch
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def training(self) -> bool:
@@ -53,7 +55,7 @@ class ConditionedDecoder:
 
     def start(self) -> DecodingState:
         """Encode the source and create an empty decoder state."""
-        return self.model.start(self.source)
+        return self.model.start(self.source, **self.options)
 
     def step(self, tokens: Int[Tensor, "batch time"], state: DecodingState) -> Float[Tensor, "batch vocab"]:
         """Append target tokens to the text in ``state`` and return the next-token logits."""

@@ -1,14 +1,15 @@
 """Model architectures: the input format of each kind of model, and how a plain text is converted to an unmasked
 input."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any, Literal, Protocol, TypeVar
 
 from torch import Tensor
 
-from plmlab.example import AnyExample, BidirectionalExample, Example, PairExample
+from plmlab.example import AnyExample, Batch, BidirectionalExample, Example, PairBatch, PairExample
 from plmlab.objectives import bidirectional_lm, causal, sequence_to_sequence, window
 from plmlab.objectives.layouts import ClozeInput, cls_first, cls_last, mlm_input, plm_input
 from plmlab.text.vocabulary import Vocabulary
@@ -19,6 +20,8 @@ REACH = 5
 """Radius of the context window (word2vec) when the input is a plain text."""
 
 ExampleOfText = Callable[[Sequence[int], Sequence[int] | None, Vocabulary], AnyExample]
+PairFormat = Callable[..., PairExample]
+"""``pair(source, target, vocab=vocab)`` puts two texts into the format of an encoder–decoder."""
 
 
 class InfillingDecoder(Protocol):
@@ -71,6 +74,11 @@ class Architecture:
     masks: Mapping[str, ExampleOfText] = field(default_factory=dict)
     infiller: Callable[..., InfillingDecoder] | None = None
 
+    def source(self, texts: Iterable[Sequence[int]], vocab: Vocabulary) -> Batch:
+        """The encoder's input of some texts, for a `ConditionedDecoder`; only for an encoder–decoder."""
+        pairs: list[Any] = [self.example(text, (), vocab) for text in texts]
+        return PairBatch.of(pairs, pad=vocab.need("pad")).source
+
 
 def require_single(second: object, way: str = "from left to right") -> None:
     """Raise ValueError if a ``second`` text is given to a model that takes only one. ``way`` names the model's reading
@@ -101,8 +109,14 @@ def _window(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabula
     return window(tokens, vocab=vocab, rng=Random(0), reach=[REACH] * len(tokens))
 
 
-def _encoder_decoder(tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> PairExample:
-    return sequence_to_sequence(tokens, require_second(second), vocab=vocab)
+def encoder_decoder(pair: PairFormat, name: Literal["encoder-decoder", "recurrent pair"] = "encoder-decoder",
+                    ) -> Architecture:
+    """The architecture of an encoder–decoder with this format. Its ``example`` raises ValueError for a single text."""
+    return Architecture(name, partial(_pair, pair))
+
+
+def _pair(pair: PairFormat, tokens: Sequence[int], second: Sequence[int] | None, vocab: Vocabulary) -> PairExample:
+    return pair(tokens, require_second(second), vocab=vocab)
 
 
 ENCODER = Architecture("encoder", cls_first, mlm_input)
@@ -117,7 +131,7 @@ BIDIRECTIONAL_RECURRENT = Architecture("two-way recurrent", _two_way)
 """[START] A, left to right, and A [END], right to left, with one recurrent state per direction (ELMo)."""
 WINDOW = Architecture("window", _window)
 """A, each token with the tokens in its context window, as a bag of words (word2vec)."""
-ENCODER_DECODER = Architecture("encoder-decoder", _encoder_decoder)
+ENCODER_DECODER = encoder_decoder(sequence_to_sequence)
 """A [END] for the encoder, [START] B for the decoder, which attends to the encoder's states (the Transformer)."""
-RECURRENT_SEQ2SEQ = Architecture("recurrent pair", _encoder_decoder)
+RECURRENT_SEQ2SEQ = encoder_decoder(sequence_to_sequence, "recurrent pair")
 """A [END] and [START] B, connected only by the encoder's final state (seq2seq without attention)."""

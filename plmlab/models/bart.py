@@ -8,25 +8,26 @@ table has two unused rows before the first position; the bias of the output laye
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from plmlab.example import Batch, PairExample
+from plmlab.example import Batch
 from plmlab.layers.initialise import initialise
-from plmlab.models.architectures import Architecture, require_second
-from plmlab.models.mass import MASS, MASSConfig
+from plmlab.models.architectures import encoder_decoder
+from plmlab.models.learned_positions import LearnedPositionConfig, LearnedPositionTransformer
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.transformer import TransformerState
 from plmlab.objectives.denoising import denoising, restoration
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.text.vocabulary import SPECIALS, Vocabulary
+from plmlab.text.vocabulary import SPECIALS
+from plmlab.visibility import AttentionMask
 
 
 @dataclass(frozen=True)
-class BARTConfig(MASSConfig):
+class BARTConfig(LearnedPositionConfig):
     """Configuration of a BART; ``start`` is the id of the decoder's first input token, [END]."""
 
     attention_dropout: float = 0.0
@@ -46,17 +47,13 @@ class BARTConfig(MASSConfig):
         return cls(vocab=50_265, time=1024, layers=12, model=1024, heads=16, inner=4096, start=2)
 
 
-def _restored(tokens: Any, second: Any, vocab: Vocabulary) -> PairExample:
-    return restoration(tokens, require_second(second), vocab)
-
-
-BART_ENCODER_DECODER = Architecture("encoder-decoder", _restored)
+BART_ENCODER_DECODER = encoder_decoder(restoration)
 """[START] A [END] for the encoder, [END] [START] B for the decoder."""
 
 
 @model("bart", BARTConfig, BART_ENCODER_DECODER,
        Pretraining("bart", denoising, Tokenizer.bpe, added=2, documents=True, likelihood=False))
-class BART(MASS):
+class BART(LearnedPositionTransformer):
     """BART: at the paper's widths, all weights are initialized from N(0, 0.02) (§2.1); the decoder's input begins with
     [END].
 
@@ -69,9 +66,9 @@ class BART(MASS):
         super().__init__(config)
         self.apply(partial(initialise, std=0.02 * max(1, 768 / config.model) ** 0.5))
 
-    def start(self, source: Batch) -> TransformerState:
+    def start(self, source: Batch, cross: AttentionMask | None = None, first: int | Int[Tensor, "batch"] = 0,
+              ) -> TransformerState:
         """Encode the source and give the decoder its first token, so that targets are generated from [START]."""
-        state = super().start(source)
-        first: Int[Tensor, "batch 1"] = torch.full_like(source.tokens[:, :1], self.config.start)
-        self.decoder(Batch.continuing(first, 0), state.memory, state.memory_mask, state.caches)
+        state = super().start(source, cross, first)
+        self.decode(torch.full_like(source.tokens[:, :1], self.config.start), state)
         return state

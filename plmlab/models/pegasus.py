@@ -13,24 +13,24 @@ positions of a text.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from plmlab.example import IGNORE, PairBatch, PairExample
+from plmlab.example import IGNORE, PairBatch
 from plmlab.layers.positions import SinesThenCosines
 from plmlab.layers.shape import LayerShape
 from plmlab.layers.stack import Stack, TokenEmbeddings
 from plmlab.layers.transformer import PreNorm
-from plmlab.models.architectures import Architecture, require_second
+from plmlab.models.architectures import encoder_decoder
 from plmlab.models.registry import Pretraining, model
 from plmlab.models.transformer import Decoder, Embeddings, Encoder, Transformer, TransformerConfig, TransformerState
 from plmlab.objectives.gap_sentences import gap_sentences, pad_started_pair
 from plmlab.text.tokenizers import Tokenizer
-from plmlab.text.vocabulary import SPECIALS, Vocabulary
+from plmlab.text.vocabulary import SPECIALS
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,7 @@ class PEGASUSDecoder(PEGASUSStack, Decoder):
     """The Transformer's decoder with pre-norm."""
 
 
-def _pad_started(tokens: Any, second: Any, vocab: Vocabulary) -> PairExample:
-    return pad_started_pair(tokens, require_second(second), vocab)
-
-
-PEGASUS_ENCODER_DECODER = Architecture("encoder-decoder", _pad_started)
+PEGASUS_ENCODER_DECODER = encoder_decoder(pad_started_pair)
 """A [END] for the encoder, [PAD] B for the decoder."""
 
 
@@ -105,7 +101,7 @@ class PEGASUS(Transformer):
     def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
         """Append ``tokens`` to ``state`` and return the logits of the next token. The first token of a target, [START]
         in the prompts of generation, is read as [PAD]."""
-        if not state.caches[0][0].time:
+        if not state.time:
             tokens = torch.cat([torch.full_like(tokens[:, :1], self.config.start), tokens[:, 1:]], 1)
         return super().step(tokens, state)
 

@@ -95,17 +95,25 @@ class Decoder(Stack):
 
 @dataclass
 class TransformerState:
-    """Decoding state of partially generated targets: the encoder output (``memory``), and the decoder's key–value
-    caches, (self-attention, cross-attention) per layer."""
+    """What the decoder conditions on: the encoder output (``memory``) and its mask; in generation also the key–value
+    caches, (self-attention, cross-attention) per layer, and the position id of the ``first`` target token."""
 
     memory: Float[Tensor, "batch key model"]
     memory_mask: AttentionMask
     caches: list[tuple[Cache, Cache]] = field(default_factory=list)
+    first: int | Int[Tensor, "batch"] = 0
+
+    @property
+    def time(self) -> int:
+        """Number of target tokens so far."""
+        return self.caches[0][0].time
 
     def select(self, rows: Int[Tensor, "rows"]) -> None:
         """Keep only the given rows of the batch, in the given order."""
         self.memory = self.memory[rows]
         self.memory_mask = self.memory_mask.select(rows)
+        if not isinstance(self.first, int):
+            self.first = self.first[rows]
         for own, cross in self.caches:
             own.select(rows)
             cross.select(rows)
@@ -113,8 +121,11 @@ class TransformerState:
 
 @model("transformer", TransformerConfig, ENCODER_DECODER)
 class Transformer(nn.Module):
-    """Encoder–decoder Transformer: one embedding matrix is shared by source, target and output layer (§3.4). Variants
-    may use other encoder and decoder classes."""
+    """Encoder–decoder Transformer: one embedding matrix is shared by source, target and output layer (§3.4).
+
+    Training and generation share `encode`, the decoder and `predict`. Variants may use other encoder and decoder
+    classes, and override `token_logits`, or `predict` if a prediction also depends on the source.
+    """
 
     encoder_class: type[Encoder] = Encoder
     decoder_class: type[Decoder] = Decoder
@@ -132,7 +143,17 @@ class Transformer(nn.Module):
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
         """Next-token logits at every position of the target."""
-        return self.token_logits(self.decoder(batch.target, self.encoder(batch.source), batch.cross))
+        state = self.encode(batch.source, batch.cross)
+        return self.predict(self.decoder(batch.target, state.memory, state.memory_mask), state)
+
+    def encode(self, source: Batch, cross: AttentionMask) -> TransformerState:
+        """Encode the source; ``cross`` is the cross-attention mask."""
+        return TransformerState(self.encoder(source), cross)
+
+    def predict(self, hidden: Float[Tensor, "batch time model"], state: TransformerState,
+                ) -> Float[Tensor, "batch time vocab"]:
+        """Next-token logits from decoder outputs."""
+        return self.token_logits(hidden)
 
     def token_logits(self, hidden: Float[Tensor, "*batch model"]) -> Float[Tensor, "*batch vocab"]:
         """Next-token logits from a decoder output: hW_eᵀ."""
@@ -143,13 +164,20 @@ class Transformer(nn.Module):
         return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
                                label_smoothing=self.config.smoothing)
 
-    def start(self, source: Batch) -> TransformerState:
-        """Encode the source and return the initial decoding state."""
-        empty = [(Cache(), Cache()) for _ in self.decoder.layers]
-        return TransformerState(self.encoder(source), AttentionMask(keys=source.visible.keys), empty)
+    def start(self, source: Batch, cross: AttentionMask | None = None, first: int | Int[Tensor, "batch"] = 0,
+              ) -> TransformerState:
+        """Encode the source and return the initial decoding state. ``cross`` is the cross-attention mask (default: the
+        whole source), ``first`` the position id of the first target token."""
+        state = self.encode(source, AttentionMask(keys=source.visible.keys) if cross is None else cross)
+        state.caches, state.first = [(Cache(), Cache()) for _ in self.decoder.layers], first
+        return state
+
+    def decode(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch time model"]:
+        """Append ``tokens`` to ``state`` and return the decoder outputs."""
+        target = Batch.continuing(tokens, state.first + state.time)
+        mask = state.memory_mask.at(state.time, tokens.shape[1])
+        return self.decoder(target, state.memory, mask, state.caches)
 
     def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
         """Append ``tokens`` to ``state`` and return the logits of the next token."""
-        target = Batch.continuing(tokens, state.caches[0][0].time)
-        hidden = self.decoder(target, state.memory, state.memory_mask, state.caches)
-        return self.token_logits(hidden[:, -1])
+        return self.predict(self.decode(tokens, state)[:, -1:], state)[:, 0]

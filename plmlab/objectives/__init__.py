@@ -4,6 +4,7 @@ targets."""
 from plmlab.objectives.bidirectional_lm import bidirectional_lm
 from plmlab.objectives.blanks import blank_infilling, document_infilling, sentence_infilling
 from plmlab.objectives.causal import causal, segmented
+from plmlab.objectives.continuation import continuation
 from plmlab.objectives.denoising import denoising
 from plmlab.objectives.entities_masked import entities_masked
 from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
@@ -44,6 +45,7 @@ __all__ = [
     "causal",
     "cls_first",
     "cls_last",
+    "continuation",
     "denoising",
     "document_infilling",
     "electra_85_15",

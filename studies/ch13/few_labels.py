@@ -22,25 +22,25 @@ from torch import nn
 
 from plmlab import checkpoints
 from plmlab.draws import shuffled
-from plmlab.generation import encoder_decoder, example_batches, generate
-from plmlab.models.registry import architecture_of
+from plmlab.generation import example_batches, generate
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
 from plmlab.recipes.study import verdict
 from plmlab.train import History, fit
+from plmlab.train.optimizers import Optimizer
 from plmlab.world.datasets.generation_tasks import WORDINGS, Row, summarization
 from plmlab.world.datasets.summaries import evaluated
 from studies.ch13 import gap_selection
+from studies.ch13.text_to_text import mode_of
 
 PEGASUS, BART_WORLD, SCRATCH = next(iter(gap_selection.SELECTIONS)), "bart-world", "not pretrained"
 FEW = (8, 32, 128)
-OPTIMIZERS = {**dict.fromkeys((*gap_selection.SELECTIONS, SCRATCH), "adafactor"), BART_WORLD: "adamw"}
+OPTIMIZERS: dict[str, Optimizer] = {**dict.fromkeys((*gap_selection.SELECTIONS, SCRATCH), "adafactor"),
+                                    BART_WORLD: "adamw"}
 """Variant → its optimizer, which is that of its pretraining."""
 RATES = {"adafactor": (3e-3, 1e-2, 3e-2), "adamw": (3e-4, 1e-3, 3e-3)}
 BATCH, UPDATES, EVERY, WARMUP = 16, 300, 50, 30
 """Rows per update; updates, and those between two evaluations on the development rows."""
 SEEDS, PILOTS, POINT = (0, 1, 2), (9,), 0.01
-Arm = tuple[str, str, int]
-"""Folder of the pretrained weights, variant, number of labels."""
 
 
 def labelled(count: int, seed: int) -> Sequence[Row]:
@@ -62,7 +62,7 @@ def model_of(folder: str, variant: str, seed: int) -> nn.Module:
 def tuned(folder: str, variant: str, labels: int, lr: float, seed: int, start: int) -> tuple[nn.Module, History]:
     """Fine-tune the model of the pretraining run with the seed ``start``; it has the best weights of the run."""
     model = model_of(folder, variant, start)
-    mode = encoder_decoder(architecture_of(model).pair)
+    mode = mode_of(model)
     torch.manual_seed(seed)
     development = summarization().development
 
@@ -86,7 +86,7 @@ def lr_score(folder: str, variant: str, labels: int, lr: float, seed: int) -> fl
 def run(folder: str, variant: str, labels: int, lr: float, seed: int) -> dict[str, float]:
     """The `evaluated` texts of a run for the test articles."""
     model, _ = tuned(folder, variant, labels, lr, seed, seed)
-    mode = encoder_decoder(architecture_of(model).pair)
+    mode = mode_of(model)
     return evaluated("test_set", generate(mode, model, [source for source, _ in summarization().test_set]))
 
 

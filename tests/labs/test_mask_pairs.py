@@ -322,7 +322,7 @@ def test_the_figure_of_bart_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(permuted.state["marks"]) == {"special", "word"}
 
 
-@pytest.mark.parametrize("name", ["span_corruption", "masked_span", "denoising"])
+@pytest.mark.parametrize("name", ["span_corruption", "masked_span", "denoising", "continuation"])
 def test_a_pair_from_one_text_follows_its_choices_and_is_cut_to_fit(name: str) -> None:
     lab = MaskLab(words(), f"{SENTENCES[64]} " * 4, name)
     assert lab.state["texts"] == 1 and "left out" in lab.message and len(lab.state["tokens"]) <= 64

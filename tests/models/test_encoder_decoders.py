@@ -1,4 +1,4 @@
-"""MASS, BART, T5, T5 v1.1 and PEGASUS: sizes, what distinguishes each, and that all shared code takes them."""
+"""MASS, BART, T5, T5 v1.1, PEGASUS and PALM: sizes, what distinguishes each, and that all shared code takes them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +22,7 @@ from plmlab.layers.relative import RelativePositionBias
 from plmlab.layers.transformer import GatedFeedForward
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.mass import MASS, MASSConfig
+from plmlab.models.palm import PALM, PALMConfig
 from plmlab.models.pegasus import PEGASUS, PEGASUSConfig, PEGASUSWithMLM, gap_sentences_and_masking
 from plmlab.models.registry import architecture_of, type_of
 from plmlab.models.t5 import T5, T5Config, T5v11, T5v11Config
@@ -41,6 +42,7 @@ MADE: dict[str, Callable[[], nn.Module]] = {
     "t5": lambda: T5(T5Config(**SIZE, width=5, buckets=8)),
     "t5-v1_1": lambda: T5v11(T5v11Config(**SIZE, width=5, buckets=8)),
     "pegasus": lambda: PEGASUS(PEGASUSConfig(**SIZE)),
+    "palm": lambda: PALM(PALMConfig(**SIZE, time=30, attention_dropout=0.0)),
 }
 every_model = pytest.mark.parametrize("name", MADE)
 
@@ -143,7 +145,7 @@ def test_a_beam_finds_what_exhaustive_search_finds(name: str) -> None:
     config = replace(MADE[name]().config, vocab=12)
     model = shaken(type(MADE[name]())(config))
     vocab = Vocabulary(12, sentinels=())
-    source = PairBatch.of([architecture_of(model).example([7, 9, 8], [], vocab)], pad=0).source
+    source = architecture_of(model).source([[7, 9, 8]], vocab)
     found = beam_search(ConditionedDecoder(model, source), torch.tensor([[5]]), vocab, length=2, beam=200, banned=())[0]
     chances = {}
     for first in range(12):
@@ -160,7 +162,7 @@ def test_a_beam_finds_what_exhaustive_search_finds(name: str) -> None:
 
 def test_bart_reads_end_before_start() -> None:
     model = shaken(MADE["bart"]())
-    source = PairBatch.of([architecture_of(model).example(TEXT[:5], [], VOCAB)], pad=0).source
+    source = architecture_of(model).source([TEXT[:5]], VOCAB)
     state = model.start(source)
     assert state.caches[0][0].time == 1
     logits = model.step(torch.tensor([[5]]), state)
@@ -303,6 +305,27 @@ def test_mass_s_decoder_does_not_see_what_is_masked() -> None:
     assert not torch.allclose(model(full), plain)
 
 
+def test_mass_generates_its_span_under_its_own_mask() -> None:
+    """From the token before the span, at its position in the text, in two texts of different lengths."""
+    model, batch = shaken(MADE["mass"]()), pairs("mass", count=2)
+    positions, (_, count) = batch.target.position_ids[:, 0], batch.size
+    assert batch.cross.pairs is not None and positions[0, 0] != positions[1, 0]
+    state, logits, real = model.start(batch.source, batch.cross, positions[:, 0]), model(batch), batch.targets != IGNORE
+    for at in range(count):
+        rows = torch.tensor([1, 0] if at % 2 == 0 else [0, 1])
+        state.select(torch.tensor([1, 0]))
+        same(model.step(batch.target.tokens[rows, at:at + 1], state)[real[rows, at]], logits[rows, at][real[rows, at]])
+    with pytest.raises(ValueError, match=f"mask has {count} queries, but there are {count + 1} positions"):
+        model.step(batch.target.tokens[:, :1], state)
+    options = {"cross": batch.cross, "first": positions[:, 0]}
+    found = greedy(ConditionedDecoder(model, batch.source, options), batch.target.tokens[:, :1], VOCAB, length=2)
+    shorter = greedy(ConditionedDecoder(model, batch.source), batch.target.tokens[:, :1], VOCAB, length=2)
+    known = [word for word in range(VOCAB.size) if word not in VOCAB.special or word == VOCAB.end]
+    for row, (text, other) in enumerate(zip(found, shorter, strict=True)):
+        assert text.tokens[0] == known[int(logits[row, 0, known].argmax())]
+        assert text.logprob != pytest.approx(other.logprob, abs=1e-6)
+
+
 @pytest.mark.parametrize("kind", [T5, T5v11])
 def test_t5_begins_with_scores_of_moderate_size(kind: type[T5]) -> None:
     """Its unscaled scores begin with a variance near 1, thanks to the smaller queries; with those of the keys they
@@ -337,7 +360,7 @@ def test_it_learns_to_restore_a_text(name: str) -> None:
     assert history.losses[-1] < 0.5 * history.losses[0]
 
 
-@pytest.mark.parametrize("name", ["mass", "bart", "t5", "pegasus"])
+@pytest.mark.parametrize("name", ["mass", "bart", "t5", "pegasus", "palm"])
 def test_it_is_pretrained_saved_fine_tuned_and_opened_in_the_labs(name: str, tmp_path: Path) -> None:
     corpus, out = tmp_path / "text.txt", tmp_path / "made"
     corpus.write_text("\n\n".join(f"the {a} sees the {b}. it runs." for a in ("cat", "dog", "fox")
@@ -357,7 +380,7 @@ def test_it_is_pretrained_saved_fine_tuned_and_opened_in_the_labs(name: str, tmp
         assert torch.equal(again(batch), model.eval()(batch))
     lab = AttentionLab(again, words, "the cat sees the sun", "the dog", layer=1, head=0)
     assert lab.message == "" and lab.state["size"][0] == 2
-    source = PairBatch.of([example(texts[0], [], words.vocab)], pad=0).source
+    source = architecture_of(again).source(texts[:1], words.vocab)
     beams = BeamLab(ConditionedDecoder(again, source), words, "", width=2, length=4)
     best = greedy(ConditionedDecoder(again, source), torch.tensor([[5]]), words.vocab, length=4, banned=())[0]
     assert beams.message == "" and beams.state["greedy"]["text"].split() == words.decode(
@@ -377,10 +400,10 @@ def test_the_floor_is_not_asked_for() -> None:
 
 
 def test_longer_texts_than_were_learned() -> None:
-    """T5 and PEGASUS take any length; BART and MASS have as many positions as they learned."""
+    """T5 and PEGASUS take any length; BART, MASS and PALM have as many positions as they learned."""
     source = PairBatch.of([sequence_to_sequence(TEXT * 2, [], vocab=VOCAB)], pad=0).source
     for name in ("t5", "pegasus"):
         assert MADE[name]().start(source).memory.shape == (1, 41, 12)
-    for name in ("bart", "mass"):
+    for name in ("bart", "mass", "palm"):
         with pytest.raises(ValueError, match="the model has learned 30 positions"):
             MADE[name]().start(source)

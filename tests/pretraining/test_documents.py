@@ -1,4 +1,4 @@
-"""BART, T5 and PEGASUS are pretrained on documents, where a corpus has them; nothing is longer than a model can
+"""BART, T5, PEGASUS and PALM are pretrained on documents, where a corpus has them; nothing is longer than a model can
 read."""
 
 from pathlib import Path
@@ -24,10 +24,10 @@ STOPS = (".", "?", "!")
 
 def test_which_models_are_trained_on_documents() -> None:
     assert {name for name, kind in pretrainable().items() if kind.pretraining and kind.pretraining.documents} == {
-        "bart", "t5", "t5-v1_1", "pegasus"}
+        "bart", "palm", "pegasus", "t5", "t5-v1_1"}
 
 
-@pytest.mark.parametrize("name", ["bart", "t5", "mass", "pegasus"])
+@pytest.mark.parametrize("name", ["bart", "t5", "mass", "pegasus", "palm"])
 def test_texts_have_several_sentences_only_where_documents_are_wanted(name: str, small_as_full: world.World) -> None:
     plan = Plan(name, "world", "nowhere", batch=32, accumulate=2, time=48)
     read, pretraining = from_world(plan), plan.kind.pretraining
@@ -72,7 +72,7 @@ def test_real_tokens_of_pairs_are_counted(small_as_full: world.World) -> None:
         int(torch.count_nonzero(side.tokens)) for batch in made for side in (batch.source, batch.target)), "0 is [PAD]"
 
 
-@pytest.mark.parametrize("name", ["bart", "t5", "pegasus"])
+@pytest.mark.parametrize("name", ["bart", "t5", "pegasus", "palm"])
 def test_paragraphs_of_a_file_have_sentences(name: str, tmp_path: Path) -> None:
     file, out = tmp_path / "long.txt", tmp_path / "made"
     file.write_text("\n\n".join(" ".join(part.split("\n\n")) for part in TEXT.split("river")), encoding="utf-8")

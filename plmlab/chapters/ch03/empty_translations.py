@@ -4,13 +4,12 @@ distribution is corrected for it."""
 from collections.abc import Sequence
 from statistics import fmean
 
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from plmlab.chapters.ch03.noisy_translation import beamed, evaluate_translations, likeliest, written
 from plmlab.chapters.ch03.telegrams import Telegram
 from plmlab.decode import Hypothesis
-from plmlab.example import PairBatch
 from plmlab.models.transformer import Transformer, TransformerState
 from plmlab.tables import show_table
 
@@ -30,13 +29,10 @@ class Unsmoothed(Transformer):
         copied.load_state_dict(model.state_dict())
         return copied.eval()
 
-    def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
-        """Log-probabilities at each target position."""
-        return taken_back(super().forward(batch), self.config.smoothing)
-
-    def step(self, tokens: Int[Tensor, "batch time"], state: TransformerState) -> Float[Tensor, "batch vocab"]:
-        """Append target tokens to the cached prefix in ``state``; return the log-probabilities of the next token."""
-        return taken_back(super().step(tokens, state), self.config.smoothing)
+    def predict(self, hidden: Float[Tensor, "batch time model"], state: TransformerState,
+                ) -> Float[Tensor, "batch time vocab"]:
+        """Log-probabilities of the next token from decoder outputs."""
+        return taken_back(super().predict(hidden, state), self.config.smoothing)
 
 
 def translate(model: Transformer, telegrams: Sequence[Telegram]) -> dict[str, list[Hypothesis]]:

@@ -1,4 +1,4 @@
-"""Presets of the Mask Lab: how MASS, T5, BART and PEGASUS corrupt the same sentence."""
+"""Presets of the Mask Lab: how MASS, T5, BART, PEGASUS and PALM corrupt the same sentence."""
 
 from plmlab.labs.mask.lab import MaskPreset
 
@@ -39,4 +39,5 @@ PRESETS = (
     bart("final objective, two sentences", {"permutation": 1.0, "infilling": 0.3}, TWO_SENTENCES),
     preset("PEGASUS: one of three sentences", "gap_sentences", {"rate": 0.3, "intact": 0.0, "masking": 0.0},
            THREE_SENTENCES),
+    preset("PALM: continuation", "continuation", {"share": 0.8}, TWO_SENTENCES),
 )

@@ -81,6 +81,11 @@ def test_pegasus_masks_the_sentence_that_shares_most_with_the_others() -> None:
     assert preset.choices == {choice.name: choice.default for choice in OBJECTIVES["gap_sentences"].choices}
 
 
+def test_palm_continues_with_the_second_sentence() -> None:
+    first, second = "Thank you for inviting me .", "Thank you for your party last week ."
+    assert f"{first} {second}" == TWO_SENTENCES and drawn("PALM: continuation") == (f"[CLS] {first} [SEP]", second)
+
+
 def test_no_seed_draws_the_papers_spans() -> None:
     """The last token is dropped with every seed, so "week ." never follows a span."""
     tokens, make = TOKENIZER.text(SENTENCE), OBJECTIVES["span_corruption"].make
