@@ -33,7 +33,7 @@ LAYERS, WIDTH, HEADS = 3, 96, 4
 """Layers per side, width and heads: those of ``bart-world``."""
 SELECTIONS = {"highest ROUGE-1": independent, "random sentences": random_sentences, "lead sentences": lead_sentences}
 """The paper's Ind-Orig, Random and Lead."""
-RATE, READ = 0.3, 16
+RATE, READ = 0.3, 8
 """Proportion of gap sentences, as in figure 4a, and wordings of an article in the pretraining text."""
 BATCH, WARMUP, UPDATES, PILOT, HELD_OUT = 32, 100, 2000, 300, 8
 """Articles per update, updates, updates of a pilot run, and held-out batches."""
