@@ -34,9 +34,10 @@ NOISES: dict[str, dict[str, Any]] = {
 UNILM, SCRATCH = "UniLM", "BART, not pretrained"
 VARIANTS = (*NOISES, UNILM, SCRATCH)
 BATCH, ACCUMULATE, WARMUP, UPDATES, PILOT, HELD_OUT = 8, 4, 100, 3000, 300, 32
-"""Documents per batch, batches per update, updates, updates of a pilot run, and held-out batches."""
+"""Documents per batch, batches per update, warm-up updates, updates, updates of a pilot run, and held-out batches."""
 RATES, FINE_TUNING_RATES, UNTRAINED_LOSS = (1e-3, 3e-3, 1e-2), (3e-4, 1e-3, 3e-3), 6.0
-"""Initial learning rates, and the loss above which a model has learned nothing; that of word frequencies is 6.2."""
+"""Initial learning rates of pretraining and of fine-tuning, and the loss above which a model has learned nothing; that
+of word frequencies is 6.2."""
 
 
 def batches(arm: str, split: str, seed: int) -> ExampleBatches:

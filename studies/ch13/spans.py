@@ -34,9 +34,10 @@ SETTINGS = {"15 %, 3": (0.15, 3.0), "25 %, 3": (0.25, 3.0), "50 %, 3": (0.5, 3.0
 BASELINE, SCRATCH = "15 %, 3", "not pretrained"
 VARIANTS = (*SETTINGS, SCRATCH)
 BATCH, WARMUP, UPDATES, PILOT, HELD_OUT = 16, 100, 2000, 300, 16
-"""Texts per update, updates, updates of a pilot run, and held-out batches."""
+"""Texts per update, warm-up updates, updates, updates of a pilot run, and held-out batches."""
 RATES, FINE_TUNING_RATES, UNTRAINED_LOSS = (1e-2, 3e-2, 1e-1), (3e-3, 1e-2, 3e-2), 5.0
-"""Initial learning rates of Adafactor, and the loss above which a model has learned nothing."""
+"""Initial learning rates of Adafactor, in pretraining and in fine-tuning, and the loss above which a model has learned
+nothing."""
 
 
 def text(rng: Random, split: str) -> list[int]:
