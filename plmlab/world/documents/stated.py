@@ -1,7 +1,7 @@
 """Fact extraction from generated text: which facts a sentence states, and how many of them are true in the world.
 
-Each row from which articles are written becomes a regular expression, in which the names and values of the world can
-fill the placeholders. Goodrich et al. (2019, "Assessing the factual accuracy of generated text") train a model instead.
+Each row from which articles are written becomes a regular expression whose placeholders match the names and values of
+the world. Goodrich et al. (2019, "Assessing the factual accuracy of generated text") train a model for this step.
 """
 
 import re
@@ -28,8 +28,8 @@ class FactCounts(NamedTuple):
 class FactExtractor:
     """Extracts the facts that generated sentences state, and the named entities that they mention.
 
-    A new combination of the parts of names (a first name with the surname of another family) counts as the name of an
-    entity that does not exist: the facts about it are false. Agreement is not checked: "she" may refer to a man.
+    A new combination of the parts of names (a first name with the surname of another family) counts as the name of a
+    nonexistent entity, and all facts about it are false. Agreement is not checked, so that "she" may refer to a man.
     """
 
     def __init__(self, library: Library):
@@ -63,7 +63,7 @@ class FactExtractor:
         """The facts that a sentence states; empty for a sentence without facts, None if no row matches.
 
         Pronouns, "there" and phrases such as "the town" refer to the ``entity`` (its key); another name in their place
-        makes the sentence one about the entity of that name. Of several readings, the one with most facts is returned.
+        makes the sentence one about the entity of that name. Of several readings, the one with the most facts counts.
         """
         return max(self.readings(words, entity), key=len, default=None)
 
