@@ -33,7 +33,7 @@ def test_the_lab_begins_with_the_first_preset_and_has_a_button_for_each() -> Non
     opened = lab()
     assert opened.menu["presets"][0].items() >= {"text": opened.text, "objective": opened.objective}.items()
     assert [button["title"] for button in opened.menu["presets"]] == [preset.title for preset in PRESETS]
-    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 12
+    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 13
 
 
 def test_spans_of_t5() -> None:
