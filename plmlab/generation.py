@@ -1,7 +1,8 @@
 """Fine-tuning for generation: how a pretrained model is trained on pairs of source and target, and how it generates.
 
 UniLM (Dong et al. 2019, §2.4) masks 70 % of the target and predicts the masked tokens in place; an encoder–decoder
-predicts every next token of the target. All models generate greedily, with the bilingual tokenizer of the Small World.
+predicts every next token of the target. All models generate greedily, by default with the bilingual tokenizer of the
+Small World.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from plmlab.models import architectures
 from plmlab.models.architectures import PairFormat
 from plmlab.models.unilm import UniLMDecoder, UniLMPretraining, source_batch
 from plmlab.objectives import masked_seq2seq_target
+from plmlab.text import Tokenizer
 from plmlab.world.datasets.generation_tasks import Row
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
@@ -55,9 +57,9 @@ def generate_at_mask(model: UniLMPretraining, sources: Sources) -> Texts:
     return greedy_texts(UniLMDecoder(model, source_batch(sources, vocab), vocab), len(sources), vocab, length=LONGEST)
 
 
-def generate_from_sources(pair: PairFormat, model: Any, sources: Sources) -> Texts:
+def generate_from_sources(pair: PairFormat, tokenizer: Callable[[], Tokenizer], model: Any, sources: Sources) -> Texts:
     """Generation with an encoder–decoder, which cross-attends to the sources."""
-    vocab = bilingual_tokenizer().vocab
+    vocab = tokenizer().vocab
     source = architectures.encoder_decoder(pair).source(sources, vocab)
     return greedy_texts(ConditionedDecoder(model, source), len(sources), vocab, length=LONGEST)
 
@@ -65,10 +67,11 @@ def generate_from_sources(pair: PairFormat, model: Any, sources: Sources) -> Tex
 UNILM = GenerationMode(masked_target, generate_at_mask)
 
 
-def encoder_decoder(pair: PairFormat) -> GenerationMode:
-    """The mode of an encoder–decoder; ``pair(source, target, vocab=vocab)`` returns an input pair in its format."""
-    return GenerationMode(lambda source, target, rng: pair(source, target, vocab=bilingual_tokenizer().vocab),
-                          partial(generate_from_sources, pair))
+def encoder_decoder(pair: PairFormat, tokenizer: Callable[[], Tokenizer] = bilingual_tokenizer) -> GenerationMode:
+    """The mode of an encoder–decoder; ``pair(source, target, vocab=vocab)`` returns an input pair in its format, with
+    the vocabulary of the ``tokenizer``."""
+    return GenerationMode(lambda source, target, rng: pair(source, target, vocab=tokenizer().vocab),
+                          partial(generate_from_sources, pair, tokenizer))
 
 
 def example_batches(mode: GenerationMode, rows: Sequence[Row], size: int, seed: str) -> ExampleBatches:

@@ -15,22 +15,23 @@ every seed of the highest ROUGE-1 with 128 labels; it is supported otherwise.
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
 
 from plmlab import checkpoints
 from plmlab.draws import shuffled
-from plmlab.generation import example_batches, generate
+from plmlab.generation import GenerationMode, encoder_decoder, example_batches, generate
+from plmlab.models.registry import architecture_of
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
 from plmlab.recipes.study import verdict
 from plmlab.train import History, fit
 from plmlab.train.optimizers import Optimizer
 from plmlab.world.datasets.generation_tasks import WORDINGS, Row, summarization
 from plmlab.world.datasets.summaries import evaluated
+from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch13 import gap_selection
-from studies.ch13.text_to_text import mode_of
 
 PEGASUS, BART_WORLD, SCRATCH = next(iter(gap_selection.SELECTIONS)), "bart-world", "not pretrained"
 FEW = (8, 32, 128)
@@ -57,6 +58,11 @@ def model_of(folder: str, variant: str, seed: int) -> nn.Module:
     if variant == SCRATCH:
         return gap_selection.build(variant, seed)
     return gap_selection.STUDY.trained(folder, variant, updates=gap_selection.UPDATES, seed=seed)
+
+
+def mode_of(model: nn.Module) -> GenerationMode:
+    """How an encoder–decoder with the English tokenizer is fine-tuned and how it generates."""
+    return encoder_decoder(cast(Any, architecture_of(model).example), world_tokenizer)
 
 
 def tuned(folder: str, variant: str, labels: int, lr: float, seed: int, start: int) -> tuple[nn.Module, History]:
