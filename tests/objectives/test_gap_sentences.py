@@ -240,11 +240,11 @@ def test_a_selection_gets_the_words_of_each_sentence() -> None:
 def test_intact_sentences_are_targets_too() -> None:
     assert made("abc abc de def", rate=0.5, intact=1.0) == ("abcabcdedef$", "abcabc$")
     sources = Counter(sides(gap_sentences(ids("abc abc de def"), vocab=VOCAB, rng=Random(seed), rate=0.5, intact=0.2))
-                      for seed in range(3000))
+                      for seed in range(1000))
     assert {target for _, target in sources} == {"abcabc$"}
-    shares = {source: count / 3000 for (source, _), count in sources.items()}
+    shares = {source: count / 1000 for (source, _), count in sources.items()}
     for source, expected in (("__dedef$", 0.64), ("abc_dedef$", 0.16), ("_abcdedef$", 0.16), ("abcabcdedef$", 0.04)):
-        assert abs(shares[source] - expected) < 0.03
+        assert abs(shares[source] - expected) < 0.05
 
 
 @pytest.mark.parametrize(("name", "draws"), [("Ind-Orig", False), ("Seq-Uniq", False), ("Random", True)])
@@ -261,7 +261,7 @@ def test_masked_words_are_targets_of_the_encoder() -> None:
     text = ids("abcdefghij klmnopqrst uv uv")
     assert sides(gap_sentences(text, vocab=VOCAB, rng=Random(0), select=[2, 3]))[0] == "abcdefghijklmnopqrst__$"
     outcomes = Counter()
-    for seed in range(1000):
+    for seed in range(400):
         example = gap_sentences(text, vocab=VOCAB, rng=Random(seed), select=[2, 3], masking=0.15)
         tokens, targets = example.source.tokens.tolist(), example.source.targets.tolist()
         assert len(tokens) == len(targets) == 23 and shown(tokens[20:]) == "__$"
@@ -274,7 +274,7 @@ def test_masked_words_are_targets_of_the_encoder() -> None:
                 outcomes["mask" if now == X0 else "same" if now == before else "random"] += 1
             elif i < 20:
                 assert now == before
-    assert abs(outcomes["mask"] / 3000 - 0.8) < 0.03 and abs(outcomes["same"] / 3000 - 0.1) < 0.03
+    assert abs(outcomes["mask"] / 1200 - 0.8) < 0.03 and abs(outcomes["same"] / 1200 - 0.1) < 0.03
 
 
 def test_masking_takes_at_least_one_word_where_there_is_one() -> None:

@@ -15,8 +15,8 @@ from plmlab.text import Text, Tokenizer, Vocabulary
 from plmlab.text.text import Named, Spans, spans
 
 KINDS = ("words", "sentences", "entities")
-NEEDS = {"sentence_order": ("sentences",), "denoising": ("sentences",), "continuation": ("sentences",),
-         "whole_words": ("words",), "spans_masked": ("words",),
+NEEDS = {"sentence_order": ("sentences",), "denoising": ("sentences",), "gap_sentences": ("sentences",),
+         "continuation": ("sentences",), "whole_words": ("words",), "spans_masked": ("words",),
          "entities_masked": ("entities", "words")}
 """Objectives that need the spans of a text, and which."""
 LINES = ["The weaver of Oakton mended the old bridge, and the miller's son watched her.",
