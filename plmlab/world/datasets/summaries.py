@@ -12,7 +12,6 @@ from plmlab import world
 from plmlab.metrics import rouge
 from plmlab.world.datasets.generation_tasks import Row, summarization, summarization_entities
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from plmlab.world.documents.articles import Library
 from plmlab.world.documents.stated import FactExtractor
 
 HIGH = 0.8
@@ -24,8 +23,7 @@ Ids = tuple[int, ...]
 @cache
 def fact_extractor() -> FactExtractor:
     """The extractor of the full world."""
-    full = world.full()
-    return FactExtractor(Library(full.facts, full.held, full.seed))
+    return FactExtractor(world.full().library)
 
 
 def evaluated(part: str, texts: Sequence[Sequence[int]]) -> dict[str, float]:
