@@ -1,4 +1,4 @@
-"""Presets of the Mask Lab: how MASS, T5, BART, PEGASUS and PALM corrupt the same sentence."""
+"""Presets of the Mask Lab: how MASS, T5 and BART corrupt the same sentence."""
 
 from plmlab.labs.mask.lab import MaskPreset
 
@@ -6,8 +6,6 @@ SENTENCE = "Thank you for inviting me to your party last week ."
 """The example of T5's paper (Raffel et al. 2020, figure 2)."""
 TWO_SENTENCES = "Thank you for inviting me . Thank you for your party last week ."
 """Two sentences of the same words, for BART's sentence permutation."""
-THREE_SENTENCES = "Thank you . Thank you for inviting me to your party . your party last week ."
-"""Three sentences of the same words; the second one shares the most words with the others."""
 SEED = 63
 """With this seed, the first preset drops "for inviting" and the full stop, and the last one exchanges the sentences.
 The spans of the paper's example, "for inviting" and "last", cannot be drawn: with the authors' placement, a dropped
@@ -37,7 +35,4 @@ PRESETS = (
     bart("text infilling", {"infilling": 0.3}),
     bart("document rotation", {"rotation": 1.0}),
     bart("final objective, two sentences", {"permutation": 1.0, "infilling": 0.3}, TWO_SENTENCES),
-    preset("PEGASUS: one of three sentences", "gap_sentences", {"rate": 0.3, "intact": 0.0, "masking": 0.0},
-           THREE_SENTENCES),
-    preset("PALM: continuation", "continuation", {"share": 0.8}, TWO_SENTENCES),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plmlab.chapters.ch13.presets import PRESETS, SEED, SENTENCE, THREE_SENTENCES, TWO_SENTENCES
+from plmlab.chapters.ch13.presets import PRESETS, SEED, SENTENCE, TWO_SENTENCES
 from plmlab.labs import MaskLab
 from plmlab.objectives import OBJECTIVES
 from plmlab.text import Tokenizer
@@ -33,7 +33,7 @@ def test_the_lab_begins_with_the_first_preset_and_has_a_button_for_each() -> Non
     opened = lab()
     assert opened.menu["presets"][0].items() >= {"text": opened.text, "objective": opened.objective}.items()
     assert [button["title"] for button in opened.menu["presets"]] == [preset.title for preset in PRESETS]
-    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 13
+    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 11
 
 
 def test_spans_of_t5() -> None:
@@ -70,20 +70,6 @@ def test_the_final_choice_permutes_two_sentences() -> None:
     [final] = (preset for preset in PRESETS if "final" in preset.title)
     defaults = {choice.name: choice.default for choice in OBJECTIVES["denoising"].choices}
     assert final.choices == defaults
-
-
-def test_pegasus_masks_the_sentence_that_shares_most_with_the_others() -> None:
-    assert TOKENIZER.text(THREE_SENTENCES).sentences == ((0, 3), (3, 12), (12, 17))
-    assert set(THREE_SENTENCES.split()) <= set(WORDS)
-    assert drawn("PEGASUS: one of three sentences") == (
-        "Thank you . [MASK] your party last week .", "Thank you for inviting me to your party .")
-    [preset] = (preset for preset in PRESETS if preset.objective == "gap_sentences")
-    assert preset.choices == {choice.name: choice.default for choice in OBJECTIVES["gap_sentences"].choices}
-
-
-def test_palm_continues_with_the_second_sentence() -> None:
-    first, second = "Thank you for inviting me .", "Thank you for your party last week ."
-    assert f"{first} {second}" == TWO_SENTENCES and drawn("PALM: continuation") == (f"[CLS] {first} [SEP]", second)
 
 
 def test_no_seed_draws_the_papers_spans() -> None:
