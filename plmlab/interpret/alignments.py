@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from plmlab.decode import ConditionedDecoder
 from plmlab.decode.hypothesis import DecodingRequest
-from plmlab.example import PairBatch
+from plmlab.example import Batch, PairBatch
 from plmlab.interpret.attention_maps import collect_calls
 from plmlab.interpret.readable import inference
 from plmlab.interpret.watching import ActivationRecord, hooked, intervene, watch
-from plmlab.models.registry import architecture_of
+from plmlab.objectives import sequence_to_sequence
 from plmlab.text.vocabulary import Vocabulary
 
 ACROSS = "*cross_attention.weights"
@@ -35,14 +35,14 @@ def translate(model: nn.Module, source: Sequence[int], vocab: Vocabulary, *, len
               fixed_weights: Mapping[int, Sequence[float]] | None = None, masked: Collection[int] = ()) -> Translation:
     """Translate greedily with an encoder–decoder, at most ``length`` tokens, and record the attention weights.
 
-    ``fixed_weights`` maps a step to the attention weights to use at that step, one per position of the encoder's input,
-    [END] included. ``masked`` lists source positions to mask; the other weights are renormalized (or are all zero if no
-    position is left). Raises ValueError if a step or source position does not exist, if weights have the wrong length,
-    are negative or all 0, or if the weights of a model without attention are to be changed; also in the cases listed at
+    ``fixed_weights`` maps a step to the attention weights to use at that step, one per source position, the last for
+    [END]. ``masked`` lists source positions to mask; the other weights are renormalized (or are all zero if no position
+    is left). Raises ValueError if a step or source position does not exist, if weights have the wrong length, are
+    negative or all 0, or if the weights of a model without attention are to be changed; also in the cases listed at
     `greedy`.
     """
     task = DecodingRequest(torch.tensor([[vocab.need("start")]]), vocab, length)
-    encoded = architecture_of(model).source([source], vocab)
+    encoded = Batch.of([sequence_to_sequence(source, [], vocab=vocab).source], pad=vocab.need("pad"))
     rows = _checked(fixed_weights or {}, masked, encoded.size[1], length)
     has_attention = _has_attention(model)
     if (rows or masked) and not has_attention:

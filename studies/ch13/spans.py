@@ -102,5 +102,6 @@ def step_seconds(rounds: int) -> dict[str, float]:
 def lengths(variant: str) -> Mapping[str, float]:
     """Number of tokens of a ``source`` and of a ``target``, [END] and sentinels included: the means of a batch."""
     batch: Any = batches(variant, "train", 0)(0)
-    return {name: float(part.padding_mask.sum(1).float().mean())
+    pad = bilingual_tokenizer().vocab.need("pad")
+    return {name: float((part.tokens != pad).sum(1).float().mean())
             for name, part in (("source", batch.source), ("target", batch.target))}
