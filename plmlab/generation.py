@@ -17,8 +17,7 @@ from plmlab.batches import ExampleBatches
 from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.draws import randint
 from plmlab.example import Example, PairExample
-from plmlab.models import architectures
-from plmlab.models.architectures import PairFormat
+from plmlab.models.architectures import Architecture
 from plmlab.models.unilm import UniLMDecoder, UniLMPretraining, source_batch
 from plmlab.objectives import masked_seq2seq_target
 from plmlab.text import Tokenizer
@@ -57,21 +56,23 @@ def generate_at_mask(model: UniLMPretraining, sources: Sources) -> Texts:
     return greedy_texts(UniLMDecoder(model, source_batch(sources, vocab), vocab), len(sources), vocab, length=LONGEST)
 
 
-def generate_from_sources(pair: PairFormat, tokenizer: Callable[[], Tokenizer], model: Any, sources: Sources) -> Texts:
+def generate_from_sources(architecture: Architecture, tokenizer: Callable[[], Tokenizer], model: Any,
+                          sources: Sources) -> Texts:
     """Generation with an encoder–decoder, which cross-attends to the sources."""
     vocab = tokenizer().vocab
-    source = architectures.encoder_decoder(pair).source(sources, vocab)
-    return greedy_texts(ConditionedDecoder(model, source), len(sources), vocab, length=LONGEST)
+    return greedy_texts(ConditionedDecoder(model, architecture.source(sources, vocab)), len(sources), vocab,
+                        length=LONGEST)
 
 
 UNILM = GenerationMode(masked_target, generate_at_mask)
 
 
-def encoder_decoder(pair: PairFormat, tokenizer: Callable[[], Tokenizer] = bilingual_tokenizer) -> GenerationMode:
-    """The mode of an encoder–decoder; ``pair(source, target, vocab=vocab)`` returns an input pair in its format, with
-    the vocabulary of the ``tokenizer``."""
-    return GenerationMode(lambda source, target, rng: pair(source, target, vocab=tokenizer().vocab),
-                          partial(generate_from_sources, pair, tokenizer))
+def encoder_decoder(architecture: Architecture, tokenizer: Callable[[], Tokenizer] = bilingual_tokenizer,
+                    ) -> GenerationMode:
+    """The mode of an encoder–decoder with this architecture, and the vocabulary of the ``tokenizer``."""
+    def example(source: Sequence[int], target: Sequence[int], *, rng: Random) -> Any:
+        return architecture.example(source, target, tokenizer().vocab)
+    return GenerationMode(example, partial(generate_from_sources, architecture, tokenizer))
 
 
 def example_batches(mode: GenerationMode, rows: Sequence[Row], size: int, seed: str) -> ExampleBatches:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -59,17 +59,37 @@ def layer_links(layers: int) -> list[Link]:
     return links
 
 
+def our_sizes(config: Any) -> dict[str, Any]:
+    """The arguments of our configuration that all relatives of BART have. Raises ValueError unless both sides have the
+    same layers and the output layer is tied."""
+    require(config, decoder_layers=config.encoder_layers, decoder_attention_heads=config.encoder_attention_heads,
+            decoder_ffn_dim=config.encoder_ffn_dim, tie_word_embeddings=True)
+    return {"vocab": config.vocab_size, "layers": config.encoder_layers, "model": config.d_model,
+            "heads": config.encoder_attention_heads, "inner": config.encoder_ffn_dim, "dropout": config.dropout,
+            "attention_dropout": config.attention_dropout, "start": config.decoder_start_token_id}
+
+
+def their_sizes(ours: Any) -> dict[str, Any]:
+    """The arguments of their configuration that correspond to `our_sizes`."""
+    return {"vocab_size": ours.vocab, "d_model": ours.model, "dropout": ours.dropout,
+            "attention_dropout": ours.attention_dropout, "decoder_start_token_id": ours.start,
+            **{f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in (
+                ("layers", ours.layers), ("attention_heads", ours.heads), ("ffn_dim", ours.inner))}}
+
+
+def with_tied(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Their weights with the copies of the token embedding that they list."""
+    copies = ("model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
+    return state | {f"{name}.weight": state["model.shared.weight"] for name in copies}
+
+
 def read_bart(config: "BartConfig", theirs: Mapping[str, Tensor]) -> BART:
     """Convert the weights of a BART of ``transformers`` to ours; an output bias that is missing is zero, with a
     warning. Raises ValueError for a setting that our model does not support."""
-    require(config, decoder_layers=config.encoder_layers, decoder_attention_heads=config.encoder_attention_heads,
-            decoder_ffn_dim=config.encoder_ffn_dim, scale_embedding=False, tie_word_embeddings=True)
+    require(config, scale_embedding=False)
     if activation(config.activation_function) != "gelu":
         require(config, activation_function="gelu")
-    model = BART(BARTConfig(
-        vocab=config.vocab_size, time=config.max_position_embeddings, layers=config.encoder_layers,
-        model=config.d_model, heads=config.encoder_attention_heads, inner=config.encoder_ffn_dim,
-        dropout=config.dropout, attention_dropout=config.attention_dropout, start=config.decoder_start_token_id))
+    model = BART(BARTConfig(**our_sizes(config), time=config.max_position_embeddings))
     return filled(model, to_ours(links_of(config.encoder_layers), theirs)
                   | or_zeros(OUTPUT_BIAS, theirs, weights(model)))
 
@@ -82,11 +102,6 @@ def write_bart(model: BART) -> "BartForConditionalGeneration":
     ours = model.config
     require(ours, "theirs", eps=1e-5)
     theirs = BartForConditionalGeneration(BartConfig(
-        vocab_size=ours.vocab, max_position_embeddings=ours.time, d_model=ours.model, encoder_layers=ours.layers,
-        decoder_layers=ours.layers, encoder_attention_heads=ours.heads, decoder_attention_heads=ours.heads,
-        encoder_ffn_dim=ours.inner, decoder_ffn_dim=ours.inner, dropout=ours.dropout,
-        attention_dropout=ours.attention_dropout, decoder_start_token_id=ours.start, pad_token_id=None,
-        bos_token_id=None, eos_token_id=None, forced_eos_token_id=None))
-    state = to_theirs([*links_of(ours.layers), *OUTPUT_BIAS], weights(model))
-    tied = ("model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
-    return loaded(theirs, state | {f"{name}.weight": state["model.shared.weight"] for name in tied})
+        **their_sizes(ours), max_position_embeddings=ours.time, pad_token_id=None, bos_token_id=None, eos_token_id=None,
+        forced_eos_token_id=None))
+    return loaded(theirs, with_tied(to_theirs([*links_of(ours.layers), *OUTPUT_BIAS], weights(model))))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from plmlab.hf.bart import layer_links
+from plmlab.hf.bart import layer_links, our_sizes, their_sizes, with_tied
 from plmlab.hf.links import Link, affine, filled, loaded, require, to_ours, to_theirs
 from plmlab.layers.positions import SinesThenCosines
 from plmlab.models.pegasus import PEGASUS, PEGASUSConfig
@@ -43,19 +43,14 @@ def positions(time: int, model: int) -> Tensor:
 def read_pegasus(config: "TheirConfig", theirs: Mapping[str, Tensor]) -> PEGASUS:
     """Convert the weights of a PEGASUS of ``transformers`` to ours. Raises ValueError for a setting, positional
     encodings or an output bias that our model does not support."""
-    require(config, decoder_layers=config.encoder_layers, decoder_attention_heads=config.encoder_attention_heads,
-            decoder_ffn_dim=config.encoder_ffn_dim, scale_embedding=True, tie_word_embeddings=True,
-            activation_function="relu", decoder_start_token_id=config.pad_token_id)
+    require(config, scale_embedding=True, activation_function="relu", decoder_start_token_id=config.pad_token_id)
     for name in POSITIONS:
         if name in theirs and not torch.allclose(
                 theirs[name].float().cpu(), positions(len(theirs[name]), config.d_model).float(), atol=1e-2):
             raise ValueError(f"{name} is not the sinusoidal positional encoding; ours cannot load other encodings")
     if OUTPUT_BIAS in theirs and theirs[OUTPUT_BIAS].any():
         raise ValueError(f"{OUTPUT_BIAS} is not zero; our output layer has no bias")
-    model = PEGASUS(PEGASUSConfig(
-        vocab=config.vocab_size, layers=config.encoder_layers, model=config.d_model,
-        heads=config.encoder_attention_heads, inner=config.encoder_ffn_dim, dropout=config.dropout,
-        attention_dropout=config.attention_dropout, start=config.decoder_start_token_id))
+    model = PEGASUS(PEGASUSConfig(**our_sizes(config)))
     return filled(model, to_ours(links_of(config.encoder_layers), theirs))
 
 
@@ -67,13 +62,8 @@ def write_pegasus(model: PEGASUS) -> "PegasusForConditionalGeneration":
 
     ours = model.config
     theirs = PegasusForConditionalGeneration(TheirConfig(
-        vocab_size=ours.vocab, max_position_embeddings=TIME, d_model=ours.model, encoder_layers=ours.layers,
-        decoder_layers=ours.layers, encoder_attention_heads=ours.heads, decoder_attention_heads=ours.heads,
-        encoder_ffn_dim=ours.inner, decoder_ffn_dim=ours.inner, dropout=ours.dropout,
-        attention_dropout=ours.attention_dropout, activation_function="relu", scale_embedding=True,
-        decoder_start_token_id=ours.start, pad_token_id=ours.start, eos_token_id=None, forced_eos_token_id=None))
-    state = to_theirs(links_of(ours.layers), weights(model))
-    tied = ("model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
-    return loaded(theirs, state | {f"{name}.weight": state["model.shared.weight"] for name in tied}
+        **their_sizes(ours), max_position_embeddings=TIME, activation_function="relu", scale_embedding=True,
+        pad_token_id=ours.start, eos_token_id=None, forced_eos_token_id=None))
+    return loaded(theirs, with_tied(to_theirs(links_of(ours.layers), weights(model)))
                   | dict.fromkeys(POSITIONS, positions(TIME, ours.model))
                   | {OUTPUT_BIAS: torch.zeros(1, ours.vocab)})

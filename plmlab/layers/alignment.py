@@ -82,13 +82,14 @@ class GeneralAlignment(DotAlignment):
 
 
 class AdditiveAlignment(Alignment):
-    """Additive score vᵀ tanh(W s + U h), a one-layer network (Bahdanau et al. 2015, §A.1.2; Luong et al.: "concat")."""
+    """Additive score vᵀ tanh(W s + U h), a one-layer network (Bahdanau et al. 2015, §A.1.2; Luong et al.: "concat").
+    ``bias`` adds a bias to W s."""
 
     formula = "vᵀ tanh(W q + k), a small feed-forward network"
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, bias: bool = False) -> None:
         super().__init__(width)
-        self.source, self.state = nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=False)
+        self.source, self.state = nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=bias)
         self.vote = nn.Linear(width, 1, bias=False)
 
     def prepared(self, memory: Float[Tensor, "batch key width"]) -> Float[Tensor, "batch key width"]:

@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from plmlab.layers.alignment import AdditiveAlignment
 from plmlab.layers.hooks import HookPoint
 
 
@@ -32,14 +33,13 @@ class PointerGenerator(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.source, self.query = nn.Linear(width, width, bias=False), nn.Linear(width, width)  # W_m; W_s and b_c
-        self.score = nn.Linear(width, 1, bias=False)  # w_c
+        self.alignment = AdditiveAlignment(width, bias=True)  # source: W_m, state: W_s and b_c, vote: w_c
         self.gate = nn.Linear(2 * width, 1)  # w_z, w_s and b_m
-        self.scores, self.mixed = HookPoint(), HookPoint()
+        self.mixed = HookPoint()
 
     def prepared(self, memory: Float[Tensor, "batch key model"]) -> Float[Tensor, "batch key model"]:
         """Project the encoder outputs to keys, W_m h, which are the same for all queries."""
-        return self.source(memory)
+        return self.alignment.prepared(memory)
 
     def forward(
         self, generated: Float[Tensor, "batch query vocab"], hidden: Float[Tensor, "batch query model"],
@@ -48,8 +48,7 @@ class PointerGenerator(nn.Module):
     ) -> Float[Tensor, "batch query vocab"]:
         """Log-probabilities of the next token. ``generated`` are the logits of P^v; ``tokens`` are the source tokens,
         ``real`` is False at padding, which is never copied."""
-        queries = self.query(hidden)[:, :, None]  # [batch query 1 model]
-        scores = self.scores(self.score(torch.tanh(queries + keys[:, None]))[..., 0])  # [batch query key]
+        scores = self.alignment.scores(self.alignment.score(hidden, keys)[:, None])[:, 0]  # [batch query key]
         copied = scores.masked_fill(~real[:, None], float("-inf")).log_softmax(-1)
         context = copied.exp() @ memory  # [batch query model]
         gate = self.mixed(self.gate(torch.cat([context, hidden], -1)))  # the logit of λ, [batch query 1]

@@ -117,7 +117,7 @@ class PEGASUSWithMLM(PEGASUS):
     def loss(self, batch: PairBatch) -> Float[Tensor, ""]:
         """Mean cross-entropy per target token of the decoder, plus that of the encoder, in nats. A batch without masked
         tokens has no loss of the encoder."""
-        masked = batch.source.targets != IGNORE
-        hidden = self.encoder(batch.source)[masked]
+        state, masked = self.encode(batch.source, batch.cross), batch.source.targets != IGNORE
+        hidden = state.memory[masked]
         mlm = F.cross_entropy(self.token_logits(hidden), batch.source.targets[masked], reduction="sum")
-        return super().loss(batch) + mlm / max(1, len(hidden))
+        return self.cross_entropy(self.logits(batch.target, state), batch.targets) + mlm / max(1, len(hidden))

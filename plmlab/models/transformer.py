@@ -143,8 +143,11 @@ class Transformer(nn.Module):
 
     def forward(self, batch: PairBatch) -> Float[Tensor, "batch time vocab"]:
         """Next-token logits at every position of the target."""
-        state = self.encode(batch.source, batch.cross)
-        return self.predict(self.decoder(batch.target, state.memory, state.memory_mask), state)
+        return self.logits(batch.target, self.encode(batch.source, batch.cross))
+
+    def logits(self, target: Batch, state: TransformerState) -> Float[Tensor, "batch time vocab"]:
+        """Next-token logits at every position of a target, from an encoded source."""
+        return self.predict(self.decoder(target, state.memory, state.memory_mask), state)
 
     def encode(self, source: Batch, cross: AttentionMask) -> TransformerState:
         """Encode the source; ``cross`` is the cross-attention mask."""
@@ -161,7 +164,12 @@ class Transformer(nn.Module):
 
     def loss(self, batch: PairBatch) -> Float[Tensor, ""]:
         """Mean cross-entropy per target token with label smoothing (§5.4), in nats."""
-        return F.cross_entropy(self(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORE,
+        return self.cross_entropy(self(batch), batch.targets)
+
+    def cross_entropy(self, logits: Float[Tensor, "batch time vocab"], targets: Int[Tensor, "batch time"],
+                      ) -> Float[Tensor, ""]:
+        """Mean cross-entropy per target with label smoothing, in nats."""
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE,
                                label_smoothing=self.config.smoothing)
 
     def start(self, source: Batch, cross: AttentionMask | None = None, first: int | Int[Tensor, "batch"] = 0,

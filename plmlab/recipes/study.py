@@ -1,7 +1,7 @@
 """A study: variants compared under one protocol, which rejects unfair comparisons."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,8 @@ from plmlab.recipes.statistics import seed_statistics, separated
 from plmlab.recipes.stored_models import keep, with_kept
 
 Model = TypeVar("Model", bound=nn.Module)
+
+NO_EFFECT = "no effect at this size"
 
 
 class Run(NamedTuple):
@@ -168,4 +170,14 @@ def verdict(one: Mapping[str, Any], other: Mapping[str, Any], margin: float) -> 
     "no effect at this size"."""
     if separated(one, other, margin):
         return "supported"
-    return "not supported" if separated(other, one, margin) else "no effect at this size"
+    return "not supported" if separated(other, one, margin) else NO_EFFECT
+
+
+def combined_verdict(verdicts: Iterable[str]) -> str:
+    """The verdict on a claim that makes several comparisons, from a `verdict` on each: "supported" if all of them are;
+    "partly supported" if some are, and the opposite holds in none; "not supported" if only the opposite holds; "mixed"
+    if both occur; and otherwise "no effect at this size"."""
+    found = {*verdicts}
+    if {"supported", "not supported"} <= found:
+        return "mixed"
+    return "partly supported" if found > {"supported"} else next(iter(found - {NO_EFFECT}), NO_EFFECT)

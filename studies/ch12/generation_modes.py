@@ -16,10 +16,11 @@ from plmlab.chapters.ch12.pretrained import RANDOM_INIT
 from plmlab.decode import greedy
 from plmlab.example import IGNORE, Example
 from plmlab.generation import UNILM, GenerationMode, Sources, Texts, encoder_decoder
+from plmlab.models.architectures import ENCODER_DECODER
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.gpt import GPT
 from plmlab.models.unilm import UniLMConfig, UniLMPretraining
-from plmlab.objectives import causal, sequence_to_sequence
+from plmlab.objectives import causal
 from plmlab.weights import load_tensors, weights
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
@@ -52,5 +53,5 @@ def with_unilm_segments(bert: BERTPretraining) -> UniLMPretraining:
 
 GENERATION_MODES: Mapping[str, GenerationMode] = {
     "UniLM": UNILM, "BERT": UNILM._replace(begin=with_unilm_segments), "sequence to sequence": UNILM,
-    "GPT": GenerationMode(prompted, generate_after_prompt), "encoder-decoder": encoder_decoder(sequence_to_sequence),
+    "GPT": GenerationMode(prompted, generate_after_prompt), "encoder-decoder": encoder_decoder(ENCODER_DECODER),
     RANDOM_INIT: UNILM}

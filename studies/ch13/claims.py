@@ -21,7 +21,7 @@ from typing import Any
 
 from plmlab.recipes import Parts
 from plmlab.recipes.statistics import separated
-from plmlab.recipes.study import verdict
+from plmlab.recipes.study import NO_EFFECT, combined_verdict, verdict
 from studies.ch13 import noises, spans
 from studies.ch13.tuning import fine_tuned
 
@@ -33,11 +33,8 @@ POINT, TIMED = 0.01, 40
 def noise_verdicts(means: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The verdicts on noises; ``means``: "reading" or "writing" → variant → summary."""
     masking, infilling, permutation = noises.NOISES
-    found = [verdict(of[noise], of[permutation], POINT) for of in means.values() for noise in (masking, infilling)]
-    some = {*found} - {"no effect at this size"}
-    needed = ("mixed" if len(some) == 2 else "partly supported" if some == {"supported"} and len({*found}) == 2 else
-              next(iter(some), "no effect at this size"))
-    return {"masking or infilling is needed": needed,
+    return {"masking or infilling is needed": combined_verdict(
+                verdict(of[noise], of[permutation], POINT) for of in means.values() for noise in (masking, infilling)),
             "infilling is better for writing": verdict(means["writing"][infilling], means["writing"][masking], POINT)}
 
 
@@ -47,7 +44,7 @@ def span_verdict(means: Mapping[str, Any]) -> str:
     if any(separated(means[one], paper, 2 * POINT) or separated(paper, means[one], 2 * POINT)
            for one in spans.SETTINGS):
         return "not supported"
-    return "supported" if separated(paper, means[spans.SCRATCH], 2 * POINT) else "no effect at this size"
+    return "supported" if separated(paper, means[spans.SCRATCH], 2 * POINT) else NO_EFFECT
 
 
 def measure_noises(parts: Parts) -> dict[str, Any]:

@@ -15,17 +15,17 @@ every seed of the highest ROUGE-1 with 128 labels; it is supported otherwise.
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import nn
 
 from plmlab import checkpoints
 from plmlab.draws import shuffled
-from plmlab.generation import GenerationMode, encoder_decoder, example_batches, generate
+from plmlab.generation import encoder_decoder, example_batches, generate
 from plmlab.models.registry import architecture_of
 from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
-from plmlab.recipes.study import verdict
+from plmlab.recipes.study import combined_verdict, verdict
 from plmlab.train import History, fit
 from plmlab.train.optimizers import Optimizer
 from plmlab.world.datasets.generation_tasks import WORDINGS, Row, summarization
@@ -60,15 +60,10 @@ def model_of(folder: str, variant: str, seed: int) -> nn.Module:
     return gap_selection.STUDY.trained(folder, variant, updates=gap_selection.UPDATES, seed=seed)
 
 
-def mode_of(model: nn.Module) -> GenerationMode:
-    """How an encoder–decoder with the English tokenizer is fine-tuned and how it generates."""
-    return encoder_decoder(cast(Any, architecture_of(model).example), world_tokenizer)
-
-
 def tuned(folder: str, variant: str, labels: int, lr: float, seed: int, start: int) -> tuple[nn.Module, History]:
     """Fine-tune the model of the pretraining run with the seed ``start``; it has the best weights of the run."""
     model = model_of(folder, variant, start)
-    mode = mode_of(model)
+    mode = encoder_decoder(architecture_of(model), world_tokenizer)
     torch.manual_seed(seed)
     development = summarization().development
 
@@ -92,19 +87,15 @@ def lr_score(folder: str, variant: str, labels: int, lr: float, seed: int) -> fl
 def run(folder: str, variant: str, labels: int, lr: float, seed: int) -> dict[str, float]:
     """The `evaluated` texts of a run for the test articles."""
     model, _ = tuned(folder, variant, labels, lr, seed, seed)
-    mode = mode_of(model)
+    mode = encoder_decoder(architecture_of(model), world_tokenizer)
     return evaluated("test_set", generate(mode, model, [source for source, _ in summarization().test_set]))
 
 
 def selection_verdict(scores: Mapping[tuple[str, int], Any]) -> str:
     """The verdict on selection; ``scores``: (variant, labels) → summary of its score."""
     _, *others = gap_selection.SELECTIONS
-    found = {verdict(scores[PEGASUS, labels], scores[other, labels], POINT) for other in others for labels in FEW}
-    if {"supported", "not supported"} <= found:
-        return "mixed"
-    if "supported" in found and len(found) > 1:
-        return "partly supported"
-    return next(iter(found - {"no effect at this size"}), "no effect at this size")
+    return combined_verdict(verdict(scores[PEGASUS, labels], scores[other, labels], POINT)
+                            for other in others for labels in FEW)
 
 
 def labels_verdict(scores: Mapping[tuple[str, int], Any]) -> str:

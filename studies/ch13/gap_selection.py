@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.draws import randint
 from plmlab.models.pegasus import PEGASUS, PEGASUSConfig
@@ -23,10 +22,9 @@ from plmlab.objectives.gap_sentences import gap_sentences, independent, lead_sen
 from plmlab.recipes.study import Run, Study
 from plmlab.text import Text
 from plmlab.train import History, fit
-from plmlab.world.datasets.generation_tasks import WORDINGS, summarization_entities
+from plmlab.world.datasets.generation_tasks import WORDINGS, summarization_entities, wordings
 from plmlab.world.datasets.texts import document_text
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from plmlab.world.documents.articles import Library
 from studies.ch13.held_out import SEED, held_out_loss
 
 LAYERS, WIDTH, HEADS = 3, 96, 4
@@ -45,11 +43,9 @@ RATES, UNTRAINED_LOSS = (3e-3, 1e-2, 3e-2), 5.0
 def articles(part: str) -> Sequence[Text]:
     """The articles about the entities of a ``part`` of the summarization task, in `READ` wordings that its rows do not
     have."""
-    full, tokenizer = world.full(), world_tokenizer()
-    entities = getattr(summarization_entities(), part)
-    libraries = [Library(full.facts, full.held, full.seed + WORDINGS + wording) for wording in range(READ)]
-    return [document_text(library.article(entity, "train").sentences, tokenizer)
-            for library in libraries for entity in entities]
+    tokenizer, entities = world_tokenizer(), getattr(summarization_entities(), part)
+    return [document_text(article.sentences, tokenizer)
+            for article in wordings(entities, range(WORDINGS, WORDINGS + READ))]
 
 
 def batches(variant: str, part: str, seed: int) -> ExampleBatches:

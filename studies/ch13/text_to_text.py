@@ -69,7 +69,7 @@ TASKS = {"acceptability": Task(acceptability, exact_match), "extractive QA": Tas
 
 def mode_of(model: nn.Module) -> GenerationMode:
     """How a model is fine-tuned and used: UniLM as in chapter 12, an encoder–decoder on pairs in its own format."""
-    return UNILM if isinstance(model, UniLMPretraining) else encoder_decoder(cast(Any, architecture_of(model).example))
+    return UNILM if isinstance(model, UniLMPretraining) else encoder_decoder(architecture_of(model))
 
 
 def fine_tune(model: nn.Module, task: str, *, updates: int, lr: float, seed: int, **options: Any) -> History:

@@ -69,10 +69,10 @@ def probabilities_by_hand(model: PALM, given: PairBatch) -> list[list[list[float
         for s in hidden[row].tolist():
             inner = [a + b for a, b in zip(times(named["transform.weight"], s), named["transform.bias"], strict=True)]
             generated = softmax(times(named["token.weight"], inner))
-            query = times(named["pointer.query.weight"], s)
+            query = times(named["pointer.alignment.state.weight"], s)
             scores = [sum(w * tanh(m + q + b) for w, m, q, b in zip(
-                named["pointer.score.weight"][0], times(named["pointer.source.weight"], one), query,
-                named["pointer.query.bias"], strict=True)) for one in h]
+                named["pointer.alignment.vote.weight"][0], times(named["pointer.alignment.source.weight"], one), query,
+                named["pointer.alignment.state.bias"], strict=True)) for one in h]
             weights = softmax(scores)
             z = [sum(a * one[i] for a, one in zip(weights, h, strict=True)) for i in range(len(s))]
             mix = 1 / (1 + exp(-times(named["pointer.gate.weight"], [*z, *s])[0] - named["pointer.gate.bias"][0]))
@@ -119,13 +119,13 @@ def test_with_the_generator_closed_only_source_tokens_have_probability() -> None
     """Also [CLS] and [SEP], but not [PAD]; a token that occurs twice has the sum of both weights."""
     model, given = gate(palm(), -1e4), batch()
     found, scores = model(given).exp(), []
-    model.pointer.scores.records.append(scores.append)
+    model.pointer.alignment.scores.records.append(scores.append)
     model(given)
     for row, (source, _) in enumerate(TEXTS):
         tokens = [VOCAB.cls, *source, VOCAB.sep]
         others = [token for token in range(60) if token not in tokens]
         assert not found[row][:, others].any() and 0 in others
-        weights = scores[0][row, :, :len(tokens)].softmax(-1)
+        weights = scores[0][row, 0, :, :len(tokens)].softmax(-1)
         for token in set(tokens):
             same(found[row][:, token], weights[:, [place for place, one in enumerate(tokens) if one == token]].sum(-1))
 

@@ -5,18 +5,18 @@ that no training text mentions. There are few articles, and few names from which
 appears in several wordings.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from random import Random
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from plmlab import world
 from plmlab.draws import shuffled
 from plmlab.metrics import bleu, rouge
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
-from plmlab.world.documents.articles import Library
+from plmlab.world.documents.articles import Article, Library
 
 PAIRS, TEST_SIZE, DEVELOPMENT = 8192, 300, 100
 """Training pairs for translation; test rows; and development rows, for choosing learning rates and weights."""
@@ -76,19 +76,26 @@ def summarization_entities() -> SummarizationEntities:
                                  (*entities[:READ], *unseen))
 
 
+def wordings(entities: Sequence[str], numbers: Iterable[int]) -> Iterator[Article]:
+    """The articles of the training text about some entities, each once in every wording with these numbers."""
+    full = world.full()
+    for number in numbers:
+        library = Library(full.facts, full.held, full.seed + number)
+        yield from (library.article(entity, "train") for entity in entities)
+
+
 @cache
 def summarization() -> GenerationTask:
     """Articles and gist sentences that summarize them: the first sentence of the article, and usually one more.
     Training articles are about other entities, each in `WORDINGS` wordings."""
-    def row(article: Any) -> Row:
+    def row(article: Article) -> Row:
         words = [word for place in article.gist for word in article.sentences[place].words]
         return bilingual_ids(article.words), bilingual_ids(words)
 
     full, entities = world.full(), summarization_entities()
     in_training, all_of_them = (full.corpora.articles(split) for split in ("train", "facts"))
-    libraries = [Library(full.facts, full.held, full.seed + wording) for wording in range(WORDINGS)]
     return GenerationTask(
-        tuple(row(library.article(entity, "train")) for library in libraries for entity in entities.train),
+        tuple(map(row, wordings(entities.train, range(WORDINGS)))),
         tuple(row(in_training[entity]) for entity in entities.development),
         tuple(row((in_training if entity in in_training else all_of_them)[entity]) for entity in entities.test_set),
         READ)

@@ -49,10 +49,15 @@ def evaluated(part: str, texts: Sequence[Sequence[int]]) -> dict[str, float]:
             "high and false": fmean(high >= HIGH and one for high, one in zip(means, false, strict=True))}
 
 
+@cache
+def stops() -> frozenset[int]:
+    """The ids of the full stop and the question mark."""
+    return frozenset(bilingual_tokenizer().encode(". ?", plain=True))
+
+
 def sentences(text: Sequence[int]) -> list[Ids]:
     """The sentences of a text, each with its full stop or question mark; words after the last one are left out."""
-    stops = {bilingual_tokenizer().encode(mark, plain=True)[0] for mark in (".", "?")}
-    ends = [place + 1 for place, token in enumerate(text) if token in stops]
+    ends = [place + 1 for place, token in enumerate(text) if token in stops()]
     return [tuple(text[begin:end]) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
@@ -80,7 +85,8 @@ def naive_bayes(rows: Sequence[Row], known: Sequence[Row], count: int = 2) -> li
     from sklearn.naive_bayes import MultinomialNB
     from sklearn.pipeline import make_pipeline
 
-    learned = [(sentence, sentence in sentences(target)) for source, target in known for sentence in sentences(source)]
+    learned = [(sentence, sentence in summary) for source, target in known for summary in [sentences(target)]
+               for sentence in sentences(source)]
     classifier = make_pipeline(CountVectorizer(analyzer=list), MultinomialNB())
     classifier.fit([sentence for sentence, _ in learned], [part for _, part in learned])
 

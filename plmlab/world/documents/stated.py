@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from plmlab.world.documents.article_rows import ArticleRow
 from plmlab.world.documents.articles import Library
-from plmlab.world.documents.templates import AGREEING, KIND_NOUNS, PRONOUNS, WITH_THE, Blank
-from plmlab.world.documents.templates import _surface as surface
+from plmlab.world.documents.templates import AGREEING, KIND_NOUNS, PRONOUNS, WITH_THE, Blank, surface
 from plmlab.world.facts.relations import NAMED, Triple
 from plmlab.world.grammar.patterns import GENDER_WORDS, Literal
 

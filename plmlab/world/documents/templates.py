@@ -196,17 +196,17 @@ class Line:
                     self.add("the", "DET")
                 self.mention(entity, entity.words)
             return
-        surface = _surface(thing, blank.form, self.lexicon)
+        words = surface(thing, blank.form, self.lexicon)
         if blank.article:
-            self.add(article(surface), "DET")
+            self.add(article(words), "DET")
         if isinstance(thing, Entity) and thing.named:
             self.to_spell.discard(blank.name)
             self.mention(thing, thing.words)
         elif isinstance(thing, Entity) and "word" not in thing.traits:
-            self.add(surface, "NUM")
+            self.add(words, "NUM")
         else:
             word = _word(thing, self.lexicon)
-            self.add(surface, word.tag, word)
+            self.add(words, word.tag, word)
 
     def chinese(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """The Chinese words of a template, with its variables filled."""
@@ -267,7 +267,8 @@ def _word(thing: Thing, lexicon: Lexicon) -> Word:
     return lexicon[thing.traits["word"]]
 
 
-def _surface(thing: Entity | Word, form: str, lexicon: Lexicon) -> str:
+def surface(thing: Entity | Word, form: str, lexicon: Lexicon) -> str:
+    """The word of a value, or of a lexicon entry in this form; the first word of a name."""
     if isinstance(thing, Entity) and "word" not in thing.traits:
         return thing.words[0]
     word = _word(thing, lexicon)
