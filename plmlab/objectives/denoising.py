@@ -13,7 +13,7 @@ from random import Random
 from plmlab.draws import randint, shuffled
 from plmlab.example import PairExample
 from plmlab.objectives.blanks import Span
-from plmlab.objectives.masked import check_rate
+from plmlab.objectives.masked import check_rate, check_shares
 from plmlab.objectives.registry import Choice, objective
 from plmlab.objectives.sequences import causal_input, pair
 from plmlab.text.text import sentence_parts
@@ -122,11 +122,7 @@ def denoising(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, permutat
     """
     if not len(tokens):
         raise ValueError("the text is empty, so nothing can be restored; give at least one word")
-    shares = {"permutation": permutation, "infilling": infilling, "masking": masking, "deletion": deletion,
-              "rotation": rotation}
-    for name, share in shares.items():
-        if not 0 <= share <= 1:
-            raise ValueError(f"{name}={share}: give a proportion from 0 to 1")
+    check_shares(permutation=permutation, infilling=infilling, masking=masking, deletion=deletion, rotation=rotation)
     if noises is None:
         made: list[tuple[float, Noise]] = [
             (permutation, at_random(sentence_permutation, permutation)),

@@ -13,7 +13,7 @@ from typing import Any
 
 from plmlab.draws import sample, shuffled
 from plmlab.example import PairExample
-from plmlab.objectives.masked import Corruption, apply_masking, bert_80_10_10, check_rate
+from plmlab.objectives.masked import Corruption, apply_masking, bert_80_10_10, check_rate, check_shares
 from plmlab.objectives.registry import Choice, objective
 from plmlab.objectives.sequences import causal_input, pair
 from plmlab.text.text import sentence_parts
@@ -141,9 +141,7 @@ def gap_sentences(tokens: Sequence[int], *, vocab: Vocabulary, rng: Random, rate
     Raises ValueError for an empty text, if the text's sentences are unknown, and for a proportion out of range.
     """
     check_rate(rate)
-    for name, share in {"intact": intact, "masking": masking}.items():
-        if not 0 <= share <= 1:
-            raise ValueError(f"{name}={share}: give a proportion from 0 to 1")
+    check_shares(intact=intact, masking=masking)
     if not len(tokens):
         raise ValueError("the text is empty, so no sentence can be selected; give at least one word")
     parts = sentence_parts(tokens, "gap-sentence generation")

@@ -98,3 +98,10 @@ def check_rate(rate: float) -> None:
     """Raise ValueError unless 0 < ``rate`` ≤ 1."""
     if not 0 < rate <= 1:
         raise ValueError(f"rate={rate}: the proportion to predict must be above 0 and at most 1")
+
+
+def check_shares(**shares: float) -> None:
+    """Raise ValueError unless 0 ≤ share ≤ 1 for each, which the message names."""
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise ValueError(f"{name}={share}: give a proportion from 0 to 1")

@@ -2,7 +2,7 @@
 it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
+from functools import wraps
 from math import inf, isfinite
 from statistics import mean
 from typing import Any, ParamSpec
@@ -45,10 +45,20 @@ def tune_learning_rate(score: Callable[[Sequence[float]], Scores], first: Sequen
     `LR_GRID`. While the best rate is at an edge of the grid, the grid is extended there by one rate. Among rates with
     equal scores, the middle one is chosen. Raises ValueError if the best rate is at an end of the `LR_GRID`.
     """
-    scores = score(first)
-    while (more := next_rate(scores)) is not None:
-        scores |= score([more])
-    return best_rate(scores), dict(sorted(scores.items()))
+    return extended(lambda asked: {(): score(asked[()])}, {(): first})[()]
+
+
+def extended(scored: Callable[[Mapping[Arm, Sequence[float]]], Mapping[Arm, Scores]],
+             grids: Mapping[Arm, Sequence[float]]) -> dict[Arm, tuple[float, Scores]]:
+    """Find the learning rate with the highest score for each variant, from its initial grid. ``scored`` maps variants,
+    each with a list of rates, to their scores; all variants whose grid has to be extended are asked together."""
+    scores: dict[Arm, Scores] = {arm: {} for arm in grids}
+    asked: dict[Arm, Sequence[float]] = dict(grids)
+    while asked:
+        for arm, found in scored(asked).items():
+            scores[arm] |= found
+        asked = {arm: [more] for arm in asked if (more := next_rate(scores[arm])) is not None}
+    return {arm: (best_rate(of), dict(sorted(of.items()))) for arm, of in scores.items()}
 
 
 def best_rate(scores: Scores) -> float:
@@ -85,14 +95,10 @@ def tune_learning_rates(parts: Parts, score: Callable[..., float | None], seeds:
     """Apply `tune_learning_rate` to each variant, averaging over pilot seeds. Returns variant → (rate, scores).
     ``grids`` maps each variant to its initial grid; the grids of all variants are evaluated, and extended, in
     parallel."""
-    scores: dict[Arm, Scores] = {arm: {} for arm in grids}
-    asked = {arm: [*grid] for arm, grid in grids.items()}
-    while asked:
+    def scored(asked: Mapping[Arm, Sequence[float]]) -> dict[Arm, Scores]:
         parts(score, [(*arm, rate, seed) for arm, rates in asked.items() for rate in rates for seed in seeds])
-        for arm, rates in asked.items():
-            scores[arm] |= pilot_score(parts, score, seeds, *arm)(rates)
-        asked = {arm: [more] for arm in asked if (more := next_rate(scores[arm])) is not None}
-    return {arm: (best_rate(of), dict(sorted(of.items()))) for arm, of in scores.items()}
+        return {arm: pilot_score(parts, score, seeds, *arm)(rates) for arm, rates in asked.items()}
+    return extended(scored, grids)
 
 
 def runs_at_best_rates(parts: Parts, reached: Callable[..., Mapping[str, Any]], arms: Mapping[Arm, Sequence[float]],
@@ -119,10 +125,11 @@ def tuned_by_all_seeds(parts: Parts, reached: Callable[..., Mapping[str, Any]], 
         runs = parts(reached, [(*arm, rate, seed) for seed in seeds])
         return {seed: runs[*arm, rate, seed] for seed in seeds}
 
-    def scores(arm: Arm, rates: Sequence[float]) -> Scores:
-        return {rate: mean(run["development"] for run in at(arm, rate).values()) for rate in rates}
+    def scored(asked: Mapping[Arm, Sequence[float]]) -> dict[Arm, Scores]:
+        parts(reached, [(*arm, rate, seed) for arm, rates in asked.items() for rate in rates for seed in seeds])
+        return {arm: {rate: mean(run["development"] for run in at(arm, rate).values()) for rate in rates}
+                for arm, rates in asked.items()}
 
-    parts(reached, [(*arm, rate, seed) for arm, rates in arms.items() for rate in rates for seed in seeds])
-    best = {arm: tune_learning_rate(partial(scores, arm), rates) for arm, rates in arms.items()}
+    best = extended(scored, arms)
     return {arm: {"lr": lr, "rates": rates_tried(by_rate), **seed_statistics(at(arm, lr))}
             for arm, (lr, by_rate) in best.items()}

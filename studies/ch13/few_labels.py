@@ -24,8 +24,8 @@ from plmlab import checkpoints
 from plmlab.draws import shuffled
 from plmlab.generation import encoder_decoder, example_batches, generate
 from plmlab.models.registry import architecture_of
-from plmlab.recipes import Parts, none_if_diverged, rates_tried, seed_statistics, separated, tune_learning_rates
-from plmlab.recipes.study import combined_verdict, verdict
+from plmlab.recipes import Parts, none_if_diverged, separated, tune_learning_rates
+from plmlab.recipes.study import Measured, combined_verdict, verdict
 from plmlab.train import History, fit
 from plmlab.train.optimizers import Optimizer
 from plmlab.world.datasets.generation_tasks import WORDINGS, Row, summarization
@@ -115,8 +115,8 @@ def measure(parts: Parts) -> dict[str, Any]:
     runs: dict[str, dict[str, Any]] = {variant: {} for variant in OPTIMIZERS}
     for arm, (lr, tried) in best.items():
         _, variant, labels = arm
-        runs[variant][str(labels)] = {"lr": lr, "rates": rates_tried(tried),
-                                      **seed_statistics({seed: found[*arm, lr, seed] for seed in SEEDS})}
+        measured = Measured(lr, tried, {seed: found[*arm, lr, seed] for seed in SEEDS})
+        runs[variant][str(labels)] = measured.as_record()
     scores = {(variant, int(labels)): one["score"] for variant, of in runs.items() for labels, one in of.items()}
     return {"pretraining": pretraining, "runs": runs,
             "verdicts": {"selection": selection_verdict(scores), "few labels": labels_verdict(scores)}}

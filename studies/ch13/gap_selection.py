@@ -31,21 +31,21 @@ LAYERS, WIDTH, HEADS = 3, 96, 4
 """Layers per side, width and heads: those of ``bart-world``."""
 SELECTIONS = {"highest ROUGE-1": independent, "random sentences": random_sentences, "lead sentences": lead_sentences}
 """The paper's Ind-Orig, Random and Lead."""
-RATE, READ = 0.3, 8
+RATE, VERSIONS = 0.3, 8
 """Proportion of gap sentences, as in figure 4a, and wordings of an article in the pretraining text."""
 BATCH, WARMUP, UPDATES, PILOT, HELD_OUT = 32, 100, 2000, 300, 8
-"""Articles per update, updates, updates of a pilot run, and held-out batches."""
+"""Articles per update, warm-up updates, updates, updates of a pilot run, and held-out batches."""
 RATES, UNTRAINED_LOSS = (3e-3, 1e-2, 3e-2), 5.0
 """Initial learning rates of Adafactor, and the loss above which a model has learned nothing."""
 
 
 @cache
 def articles(part: str) -> Sequence[Text]:
-    """The articles about the entities of a ``part`` of the summarization task, in `READ` wordings that its rows do not
-    have."""
+    """The articles about the entities of a ``part`` of the summarization task, in `VERSIONS` wordings that its rows do
+    not have."""
     tokenizer, entities = world_tokenizer(), getattr(summarization_entities(), part)
     return [document_text(article.sentences, tokenizer)
-            for article in wordings(entities, range(WORDINGS, WORDINGS + READ))]
+            for article in wordings(entities, range(WORDINGS, WORDINGS + VERSIONS))]
 
 
 def batches(variant: str, part: str, seed: int) -> ExampleBatches:

@@ -51,8 +51,9 @@ class FactExtractor:
 
     def readings(self, words: Sequence[str], entity: str) -> Iterator[tuple[Triple, ...]]:
         """The facts that a sentence states according to each row that matches it."""
+        text = " ".join(words)
         for row, pattern, fillers in self.rows:
-            match = pattern.fullmatch(" ".join(words))
+            match = pattern.fullmatch(text)
             if match and (match.groupdict().get("e") or self.facts[entity].kind == row.kind):
                 keys = {variable: [_key(name, fillers[variable]) for name in re.split(" , | and ", found)]
                         for variable, found in match.groupdict().items() if found}

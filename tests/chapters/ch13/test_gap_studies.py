@@ -39,7 +39,7 @@ def test_no_article_of_a_test_or_development_row_is_read_in_pretraining() -> Non
     task = summarization()
     assert not read & {source for source, _ in (*task.development, *task.test_set)}
     assert len(read & {source for source, _ in task.train}) < 0.05 * len(read)
-    assert len(gap_selection.articles("development")) == gap_selection.READ * len(entities.development)
+    assert len(gap_selection.articles("development")) == gap_selection.VERSIONS * len(entities.development)
     assert len(world.full().corpora.articles("facts")) == sum(map(len, entities))
 
 
@@ -79,7 +79,7 @@ def test_the_verdict_on_few_labels() -> None:
 
 def test_a_study_records_every_variant(parts: Parts, monkeypatch: pytest.MonkeyPatch,
                                        best_at: Callable[[float], Callable[..., float]]) -> None:
-    for name, number in (dict.fromkeys(("LAYERS", "HELD_OUT", "WARMUP", "READ"), 1)
+    for name, number in (dict.fromkeys(("LAYERS", "HELD_OUT", "WARMUP", "VERSIONS"), 1)
                          | {"WIDTH": 16, "HEADS": 2, "BATCH": 2, "UPDATES": 2}).items():
         monkeypatch.setattr(gap_selection, name, number)
     gap_selection.articles.cache_clear()
