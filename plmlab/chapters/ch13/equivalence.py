@@ -5,7 +5,7 @@ Each function returns name → whether the property holds; the functions to chec
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from math import exp, factorial
 from random import Random
 from typing import Any
@@ -19,12 +19,13 @@ from plmlab.draws import randint
 from plmlab.example import IGNORE, Batch, PairBatch
 from plmlab.hf import to_hf
 from plmlab.models.t5 import T5, T5Config, T5v11, T5v11Config
-from plmlab.objectives import masked_span, span_corruption
+from plmlab.objectives import gap_sentences, masked_span, span_corruption
 from plmlab.objectives.span_corruption import anywhere, drawn_spans, end_dropped
+from plmlab.text import Text
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.visibility import AttentionMask
 
-__all__ = ["buckets", "infilling", "mass_decoder_inputs", "report", "spans_dropped", "t5_parity"]
+__all__ = ["buckets", "gap_sentence_scores", "infilling", "mass_decoder_inputs", "report", "spans_dropped", "t5_parity"]
 
 VOCAB, SAMPLES = Vocabulary(100), 300
 FIRST = 39
@@ -198,3 +199,24 @@ def mass_decoder_inputs(decoder_input: Callable[..., tuple[list[Any], list[Any],
     x = [f"x{i}" for i in range(1, 9)]
     return {f"{SAMPLES} random spans: inputs, targets and position ids equal plmlab's": equal,
             "the example of §3.1": tuple(map(list, decoder_input(x, 3, 6))) == (x[1:5], x[2:6], [2, 3, 4, 5])}
+
+
+def gap_sentence_scores(gap_scores: Callable[[list[list[Any]]], list[float]]) -> Checks:
+    """Compare ``gap_scores(sentences)`` with the ROUGE-1 of rouge-score on random texts of 1 to 8 sentences, and the
+    sentence with the highest score, the last of several, with the target of `gap_sentences`."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    rng, scorer, close, selected = Random(0), RougeScorer(["rouge1"]), True, True
+    for sample in range(SAMPLES):
+        sentences = [[FIRST + randint(rng, 12) for _ in range(1 + randint(rng, 9))] for _ in range(1 + sample % 8)]
+        found = gap_scores(sentences)
+        for place, sentence in enumerate(sentences):
+            inside, outside = (" ".join(map(str, part)) for part in (
+                sentence, chain.from_iterable([*sentences[:place], *sentences[place + 1:]])))
+            close &= abs(scorer.score(outside, inside)["rouge1"].fmeasure - found[place]) < 1e-9
+        text = Text(list(chain(*sentences)), sentences=pairwise(accumulate(map(len, sentences), initial=0)))
+        best = max(range(len(sentences)), key=lambda place: (round(found[place], 9), place))
+        target = gap_sentences(text, vocab=VOCAB, rng=rng, rate=0.05).target.targets.tolist()
+        selected &= target == [*sentences[best], VOCAB.end]
+    return {f"{SAMPLES} random texts: the scores are the ROUGE-1 F1 of rouge-score": close,
+            "the sentence with the highest score, the last of several, is plmlab's target": selected}

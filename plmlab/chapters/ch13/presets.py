@@ -1,4 +1,4 @@
-"""Presets of the Mask Lab: how MASS, T5 and BART corrupt the same sentence."""
+"""Presets of the Mask Lab: how MASS, T5 and BART corrupt the same sentence, and PEGASUS and PALM a text of several."""
 
 from plmlab.labs.mask.lab import MaskPreset
 
@@ -6,8 +6,10 @@ SENTENCE = "Thank you for inviting me to your party last week ."
 """The example of T5's paper (Raffel et al. 2020, figure 2)."""
 TWO_SENTENCES = "Thank you for inviting me . Thank you for your party last week ."
 """Two sentences of the same words, for BART's sentence permutation."""
+THREE_SENTENCES = f"Thank you for inviting me . {SENTENCE} Thank you for last week ."
+"""Three sentences of the same words, of which the second shares the most with the others, for PEGASUS and PALM."""
 SEED = 63
-"""With this seed, the first preset drops "for inviting" and the full stop, and the last one exchanges the sentences.
+"""With this seed, the first preset drops "for inviting" and the full stop, and BART's last one exchanges the sentences.
 The spans of the paper's example, "for inviting" and "last", cannot be drawn: with the authors' placement, a dropped
 span always ends the text."""
 NO_NOISE = {"permutation": 0.0, "infilling": 0.0, "masking": 0.0, "deletion": 0.0, "rotation": 0.0}
@@ -35,4 +37,6 @@ PRESETS = (
     bart("text infilling", {"infilling": 0.3}),
     bart("document rotation", {"rotation": 1.0}),
     bart("final objective, two sentences", {"permutation": 1.0, "infilling": 0.3}, TWO_SENTENCES),
+    preset("PEGASUS: one gap sentence of three", "gap_sentences", {"rate": 0.3}, THREE_SENTENCES),
+    preset("PALM: the last sentence of three", "continuation", {"share": 0.8}, THREE_SENTENCES),
 )

@@ -17,6 +17,7 @@ from plmlab.layers.attention import MultiHeadAttention, UnscaledAttention
 from plmlab.models.t5 import T5, T5Decoder, T5Encoder, T5v11
 from plmlab.models.transformer import Transformer
 from plmlab.objectives.denoising import text_infilling
+from plmlab.objectives.gap_sentences import SELECTIONS
 from plmlab.text.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -118,9 +119,40 @@ def test_wrong_infilling_is_refused(name: str) -> None:
     assert failed(equivalence.infilling(partial(infilling, **WRONG_NOISES[name])))
 
 
+def gap_scores(sentences: list[list[Any]], *, distinct: bool = False, itself: bool = False,
+               by: Callable[[int, int, int], float] = lambda hits, inside, outside: 2 * hits / (inside + outside),
+               ) -> list[float]:
+    """ROUGE-1 F1 of each sentence with the others, by crossing words out, or with a mistake."""
+    scores = []
+    for place, sentence in enumerate(sentences):
+        rest = [word for i, other in enumerate(sentences) if itself or i != place for word in other]
+        if distinct:
+            sentence, rest = sorted(set(sentence)), sorted(set(rest))
+        left = list(rest)
+        hits = sum(word in left and not left.remove(word) for word in sentence)  # type: ignore[func-returns-value]
+        scores.append(by(hits, len(sentence), len(rest)))
+    return scores
+
+
+@pytest.mark.parametrize("wrong", [
+    {"distinct": True}, {"itself": True}, {"by": lambda hits, inside, outside: hits / inside},
+    {"by": lambda hits, inside, outside: hits / max(1, outside)}, {"by": lambda hits, *_: float(hits)},
+])
+def test_wrong_gap_scores_are_refused(wrong: dict[str, Any]) -> None:
+    assert 0 in failed(equivalence.gap_sentence_scores(partial(gap_scores, **wrong)))
+
+
+def test_another_selection_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for other in ("Ind-Uniq", "Random", "Lead"):
+        with monkeypatch.context() as patched:
+            patched.setattr(equivalence, "gap_sentences",
+                            partial(equivalence.gap_sentences, selection=SELECTIONS[other]))
+            assert failed(equivalence.gap_sentence_scores(gap_scores)) == [1]
+
+
 def test_right_code_is_accepted() -> None:
     for checks, count in ((equivalence.spans_dropped(example), 3), (equivalence.buckets(*in_two(bucket)), 2),
                           (equivalence.mass_decoder_inputs(from_start(exercises.mass_decoder_input)), 2),
-                          (equivalence.t5_parity(), 2),
+                          (equivalence.t5_parity(), 2), (equivalence.gap_sentence_scores(gap_scores), 2),
                           (equivalence.infilling(text_infilling), 4), (equivalence.infilling(infilling), 4)):
         assert len(checks) == count and not failed(checks)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plmlab.chapters.ch13.presets import PRESETS, SEED, SENTENCE, TWO_SENTENCES
+from plmlab.chapters.ch13.presets import PRESETS, SEED, SENTENCE, THREE_SENTENCES, TWO_SENTENCES
 from plmlab.labs import MaskLab
 from plmlab.objectives import OBJECTIVES
 from plmlab.text import Tokenizer
@@ -33,7 +33,7 @@ def test_the_lab_begins_with_the_first_preset_and_has_a_button_for_each() -> Non
     opened = lab()
     assert opened.menu["presets"][0].items() >= {"text": opened.text, "objective": opened.objective}.items()
     assert [button["title"] for button in opened.menu["presets"]] == [preset.title for preset in PRESETS]
-    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 11
+    assert len({preset.title for preset in PRESETS}) == len(PRESETS) == 13
 
 
 def test_spans_of_t5() -> None:
@@ -70,6 +70,12 @@ def test_the_final_choice_permutes_two_sentences() -> None:
     [final] = (preset for preset in PRESETS if "final" in preset.title)
     defaults = {choice.name: choice.default for choice in OBJECTIVES["denoising"].choices}
     assert final.choices == defaults
+
+
+def test_pegasus_masks_the_sentence_that_shares_most_and_palm_continues() -> None:
+    first, second, third = (f"{sentence}." for sentence in THREE_SENTENCES.split(".")[:3])
+    assert drawn("PEGASUS: one gap sentence of three") == (f"{first} [MASK]{third}", second.strip())
+    assert drawn("PALM: the last sentence of three") == (f"[CLS] {first}{second} [SEP]", third.strip())
 
 
 def test_no_seed_draws_the_papers_spans() -> None:

@@ -1,0 +1,64 @@
+"""The five systems of chapter 13 side by side: parameters, and what their objectives cost in the same network."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from plmlab.example import Batch, PairBatch, PairExample
+from plmlab.models.bart import BART, BARTConfig
+from plmlab.models.mass import MASS, MASSConfig
+from plmlab.models.palm import PALM, PALMConfig
+from plmlab.models.pegasus import PEGASUS, PEGASUSConfig
+from plmlab.models.t5 import T5, T5Config
+from plmlab.objectives import continuation, denoising, gap_sentences, masked_span, span_corruption
+from plmlab.text import Text
+from plmlab.text.vocabulary import SPECIALS, Vocabulary
+
+TOKENS, SENTENCE = 512, 16
+"""Length of the text whose cost is counted, and that of its sentences."""
+SYSTEMS: dict[str, tuple[Callable[[Any], nn.Module], Any, Callable[..., PairExample]]] = {
+    "MASS": (MASS, MASSConfig.base(), masked_span),
+    "T5": (T5, T5Config.base(), span_corruption),
+    "BART": (BART, BARTConfig.base(), denoising),
+    "PEGASUS": (PEGASUS, PEGASUSConfig.base(), gap_sentences),
+    "PALM": (PALM, PALMConfig.base(), continuation),
+}
+"""Name → network, configuration of the base model, and objective with the settings of the ablations."""
+
+
+class Cost(NamedTuple):
+    """Parameters of the base model; source and target tokens of a text of `TOKENS` tokens, special tokens included; and
+    the FLOPs of a forward pass over both in the network of BART's base model, the same for all systems."""
+
+    parameters: int
+    source: int
+    target: int
+    flops: int
+
+
+def flops(model: nn.Module, batch: Batch | PairBatch) -> int:
+    """Floating-point operations of the matrix products of a forward pass, attention included."""
+    with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model(batch)  # fused attention would not be counted
+    return counter.get_total_flops()
+
+
+def costs() -> dict[str, Cost]:
+    """The cost of each system. Nothing is computed: the networks are on PyTorch's "meta" device, without values."""
+    vocab = Vocabulary(BARTConfig.base().vocab)
+    text = Text(range(len(SPECIALS), len(SPECIALS) + TOKENS),
+                sentences=[(begin, begin + SENTENCE) for begin in range(0, TOKENS, SENTENCE)])
+    with torch.device("meta"):
+        network = BART(BARTConfig.base())
+        bases = {name: build(config) for name, (build, config, _) in SYSTEMS.items()}
+    found = {}
+    for name, (*_, objective) in SYSTEMS.items():
+        batch = PairBatch.of([objective(text, vocab=vocab, rng=Random(0))], pad=vocab.need("pad"))
+        parameters = sum(weight.numel() for weight in bases[name].parameters())
+        found[name] = Cost(parameters, batch.source.size[1], batch.target.size[1], flops(network, batch.to("meta")))
+    return found
