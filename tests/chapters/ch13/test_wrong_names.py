@@ -20,7 +20,7 @@ def test_the_last_name_becomes_another_one_of_its_kind() -> None:
     names = {text.removeprefix(before).removesuffix(after) for text in changed}
     countries = {country.name for country in fact_extractor().facts.kind("country")}
     assert names == countries - {"Sarovia"}
-    alone = words(with_wrong_name(bilingual_ids("North Haven has 18,000 inhabitants .".split()), Random(0)))
+    alone = words(with_wrong_name(bilingual_ids(["North", "Haven", "has", "18,000", "inhabitants", "."]), Random(0)))
     assert alone.endswith(" has 18,000 inhabitants .") and not alone.startswith("North Haven")
 
 
