@@ -202,7 +202,8 @@ TERMS = {
     "12a": ("prefix language model", "sequence-to-sequence mask", "bidirectional", "forward pass", "left-to-right"),
     "12b": ("autoregressive", "infilling", "span", "2D positions", "permutation", "forward pass", "verbalizer"),
     "13": ("cross-attention", "span corruption", "sentinel", "denoising", "text infilling", "teacher forcing",
-           "relative position bias", "RMSNorm", "encoder–decoder"),
+           "relative position bias", "RMSNorm", "encoder–decoder", "gap sentence", "continuation",
+           "pointer-generator"),
     "14": ("multi-hop", "graph neural network", "supporting", "bridge", "message passing"),
     "16": ("retrieve", "recall@", "open-domain question answering", "marginal", "closed-book"),
 }
