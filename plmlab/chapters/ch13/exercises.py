@@ -1,9 +1,9 @@
-"""Exercises of chapter 13: sentinels, position buckets, MASS's decoder input, infilled spans, permuted sentences, and
-teacher forcing for pairs."""
+"""Exercises of chapter 13: sentinels, position buckets, MASS's decoder input, PEGASUS's gap sentences, and PALM's copy
+mechanism."""
 
 import torch
-from jaxtyping import Bool, Int
-from torch import Generator, Tensor, rand, randint
+from jaxtyping import Bool, Float, Int
+from torch import Generator, Tensor, randint, randn
 
 from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
@@ -32,15 +32,13 @@ def draw_dropped(_: Generator) -> Probes:
     def given(text: str, *spans: list[int]) -> tuple[list[str], list[list[int]], list[str]]:
         return text.split(), [*spans], ["[X0]", "[X1]", "[X2]", "[X3]"]
 
-    return {
-        "T5's example": given("Thank you for inviting me to your party last week .", [2, 4], [8, 9]),
-        "the text ends with a span": given("Thank you for inviting me to your party .", [1, 2], [7, 9]),
-        "the text begins with a span": given("a b c d e", [0, 3]),
-        "spans at both ends": given("a b c d e f g", [0, 1], [3, 4], [5, 7]),
-        "one kept token between the spans": given("a a b a a", [1, 2], [3, 5]),
-        "three spans of one token": given("a b c d e f g", [0, 1], [2, 3], [5, 6]),
-        "no span": given("a b c"), "nothing is kept": given("a b", [0, 2]), "a text of one token": given("a"),
-    }
+    return {"T5's example": given("Thank you for inviting me to your party last week .", [2, 4], [8, 9]),
+            "the text ends with a span": given("Thank you for inviting me to your party .", [1, 2], [7, 9]),
+            "the text begins with a span": given("a b c d e", [0, 3]),
+            "spans at both ends": given("a b c d e f g", [0, 1], [3, 4], [5, 7]),
+            "one kept token between the spans": given("a a b a a", [1, 2], [3, 5]),
+            "three spans of one token": given("a b c d e f g", [0, 1], [2, 3], [5, 6]),
+            "no span": given("a b c"), "nothing is kept": given("a b", [0, 2]), "a text of one token": given("a")}
 
 
 def relative_bucket(
@@ -71,16 +69,12 @@ def relative_bucket(
 def draw_distances(_: Generator) -> Probes:
     """Inputs for 13.2: name → (distances, buckets, maximum distance, bidirectional)."""
     near, far = torch.arange(-20, 21), torch.tensor([-600, -128, -127, -91, -64, -33, 33, 64, 91, 113, 127, 128, 600])
-    return {
-        "encoder, small distances": (near, 32, 128, True),
-        "encoder, large distances": (far, 32, 128, True),
-        "decoder, small distances": (near, 32, 128, False),
-        "decoder, large distances": (far, 32, 128, False),
-        "eight buckets, at most 20": (torch.arange(-25, 26), 8, 20, True),
-        "an odd number of buckets": (torch.arange(-3, 40), 7, 30, False),
-        "the same position": (torch.tensor([0]), 32, 128, True),
-        "one bucket for distance 0, one for all others": (torch.tensor([-9, -1, 0, 1, 2, 9]), 4, 16, True),
-    }
+    return {"encoder, small distances": (near, 32, 128, True), "encoder, large distances": (far, 32, 128, True),
+            "decoder, small distances": (near, 32, 128, False), "decoder, large distances": (far, 32, 128, False),
+            "eight buckets, at most 20": (torch.arange(-25, 26), 8, 20, True),
+            "an odd number of buckets": (torch.arange(-3, 40), 7, 30, False),
+            "the same position": (torch.tensor([0]), 32, 128, True),
+            "one bucket for distance 0, one for all others": (torch.tensor([-9, -1, 0, 1, 2, 9]), 4, 16, True)}
 
 
 def mass_decoder_input(tokens: list[int], u: int, v: int, start: int) -> tuple[list[int], list[int], list[int]]:
@@ -105,86 +99,68 @@ def draw_decoder_inputs(rng: Generator) -> Probes:
             "the whole text (like GPT)": (drawn(6), 1, 6, 5), "a text of one token": ([40], 1, 1, 5)}
 
 
-def infilled_lengths(draws: list[float], mean: float, budget: int) -> list[int]:
-    """The lengths of BART's infilled spans: Poisson, zeros included, until ``budget`` tokens are masked.
+def gap_sentences(sentences: list[list[str]], count: int) -> list[int]:
+    """PEGASUS's sequential selection of gap sentences (Seq-Orig): the indices of ``count`` sentences of a text.
 
-    ``draws`` are random numbers in [0, 1), more than enough, and each gives one length: the smallest length l for
-    which the draw is below P(0) + … + P(l), where P(l) = exp(-mean) · mean^l / l! is the Poisson distribution. Take
-    the draws in order, and stop as soon as the lengths sum to the budget. The last length is shortened if it would
-    exceed the budget. A length of 0 is kept: it stands for a [MASK] that replaces nothing.
+    In each step, select the sentence, among those not yet selected, for which the selected sentences, this one
+    included, have the highest ROUGE-1 F1 with all other sentences. F1 is 2 · h / n, where n is the number of tokens of
+    the text, the same for every candidate. The overlap h is the sum, over all distinct tokens, of the smaller of a
+    token's numbers of occurrences in the two parts. If scores are equal, take the later one. Return the sorted indices.
     """
-    lengths = list[int]()
-    for draw in draws:
-        if sum(lengths) >= budget:
-            break
-        length, probability = 0, torch.tensor(-mean).double().exp().item()
-        cumulative = probability
-        while draw >= cumulative:
-            length += 1
-            probability *= mean / length
-            cumulative += probability
-        lengths.append(min(length, budget - sum(lengths)))
-    return lengths
+    selected = list[int]()
+    for _ in range(count):
+        scores = list[tuple[float, int]]()
+        for i in [j for j in range(len(sentences)) if j not in selected]:
+            part = [*selected, i]
+            inside = [token for j in part for token in sentences[j]]
+            outside = [token for j, sentence in enumerate(sentences) if j not in part for token in sentence]
+            overlap = sum(min(inside.count(token), outside.count(token)) for token in dict.fromkeys(inside))
+            scores.append((overlap, i))
+        selected.append(max(scores)[1])
+    return sorted(selected)
 
 
-def draw_lengths(rng: Generator) -> Probes:
-    """Inputs for 13.4: name → (random numbers, mean, number of tokens to mask)."""
-    def drawn(count: int) -> list[float]:
-        return [*rand(count, generator=rng, dtype=torch.float64).tolist(), *[0.99] * count]
+def draw_texts(_: Generator) -> Probes:
+    """Inputs for 13.4: name → (sentences, number of sentences to select)."""
+    texts = {"a text of one sentence": ("a b c", 1), "two sentences have equal scores": ("a b / b c", 1),
+             "short sentences": ("a / b a / b", 1), "a repeated token": ("a c a / a b / a d", 1),
+             "a token is rarer in the others": ("a a a / b a / b c", 1), "all sentences": ("a b / c / a c b", 3),
+             "two pairs of equal sentences": ("a b c / a b c / d e / d e", 2), "no token in common": ("a / b / c", 2),
+             "a sentence resembles the selected one": ("a c / a / a a / b b", 2),
+             "three of five sentences": ("a b c d / c e f g / h i c j / k g j / c j l c m f g", 3)}
+    return {name: ([*map(str.split, text.split("/"))], count) for name, (text, count) in texts.items()}
 
-    return {"two spans": ([0.5, 0.3, 0.9], 3.0, 5), "a length of 0 in between": ([0.2, 0.01, 0.4, 0.7], 3.0, 4),
-            "the last span is shortened": ([0.99, 0.99], 3.0, 6), "a budget of 1": ([0.02, 0.03, 0.95], 3.0, 1),
-            "no token to mask": ([0.5], 3.0, 0), "a mean of 1": (drawn(30), 1.0, 12),
-            "many spans": (drawn(60), 3.0, 40)}
 
+def copy_mixture(
+    logits: Float[Tensor, "batch vocab"], scores: Float[Tensor, "batch source"], source: Int[Tensor, "batch source"],
+    real: Bool[Tensor, "batch source"], gate: Float[Tensor, "batch"],
+) -> Float[Tensor, "batch vocab"]:
+    """PALM's pointer-generator: the probabilities of the next token, which is generated or copied from the source.
 
-def unpermuted(tokens: list[int], lengths: list[int], order: list[int]) -> list[int]:
-    """Undo a sentence permutation of BART: the original text.
-
-    ``lengths`` are the lengths of the sentences in the original text, in their original order. In the permuted text
-    ``tokens``, the sentences are arranged in the order ``order``: its first sentence is the original sentence number
-    ``order[0]`` (counted from 0), its second ``order[1]``, and so on.
+    They are ``gate`` times the softmax of ``logits``, plus (1 − ``gate``) times the copy distribution. ``source`` holds
+    the token ids of the source, and ``scores`` an attention score for each of its positions. The softmax of the scores
+    over the real positions gives their weights, and the copy probability of a token is the sum of the weights of all
+    positions at which it occurs. ``real`` is False at padding, which is never copied. Each row has a real position.
     """
-    sentences, begin = dict[int, list[int]](), 0
-    for number in order:
-        sentences[number] = tokens[begin:begin + lengths[number]]
-        begin += lengths[number]
-    return [token for number in sorted(sentences) for token in sentences[number]]
+    weights = scores.masked_fill(~real, float("-inf")).softmax(1)
+    copied = torch.zeros_like(logits).scatter_add(1, source, weights)
+    return gate[:, None] * logits.softmax(1) + (1 - gate[:, None]) * copied
 
 
-def draw_orders(_: Generator) -> Probes:
-    """Inputs for 13.5: name → (tokens of the permuted text, original lengths, order)."""
-    return {"two sentences": ([23, 8, 51, 42, 17], [2, 3], [1, 0]),
-            "three sentences in a cycle": ([30, 12, 47, 25, 9, 25], [1, 3, 2], [2, 0, 1]),
-            "four sentences": ([20, 44, 41, 33, 11, 12, 15], [3, 1, 1, 2], [1, 3, 0, 2]),
-            "nothing was moved": ([31, 10, 20], [2, 1], [0, 1]), "a single sentence": ([14, 11, 12], [3], [0]),
-            "equal sentences, and an empty one": ([30, 30, 9, 30], [1, 2, 0, 1], [3, 2, 1, 0])}
+def draw_sources(rng: Generator) -> Probes:
+    """Inputs for 13.5: name → (logits, scores, source, real, gate)."""
+    def drawn(vocab: int, source: list[list[int]], lengths: list[int], *gate: float) -> tuple[Tensor, ...]:
+        logits, scores = (2 * randn(len(source), count, generator=rng) for count in (vocab, len(source[0])))
+        real = torch.arange(len(source[0])) < torch.tensor(lengths)[:, None]
+        return logits, scores, torch.tensor(source), real, torch.tensor(gate)
 
-
-def teacher_forcing(
-    targets: list[list[int]], start: int, end: int, pad: int,
-) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"], Bool[Tensor, "batch time"]]:
-    """The decoder's batch for targets of different lengths: inputs, labels, and the padding mask.
-
-    A target x_1 … x_n has n + 1 labels: its tokens, and ``end`` as the last one. The input at each of these steps is
-    the label of the step before, and ``start`` at the first step. Rows are padded on the right to the longest row:
-    inputs with ``pad``, labels with -100, which cross_entropy ignores. The third result is True where an input is
-    not padding. A target may contain any token, ``pad`` included.
-    """
-    time = max(map(len, targets)) + 1
-    inputs = [[start, *row] + [pad] * (time - 1 - len(row)) for row in targets]
-    labels = [[*row, end] + [-100] * (time - 1 - len(row)) for row in targets]
-    real = torch.arange(time) <= torch.tensor([[len(row)] for row in targets])
-    return torch.tensor(inputs), torch.tensor(labels), real
-
-
-def draw_targets(_: Generator) -> Probes:
-    """Inputs for 13.6: name → (targets, ids of the start, end and padding tokens)."""
-    return {"two targets": ([[10, 11, 12], [20]], 5, 6, 0), "the same length": ([[10, 11], [20, 21]], 5, 6, 0),
-            "an empty target": ([[], [10, 11]], 5, 6, 0), "one token": ([[10]], 5, 6, 0),
-            "start and end are the same token (BART)": ([[10, 11], [20, 21, 22]], 2, 2, 1),
-            "start and padding are the same token (T5)": ([[10, 11, 12], [20, 21]], 0, 1, 0),
-            "the padding token occurs in a target": ([[10, 0, 12], [0]], 5, 6, 0)}
+    return {"one source position": drawn(3, [[2]], [1], 0.4), "two tokens": drawn(4, [[3, 1]], [2], 0.7),
+            "a token occurs twice": drawn(4, [[2, 1, 2]], [3], 0.25),
+            "padding": drawn(6, [[4, 2, 5, 0], [3, 1, 0, 0]], [3, 2], 0.3, 0.6),
+            "the id of padding is also that of a real token": drawn(5, [[1, 4, 1, 1], [2, 1, 3, 1]], [2, 3], 0.2, 0.5),
+            "gates of 0 and 1": drawn(5, [[4, 2, 0], [1, 3, 0], [2, 2, 4]], [2, 2, 3], 0.0, 1.0, 0.0),
+            "a source longer than the vocabulary": drawn(3, [[1, 2, 1, 1, 2], [2, 2, 1, 0, 0]], [5, 3], 0.1, 0.8),
+            "three texts, positions and tokens": drawn(3, [[0, 1, 2], [1, 1, 0], [2, 0, 0]], [3, 3, 1], 0.5, 0.3, 0.9)}
 
 
 EXERCISES = (
@@ -270,81 +246,55 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "13.4", "span lengths from a Poisson distribution", infilled_lengths, draw_lengths,
+        "13.4", "sequential gap sentences", gap_sentences, draw_texts,
         mistakes={
-            "a length of 0 becomes 1, as in GLM": edit("min(length, budget", "min(max(1, length), budget"),
-            "lengths of 0 are left out": edit("lengths.append(", "length and lengths.append("),
-            "the last length exceeds the budget": edit("min(length, budget - sum(lengths))", "length"),
-            "the budget counts spans; it should count tokens": edit(
-                "sum(lengths) >= budget", "len(lengths) >= budget", "min(length, budget - sum(lengths))", "length"),
-            "the last span is left out if it exceeds the budget, and no other is drawn; shorten it": edit(
-                "lengths.append(min(length, budget - sum(lengths)))",
-                "if sum(lengths) + length > budget:\n            break\n        lengths.append(length)"),
-            "lengths of 0 follow after the budget has been reached": edit("(lengths) >= budget", "(lengths) > budget"),
-            "each length is too small by 1: it is the first one for which the draw is below the sum":
-                edit("min(length, budget", "min(max(0, length - 1), budget"),
-            "each length is too large by 1: the first one is 0, with the probability P(0)":
-                edit("min(length, budget", "min(length + 1, budget"),
-            "the draw is compared with the probability of greater lengths; compare it with that of lengths up to l":
-                edit("while draw >=", "while 1 - draw >="),
-            "the factorial is missing": edit("mean / length", "mean"),
+            "the overlap counts distinct tokens (Seq-Uniq); here a token can count several times":
+                edit("min(inside.count(token), outside.count(token))", "token in outside"),
+            "of equal scores, the earlier is taken; take the later": edit("(scores)", "(scores, key=lambda s: s[0])"),
+            "each candidate is scored alone, against all other sentences, selected ones included (Ind-Orig)":
+                edit("[*selected, i]", "[i]"),
+            "the overlap is not clipped: it counts tokens more often than they occur in the other sentences":
+                edit("min(inside.count(token), outside.count(token))", "inside.count(token) * (token in outside)"),
+            "the indices are in the order of selection; sort them": edit("sorted(selected)", "selected"),
+            "the selected sentences are in both parts, or in neither; they belong to the candidate's part only":
+                edit("if j not in part", "if j != i"),
+            "this is the precision; F1 is divided by n": edit("(overlap, i)", "(overlap / len(inside), i)"),
+            "a sentence can be selected twice": edit(" if j not in selected]", "]"),
+            "the overlap is with the whole text, selected sentences included": edit(" if j not in part", ""),
         },
         hints=(
-            "With a mean of 3, P(0) = 0.05 and P(1) = 0.15. Which lengths do the draws 0.04, 0.06 and 0.19 give?",
-            "An outer loop over the draws, which ends when enough tokens are masked; an inner loop that adds up "
-            "probabilities until their sum exceeds the draw.",
-            "P(l) is P(l - 1) · mean / l, and P(0) is torch.exp of -mean as a float64; min(length, what is left) "
-            "shortens the last length.",
+            "Select two of the sentences a b, a c and d b. What is the overlap of each with the two others? After the "
+            "first selection, what is the overlap of each possible pair with the sentence that is left?",
+            "As n is the same for every candidate, compare h. For each candidate, collect two lists of tokens: one of "
+            "the selected sentences and the candidate, the other of all other sentences.",
+            "tokens.count(token) counts; dict.fromkeys(tokens) has each token once; max compares pairs (h, index).",
         ),
     ),
     Exercise(
-        "13.5", "undo a sentence permutation", unpermuted, draw_orders,
+        "13.5", "copying from the source", copy_mixture, draw_sources,
         mistakes={
-            "the permutation is applied a second time; undo it": edit(
-                "sentences[number] = ", "sentences[len(sentences)] = ", "in sorted(sentences)", "in order"),
-            "the permutation is applied to the permuted text as if it were the original": edit(
-                "in sorted(sentences)", "in order", "in order:", "in range(len(order)):"),
-            "the lengths are read in the order of the original text, but the text is permuted": edit(
-                "number in order:", "place, number in enumerate(order):", "begin:begin + lengths[number]",
-                "begin:begin + lengths[place]", "begin += lengths[number]", "begin += lengths[place]"),
-            "the sentences keep the permuted order": edit("in sorted(sentences)", "in order"),
-            "the order of the sentences is reversed": edit("sorted(sentences)", "sorted(sentences)[::-1]"),
-            "the tokens of a sentence are reversed; only the order of the sentences changes": edit(
-                "in sentences[number]]", "in sentences[number][::-1]]"),
+            "the gate is the wrong way round: it weights generation": edit("return", "gate = 1 - gate\n    return"),
+            "only the last position of a repeated token counts: the weights are assigned, not added": edit(
+                ".scatter_add(1, source, weights)", "\n    for i in range(source.shape[1]):\n"
+                "        copied = copied.scatter(1, source[:, i:i + 1], weights[:, i:i + 1])"),
+            "padding takes part in the softmax": edit('.masked_fill(~real, float("-inf"))', ""),
+            "padding is set to 0 after the softmax, so the weights of the real positions do not sum to 1":
+                edit('.masked_fill(~real, float("-inf"))', "", "softmax(1)\n", "softmax(1) * real\n"),
+            "the scores of padding are set to 0, and e⁰ is 1: they must be −∞": edit('float("-inf")', "0.0"),
+            "the softmax runs over the batch, axis 0; it runs over axis 1":
+                edit('"-inf")).softmax(1)', '"-inf")).softmax(0)', "logits.softmax(1)", "logits.softmax(0)"),
+            "logits and scores are mixed before the softmax; mix the two distributions":
+                edit('float("-inf")).softmax(1)', "0.0)", "return gate", "return (gate", ".softmax(1)", "", "* copied",
+                     "* copied).softmax(1)"),
+            "the copy distribution is not multiplied by 1 − gate": edit("(1 - gate[:, None]) * copied", "copied"),
+            "the mask is inverted: `real` is True where a token may be copied": edit("~real", "real"),
         },
         hints=(
-            "The original sentences are A B (number 0) and C (number 1), and the order is [1, 0]. What is the permuted "
-            "text? How long is its first sentence?",
-            "Cut the permuted text into sentences first: its i-th sentence has the length of the original sentence "
-            "order[i]. Then put each back at its number.",
-            "A dict from number to sentence, or sorted(zip(order, sentences)), restores the order.",
-        ),
-    ),
-    Exercise(
-        "13.6", "teacher forcing for pairs", teacher_forcing, draw_targets,
-        mistakes={
-            "the inputs are not shifted: each step sees its own label": edit("[start, *row] +", "[*row, end] +"),
-            "padding has the label of a token and counts in the loss": edit("[-100] *", "[pad] *"),
-            "the end token is not predicted: the model never learns to stop": edit("[*row, end]", "[*row, -100]"),
-            "the end token comes after the padding; it follows the last token of its row": edit(
-                "[*row, end] + [-100] * (time - 1 - len(row))", "[*row] + [-100] * (time - 1 - len(row)) + [end]"),
-            "-100 is among the inputs, but no embedding has this index: inputs and labels differ in padding": edit(
-                "[start, *row] + [pad] * (time - 1 - len(row))", "([start, *row, end] + [-100] * time)[:time]"),
-            "the inputs are shifted twice": edit("[[start, *row] +", "[[start, start, *row][:len(row) + 1] +"),
-            "the mask is inverted: True means that an input is real": edit("<= torch", "> torch"),
-            "the mask is one position too short": edit("<= torch", "< torch"),
-            "the mask is found by comparing with the padding token, which may be a real token":
-                edit("real = torch.arange(time) <= torch.tensor([[len(row)] for row in targets])",
-                     "real = torch.tensor(inputs) != pad"),
-            "the end token is also an input": edit(
-                "[start, *row] + [pad] * (time - 1 - len(row))", "([start, *row, end] + [pad] * time)[:time]"),
-        },
-        hints=(
-            "Targets [7, 8] and [9], start 5, end 6. Write down the two rows of inputs and the two rows of labels, and "
-            "pad them.",
-            "Both rows have one element more than the target: the inputs one at the beginning, the labels one at the "
-            "end.",
-            "[x] * n repeats; torch.arange(time) < column compares each row with its own length by broadcasting.",
+            "The source is cat cat dog, its positions have the weights 0.5, 0.2 and 0.3, and the gate is 0.4. How much "
+            "does copying add to the probability of cat, and how much to that of dog?",
+            "Use masked_fill to give padding the score −∞; then its weight is 0, and the others sum to 1. Start from "
+            "zeros, one per token of the vocabulary, and add each weight at the id of its token.",
+            "zeros.scatter_add(1, source, weights) adds weights[b, i] at [b, source[b, i]]; gate[:, None] is a column.",
         ),
     ),
 )

@@ -1,27 +1,28 @@
 """The exercises of chapter 13: solutions against plmlab's objectives and independent implementations, other correct
 answers, and mistakes as people write them."""
 
-from bisect import bisect_right
-from itertools import accumulate, combinations_with_replacement, groupby, pairwise, product
-from math import exp, factorial, log
+from functools import partial
+from itertools import combinations_with_replacement, groupby, product
+from math import log
 from random import Random
 
 import numpy as np
 import pytest
 import torch
-from scipy.stats import poisson
+from scipy.special import softmax
 from torch.nn import functional as F
 
 from plmlab.chapters.ch13 import exercises as right
 from plmlab.chapters.ch13.presets import PRESETS, SENTENCE
-from plmlab.draws import shuffled
-from plmlab.example import IGNORE, PairBatch
+from plmlab.draws import randint
 from plmlab.exercises import check
+from plmlab.interpret import watch
 from plmlab.labs import MaskLab
+from plmlab.layers.pointer import PointerGenerator
 from plmlab.layers.relative import CausalRelativePositionBias, RelativePositionBias
-from plmlab.objectives import masked_span, sequence_to_sequence, span_corruption
-from plmlab.objectives.denoising import LIMITS, _drawn_spans, sentence_permutation
-from plmlab.text import Text, Tokenizer
+from plmlab.objectives import masked_span, span_corruption
+from plmlab.objectives.gap_sentences import SELECTIONS
+from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
 
 VOCAB = Vocabulary(90)
@@ -73,55 +74,48 @@ def test_buckets_are_those_of_transformers(buckets: int, most: int, bidirectiona
                        T5Attention._relative_position_bucket(-back, bidirectional, buckets, most))
 
 
-@pytest.mark.parametrize("mean", [0.5, 1.0, 3.0])
-def test_lengths_are_the_quantiles_of_scipys_poisson_distribution(mean: float) -> None:
-    for draw in (0.001, 0.02, 0.1, 0.3, 0.55, 0.7, 0.9, 0.97, 0.999):
-        assert right.infilled_lengths([draw], mean, 1000) == [poisson.ppf(draw, mean)]
+def selected(name, sentences, count):
+    return sorted(SELECTIONS[name](sentences, count, Random(0)))
 
 
-@pytest.mark.parametrize("count", [1, 4, 13, 40])
-def test_lengths_are_those_of_text_infilling(count: int) -> None:
-    """The same random numbers give the same lengths, up to the order of the spans."""
-    assert all(right.infilled_lengths([i / 97], 3.0, 100) == [bisect_right(LIMITS, i / 97)] for i in range(97))
-    for seed in range(50):
-        rng = Random(seed)
-        draws, budget = [rng.random() for _ in range(100)], -(-3 * count // 10)
-        lengths = right.infilled_lengths(draws, 3.0, budget)
-        spans = _drawn_spans(count, 0.3, Random(seed))
-        assert sum(lengths) == budget and sorted(lengths) == sorted(end - begin for begin, end in spans)
+def test_gap_sentences_are_those_of_the_objective_and_of_crossing_out() -> None:
+    """Random texts of one to six sentences. The objective has its scores from rouge-score."""
+    rng, different = Random(1), 0
+    for _ in range(60):
+        text = [[f"w{randint(rng, 5)}" for _ in range(1 + randint(rng, 6))] for _ in range(1 + randint(rng, 6))]
+        for count in range(1, len(text) + 1):
+            found = right.gap_sentences(text, count)
+            assert found == selected("Seq-Orig", text, count) == by_crossing_out(text, count), text
+            different += found != selected("Ind-Orig", text, count)
+    assert different > 10
 
 
-def test_a_permutation_of_the_objective_is_undone() -> None:
-    for seed in range(100):
-        rng = Random(seed)
-        lengths = [1 + int(5 * rng.random()) for _ in range(1 + int(6 * rng.random()))]
-        tokens = [40 + int(50 * rng.random()) for _ in range(sum(lengths))]
-        text = Text(tokens, sentences=[*pairwise(accumulate(lengths, initial=0))])
-        order = shuffled(rng, range(len(lengths)))
-        permuted = sentence_permutation(text, VOCAB, rng, order=order)
-        assert right.unpermuted(list(permuted), lengths, list(order)) == tokens
+def test_the_copy_mixture_is_that_of_the_layer() -> None:
+    torch.manual_seed(0)
+    layer, (hidden, memory) = PointerGenerator(8).double(), torch.randn(2, 3, 5, 8).double().unbind()
+    logits, source = torch.randn(3, 5, 12).double(), torch.randint(0, 12, (3, 5))
+    real = torch.arange(5) < torch.tensor([[5], [2], [3]])
+    keys = layer.prepared(memory)
+    with torch.no_grad(), watch(layer) as seen:
+        expected = layer(logits, hidden, keys, memory, source, real).exp()
+        scores = layer.alignment.scores(layer.alignment.score(hidden, keys)[:, None])[:, 0]
+    gate = seen["mixed"].sigmoid()
+    for t in range(5):
+        mixture = right.copy_mixture(logits[:, t], scores[:, t], source, real, gate[:, t, 0])
+        assert torch.allclose(mixture, expected[:, t])
 
 
-def test_the_decoders_batch_is_that_of_sequence_to_sequence() -> None:
-    """A causal batch of the course has no padding mask: real queries never attend to padding on the right."""
-    targets = [[40, 41, 42], [50], [60, 61]]
-    batch = PairBatch.of([sequence_to_sequence([70, 71], row, vocab=VOCAB) for row in targets], pad=VOCAB.need("pad"))
-    inputs, labels, real = right.teacher_forcing(targets, VOCAB.need("start"), VOCAB.need("end"), VOCAB.need("pad"))
-    assert torch.equal(inputs, batch.target.tokens) and torch.equal(labels, batch.targets)
-    assert torch.equal(real, batch.targets != IGNORE)
-    assert (torch.ones(4, 4).bool().tril() & real[:, None]).any(2).all(), "a query has no key"
-    logits = torch.randn(3, 4, 90, generator=torch.Generator().manual_seed(0))
-    by_row = sum(F.cross_entropy(logits[i, :len(row) + 1], torch.tensor([*row, VOCAB.need("end")]), reduction="sum")
-                 for i, row in enumerate(targets))
-    assert torch.isclose(F.cross_entropy(logits.flatten(0, 1), labels.flatten()), by_row / 9)
-
-
-def test_the_inputs_are_those_of_transformers_where_a_token_is_predicted() -> None:
-    """At the step after the end token, whose label is ignored, transformers has the end token instead of padding."""
-    from transformers.models.bart.modeling_bart import shift_tokens_right
-    inputs, labels, real = right.teacher_forcing([[40, 41, 42], [50], [], [60, 61]], 2, 2, 1)
-    theirs = shift_tokens_right(labels, 1, 2)
-    assert torch.equal(inputs[real], theirs[real]) and set(theirs[~real].tolist()) == {1, 2}
+def test_the_copy_mixture_is_that_of_a_sum_over_positions() -> None:
+    rng = np.random.default_rng(0)
+    for vocab, lengths in ((9, [4, 2, 3]), (2, [6]), (5, [1, 5])):
+        logits, scores = (4 * rng.standard_normal((len(lengths), size)) for size in (vocab, max(lengths)))
+        source, gate = rng.integers(0, vocab, scores.shape), rng.random(len(lengths))
+        expected = gate[:, None] * softmax(logits, 1)
+        for row, length in enumerate(lengths):
+            np.add.at(expected[row], source[row, :length], (1 - gate[row]) * softmax(scores[row, :length]))
+        real = np.arange(max(lengths)) < np.array(lengths)[:, None]
+        assert np.allclose(right.copy_mixture(*map(torch.tensor, (logits, scores, source, real, gate))), expected)
+        assert np.allclose(expected.sum(1), 1)
 
 
 # Other correct answers
@@ -155,32 +149,37 @@ def slots_by_step(tokens, u, v, start):
     return before, tokens[u - 1:v], [t - 1 for t in range(u, v + 1)]
 
 
-def lengths_by_search(draws, mean, budget, least=0):
-    table = torch.tensor([*accumulate(exp(-mean) * mean ** i / factorial(i) for i in range(60))])
-    lengths, left = [], budget
-    for length in torch.searchsorted(table, torch.tensor(draws), right=True).tolist():
-        if left:
-            lengths.append(min(max(length, least), left))
-            left -= lengths[-1]
-    return lengths
+def by_crossing_out(sentences, count, first=max, score=lambda hits, inside: hits, gone=lambda part: part):
+    """Each token of one part crosses out an equal one of the other."""
+    chosen = []
+    for _ in range(count):
+        hits = {}
+        for part in ([*chosen, i] for i in range(len(sentences)) if i not in chosen):
+            inside = [token for i in part for token in sentences[i]]
+            left = [token for i, sentence in enumerate(sentences) if i not in gone(part) for token in sentence]
+            crossed = [left.remove(token) for token in inside if token in left]
+            hits[part[-1]] = score(len(crossed), inside)
+        chosen.append(first(i for i in hits if hits[i] == max(hits.values())))
+    return sorted(chosen)
 
 
-def by_inverse(tokens, lengths, order, arrange=np.argsort):
-    parts = torch.tensor(tokens).split([lengths[i] for i in order])
-    return torch.cat([parts[i] for i in arrange(order)]).tolist()
+def by_one_hot(logits, scores, source, real, gate, summed=torch.sum):
+    powers = scores.exp() * real
+    weights = F.one_hot(source, logits.shape[1]) * (powers / powers.sum(1, keepdim=True))[..., None]
+    return torch.lerp(summed(weights, 1), logits.softmax(1), gate[:, None])
 
 
-def padded_by_torch(targets, start, end, pad):
-    rows = [torch.tensor(row, dtype=torch.long) for row in targets]
-    inputs, labels = ([torch.cat([torch.tensor([start])[:1 - i], row, torch.tensor([end])[:i]]) for row in rows]
-                      for i in (0, 1))
-    filled = [torch.nn.utils.rnn.pad_sequence(part, True, value) for part, value in ((inputs, pad), (labels, -100))]
-    return *filled, filled[1] != -100
+def by_position(logits, scores, source, real, gate, hidden=-1e9):
+    result = logits.softmax(1) * gate[:, None]
+    for row, weights in enumerate(scores.where(real, hidden).softmax(1)):
+        for token, weight in zip(source[row], weights, strict=True):
+            result[row, token] += (1 - gate[row]) * weight
+    return result
 
 
 @pytest.mark.parametrize(("number", "answer"), [
-    ("13.1", marked_token_by_token), ("13.2", bucket_in_float32), ("13.3", slots_by_step), ("13.4", lengths_by_search),
-    ("13.5", by_inverse), ("13.6", padded_by_torch),
+    ("13.1", marked_token_by_token), ("13.2", bucket_in_float32), ("13.3", slots_by_step), ("13.4", by_crossing_out),
+    ("13.4", partial(selected, "Seq-Orig")), ("13.5", by_one_hot), ("13.5", by_position),
 ])
 def test_another_correct_answer_is_accepted(number: str, answer) -> None:
     assert check(number, answer).ok, check(number, answer)
@@ -188,14 +187,11 @@ def test_another_correct_answer_is_accepted(number: str, answer) -> None:
 
 # Mistakes, as people write them
 
-def shifted_labels(targets, start, end, pad, fill=-100):
-    _, labels, real = padded_by_torch(targets, start, end, pad)
-    inputs = torch.cat([torch.full((len(labels), 1), start), labels[:, :-1]], 1)
-    return inputs.masked_fill(inputs == -100, fill), labels, real
-
-
-def forced(change):
-    return lambda *given: change(*padded_by_torch(*given), *given[1:])
+def by_numpy(logits, scores, source, real, gate):
+    """Of several values that numpy assigns to one place, the last one remains."""
+    copied = np.zeros(logits.shape, np.float32)
+    copied[np.arange(len(source))[:, None], source] = scores.where(real, -1e9).softmax(1)
+    return torch.lerp(torch.tensor(copied), logits.softmax(1), gate[:, None])
 
 
 @pytest.mark.parametrize(("number", "answer", "named"), [
@@ -207,16 +203,17 @@ def forced(change):
      "ame buckets as earlier ones"),
     ("13.3", lambda tokens, u, v, start: (tokens[u - 2:v - 1], tokens[u - 1:v], [*range(u - 1, v)]), "index -1"),
     ("13.3", lambda *given: (*slots_by_step(*given)[:2], [*range(1 + given[2] - given[1])]), "count from 0"),
-    ("13.4", lambda *given: lengths_by_search(*given, least=1), "as in GLM"),
-    ("13.4", lambda *given: [length for length in lengths_by_search(*given) if length], "are left out"),
-    ("13.4", lambda draws, *rest: lengths_by_search([1 - draw for draw in draws], *rest), "greater lengths"),
-    ("13.5", lambda *given: by_inverse(*given, arrange=list), "a second time"),
-    ("13.5", lambda tokens, lengths, order: by_inverse(tokens, [lengths[order.index(i)] for i in range(len(order))],
-                                                       order), "read in the order of the original"),
-    ("13.6", shifted_labels, "-100 is among the inputs"),
-    ("13.6", lambda *given: shifted_labels(*given, fill=given[3]), "end token is also an input"),
-    ("13.6", forced(lambda x, y, real, start, end, pad: (x, y.masked_fill(~real, pad), real)), "counts in the loss"),
-    ("13.6", forced(lambda x, y, real, start, end, pad: (x, y, x != pad)), "comparing with the padding token"),
+    ("13.4", partial(selected, "Seq-Uniq"), "distinct tokens"), ("13.4", partial(selected, "Ind-Orig"), "Ind-Orig"),
+    ("13.4", lambda text, count: SELECTIONS["Seq-Orig"](text, count, Random(0)), "in the order of selection"),
+    ("13.4", partial(by_crossing_out, first=min), "take the later"),
+    ("13.4", partial(by_crossing_out, score=lambda hits, inside: hits / len(inside)), "precision"),
+    ("13.4", partial(by_crossing_out, gone=lambda part: part[-1:]), "in both parts"),
+    ("13.4", partial(by_crossing_out, gone=lambda part: []), "with the whole text"),
+    ("13.5", lambda *given: by_one_hot(*given[:4], 1 - given[4]), "the wrong way round"),
+    ("13.5", lambda logits, scores, source, real, gate: by_one_hot(logits, scores, source, real | True, gate),
+     "takes part"),
+    ("13.5", lambda *given: by_position(*given, hidden=0.0), "set to 0, and e⁰ is 1"),
+    ("13.5", by_numpy, "the last position"),
 ])
 def test_a_mistake_is_named(number: str, answer, named: str) -> None:
     feedback = check(number, answer)
@@ -226,13 +223,16 @@ def test_a_mistake_is_named(number: str, answer, named: str) -> None:
 @pytest.mark.parametrize(("number", "answer"), [
     ("13.1", lambda tokens, spans, marks: right.span_corruption(tokens, spans, marks) if spans else (tokens, [])),
     ("13.2", lambda back, b, most, both: right.relative_bucket(back, b, 128, both)),
-    ("13.4", lambda draws, mean, budget: right.infilled_lengths(draws, 3.0, budget)),
-    ("13.5", lambda tokens, lengths, order: by_inverse(tokens, lengths, [order.index(i) for i in range(len(order))])),
-    ("13.5", lambda tokens, lengths, order: sorted(tokens)),
-    ("13.6", lambda targets, start, end, pad: padded_by_torch(targets, 5, 6, 0)),
+    ("13.4", lambda sentences, count: [*range(count)]),
+    ("13.4", lambda sentences, count: by_crossing_out(sentences, count, score=lambda hits, inside: hits / (
+        1 + sum(map(len, sentences)) - len(inside)))),
+    ("13.5", partial(by_one_hot, summed=torch.amax)),
+    ("13.5", lambda *given: by_one_hot(*given[:4], given[4].mean().expand(len(given[4])))),
+    ("13.5", lambda *given: given[0].softmax(1)),
 ])
 def test_no_wrong_answer_passes(number: str, answer) -> None:
-    """No closing sentinel without spans, fixed constants, an order that is inverted twice, sorted ids."""
+    """No closing sentinel without spans, fixed constants, the first sentences, recall, the largest of several weights,
+    one gate for all texts, no copying."""
     assert not check(number, answer).ok
 
 
