@@ -1,9 +1,8 @@
-"""Exercises of chapter 13: sentinels, position buckets, MASS's decoder input, PEGASUS's gap sentences, and PALM's copy
-mechanism."""
+"""Exercises of chapter 13: sentinels, position buckets, PEGASUS's gap sentences, and PALM's copy mechanism."""
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Generator, Tensor, randint, randn
+from torch import Generator, Tensor, randn
 
 from plmlab.exercises.edits import edit
 from plmlab.exercises.exercise import Exercise, Probes
@@ -77,29 +76,7 @@ def draw_distances(_: Generator) -> Probes:
             "one bucket for distance 0, one for all others": (torch.tensor([-9, -1, 0, 1, 2, 9]), 4, 16, True)}
 
 
-def mass_decoder_input(tokens: list[int], u: int, v: int, start: int) -> tuple[list[int], list[int], list[int]]:
-    """The decoder's input tokens, targets and position ids in MASS, as in the authors' code.
-
-    Positions count from 1: ``tokens[0]`` is x_1, and position 0 is ``start``, which begins the text. The span from
-    x_u to x_v, both included, is masked in the encoder. The decoder predicts x_u … x_v, in this order. At each of
-    these steps its input is the token before the predicted one in the text, with the position id that this token
-    has in the text. Return three lists of the same length.
-    """
-    whole = [start, *tokens]
-    return whole[u - 1:v], whole[u:v + 1], list(range(u - 1, v))
-
-
-def draw_decoder_inputs(rng: Generator) -> Probes:
-    """Inputs for 13.3: name → (tokens, u, v, id of the start token)."""
-    def drawn(count: int) -> list[int]:
-        return randint(10, 90, (count,), generator=rng).tolist()
-
-    return {"the paper's example": ([11, 12, 13, 14, 15, 16, 17, 18], 3, 6, 5), "the beginning": (drawn(6), 1, 3, 5),
-            "the end": (drawn(7), 5, 7, 5), "one token (like BERT)": (drawn(5), 3, 3, 9),
-            "the whole text (like GPT)": (drawn(6), 1, 6, 5), "a text of one token": ([40], 1, 1, 5)}
-
-
-def gap_sentences(sentences: list[list[str]], count: int) -> list[int]:
+def select_gap_sentences(sentences: list[list[str]], count: int) -> list[int]:
     """PEGASUS's sequential selection of gap sentences (Seq-Orig): the indices of ``count`` sentences of a text.
 
     In each step, select the sentence, among those not yet selected, for which the selected sentences, this one
@@ -121,7 +98,7 @@ def gap_sentences(sentences: list[list[str]], count: int) -> list[int]:
 
 
 def draw_texts(_: Generator) -> Probes:
-    """Inputs for 13.4: name → (sentences, number of sentences to select)."""
+    """Inputs for 13.3: name → (sentences, number of sentences to select)."""
     texts = {"a text of one sentence": ("a b c", 1), "two sentences have equal scores": ("a b / b c", 1),
              "short sentences": ("a / b a / b", 1), "a repeated token": ("a c a / a b / a d", 1),
              "a token is rarer in the others": ("a a a / b a / b c", 1), "all sentences": ("a b / c / a c b", 3),
@@ -148,7 +125,7 @@ def copy_mixture(
 
 
 def draw_sources(rng: Generator) -> Probes:
-    """Inputs for 13.5: name → (logits, scores, source, real, gate)."""
+    """Inputs for 13.4: name → (logits, scores, source, real, gate)."""
     def drawn(vocab: int, source: list[list[int]], lengths: list[int], *gate: float) -> tuple[Tensor, ...]:
         logits, scores = (2 * randn(len(source), count, generator=rng) for count in (vocab, len(source[0])))
         real = torch.arange(len(source[0])) < torch.tensor(lengths)[:, None]
@@ -220,33 +197,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "13.3", "MASS's decoder input", mass_decoder_input, draw_decoder_inputs,
-        mistakes={
-            "the input is the predicted token itself: a leak": edit("return whole[u - 1:v],", "return whole[u:v + 1],"),
-            "the position ids count from 0; keep those of the text": edit("range(u - 1, v)", "range(v - u + 1)"),
-            "the position ids are those of the predicted tokens (the paper's figure), not of the inputs":
-                edit("range(u - 1, v)", "range(u, v + 1)"),
-            "x_v is missing; the span includes it": edit(
-                "whole[u - 1:v], whole[u:v + 1], list(range(u - 1, v))",
-                "whole[u - 1:v - 1], whole[u:v], list(range(u - 1, v - 1))"),
-            "u and v are used as indices from 0: x_1 is tokens[0]": edit("[start, *tokens]", "[*tokens, start]"),
-            "at u = 1 the input of the start token is missing: the slice begins at the index -1":
-                edit("return whole[u - 1:v],", "return tokens[u - 2:v - 1],"),
-            "the position ids are indices of tokens, which count from 0; x_1 has position 1":
-                edit("range(u - 1, v)", "range(u - 2, v - 1)"),
-            "every span begins with the start token; its first input is the token before the span":
-                edit("whole[u - 1:v], whole[u", "[start, *whole[u:v]], whole[u"),
-        },
-        hints=(
-            "The text is a b c d, u = 2 and v = 3. Which tokens are predicted? Which token precedes each of them, "
-            "and at which position?",
-            "Put the start token before the text, so that index and position agree. Inputs, targets and position ids "
-            "are then three slices of equal length.",
-            "whole[a:b] excludes b, and so does range(a, b).",
-        ),
-    ),
-    Exercise(
-        "13.4", "sequential gap sentences", gap_sentences, draw_texts,
+        "13.3", "sequential gap sentences", select_gap_sentences, draw_texts,
         mistakes={
             "the overlap counts distinct tokens (Seq-Uniq); here a token can count several times":
                 edit("min(inside.count(token), outside.count(token))", "token in outside"),
@@ -271,7 +222,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "13.5", "copying from the source", copy_mixture, draw_sources,
+        "13.4", "copying from the source", copy_mixture, draw_sources,
         mistakes={
             "the gate is the wrong way round: it weights generation": edit("return", "gate = 1 - gate\n    return"),
             "only the last position of a repeated token counts: the weights are assigned, not added": edit(

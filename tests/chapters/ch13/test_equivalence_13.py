@@ -37,9 +37,13 @@ def mistakes(number: str) -> list[Any]:
             for name, mistake in wrong.items()]
 
 
-def from_start(own: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of the exercise, with the notebook's default."""
-    return lambda tokens, u, v, start="[START]": own(tokens, u, v, start)
+Decoder = Callable[[list[Any], int, int], tuple[Any, Any, range]]
+
+
+def decoder_input(of: Decoder = lambda x, u, v: (x[u - 1:v], x[u:v + 1], range(u - 1, v))) -> Callable[..., Any]:
+    """MASS's decoder input: its inputs, targets and position ids, as a function ``of`` the text, in which x_0 is the
+    start token."""
+    return lambda tokens, u, v, start="[START]": tuple(map(list, of([start, *tokens], u, v)))
 
 
 def in_two(own: Callable[..., Tensor]) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
@@ -57,9 +61,15 @@ def test_wrong_sources_and_targets_are_refused(wrong: Callable[..., Any]) -> Non
     assert 0 in failed(equivalence.spans_dropped(wrong))
 
 
-@pytest.mark.parametrize("wrong", mistakes("13.3"))
-def test_wrong_decoder_inputs_are_refused(wrong: Callable[..., Any]) -> None:
-    assert failed(equivalence.mass_decoder_inputs(from_start(wrong)))
+@pytest.mark.parametrize("wrong", [
+    lambda x, u, v: (x[u:v + 1], x[u:v + 1], range(u - 1, v)),        # a leak
+    lambda x, u, v: (x[u - 1:v], x[u:v + 1], range(v - u + 1)),       # positions from 0
+    lambda x, u, v: (x[u - 1:v], x[u:v + 1], range(u, v + 1)),        # positions of the predicted tokens
+    lambda x, u, v: (x[u - 1:v - 1], x[u:v], range(u - 1, v - 1)),    # without the last token
+    lambda x, u, v: ([x[0], *x[u:v]], x[u:v + 1], range(u - 1, v)),   # every span begins with the start token
+])
+def test_wrong_decoder_inputs_are_refused(wrong: Decoder) -> None:
+    assert 0 in failed(equivalence.mass_decoder_inputs(decoder_input(wrong)))
 
 
 @pytest.mark.parametrize("wrong", [
@@ -152,7 +162,7 @@ def test_another_selection_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_right_code_is_accepted() -> None:
     for checks, count in ((equivalence.spans_dropped(example), 3), (equivalence.buckets(*in_two(bucket)), 2),
-                          (equivalence.mass_decoder_inputs(from_start(exercises.mass_decoder_input)), 2),
+                          (equivalence.mass_decoder_inputs(decoder_input()), 2),
                           (equivalence.t5_parity(), 2), (equivalence.gap_sentence_scores(gap_scores), 2),
                           (equivalence.infilling(text_infilling), 4), (equivalence.infilling(infilling), 4)):
         assert len(checks) == count and not failed(checks)
