@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain, pairwise
 from math import exp, factorial
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -130,23 +131,18 @@ def infilling(noise: Callable[..., Sequence[int]], samples: int = 2000) -> Check
     share = {length: count / sum(lengths.values()) for length, count in lengths.items()}
     counts, expected = [source.count(mask) for source in sources], span_counts(budget)
     spans = sum(expected)
-    edges = (fraction([source[0] == mask for source in sources]), fraction([source[-1] == mask for source in sources]))
-    edge = fraction([count / (count + LONG - budget) for count in counts])
+    edges = (fmean([source[0] == mask for source in sources]), fmean([source[-1] == mask for source in sources]))
+    edge = fmean([count / (count + LONG - budget) for count in counts])
     adjacent = sum(one == other == mask for source in sources for one, other in pairwise(source))
     pairs = sum(count * (count - 1) / (count + LONG - budget) for count in counts)
     return {
         "30 % of the tokens are masked; each text can be restored by filling its [MASK]s": restorable,
-        "the number of spans is that of lengths from Poisson(3), cut at 30 %": abs(fraction(counts) - spans) < 0.2,
+        "the number of spans is that of lengths from Poisson(3), cut at 30 %": abs(fmean(counts) - spans) < 0.2,
         "span lengths are distributed as Poisson(3), the length 0 included":
             all(abs(share.get(length, 0) - count / spans) < 0.025 for length, count in enumerate(expected)),
         "spans and kept tokens are in random order: spans may be adjacent, and begin or end the text":
             all(abs(found - edge) < 0.04 for found in edges) and abs(adjacent - pairs) < 0.2 * pairs,
     }
-
-
-def fraction(values: Sequence[float]) -> float:
-    """The mean of some values."""
-    return sum(values) / len(values)
 
 
 def masked_tokens(count: int) -> int:

@@ -1,4 +1,4 @@
-"""The five systems of chapter 13 side by side: parameters, and what their objectives cost in the same network."""
+"""Parameters and costs: the five systems of chapter 13, and an encoder–decoder compared with a decoder-only model."""
 
 from collections.abc import Callable
 from random import Random
@@ -9,24 +9,25 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+from plmlab import objectives
 from plmlab.example import Batch, PairBatch, PairExample
 from plmlab.models.bart import BART, BARTConfig
+from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.mass import MASS, MASSConfig
 from plmlab.models.palm import PALM, PALMConfig
 from plmlab.models.pegasus import PEGASUS, PEGASUSConfig
 from plmlab.models.t5 import T5, T5Config
-from plmlab.objectives import continuation, denoising, gap_sentences, masked_span, span_corruption
 from plmlab.text import Text
 from plmlab.text.vocabulary import SPECIALS, Vocabulary
 
-TOKENS, SENTENCE = 512, 16
-"""Length of the text whose cost is counted, and that of its sentences."""
+TOKENS, SENTENCE, VOCAB = 512, 16, 60
+"""Length of the text whose cost is counted, and that of its sentences; and a small vocabulary."""
 SYSTEMS: dict[str, tuple[Callable[[Any], nn.Module], Any, Callable[..., PairExample]]] = {
-    "MASS": (MASS, MASSConfig.base(), masked_span),
-    "T5": (T5, T5Config.base(), span_corruption),
-    "BART": (BART, BARTConfig.base(), denoising),
-    "PEGASUS": (PEGASUS, PEGASUSConfig.base(), gap_sentences),
-    "PALM": (PALM, PALMConfig.base(), continuation),
+    "MASS": (MASS, MASSConfig.base(), objectives.masked_span),
+    "T5": (T5, T5Config.base(), objectives.span_corruption),
+    "BART": (BART, BARTConfig.base(), objectives.denoising),
+    "PEGASUS": (PEGASUS, PEGASUSConfig.base(), objectives.gap_sentences),
+    "PALM": (PALM, PALMConfig.base(), objectives.continuation),
 }
 """Name → network, configuration of the base model, and objective with the settings of the ablations."""
 
@@ -62,3 +63,19 @@ def costs() -> dict[str, Cost]:
         parameters = sum(weight.numel() for weight in bases[name].parameters())
         found[name] = Cost(parameters, batch.source.size[1], batch.target.size[1], flops(network, batch.to("meta")))
     return found
+
+
+def similar_networks() -> tuple[T5, GPT2]:
+    """An encoder–decoder and a decoder-only model with layers of the same size, six per stack. The vocabulary is so
+    small that the output layer hardly counts."""
+    size: dict[str, Any] = {"layers": 6, "model": 256, "heads": 4}
+    return T5(T5Config(VOCAB, inner=1024, **size)), GPT2(GPTConfig(VOCAB, 1024, **size))
+
+
+def compared(source: int, target: int) -> list[int]:
+    """FLOPs of `similar_networks` for texts of these lengths, which the decoder-only model processes as one text."""
+    vocab, tokens = Vocabulary(VOCAB), [len(SPECIALS)] * (source + target)
+    pair = objectives.sequence_to_sequence(tokens[1:source], tokens[1:target], vocab=vocab)
+    both = objectives.causal(tokens[1:], vocab=vocab, rng=Random(0))
+    batches: list[Any] = [PairBatch.of([pair], pad=0), Batch.of([both], pad=0)]
+    return [flops(model.eval(), batch) for model, batch in zip(similar_networks(), batches, strict=True)]

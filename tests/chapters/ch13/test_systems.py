@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch13.systems import TOKENS, Cost, costs, flops
+from plmlab.chapters.ch13.systems import TOKENS, VOCAB, Cost, compared, costs, flops
 from plmlab.example import PairBatch
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.objectives import sequence_to_sequence
@@ -54,3 +54,11 @@ def test_flops_of_a_small_network_by_hand(source: int, target: int) -> None:
     with torch.device("meta"):
         network = BART(config)
     assert flops(network, batch.to("meta")) == products(source, target, config)
+
+
+@pytest.mark.parametrize(("source", "target"), [(3, 5), (64, 64)])
+def test_an_encoder_decoder_and_a_decoder_by_hand(source: int, target: int) -> None:
+    """T5's products are BART's. Per layer, a decoder-only model has four square matrices and two of the inner layer."""
+    config, both = BARTConfig(VOCAB, layers=6, model=256, heads=4, inner=1024), source + target
+    layer = both * (4 * 256 ** 2 + 2 * 256 * 1024) + 2 * both * both * 256
+    assert compared(source, target) == [products(source, target, config), 2 * (6 * layer + both * 256 * VOCAB)]
