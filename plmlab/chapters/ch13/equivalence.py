@@ -215,4 +215,4 @@ def gap_sentence_scores(gap_scores: Callable[[list[list[Any]]], list[float]]) ->
         target = gap_sentences(text, vocab=VOCAB, rng=rng, rate=0.05).target.targets.tolist()
         selected &= target == [*sentences[best], VOCAB.end]
     return {f"{SAMPLES} random texts: the scores are the ROUGE-1 F1 of rouge-score": close,
-            "the sentence with the highest score, the last of several, is plmlab's target": selected}
+            "plmlab's target is the sentence with the highest score (the last one if scores are equal)": selected}

@@ -77,12 +77,12 @@ def draw_distances(_: Generator) -> Probes:
 
 
 def select_gap_sentences(sentences: list[list[str]], count: int) -> list[int]:
-    """PEGASUS's sequential selection of gap sentences (Seq-Orig): the indices of ``count`` sentences of a text.
+    """Select ``count`` gap sentences of a text sequentially, as PEGASUS's Seq-Orig; return their sorted indices.
 
-    In each step, select the sentence, among those not yet selected, for which the selected sentences, this one
-    included, have the highest ROUGE-1 F1 with all other sentences. F1 is 2 · h / n, where n is the number of tokens of
-    the text, the same for every candidate. The overlap h is the sum, over all distinct tokens, of the smaller of a
-    token's numbers of occurrences in the two parts. If scores are equal, take the later one. Return the sorted indices.
+    In each step, add the sentence that maximizes the ROUGE-1 F1 between the selected sentences, the new one included,
+    and all remaining sentences. F1 is 2 · h / n, where n is the number of tokens of the text, the same for every
+    candidate. For the overlap h, take the smaller of each distinct token's counts in the two parts, and sum over the
+    tokens. If scores are equal, add the later sentence.
     """
     selected = list[int]()
     for _ in range(count):
@@ -103,6 +103,7 @@ def draw_texts(_: Generator) -> Probes:
              "short sentences": ("a / b a / b", 1), "a repeated token": ("a c a / a b / a d", 1),
              "a token is rarer in the others": ("a a a / b a / b c", 1), "all sentences": ("a b / c / a c b", 3),
              "two pairs of equal sentences": ("a b c / a b c / d e / d e", 2), "no token in common": ("a / b / c", 2),
+             "a token of the rest in both selected sentences": ("f a / f / e / f", 2),
              "a sentence resembles the selected one": ("a c / a / a a / b b", 2),
              "three of five sentences": ("a b c d / c e f g / h i c j / k g j / c j l c m f g", 3)}
     return {name: ([*map(str.split, text.split("/"))], count) for name, (text, count) in texts.items()}
@@ -117,7 +118,8 @@ def copy_mixture(
     They are ``gate`` times the softmax of ``logits``, plus (1 − ``gate``) times the copy distribution. ``source`` holds
     the token ids of the source, and ``scores`` an attention score for each of its positions. The softmax of the scores
     over the real positions gives their weights, and the copy probability of a token is the sum of the weights of all
-    positions at which it occurs. ``real`` is False at padding, which is never copied. Each row has a real position.
+    positions at which it occurs. ``real`` is False at padding, which is never copied. Every row has at least one real
+    position.
     """
     weights = scores.masked_fill(~real, float("-inf")).softmax(1)
     copied = torch.zeros_like(logits).scatter_add(1, source, weights)
@@ -197,7 +199,7 @@ EXERCISES = (
         ),
     ),
     Exercise(
-        "13.3", "sequential gap sentences", select_gap_sentences, draw_texts,
+        "13.3", "sequential gap-sentence selection", select_gap_sentences, draw_texts,
         mistakes={
             "the overlap counts distinct tokens (Seq-Uniq); here a token can count several times":
                 edit("min(inside.count(token), outside.count(token))", "token in outside"),
@@ -206,6 +208,10 @@ EXERCISES = (
                 edit("[*selected, i]", "[i]"),
             "the overlap is not clipped: it counts tokens more often than they occur in the other sentences":
                 edit("min(inside.count(token), outside.count(token))", "inside.count(token) * (token in outside)"),
+            "the overlap is clipped for each sentence; clip the counts of all selected sentences together": edit(
+                "min(inside.count(token), outside.count(token)) for token in dict.fromkeys(inside)",
+                "min(sentences[j].count(token), outside.count(token)) for j in part "
+                "for token in dict.fromkeys(sentences[j])"),
             "the indices are in the order of selection; sort them": edit("sorted(selected)", "selected"),
             "the selected sentences are in both parts, or in neither; they belong to the candidate's part only":
                 edit("if j not in part", "if j != i"),
@@ -237,6 +243,7 @@ EXERCISES = (
             "logits and scores are mixed before the softmax; mix the two distributions":
                 edit('float("-inf")).softmax(1)', "0.0)", "return gate", "return (gate", ".softmax(1)", "", "* copied",
                      "* copied).softmax(1)"),
+            "the logits are no probabilities yet; take their softmax": edit("logits.softmax(1)", "logits"),
             "the copy distribution is not multiplied by 1 − gate": edit("(1 - gate[:, None]) * copied", "copied"),
             "the mask is inverted: `real` is True where a token may be copied": edit("~real", "real"),
         },

@@ -21,8 +21,7 @@ from plmlab.train import fit
 VOCAB, MARKER, FILLERS, NAMES = Vocabulary(139), 39, range(40, 60), range(60, 139)
 """The vocabulary; a word that precedes the name; the other words; and names."""
 SEEN = NAMES[:40]
-"""The names in training. The others occur in no training text, so their embeddings stay random."""
-BATCH, TEST = 64, 300
+"""The names in training. The others occur in no training text, neither in a source nor in a target."""
 
 
 class WithoutPointer(PALM):
@@ -50,11 +49,11 @@ def copied(build: type[PALM], updates: int, seed: int = 0) -> dict[str, float]:
     """Train a network on seen names; return the fraction of names that it copies, seen and unseen ones."""
     torch.manual_seed(seed)
     model = build(PALMConfig.tiny(VOCAB.size, time=16))
-    fit(model, batches(SEEN, BATCH, seed), steps=updates, lr=3e-3, warmup=50, show=False)
+    fit(model, batches(SEEN, 64, seed), steps=updates, lr=3e-3, warmup=50, show=False)
     found = {}
     for name, names in (("names of the training text", SEEN), ("new names", NAMES[len(SEEN):])):
-        batch = cast(PairBatch, batches(names, TEST, 99)(0))
-        generated = greedy_texts(ConditionedDecoder(model.eval(), batch.source), TEST, VOCAB, length=3)
+        batch = cast(PairBatch, batches(names, 300, 99)(0))
+        generated = greedy_texts(ConditionedDecoder(model.eval(), batch.source), 300, VOCAB, length=3)
         found[name] = fmean(text == (target,) for text, target in
                             zip(generated, batch.targets[:, 0].tolist(), strict=True))
     return found

@@ -66,8 +66,7 @@ def costs() -> dict[str, Cost]:
 
 
 def similar_networks() -> tuple[T5, GPT2]:
-    """An encoder–decoder and a decoder-only model with layers of the same size, six per stack. The vocabulary is so
-    small that the output layer hardly counts."""
+    """An encoder–decoder and a decoder-only model with six equal layers per stack, and a small output layer."""
     size: dict[str, Any] = {"layers": 6, "model": 256, "heads": 4}
     return T5(T5Config(VOCAB, inner=1024, **size)), GPT2(GPTConfig(VOCAB, 1024, **size))
 
