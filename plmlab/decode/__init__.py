@@ -11,7 +11,7 @@ from plmlab.decode.beam import Beam, beam_search, length_penalty
 from plmlab.decode.diverse import diverse_beam_search
 from plmlab.decode.exact import ExactResult, SearchTooWide, exact_search
 from plmlab.decode.hypothesis import Hypothesis
-from plmlab.decode.steps import distribution, greedy, greedy_texts, sample
+from plmlab.decode.steps import distribution, exact_match, greedy, greedy_texts, sample
 
 __all__ = [
            "AutoregressiveModel",
@@ -26,6 +26,7 @@ __all__ = [
            "beam_search",
            "distribution",
            "diverse_beam_search",
+           "exact_match",
            "exact_search",
            "greedy",
            "greedy_texts",

@@ -1,14 +1,16 @@
 """Token-by-token decoding: greedy, or sampling with temperature, top-k and top-p."""
 
 from collections.abc import Callable, Collection
+from statistics import fmean
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from plmlab.decode.autoregressive import AutoregressiveModel
+from plmlab.decode.autoregressive import AutoregressiveModel, ConditionedDecoder
 from plmlab.decode.hypothesis import DecodingRequest, Hypothesis
+from plmlab.example import IGNORE, PairBatch
 from plmlab.text.vocabulary import Vocabulary
 
 
@@ -30,6 +32,13 @@ def greedy_texts(model: AutoregressiveModel[Any], count: int, vocab: Vocabulary,
     start = torch.full((count, 1), vocab.need("start"))
     return [tuple(token for token in text.tokens if token != vocab.end)
             for text in greedy(model, start, vocab, length=length)]
+
+
+def exact_match(model: Any, batch: PairBatch, vocab: Vocabulary, *, length: int) -> float:
+    """Fraction of the sources of a batch for which an encoder–decoder's `greedy_texts` equal the targets."""
+    texts = greedy_texts(ConditionedDecoder(model, batch.source), batch.size[0], vocab, length=length)
+    targets = [tuple(token for token in row if token not in (IGNORE, vocab.end)) for row in batch.targets.tolist()]
+    return fmean(text == target for text, target in zip(texts, targets, strict=True))
 
 
 def sample(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], vocab: Vocabulary, *, length: int,

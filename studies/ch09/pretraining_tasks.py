@@ -18,12 +18,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from plmlab import world
 from plmlab.batches import ExampleBatches
 from plmlab.example import IGNORE, Batch, Example
+from plmlab.flops import flops
 from plmlab.models.electra import ELECTRAGenerator, ELECTRAPretraining, ELECTRAPretrainingConfig
 from plmlab.objectives.masked import bert_80_10_10, electra_85_15, masked
 from plmlab.text.vocabulary import Vocabulary
@@ -126,21 +125,19 @@ def train(model: nn.Module, task: str, choice: float, *, updates: int, lr: float
     return fit(model, batches(task, choice, seed), steps=updates, lr=lr, warmup=min(50, updates // 10), **options)
 
 
-def flops(model: Any, batch: Any) -> int:
-    """Floating-point operations of the matrix products of an update, forward and backward, the generator and the output
-    layers included. Attention is computed unfused, because PyTorch does not count its fused form on a CPU."""
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        model.loss(batch).backward()
+def flops_of_update(model: Any, batch: Any) -> int:
+    """`flops` of an update, forward and backward, the generator and the output layers included."""
+    count = flops(lambda: model.loss(batch).backward())
     model.zero_grad()
-    return counter.get_total_flops()
+    return count
 
 
 @cache
 def flops_per_update(task: str, choice: float) -> float:
-    """Mean `flops` of an update of a variant, over four batches."""
+    """Mean `flops_of_update` of a variant, over four batches."""
     with torch.random.fork_rng():
         model, text = build(task, choice, 0), batches(task, choice, 0)
-        return mean(flops(model, text(step)) for step in range(4))
+        return mean(flops_of_update(model, text(step)) for step in range(4))
 
 
 def updates_at(task: str, choice: float, *, budget: int) -> int:

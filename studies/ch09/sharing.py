@@ -42,7 +42,7 @@ from plmlab.train import History, fit
 from plmlab.world.datasets.batches import sentence_batches
 from plmlab.world.datasets.masked_test_set import masked_test_set
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from studies.ch09.pretraining_tasks import flops
+from studies.ch09.pretraining_tasks import flops_of_update
 
 TIME, LAYERS, WIDTH, BATCH, RATE = 96, 4, 64, 64, 0.3
 """Learned positions, number and width of the layers, sentences per update, and the masking rate in training."""
@@ -151,7 +151,7 @@ def measure(parts: Parts, study: Study = STUDY) -> dict[str, Any]:
     told: dict[str, Any] = {embeddings: {} for embeddings in EMBEDDINGS}
     for (embeddings, shared, _), one in study.measure(parts).items():
         model = build(embeddings, shared, 0)
-        told[embeddings][shared] = {"parameters": parameters(model), "flops": flops(model, batches(0)(0)),
+        told[embeddings][shared] = {"parameters": parameters(model), "flops": flops_of_update(model, batches(0)(0)),
                                     **one.as_record()}
     seconds = parts(update_seconds, [(TIMED,)])[TIMED,]
     excess = {embeddings: {shared: row["excess"] for shared, row in rows.items()} for embeddings, rows in told.items()}

@@ -26,7 +26,6 @@ from plmlab.train import History, fit
 from plmlab.world import World
 from plmlab.world.datasets.texts import document_text
 from plmlab.world.datasets.tokenizer import world_tokenizer
-from plmlab.world.documents.articles import Library
 from studies.ch13.held_out import SEED, held_out_loss
 
 LAYERS, WIDTH, HEADS = 3, 96, 4
@@ -45,8 +44,8 @@ RATES, UNTRAINED_LOSS = (3e-3, 1e-2, 3e-2), 5.0
 def articles(part: str) -> Sequence[Text]:
     """The articles about all entities of the worlds of a ``part``."""
     tokenizer = world_tokenizer()
-    return [document_text(article.sentences, tokenizer) for seed in WORLDS[part] for world in [World("full", seed)]
-            for article in Library(world.facts, world.held, seed).articles()]
+    return [document_text(article.sentences, tokenizer)
+            for seed in WORLDS[part] for article in World("full", seed).articles()]
 
 
 def batches(variant: str, part: str, seed: int) -> ExampleBatches:

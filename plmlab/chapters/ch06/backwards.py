@@ -6,6 +6,7 @@ from random import Random
 
 import torch
 
+from plmlab import decode
 from plmlab.decode import ConditionedDecoder, greedy_texts
 from plmlab.draws import randint
 from plmlab.example import PairBatch
@@ -39,11 +40,9 @@ def generated(model: Transformer, batch: PairBatch, vocab: Vocabulary, length: i
     return [list(text) for text in greedy_texts(decoder, batch.size[0], vocab, length=length)]
 
 
-def exact_match(model: Transformer, batch: PairBatch, vocab: Vocabulary, length: int = 14) -> float:
-    """Fraction of the sources whose greedy output equals the target."""
-    references = [[id for id in row.tolist() if id >= 0 and id != vocab.end] for row in batch.targets]
-    outputs = generated(model, batch, vocab, length)
-    return sum(output == reference for output, reference in zip(outputs, references, strict=True)) / len(references)
+def exact_match(model: Transformer, batch: PairBatch, vocab: Vocabulary) -> float:
+    """Fraction of the sources whose greedy output, of at most 14 tokens, equals the target."""
+    return decode.exact_match(model, batch, vocab, length=14)
 
 
 def bag_floor(batches: Sequence[PairBatch], end: int) -> float:

@@ -1,19 +1,16 @@
 """A PALM with and without its pointer, on a task that can be solved by copying only."""
 
 from random import Random
-from statistics import fmean
 from typing import cast
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from plmlab.batches import ExampleBatches
-from plmlab.decode import ConditionedDecoder, greedy_texts
+from plmlab.decode import exact_match
 from plmlab.draws import randint, shuffled
 from plmlab.example import PairBatch, PairExample
 from plmlab.models.palm import PALM, PALMConfig
-from plmlab.models.transformer import TransformerState
+from plmlab.models.transformer import Transformer
 from plmlab.objectives.continuation import continued_pair
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.train import fit
@@ -27,10 +24,7 @@ SEEN = NAMES[:40]
 class WithoutPointer(PALM):
     """A PALM that generates every token from the vocabulary."""
 
-    def predict(self, hidden: Float[Tensor, "batch time model"], state: TransformerState,
-                ) -> Float[Tensor, "batch time vocab"]:
-        """Logits of generating each token."""
-        return self.token_logits(hidden)
+    predict = Transformer.predict
 
 
 def example(rng: Random, names: range) -> PairExample:
@@ -53,7 +47,5 @@ def copied(build: type[PALM], updates: int, seed: int = 0) -> dict[str, float]:
     found = {}
     for name, names in (("names of the training text", SEEN), ("new names", NAMES[len(SEEN):])):
         batch = cast(PairBatch, batches(names, 300, 99)(0))
-        generated = greedy_texts(ConditionedDecoder(model.eval(), batch.source), 300, VOCAB, length=3)
-        found[name] = fmean(text == (target,) for text, target in
-                            zip(generated, batch.targets[:, 0].tolist(), strict=True))
+        found[name] = exact_match(model.eval(), batch, VOCAB, length=3)
     return found

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from random import Random
-from statistics import fmean
 from typing import cast
 
 import torch
 from torch import Tensor
 
-from plmlab import world
-from plmlab.decode import ConditionedDecoder, greedy_texts
-from plmlab.example import IGNORE, PairBatch, PairExample
+from plmlab import decode, world
+from plmlab.example import PairBatch, PairExample
 from plmlab.models.t5 import T5, T5Config, span_corruption_anywhere
 from plmlab.text import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -45,10 +43,8 @@ def exact_match(tokenizer: Tokenizer, sentinels: str, updates: int) -> float:
     """Train a T5 on the small world, and return the fraction of test sentences of which it generates the whole
     target, all dropped tokens and sentinels."""
     torch.manual_seed(0)
-    model, vocab = T5(T5Config.tiny(len(tokenizer))), tokenizer.vocab
+    model = T5(T5Config.tiny(len(tokenizer)))
     texts = partial(sentence_batches, world.small(), "train", tokenizer, OBJECTIVES[sentinels])
     fit(model, texts(BATCH, 0), steps=updates, lr=3e-2, warmup=50, optimizer="adafactor", show=False)
     batch = cast(PairBatch, texts(TEST, 99)(0))
-    generated = greedy_texts(ConditionedDecoder(model.eval(), batch.source), TEST, vocab, length=LONGEST)
-    return fmean(text == tuple(token for token in row if token not in (IGNORE, vocab.end))
-                 for text, row in zip(generated, batch.targets.tolist(), strict=True))
+    return decode.exact_match(model.eval(), batch, tokenizer.vocab, length=LONGEST)

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from plmlab import objectives
 from plmlab.example import Batch, PairBatch, PairExample
+from plmlab.flops import flops
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.models.gpt import GPT2, GPTConfig
 from plmlab.models.mass import MASS, MASSConfig
@@ -20,7 +19,7 @@ from plmlab.models.t5 import T5, T5Config
 from plmlab.text import Text
 from plmlab.text.vocabulary import SPECIALS, Vocabulary
 
-TOKENS, SENTENCE, VOCAB = 512, 16, 60
+TOKENS, SENTENCE_LENGTH, VOCAB = 512, 16, 60
 """Length of the text whose cost is counted, and that of its sentences; and a small vocabulary."""
 SYSTEMS: dict[str, tuple[Callable[[Any], nn.Module], Any, Callable[..., PairExample]]] = {
     "MASS": (MASS, MASSConfig.base(), objectives.masked_span),
@@ -42,18 +41,17 @@ class Cost(NamedTuple):
     flops: int
 
 
-def flops(model: nn.Module, batch: Batch | PairBatch) -> int:
-    """Floating-point operations of the matrix products of a forward pass, attention included."""
-    with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        model(batch)  # fused attention would not be counted
-    return counter.get_total_flops()
+@torch.no_grad()
+def forward_flops(model: nn.Module, batch: Batch | PairBatch) -> int:
+    """`flops` of a forward pass."""
+    return flops(lambda: model(batch))
 
 
 def costs() -> dict[str, Cost]:
     """The cost of each system. Nothing is computed: the networks are on PyTorch's "meta" device, without values."""
     vocab = Vocabulary(BARTConfig.base().vocab)
     text = Text(range(len(SPECIALS), len(SPECIALS) + TOKENS),
-                sentences=[(begin, begin + SENTENCE) for begin in range(0, TOKENS, SENTENCE)])
+                sentences=[(begin, begin + SENTENCE_LENGTH) for begin in range(0, TOKENS, SENTENCE_LENGTH)])
     with torch.device("meta"):
         network = BART(BARTConfig.base())
         bases = {name: build(config) for name, (build, config, _) in SYSTEMS.items()}
@@ -61,7 +59,8 @@ def costs() -> dict[str, Cost]:
     for name, (*_, objective) in SYSTEMS.items():
         batch = PairBatch.of([objective(text, vocab=vocab, rng=Random(0))], pad=vocab.need("pad"))
         parameters = sum(weight.numel() for weight in bases[name].parameters())
-        found[name] = Cost(parameters, batch.source.size[1], batch.target.size[1], flops(network, batch.to("meta")))
+        found[name] = Cost(parameters, batch.source.size[1], batch.target.size[1],
+                           forward_flops(network, batch.to("meta")))
     return found
 
 
@@ -77,4 +76,4 @@ def compared(source: int, target: int) -> list[int]:
     pair = objectives.sequence_to_sequence(tokens[1:source], tokens[1:target], vocab=vocab)
     both = objectives.causal(tokens[1:], vocab=vocab, rng=Random(0))
     batches: list[Any] = [PairBatch.of([pair], pad=0), Batch.of([both], pad=0)]
-    return [flops(model.eval(), batch) for model, batch in zip(similar_networks(), batches, strict=True)]
+    return [forward_flops(model.eval(), batch) for model, batch in zip(similar_networks(), batches, strict=True)]

@@ -10,7 +10,8 @@ from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 
 def with_wrong_name(summary: Sequence[int], rng: Random) -> tuple[int, ...]:
-    """The summary with its last name replaced by a random other name of the same kind, such as another town."""
+    """The summary with the name that it mentions last replaced by a random other name of the same kind, such as another
+    town. Raises ValueError if it mentions none."""
     extractor, text = fact_extractor(), " ".join(bilingual_tokenizer().tokens(summary))
     *_, last = extractor.mention.finditer(text)
     [entity, *_] = extractor.facts.named(last[0])

@@ -25,19 +25,20 @@ def test_the_target_is_the_name_after_the_marker() -> None:
     assert places == set(range(7)) and len(SEEN) == 40 and len(NAMES) == 79
 
 
-class Constant(PALM):
-    """Every token of the source is copied with the same probability, and none is generated."""
+class Oracle(PALM):
+    """Copies the token after the marker, and then ends the text."""
 
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        torch.nn.init.zeros_(self.pointer.gate.weight)
-        torch.nn.init.constant_(self.pointer.gate.bias, -50.0)
+    def predict(self, hidden: Any, state: Any) -> Any:
+        names = state.tokens[:, 1:][state.tokens[:, :-1] == MARKER]
+        predicted = names if state.time <= hidden.shape[1] else torch.full_like(names, VOCAB.end)
+        return torch.nn.functional.one_hot(predicted[:, None], VOCAB.size).float()
 
 
-def test_untrained_networks_do_not_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrained_networks_do_not_copy_and_an_oracle_copies_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pointing, "fit", lambda *_, **__: None)
-    for build in (PALM, WithoutPointer, Constant):
+    for build in (PALM, WithoutPointer):
         assert max(copied(build, 0).values()) < 0.1
+    assert {*copied(Oracle, 0).values()} == {1.0}
 
 
 def test_without_the_pointer_nothing_is_copied() -> None:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch13.systems import TOKENS, VOCAB, Cost, compared, costs, flops
+from plmlab.chapters.ch13.systems import TOKENS, VOCAB, Cost, compared, costs, forward_flops
 from plmlab.example import PairBatch
 from plmlab.models.bart import BART, BARTConfig
 from plmlab.objectives import sequence_to_sequence
@@ -38,7 +38,7 @@ def test_lengths_by_hand(found: dict[str, Cost]) -> None:
         assert cost.flops == products(cost.source, cost.target, BARTConfig.base())
 
 
-def test_parameters_are_those_of_the_papers(found: dict[str, Cost]) -> None:
+def test_parameters_of_the_base_models(found: dict[str, Cost]) -> None:
     """In millions: T5's "about 220", PEGASUS's 223, and counts of released weights; PALM's paper gives none."""
     millions = {name: round(cost.parameters / 1e6) for name, cost in found.items()}
     assert millions == {"MASS": 239, "T5": 223, "BART": 139, "PEGASUS": 223, "PALM": 240}
@@ -50,10 +50,10 @@ def test_flops_of_a_small_network_by_hand(source: int, target: int) -> None:
     pair = sequence_to_sequence([50] * (source - 1), [50] * (target - 1), vocab=Vocabulary(60))
     batch = PairBatch.of([pair], pad=0)
     assert batch.source.size == (1, source) and batch.target.size == (1, target)
-    assert flops(BART(config).eval(), batch) == products(source, target, config)
+    assert forward_flops(BART(config).eval(), batch) == products(source, target, config)
     with torch.device("meta"):
         network = BART(config)
-    assert flops(network, batch.to("meta")) == products(source, target, config)
+    assert forward_flops(network, batch.to("meta")) == products(source, target, config)
 
 
 @pytest.mark.parametrize(("source", "target"), [(3, 5), (64, 64)])

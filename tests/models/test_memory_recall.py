@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from plmlab.retrieval.memory_recall import MemoryBlock, Window, consecutive_windows, pinned, recall, single_blocks
+from plmlab.models.memory_recall import MemoryBlock, Window, consecutive_windows, pinned, recall, single_blocks
 
 
 def ids(text: str) -> tuple[int, ...]:
