@@ -4,7 +4,7 @@ An article is planned first and then written. The plan moves from topic to topic
 and for each topic selects rows of article_sentences.tsv whose facts hold and have not been stated yet.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -96,11 +96,12 @@ class Library:
             for end in dict.fromkeys((triple.subject, triple.object)):
                 self.about.setdefault(end, []).append(triple)
 
-    def article(self, key: str, split: str | None = None) -> Article:
+    def article(self, key: str, split: str | None = None, without: Collection[Triple] = ()) -> Article:
         """Generate the article of an entity.
 
         Args:
             split: None states all facts (the corpus for retrieval and questions); "train" states no held-out facts.
+            without: facts that are not stated either; a mirrored relation must be given in both directions.
 
         Raises:
             FactError: if the entity is unknown or has no article (a value, or an entity held out of the split).
@@ -114,7 +115,7 @@ class Library:
         if split == "train" and key in self.held.entities:
             raise FactError(f"{key!r:.60} is held out: the training text has no article about it; use split=None")
         triples = [triple for triple in self.about.get(key, ())
-                   if split is None or self.held.split_of(triple) == "train"]
+                   if triple not in without and (split is None or self.held.split_of(triple) == "train")]
         return Writer(entity, triples, self, train=split == "train").article()
 
     def articles(self, split: str | None = None) -> Iterator[Article]:
