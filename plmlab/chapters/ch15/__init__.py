@@ -1,0 +1,1 @@
+"""Chapter 15: CogLTX, a BERT for long texts."""
