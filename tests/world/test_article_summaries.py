@@ -5,7 +5,7 @@ import re
 import pytest
 
 from plmlab.world.datasets.generation_tasks import bilingual_ids, summarization, summarization_entities
-from plmlab.world.datasets.summaries import best_sentence, evaluated, lead, naive_bayes, nearest, sentences
+from plmlab.world.datasets.summaries import baselines, best_sentence, evaluated, lead, naive_bayes, nearest, sentences
 from plmlab.world.datasets.tokenizer import bilingual_tokenizer
 
 TARGETS = [target for _, target in summarization().test_set]
@@ -50,3 +50,11 @@ def test_the_baselines_on_made_up_rows() -> None:
     assert naive_bayes([((*CELLO, *TOWN, *WHO, *ACTOR), ())], known[:1]) == [(*TOWN, *ACTOR)], "in the text's order"
     assert best_sentence([((*ACTOR, *CELLO, *TOWN), (*TOWN, *CELLO)), ((*WHO, *TOWN), TOWN)]) in (
         [CELLO, TOWN], [TOWN, TOWN])
+
+
+def test_all_baselines_have_a_summary_for_each_row() -> None:
+    rows, known = summarization().test_set[:3], summarization().train[:16]
+    found = baselines(rows, known)
+    assert len(found) == 5 and all(len(texts) == 3 for texts in found.values())
+    assert found["the first two sentences"] == [lead(source, 2) for source, _ in rows]
+    assert found["the summary of the nearest labelled article"] == nearest(rows, known)

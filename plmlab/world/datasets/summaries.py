@@ -106,6 +106,15 @@ def best_sentence(rows: Sequence[Row]) -> list[Ids]:
     return [max(rated(*row), key=lambda one: one[0])[1] for row in rows]
 
 
+def baselines(rows: Sequence[Row], known: Sequence[Row]) -> dict[str, list[Ids]]:
+    """Baseline → its summaries of the rows' sources. Two of them use the known rows."""
+    return {"the first sentence": [lead(source, 1) for source, _ in rows],
+            "the first two sentences": [lead(source, 2) for source, _ in rows],
+            "the summary of the nearest labelled article": nearest(rows, known),
+            "two sentences, by naive Bayes on the labels": naive_bayes(rows, known),
+            "oracle: the sentence with the highest ROUGE-1 against the reference": best_sentence(rows)}
+
+
 def joined(some: Sequence[Ids]) -> Ids:
     """The tokens of some sentences."""
     return tuple(token for sentence in some for token in sentence)
