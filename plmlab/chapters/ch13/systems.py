@@ -21,14 +21,20 @@ from plmlab.text.vocabulary import SPECIALS, Vocabulary
 
 TOKENS, SENTENCE_LENGTH, VOCAB = 512, 16, 60
 """Length of the text whose cost is counted, and that of its sentences; and a small vocabulary."""
-SYSTEMS: dict[str, tuple[Callable[[Any], nn.Module], Any, Callable[..., PairExample]]] = {
-    "MASS": (MASS, MASSConfig.base(), objectives.masked_span),
-    "T5": (T5, T5Config.base(), objectives.span_corruption),
-    "BART": (BART, BARTConfig.base(), objectives.denoising),
-    "PEGASUS": (PEGASUS, PEGASUSConfig.base(), objectives.gap_sentences),
-    "PALM": (PALM, PALMConfig.base(), objectives.continuation),
+SYSTEMS: dict[str, tuple[Any, Any, Callable[..., PairExample], tuple[str, str, str]]] = {
+    "MASS": (MASS, MASSConfig.base(), objectives.masked_span,
+             ("one span of half of the tokens", "the span", "learned")),
+    "T5": (T5, T5Config.base(), objectives.span_corruption,
+             ("15 % of the tokens, in spans", "the spans, between sentinels", "relative bias")),
+    "BART": (BART, BARTConfig.base(), objectives.denoising,
+             ("30 % of the tokens by infilling; sentence order", "the whole text", "learned")),
+    "PEGASUS": (PEGASUS, PEGASUSConfig.base(), objectives.gap_sentences,
+             ("30 % of the sentences", "these sentences", "sinusoidal")),
+    "PALM": (PALM, PALMConfig.base(), objectives.continuation,
+             ("nothing (stage 1: masked tokens)", "the last 20 %", "learned")),
 }
-"""Name → network, configuration of the base model, and objective with the settings of the ablations."""
+"""Name → network, configuration of the base model, objective with the settings of the ablations, and in words what is
+corrupted, what the decoder generates, and the kind of positions."""
 
 
 class Cost(NamedTuple):
@@ -54,9 +60,9 @@ def costs() -> dict[str, Cost]:
                 sentences=[(begin, begin + SENTENCE_LENGTH) for begin in range(0, TOKENS, SENTENCE_LENGTH)])
     with torch.device("meta"):
         network = BART(BARTConfig.base())
-        bases = {name: build(config) for name, (build, config, _) in SYSTEMS.items()}
+        bases = {name: build(config) for name, (build, config, *_) in SYSTEMS.items()}
     found = {}
-    for name, (*_, objective) in SYSTEMS.items():
+    for name, (_, _, objective, _) in SYSTEMS.items():
         batch = PairBatch.of([objective(text, vocab=vocab, rng=Random(0))], pad=vocab.need("pad"))
         parameters = sum(weight.numel() for weight in bases[name].parameters())
         found[name] = Cost(parameters, batch.source.size[1], batch.target.size[1],
