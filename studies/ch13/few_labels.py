@@ -111,7 +111,8 @@ def labels_verdict(scores: Mapping[tuple[str, int], Any]) -> str:
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``pretraining``: variant → ``lr``, ``rates`` and held-out ``loss``; ``runs``: variant → number of labels →
-    ``lr``, ``rates`` and the `evaluated` texts, with spread; and the ``verdicts``."""
+    ``lr``, ``rates`` and the `evaluated` texts, with spread; and the ``verdicts``. The ``rates`` of 8 and 128 labels
+    are those tried with `CHOSEN` labels."""
     pretraining = {variant: found.as_record() for (variant, _), found in gap_selection.STUDY.measure(parts).items()}
     folder, every = str(parts.folder), len(summarization().train)
     chosen = [(folder, variant, CHOSEN) for variant in OPTIMIZERS] + [(folder, SCRATCH, every)]

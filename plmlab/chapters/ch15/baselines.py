@@ -11,6 +11,7 @@ from plmlab.retrieval import BM25
 from plmlab.world.datasets.long_documents import LongDocument, Span
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.bank import PLURAL
+from plmlab.world.questions.chains import find_words
 from plmlab.world.world import World
 
 Answer = Callable[[World, LongDocument], Span | None]
@@ -31,7 +32,8 @@ def candidates(world: World, document: LongDocument) -> list[Span]:
     mentions = list(document.tokens.entities or ())
     inside = {place for start, end in mentions for place in range(start, end)}
     spans = sorted([*mentions, *((place, place + 1) for place in range(len(document.tokens)) if place not in inside)])
-    return [span for span in spans if (name := said(document, span)) in known and not _occurs(name, document.query)]
+    return [span for span in spans
+            if (name := said(document, span)) in known and find_words(document.query, name) is None]
 
 
 def first_name(world: World, document: LongDocument) -> Span | None:
@@ -79,7 +81,7 @@ def linked_paragraphs(document: LongDocument) -> list[Span]:
     rule that knows what each paragraph is about, but not which relation the question asks for."""
     titles = [tuple(ids(key.partition(":")[2].split())) for key in document.entities]
     about = dict(zip(titles, document.paragraphs, strict=True))
-    found = [span for title, span in about.items() if _occurs(title, document.query)]
+    found = [span for title, span in about.items() if find_words(document.query, title) is not None]
     links = {said(document, span) for span in document.tokens.entities or ()
              if any(start <= span[0] < end for start, end in found)}
     return [span for title, span in about.items() if span in found or title in links]
@@ -87,11 +89,7 @@ def linked_paragraphs(document: LongDocument) -> list[Span]:
 
 def said(document: LongDocument, span: Span) -> tuple[int, ...]:
     """The token ids of a span."""
-    return tuple(document.tokens)[slice(*span)]
-
-
-def _occurs(name: tuple[int, ...], text: Sequence[int]) -> bool:
-    return any(tuple(text[place:place + len(name)]) == name for place in range(len(text)))
+    return tuple(document.tokens[slice(*span)])
 
 
 def _best(document: LongDocument, spans: Sequence[Span], query: Sequence[int], top_k: int) -> list[Span]:

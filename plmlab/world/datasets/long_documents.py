@@ -22,7 +22,7 @@ from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.datasets.two_hop_questions import two_hop_questions, with_mirrored
 from plmlab.world.facts.relations import Triple
 from plmlab.world.questions.bank import Question
-from plmlab.world.questions.chains import names
+from plmlab.world.questions.chains import find_words, names
 from plmlab.world.world import World
 
 SHORTEST, LONGEST, ROOM = 400, 16_000, 60
@@ -178,7 +178,8 @@ def _support(paragraph: Paragraph, fact: Triple, number: int, starts: Sequence[i
     article, sentences = paragraph.article, paragraph.text.sentences
     told = article.telling(fact)
     assert told is not None and sentences is not None
-    named = [place for place in range(told + 1) if _places(article.sentences[place].words, article.title)]
+    named = [place for place in range(told + 1)
+             if find_words(article.sentences[place].words, article.title) is not None]
     start = starts[number]
     return Support(start + sentences[told][0], start + sentences[told][1], start + sentences[named[-1]][0], number)
 

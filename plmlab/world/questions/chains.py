@@ -58,8 +58,8 @@ def walk(facts: Facts, start: Entity, shape: Shape) -> Chain | None:
     return Chain(tuple(entities), tuple(triples))
 
 
-def find_words(words: Sequence[str], wanted: Sequence[str]) -> int | None:
-    """The index of the first occurrence of one word sequence in another; None if it does not occur."""
+def find_words(words: Sequence[object], wanted: Sequence[object]) -> int | None:
+    """The index of the first occurrence of one sequence of words or token ids in another; None if it does not occur."""
     size = len(wanted)
     return next((at for at in range(len(words) - size + 1) if tuple(words[at:at + size]) == tuple(wanted)), None)
 
