@@ -1,0 +1,191 @@
+"""CogLTX (Ding et al. 2020): a BERT that answers questions about texts longer than its input. A **judge** scores blocks
+of the text; MemRecall (`plmlab.models.memory_recall`) selects the most relevant ones with it; a **reasoner** reads the
+selected blocks, in order, and predicts the answer.
+
+Differences from the paper: query and text have different segments (their RoBERTa has one segment). The answer is a span
+within one block; in the authors' code it may begin in one block and end in another. Judge and reasoner are trained at
+the same learning rate, and with their losses added, which equals separate training except for the clipping of
+gradients.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.memory_recall import Grouping, Judge, MemoryBlock, Round, Window, consecutive_windows, recall
+from plmlab.models.registry import ModelSpec, model
+from plmlab.models.task_heads import SpanClassifier, TaskHead, TaskHeadConfig, best_span
+from plmlab.objectives.fine_tuning import label_of
+from plmlab.visibility import Visibility
+from plmlab.weights import device_of
+
+
+@dataclass(frozen=True)
+class CogLTXConfig:
+    """Configuration of CogLTX.
+
+    ``encoder`` is the encoder of judge and reasoner, which do not share weights; ``capacity`` is the maximum number of
+    tokens in their input, ``longest`` that of a block without its [SEP]. ``keep`` is MemRecall's: how many more blocks
+    each round keeps.
+    """
+
+    encoder: ModelSpec
+    capacity: int = 512
+    longest: int = 63
+    keep: tuple[int | None, ...] = (3, None)
+
+    @classmethod
+    def of(cls, encoder: ModelSpec) -> Self:
+        """The configuration that uses all positions of an encoder, with eight of the longest blocks in its input, as in
+        the paper."""
+        return cls(encoder, encoder.config.time, encoder.config.time // 8 - 1)
+
+    @classmethod
+    def tiny(cls, vocab: int, time: int = 128) -> Self:
+        """A CogLTX with tiny BERTs."""
+        return cls.of(ModelSpec(BERT, BERTConfig.tiny(vocab, time)))
+
+
+@model("block-judge", TaskHeadConfig)
+class BlockJudge(TaskHead):
+    """The judge: the relevance of each block, σ(w·h + b), averaged over the tokens of the block."""
+
+    def __init__(self, config: Any) -> None:
+        if config.labels != 1:
+            raise ValueError(f"labels={config.labels}: the judge has one output per token, so labels must be 1")
+        super().__init__(config)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time"]:
+        """Relevance logit of every position."""
+        return self.output(self.dropout(self.encoder(batch)))[..., 0]
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean binary cross-entropy over all positions, in nats; label ``relevance``, one per position: 1 for the query
+        and for every token of a relevant block, otherwise 0."""
+        label = label_of(batch, "relevance", "models.cogltx.judge_example")
+        real = label != IGNORE
+        return F.binary_cross_entropy_with_logits(self(batch)[real], label[real].float())
+
+
+class CogLTXBatch(NamedTuple):
+    """Batches of the judge and of the reasoner, which are trained in the same update."""
+
+    judging: Batch
+    reasoning: Batch
+
+    @property
+    def targets(self) -> Int[Tensor, "batch time"]:
+        """All IGNORE: no token is predicted."""
+        return self.judging.targets
+
+    def to(self, device: torch.device | str) -> Self:
+        """Copy to a device."""
+        return type(self)(self.judging.to(device), self.reasoning.to(device))
+
+
+class Reading(NamedTuple):
+    """The answer to a question: the ``rounds`` of MemRecall, and the answer's ``start`` and ``end`` (exclusive) in the
+    text."""
+
+    rounds: tuple[Round, ...]
+    start: int
+    end: int
+
+
+@model("cogltx", CogLTXConfig)
+class CogLTX(nn.Module):
+    """Judge and reasoner, two encoders of the same size."""
+
+    def __init__(self, config: CogLTXConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.judge = BlockJudge(TaskHeadConfig(config.encoder, 1))
+        self.reasoner = SpanClassifier(TaskHeadConfig(config.encoder))
+
+    @classmethod
+    def from_pretrained(cls, encoder: nn.Module) -> Self:
+        """Build a CogLTX of which judge and reasoner begin as copies of a pretrained encoder."""
+        made = cls(CogLTXConfig.of(ModelSpec.of(encoder)))
+        made.judge = BlockJudge.from_pretrained(encoder, 1)
+        made.reasoner = SpanClassifier.from_pretrained(encoder)
+        return made.train(encoder.training)
+
+    def loss(self, batch: CogLTXBatch) -> Float[Tensor, ""]:
+        """The judge's loss plus the reasoner's, in nats."""
+        return self.judge.loss(batch.judging) + self.reasoner.loss(batch.reasoning)
+
+    @torch.no_grad()
+    def scores(self, windows: Sequence[Window], /) -> list[list[float]]:
+        """The judge's score of each block in each window (a `Judge`)."""
+        found: list[list[float]] = []
+        for batch, some in self._batches(windows):
+            outputs = self.judge(batch).sigmoid()
+            found += [[float(row[slice(*span)].mean()) for span in window.spans]
+                      for row, window in zip(outputs, some, strict=True)]
+        return found
+
+    def recall(self, query: Sequence[int], blocks: Sequence[MemoryBlock], *, judge: Judge | None = None,
+               grouping: Grouping = consecutive_windows, keep: Sequence[int | None] | None = None,
+               held: Collection[int] = ()) -> tuple[Round, ...]:
+        """MemRecall with the model's own judge, capacity and ``keep`` (`plmlab.models.memory_recall.recall`)."""
+        return recall(query, blocks, judge or self.scores, grouping=grouping, keep=keep or self.config.keep,
+                      capacity=self.config.capacity, held=held)
+
+    @torch.no_grad()
+    def answer(self, window: Window, longest: int = 10) -> tuple[int, int, int]:
+        """The most likely answer of at most ``longest`` tokens in one of the window's blocks: the position of the block
+        in the text, and the span (start, end) in the block, end exclusive. Raises ValueError without a block."""
+        if not window.blocks:
+            raise ValueError("the memory holds no block; hold at least one block to read an answer from")
+        (batch, _), = self._batches([window])
+        logits = self.reasoner(batch)
+        place = torch.arange(logits.shape[1], device=logits.device)
+        inside = torch.stack([(place >= start) & (place < end - 1) for start, end in window.spans])  # [block time]
+        best = best_span(logits.expand(len(inside), -1, -1), inside, longest)  # [block 2]
+        number = int((logits[0, best[:, 0], 0] + logits[0, best[:, 1], 1]).argmax())
+        first = window.spans[number][0]
+        start, end = (best[number] - first).tolist()
+        return window.blocks[number].position, start, end + 1
+
+    def _batches(self, windows: Sequence[Window], size: int = 32) -> list[tuple[Batch, Sequence[Window]]]:
+        """The windows in batches of at most ``size``, with the windows of each."""
+        device = device_of(self)
+        parts = [windows[start:start + size] for start in range(0, len(windows), size)]
+        return [(Batch.of([window_example(window) for window in part], pad=0).to(device), part) for part in parts]
+
+
+def window_example(window: Window) -> Example:
+    """The input of judge and reasoner: [CLS] query [SEP] as segment 0, and blocks, each with [SEP], as segment 1."""
+    tokens = torch.tensor(window.ids)
+    segments = torch.ones_like(tokens)
+    segments[:len(window.query)] = 0
+    return Example(tokens, torch.arange(len(tokens))[None], segments, Visibility.full(len(tokens)),
+                   torch.full_like(tokens, IGNORE))
+
+
+def judge_example(window: Window, relevant: Collection[int]) -> Example:
+    """The judge's training example: label ``relevance``, 1 at the query and at every block whose position is in
+    ``relevant``, otherwise 0."""
+    example = window_example(window)
+    label = torch.zeros_like(example.tokens)
+    label[:len(window.query)] = 1
+    for block, span in zip(window.blocks, window.spans, strict=True):
+        label[slice(*span)] = int(block.position in relevant)
+    return replace(example, labels={"relevance": label})
+
+
+def reasoner_example(window: Window, position: int, start: int, end: int) -> Example:
+    """The reasoner's training example: labels ``start`` and ``end``, where the answer is the tokens ``start`` to
+    ``end`` (exclusive) of the block at ``position``. Raises ValueError if the window lacks that block."""
+    first = {block.position: span[0] for block, span in zip(window.blocks, window.spans, strict=True)}.get(position)
+    if first is None:
+        raise ValueError(f"the window has no block {position}; the block with the answer must be in it")
+    labels = {"start": torch.tensor(first + start), "end": torch.tensor(first + end - 1)}
+    return replace(window_example(window), labels=labels)

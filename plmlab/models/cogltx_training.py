@@ -1,0 +1,135 @@
+"""Training windows of CogLTX (Ding et al. 2020, §3.3): which blocks judge and reasoner are trained on, and relevance
+that is found by interventions, without labels.
+
+Each text gives the judge two windows, consecutive blocks and relevant blocks among random ones, and the reasoner two:
+the relevant blocks together with the blocks that the judge scored highest so far, and with random ones.
+
+Differences from the authors' code: all windows are filled up to the capacity, there they have eight blocks; the judge's
+scores select the blocks of the reasoner's first window, there they are rounded to integers, all 0, which selects
+arbitrary blocks; a level changes directly after an intervention, there at the end of the epoch.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+import torch
+
+from plmlab.draws import choice, shuffled
+from plmlab.example import Batch
+from plmlab.models.cogltx import CogLTX, CogLTXBatch, judge_example, reasoner_example
+from plmlab.models.memory_recall import MemoryBlock, Window, consecutive_windows
+from plmlab.visibility import AttentionMask
+from plmlab.weights import device_of
+
+LOWEST, HIGHEST = -1, 2
+"""Range of the relevance levels that interventions change; a block is relevant from level 1."""
+ANSWER = 3
+"""Level of a block with the answer, which does not change."""
+
+
+@dataclass
+class LongText:
+    """A question and the blocks of its text, for training.
+
+    ``query`` is [CLS] … [SEP]. The answer is the tokens ``answer[1]`` to ``answer[2]`` (exclusive) of the block
+    ``answer[0]``. ``levels`` holds the relevance level of each block, ``estimates`` its most recent score by the judge.
+    """
+
+    query: tuple[int, ...]
+    blocks: tuple[MemoryBlock, ...]
+    answer: tuple[int, int, int]
+    levels: list[int]
+    estimates: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.levels[self.answer[0]] = ANSWER
+        self.estimates = self.estimates or [0.0] * len(self.blocks)
+
+    @property
+    def relevant(self) -> frozenset[int]:
+        """The positions of the relevant blocks."""
+        return frozenset(position for position, level in enumerate(self.levels) if level >= 1)
+
+    def window(self, chosen: Iterable[int], capacity: int) -> Window:
+        """The query followed by the chosen blocks, as many of them as fit, in the order of the text; the block with the
+        answer is not treated specially."""
+        room, fitting = capacity - len(self.query), []
+        for position in dict.fromkeys(chosen):
+            if len(self.blocks[position]) <= room:
+                room -= len(self.blocks[position])
+                fitting.append(self.blocks[position])
+        return Window(self.query).with_blocks(fitting)
+
+    def judge_windows(self, capacity: int, rng: Random) -> list[Window]:
+        """A random window of consecutive blocks, and one of the relevant blocks among random ones."""
+        consecutive = choice(rng, consecutive_windows(self.blocks, capacity - len(self.query)))
+        others = shuffled(rng, range(len(self.blocks)))
+        return [Window(self.query, consecutive),
+                self.window([*shuffled(rng, sorted(self.relevant)), *others], capacity)]
+
+    def reasoner_windows(self, capacity: int, rng: Random) -> list[Window]:
+        """The relevant blocks with the best-scored others, and with random others; the block with the answer first."""
+        needed = [self.answer[0], *shuffled(rng, sorted(self.relevant))]
+        best = sorted(range(len(self.blocks)), key=lambda position: -self.estimates[position])
+        return [self.window([*needed, *others], capacity)
+                for others in (best, shuffled(rng, range(len(self.blocks))))]
+
+
+@torch.no_grad()
+def interventions(model: CogLTX, window: Window, answer: tuple[int, int, int]) -> dict[int, float]:
+    """By how much the reasoner's loss, in nats, rises when a block cannot be attended to: position → difference, for
+    every block but that of the answer. The blocked tokens keep their positions; each attends to itself."""
+    position, first, last = answer
+    spans = {block.position: span for block, span in zip(window.blocks, window.spans, strict=True)
+             if block.position != position}
+    example = reasoner_example(window, position, first, last)
+    visible = torch.ones(len(spans) + 1, len(window), len(window), dtype=torch.bool)  # [1 + block, query, key]
+    for row, span in zip(visible[1:], spans.values(), strict=True):
+        row[:, slice(*span)] = False
+        row.fill_diagonal_(True)  # a token without any visible key would count as padding
+    batch = replace(Batch.of([example] * len(visible), pad=0), visible=AttentionMask(pairs=visible))
+    logits, labels = model.reasoner(batch.to(device_of(model))), example.labels
+    losses = -sum(logits[..., column].log_softmax(1)[:, labels[end]] for column, end in enumerate(("start", "end"))) / 2
+    return dict(zip(spans, (losses[1:] - losses[0]).tolist(), strict=True))
+
+
+def changed_level(level: int, difference: float, up: float = 0.2, down: float = -0.05) -> int:
+    """The relevance level of a block after an intervention: one more if the loss rose by at least ``up``, one less if
+    it fell by at least −``down``, within `LOWEST` and `HIGHEST`."""
+    if difference >= up and level < HIGHEST:
+        return level + 1
+    return level - 1 if difference <= down and level > LOWEST else level
+
+
+class TrainingWindows:
+    """Batches of CogLTX: ``size`` texts per update, in random order, each text once per epoch.
+
+    From epoch ``interventions_from`` on (counted from 0; None: never) the relevance levels of the texts change by
+    interventions on the current reasoner. The texts are changed in place. Batches must be requested in order.
+    """
+
+    def __init__(self, model: CogLTX, texts: Sequence[LongText], *, size: int = 4, seed: int = 0,
+                 interventions_from: int | None = None) -> None:
+        self.model, self.texts, self.size, self.seed = model, texts, size, seed
+        self.interventions_from = interventions_from
+
+    def __call__(self, step: int) -> CogLTXBatch:
+        """The windows of this update, and the judge's estimates and the interventions of its texts."""
+        per_epoch = len(self.texts) // self.size
+        epoch, number = divmod(step, per_epoch)
+        order = shuffled(Random(f"{self.seed}:{epoch}"), range(len(self.texts)))
+        texts = [self.texts[index] for index in order[number * self.size:(number + 1) * self.size]]
+        rng, capacity = Random(f"{self.seed}:{step}:windows"), self.model.config.capacity
+        judging = [(window, text) for text in texts for window in text.judge_windows(capacity, rng)]
+        for (window, text), scores in zip(judging, self.model.scores([window for window, _ in judging]), strict=True):
+            for block, score in zip(window.blocks, scores, strict=True):
+                text.estimates[block.position] = score
+        reasoning = [(window, text) for text in texts for window in text.reasoner_windows(capacity, rng)]
+        batch = CogLTXBatch(Batch.of([judge_example(window, text.relevant) for window, text in judging], pad=0),
+                            Batch.of([reasoner_example(window, *text.answer) for window, text in reasoning], pad=0))
+        if self.interventions_from is not None and epoch >= self.interventions_from:
+            for window, text in reasoning:
+                for position, difference in interventions(self.model, window, text.answer).items():
+                    text.levels[position] = changed_level(text.levels[position], difference)
+        return batch
