@@ -5,6 +5,7 @@ from functools import cache
 
 from plmlab.models.cogltx_training import LongText
 from plmlab.models.memory_recall import MemoryBlock
+from plmlab.retrieval import BM25
 from plmlab.text.splitting import PUNCTUATION_COSTS, split_at_punctuation
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.long_documents import LongDocument, Span
@@ -54,3 +55,10 @@ def labelled(document: LongDocument, longest: int) -> LongText:
     needed = relevant_blocks(document, spans)
     return LongText(query_of(document), memory_blocks(document.tokens, spans), (position, start, end),
                     [int(number in needed) for number in range(len(spans))])
+
+
+def bm25_scores(query: Sequence[int], blocks: Sequence[MemoryBlock]) -> list[float]:
+    """The BM25 score of each block for the query, special tokens left out."""
+    found = BM25([[*map(str, block.ids[:-1])] for block in blocks]).search([[*map(str, query[1:-1])]], len(blocks))
+    ranked = dict(zip(found.numbers[0].tolist(), found.scores[0].tolist(), strict=True))
+    return [ranked[position] for position in range(len(blocks))]

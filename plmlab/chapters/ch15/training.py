@@ -1,0 +1,74 @@
+"""Training texts of chapter 15, with relevance labels or with those that BM25 or word vectors give to begin with.
+
+The documents come from four worlds other than the one that the models are tested on, with the same words but other
+facts. There are 883 training questions per world; a model that is trained on one world only learns their answers by
+heart.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from plmlab.chapters.ch15.long_texts import bm25_scores, labelled
+from plmlab.checkpoints import load
+from plmlab.models.bert import BERT
+from plmlab.models.cogltx import CogLTX
+from plmlab.models.cogltx_training import LongText, TrainingWindows
+from plmlab.models.memory_recall import MemoryBlock
+from plmlab.train import History, fit
+from plmlab.world.datasets.long_documents import LongDocument, long_documents
+from plmlab.world.world import full
+
+WORLDS, PER_WORLD = (2, 3, 4, 5), 250
+SIZE = 8
+"""Texts per update."""
+
+Scores = Callable[[Sequence[int], Sequence[MemoryBlock]], Sequence[float]]
+"""Scores of the blocks for a query."""
+
+
+def pretrained() -> BERT:
+    """The bundled BERT, with which all models are initialized."""
+    return load("bert-world", expect="bert-pretraining")[0].encoder
+
+
+@cache
+def training_documents(per_world: int = PER_WORLD) -> tuple[LongDocument, ...]:
+    """Documents of the training worlds, alternating between the worlds."""
+    drawn = [islice(long_documents(full(seed), "train", seed), per_world) for seed in WORLDS]
+    return tuple(document for row in zip(*drawn, strict=True) for document in row)
+
+
+def labelled_texts(documents: Sequence[LongDocument], longest: int) -> list[LongText]:
+    """The documents as texts with relevance labels."""
+    return [labelled(document, longest) for document in documents]
+
+
+def vector_scores(vectors: Float[Tensor, "vocab axis"]) -> Scores:
+    """Score each block by the mean inner product of its words' vectors with those of the question; ``vectors`` has one
+    row per token id."""
+    def scores(query: Sequence[int], blocks: Sequence[MemoryBlock]) -> list[float]:
+        asked = vectors[list(query[1:-1])].mean(0)
+        return [float(vectors[list(block.ids[:-1])].mean(0) @ asked) for block in blocks]
+    return scores
+
+
+def without_labels(text: LongText, scores: Scores = bm25_scores, threshold: float = 0.15) -> LongText:
+    """The text without relevance labels: the block with the answer is relevant, and the blocks whose score is above
+    (1 − ``threshold``) of the highest begin at level 1, the others at 0, as in the authors' code."""
+    values = torch.tensor(scores(text.query, text.blocks))
+    best = values.max().clamp(min=1e-6)
+    return replace(text, levels=(1 - values / best < threshold).int().tolist(), estimates=[])
+
+
+def train(model: CogLTX, texts: Sequence[LongText], updates: int, lr: float, seed: int = 0, *,
+          interventions_from: int | None = None, **options: object) -> History:
+    """Train a CogLTX on texts, which are copied first; returns the history."""
+    copies = [replace(text, levels=[*text.levels], estimates=[*text.estimates]) for text in texts]
+    windows = TrainingWindows(model, copies, size=SIZE, seed=seed, interventions_from=interventions_from)
+    return fit(model, windows, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)  # type: ignore[arg-type]

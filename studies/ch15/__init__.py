@@ -1,0 +1,1 @@
+"""Experiments of chapter 15, CogLTX."""
