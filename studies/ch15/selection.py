@@ -3,8 +3,8 @@
 Ding et al. (2020) compare MemRecall with windows of the text and with one-step retrieval. All models here are
 initialized with the same BERT and trained on the same documents (of four worlds) with the same number of updates and
 texts per update; the learning rate of each is chosen on development documents. Interventions have the rate of BM25,
-because they change nothing in the first two epochs. The test documents ask each of the
-world's test questions twice, with other articles and in other words.
+because they change nothing in the first two epochs. The test documents ask each of the world's test questions twice,
+with other articles and in other words.
 
 The rules were fixed before the runs. A comparison is decided by every seed of one above every seed of the other by more
 than `MARGIN` in exact match.
