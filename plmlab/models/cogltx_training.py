@@ -1,17 +1,19 @@
 """Training windows of CogLTX (Ding et al. 2020, §3.3): which blocks judge and reasoner are trained on, and relevance
 that is found by interventions, without labels.
 
-Each text gives the judge two windows, consecutive blocks and relevant blocks among random ones, and the reasoner two:
-the relevant blocks together with the blocks that the judge scored highest so far, and with random ones.
+The judge is trained on windows of consecutive blocks, as in retrieval competition, and on windows of relevant blocks
+among random ones, as in rehearsal; the reasoner on the relevant blocks, together with those that the judge scored
+highest so far, or with random ones.
 
 Differences from the authors' code: all windows are filled up to the capacity, there they have eight blocks; the judge's
-scores select the blocks of the reasoner's first window, there they are rounded to integers, all 0, which selects
-arbitrary blocks; a level changes directly after an intervention, there at the end of the epoch.
+scores select the promising blocks, there they are rounded to integers, all 0, so that arbitrary blocks are selected; a
+level changes directly after an intervention, there at the end of the epoch.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from typing import NamedTuple
 
 import torch
 
@@ -26,6 +28,20 @@ LOWEST, HIGHEST = -1, 2
 """Range of the relevance levels that interventions change; a block is relevant from level 1."""
 ANSWER = 3
 """Level of a block with the answer, which does not change."""
+
+
+class Samples(NamedTuple):
+    """How many windows of each kind a text gives per epoch (the authors' ``num_samples``, 1, 1, 1, 1 by default): for
+    the judge, ``consecutive`` blocks, and relevant blocks ``mixed`` with random ones; for the reasoner, relevant blocks
+    with ``promising`` ones, and with ``random`` ones."""
+
+    consecutive: int = 1
+    mixed: int = 1
+    promising: int = 1
+    random: int = 1
+
+
+AUTHORS = Samples()
 
 
 @dataclass
@@ -61,19 +77,24 @@ class LongText:
                 fitting.append(self.blocks[position])
         return Window(self.query).with_blocks(fitting)
 
-    def judge_windows(self, capacity: int, rng: Random) -> list[Window]:
-        """A random window of consecutive blocks, and one of the relevant blocks among random ones."""
-        consecutive = choice(rng, consecutive_windows(self.blocks, capacity - len(self.query)))
-        others = shuffled(rng, range(len(self.blocks)))
-        return [Window(self.query, consecutive),
-                self.window([*shuffled(rng, sorted(self.relevant)), *others], capacity)]
+    def judge_windows(self, capacity: int, rng: Random, samples: "Samples") -> list[Window]:
+        """Windows of consecutive blocks, at random places, and windows of the relevant blocks among random ones."""
+        groups = consecutive_windows(self.blocks, capacity - len(self.query))
+        places = range(len(self.blocks))
+        return [*(Window(self.query, choice(rng, groups)) for _ in range(samples.consecutive)),
+                *(self.window([*shuffled(rng, sorted(self.relevant)), *shuffled(rng, places)], capacity)
+                  for _ in range(samples.mixed))]
 
-    def reasoner_windows(self, capacity: int, rng: Random) -> list[Window]:
-        """The relevant blocks with the best-scored others, and with random others; the block with the answer first."""
-        needed = [self.answer[0], *shuffled(rng, sorted(self.relevant))]
-        best = sorted(range(len(self.blocks)), key=lambda position: -self.estimates[position])
-        return [self.window([*needed, *others], capacity)
-                for others in (best, shuffled(rng, range(len(self.blocks))))]
+    def reasoner_windows(self, capacity: int, rng: Random, samples: "Samples") -> list[Window]:
+        """The block with the answer and the other relevant blocks, with those that the judge scored highest, or with
+        random ones."""
+        made = []
+        for scored in (*[True] * samples.promising, *[False] * samples.random):
+            needed, others = shuffled(rng, sorted(self.relevant)), shuffled(rng, range(len(self.blocks)))
+            if scored:
+                others.sort(key=lambda position: -self.estimates[position])
+            made.append(self.window([self.answer[0], *needed, *others], capacity))
+        return made
 
 
 @torch.no_grad()
@@ -110,8 +131,8 @@ class TrainingWindows:
     """
 
     def __init__(self, model: CogLTX, texts: Sequence[LongText], *, size: int = 4, seed: int = 0,
-                 interventions_from: int | None = None) -> None:
-        self.model, self.texts, self.size, self.seed = model, texts, size, seed
+                 samples: Samples = AUTHORS, interventions_from: int | None = None) -> None:
+        self.model, self.texts, self.size, self.seed, self.samples = model, texts, size, seed, samples
         self.interventions_from = interventions_from
 
     def __call__(self, step: int) -> CogLTXBatch:
@@ -121,11 +142,11 @@ class TrainingWindows:
         order = shuffled(Random(f"{self.seed}:{epoch}"), range(len(self.texts)))
         texts = [self.texts[index] for index in order[number * self.size:(number + 1) * self.size]]
         rng, capacity = Random(f"{self.seed}:{step}:windows"), self.model.config.capacity
-        judging = [(window, text) for text in texts for window in text.judge_windows(capacity, rng)]
+        judging = [(window, text) for text in texts for window in text.judge_windows(capacity, rng, self.samples)]
         for (window, text), scores in zip(judging, self.model.scores([window for window, _ in judging]), strict=True):
             for block, score in zip(window.blocks, scores, strict=True):
                 text.estimates[block.position] = score
-        reasoning = [(window, text) for text in texts for window in text.reasoner_windows(capacity, rng)]
+        reasoning = [(window, text) for text in texts for window in text.reasoner_windows(capacity, rng, self.samples)]
         batch = CogLTXBatch(Batch.of([judge_example(window, text.relevant) for window, text in judging], pad=0),
                             Batch.of([reasoner_example(window, *text.answer) for window, text in reasoning], pad=0))
         if self.interventions_from is not None and epoch >= self.interventions_from:

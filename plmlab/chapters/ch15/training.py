@@ -18,15 +18,17 @@ from plmlab.chapters.ch15.long_texts import bm25_scores, labelled
 from plmlab.checkpoints import load
 from plmlab.models.bert import BERT
 from plmlab.models.cogltx import CogLTX
-from plmlab.models.cogltx_training import LongText, TrainingWindows
+from plmlab.models.cogltx_training import LongText, Samples, TrainingWindows
 from plmlab.models.memory_recall import MemoryBlock
 from plmlab.train import History, fit
 from plmlab.world.datasets.long_documents import LongDocument, long_documents
 from plmlab.world.world import full
 
-WORLDS, PER_WORLD = (2, 3, 4, 5), 250
+WORLDS, PER_WORLD = (2, 3, 4, 5), 500
 SIZE = 8
 """Texts per update."""
+SAMPLES = Samples(consecutive=1, mixed=2, promising=1, random=0)
+"""The judge has three times as many windows as the reasoner, because it learns more slowly."""
 
 Scores = Callable[[Sequence[int], Sequence[MemoryBlock]], Sequence[float]]
 """Scores of the blocks for a query."""
@@ -39,9 +41,8 @@ def pretrained() -> BERT:
 
 @cache
 def training_documents(per_world: int = PER_WORLD) -> tuple[LongDocument, ...]:
-    """Documents of the training worlds, alternating between the worlds."""
-    drawn = [islice(long_documents(full(seed), "train", seed), per_world) for seed in WORLDS]
-    return tuple(document for row in zip(*drawn, strict=True) for document in row)
+    """Documents of the training worlds."""
+    return tuple(document for seed in WORLDS for document in islice(long_documents(full(seed), "train"), per_world))
 
 
 def labelled_texts(documents: Sequence[LongDocument], longest: int) -> list[LongText]:
@@ -70,5 +71,6 @@ def train(model: CogLTX, texts: Sequence[LongText], updates: int, lr: float, see
           interventions_from: int | None = None, **options: object) -> History:
     """Train a CogLTX on texts, which are copied first; returns the history."""
     copies = [replace(text, levels=[*text.levels], estimates=[*text.estimates]) for text in texts]
-    windows = TrainingWindows(model, copies, size=SIZE, seed=seed, interventions_from=interventions_from)
+    windows = TrainingWindows(model, copies, size=SIZE, seed=seed, samples=SAMPLES,
+                              interventions_from=interventions_from)
     return fit(model, windows, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)  # type: ignore[arg-type]
