@@ -41,7 +41,7 @@ from plmlab.world.world import full
 
 LABELS, BM25, INTERVENTIONS, WINDOWS = "labels", "BM25", "interventions", "windows"
 RATES = (3e-4, 1e-3, 3e-3)
-UPDATES, PILOT_UPDATES = 1000, 300
+UPDATES, PILOT_UPDATES = 3000, 300
 FROM_EPOCH = 2
 """Interventions begin in the third epoch, as in the authors' code."""
 DEVELOPMENT, TEST = 60, 404

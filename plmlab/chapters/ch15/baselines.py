@@ -87,6 +87,15 @@ def linked_paragraphs(document: LongDocument) -> list[Span]:
     return [span for title, span in about.items() if span in found or title in links]
 
 
+def name_in_linked_paragraphs(world: World, document: LongDocument) -> Span | None:
+    """The first name of the answer's kind in the `linked_paragraphs`; those about a name in the question come last."""
+    def asked(span: Span) -> bool:
+        title = document.entities[document.paragraphs.index(span)].partition(":")[2].split()
+        return find_words(document.query, tuple(ids(title))) is not None
+    found, known = sorted(linked_paragraphs(document), key=asked), candidates(world, document)
+    return next((span for start, end in found for span in known if start <= span[0] < end), None)
+
+
 def said(document: LongDocument, span: Span) -> tuple[int, ...]:
     """The token ids of a span."""
     return tuple(document.tokens[slice(*span)])
