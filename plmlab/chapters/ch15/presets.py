@@ -1,0 +1,38 @@
+"""The chapter's example, and the presets of the Memory Recall Lab."""
+
+from functools import cache
+from itertools import islice
+
+from plmlab.chapters.ch15.baselines import said
+from plmlab.labs.memory_recall.presets import MemoryRecallPreset
+from plmlab.world.datasets.long_documents import LongDocument, long_documents
+from plmlab.world.datasets.tokenizer import world_tokenizer
+from plmlab.world.world import full
+
+EXAMPLE = 0
+PRESETS = ((EXAMPLE, "two hops"),)
+"""Indices of test documents, and their titles in the lab's menu; the first is the chapter's example."""
+
+
+@cache
+def documents() -> tuple[LongDocument, ...]:
+    """Test documents up to the last preset."""
+    return tuple(islice(long_documents(full(), "test"), max(index for index, _ in PRESETS) + 1))
+
+
+def example() -> LongDocument:
+    """The document of the chapter's example."""
+    return documents()[EXAMPLE]
+
+
+def presets() -> list[MemoryRecallPreset]:
+    """The presets of the chapter's lab."""
+    return [preset(documents()[index], title) for index, title in PRESETS]
+
+
+def preset(document: LongDocument, title: str) -> MemoryRecallPreset:
+    """A document as a preset with this title."""
+    tokenizer = world_tokenizer()
+    return MemoryRecallPreset(title, document.question.text, tokenizer.decode([*document.tokens]),
+                              tuple((one.context, one.end) for one in document.supports),
+                              tokenizer.decode([*said(document, document.answer)]))
