@@ -2,8 +2,8 @@
 that is found by interventions, without labels.
 
 The judge is trained on windows of consecutive blocks, as in retrieval competition, and on windows of relevant blocks
-among random ones, as in rehearsal; the reasoner on the relevant blocks, together with those that the judge scored
-highest so far, or with random ones.
+among others, as in rehearsal; the reasoner on the relevant blocks, together with those that the judge scored highest so
+far, or with random ones.
 
 Differences from the authors' code: all windows are filled up to the capacity, there they have eight blocks; the judge's
 scores select the promising blocks, there they are rounded to integers, all 0, so that arbitrary blocks are selected; a
@@ -31,12 +31,16 @@ ANSWER = 3
 
 
 class Samples(NamedTuple):
-    """How many windows of each kind a text gives per epoch (the authors' ``num_samples``, 1, 1, 1, 1 by default): for
-    the judge, ``consecutive`` blocks, and relevant blocks ``mixed`` with random ones; for the reasoner, relevant blocks
-    with ``promising`` ones, and with ``random`` ones."""
+    """How many windows of each kind a text gives per epoch.
+
+    For the judge: ``consecutive`` blocks; relevant blocks ``mixed`` with random ones, or, in ``hard`` windows, with
+    those that the judge scored highest so far. For the reasoner: relevant blocks with ``promising`` ones, which the
+    judge scored highest, or with ``random`` ones. The authors use one of each kind, but no hard window.
+    """
 
     consecutive: int = 1
     mixed: int = 1
+    hard: int = 0
     promising: int = 1
     random: int = 1
 
@@ -77,24 +81,24 @@ class LongText:
                 fitting.append(self.blocks[position])
         return Window(self.query).with_blocks(fitting)
 
-    def judge_windows(self, capacity: int, rng: Random, samples: "Samples") -> list[Window]:
-        """Windows of consecutive blocks, at random places, and windows of the relevant blocks among random ones."""
+    def judge_windows(self, capacity: int, rng: Random, samples: Samples) -> list[Window]:
+        """The judge's windows (see `Samples`)."""
         groups = consecutive_windows(self.blocks, capacity - len(self.query))
-        places = range(len(self.blocks))
+        others = *[False] * samples.mixed, *[True] * samples.hard
         return [*(Window(self.query, choice(rng, groups)) for _ in range(samples.consecutive)),
-                *(self.window([*shuffled(rng, sorted(self.relevant)), *shuffled(rng, places)], capacity)
-                  for _ in range(samples.mixed))]
+                *(self._among(scored, (), capacity, rng) for scored in others)]
 
-    def reasoner_windows(self, capacity: int, rng: Random, samples: "Samples") -> list[Window]:
-        """The block with the answer and the other relevant blocks, with those that the judge scored highest, or with
-        random ones."""
-        made = []
-        for scored in (*[True] * samples.promising, *[False] * samples.random):
-            needed, others = shuffled(rng, sorted(self.relevant)), shuffled(rng, range(len(self.blocks)))
-            if scored:
-                others.sort(key=lambda position: -self.estimates[position])
-            made.append(self.window([self.answer[0], *needed, *others], capacity))
-        return made
+    def reasoner_windows(self, capacity: int, rng: Random, samples: Samples) -> list[Window]:
+        """The reasoner's windows (see `Samples`), all with the block that contains the answer."""
+        return [self._among(scored, self.answer[:1], capacity, rng)
+                for scored in (*[True] * samples.promising, *[False] * samples.random)]
+
+    def _among(self, scored: bool, first: tuple[int, ...], capacity: int, rng: Random) -> Window:
+        """The blocks ``first``, then the relevant ones, among those that the judge scored highest, or random ones."""
+        needed, others = shuffled(rng, sorted(self.relevant)), shuffled(rng, range(len(self.blocks)))
+        if scored:
+            others.sort(key=lambda position: -self.estimates[position])
+        return self.window([*first, *needed, *others], capacity)
 
 
 @torch.no_grad()

@@ -27,8 +27,8 @@ from plmlab.world.world import full
 WORLDS, PER_WORLD = (2, 3, 4, 5), 500
 SIZE = 8
 """Texts per update."""
-SAMPLES = Samples(consecutive=1, mixed=2, promising=1, random=0)
-"""The judge has three times as many windows as the reasoner, because it learns more slowly."""
+SAMPLES = Samples(consecutive=1, mixed=1, hard=1, promising=1, random=0)
+"""Without hard windows, the judge learns which relation a question asks for, but not to compare names."""
 
 Scores = Callable[[Sequence[int], Sequence[MemoryBlock]], Sequence[float]]
 """Scores of the blocks for a query."""
