@@ -1,0 +1,108 @@
+"""The Memory Recall Lab: which blocks of a long text enter the memory of CogLTX, step by step, and the answer."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import traitlets
+
+from plmlab.interpret.readable import AnyTokenizer, as_ours
+from plmlab.labs.base import Change, Computed, Lab
+from plmlab.labs.memory_recall.long_text import AGAIN, Changes, LongText, memory_blocks, question_of
+from plmlab.labs.memory_recall.presets import MemoryRecallPreset
+from plmlab.labs.memory_recall.state import Block, State
+from plmlab.labs.memory_recall.steps import Run
+from plmlab.labs.shared.notes import joined, unread
+from plmlab.labs.shared.tokens import checked_vocabulary, labels
+from plmlab.models.cogltx import CogLTX
+
+
+class MemoryRecallLab(Lab):
+    """MemRecall on a long text, step by step: retrieval competition, rehearsal and decay, answer. The reader can hold,
+    exclude and rewrite blocks and change the question, and sees the answer without and with these changes.
+
+    Args:
+        model: CogLTX.
+        tokenizer: the model's tokenizer.
+        presets: long texts with questions; the first one is shown initially.
+        traits: ``document`` (index of the preset), ``text`` (the question), ``held`` and ``excluded`` (positions of
+            blocks), ``edits`` (new texts by position), ``step``, ``needed`` (mark the needed blocks), ``uniform``
+            (draw all blocks with the same width), ``max_tokens`` (of the question).
+
+    Raises ValueError if there is no preset, if the text or the question is empty, or if a change is not possible.
+    """
+
+    title = "Memory Recall Lab"
+    module = "memory_recall/lab.js"
+    styles = ("memory_recall/lab.css",)
+    inputs: ClassVar = ("document", "text", "held", "excluded", "edits", "max_tokens")
+
+    document = traitlets.Int(0).tag(sync=True)
+    held: traitlets.List = traitlets.List().tag(sync=True)
+    excluded: traitlets.List = traitlets.List().tag(sync=True)
+    edits: traitlets.Dict = traitlets.Dict().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    needed = traitlets.Bool(False).tag(sync=True)
+    uniform = traitlets.Bool(False).tag(sync=True)
+    menu = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, model: CogLTX, tokenizer: AnyTokenizer, presets: Sequence[MemoryRecallPreset],
+                 **traits: Any) -> None:
+        if not presets:
+            raise ValueError("there is no long text: give at least one preset")
+        self.model, self.tokenizer, self.presets = model, as_ours(tokenizer), list(presets)
+        checked_vocabulary(self.tokenizer, model.config.encoder.config.vocab)
+        self._split = lru_cache(8)(lambda text: LongText.of(self.tokenizer, text, model.config.longest))
+        self._run = lru_cache(32)(lambda query, blocks, held: Run.of(model, query, blocks, held))
+        first = self.presets[max(0, min(traits.get("document", 0), len(presets) - 1))]
+        menu = {"presets": [{"title": preset.title, "question": preset.question} for preset in presets]}
+        super().__init__(menu=menu, **{"text": first.question} | traits)
+        if self.stale:
+            raise ValueError(self.message)
+
+    def summary(self) -> str:
+        """The question, the answer, and the numbers of the blocks in the final memory."""
+        if not self.state:
+            return self.message
+        memory = ", ".join(str(position + 1) for position in self.state["steps"][-1]["memory"])
+        return f"{self._drawn['text']} → {self.state['answer']['text']} (memory: blocks {memory})"
+
+    def compute(self, change: Change) -> Computed:
+        """Run MemRecall with the reader's changes and without them. Another text starts at step 0 with its own
+        question and no changes; any other input keeps the current step."""
+        if not 0 <= self.document < len(self.presets):
+            raise ValueError(f"document is {self.document}; give a number from 0 to {len(self.presets) - 1}")
+        preset, config, vocab = self.presets[self.document], self.model.config, self.tokenizer.vocab
+        fresh: dict[str, Any] = {"text": preset.question, "held": [], "excluded": [], "edits": {}}
+        is_new = bool(self._drawn) and "document" in change.drawn
+        given = {name: value if is_new and name not in change.tried else getattr(self, name)
+                 for name, value in fresh.items()}
+        original = self._split(preset.text)
+        room = min(self.max_tokens, config.capacity - config.longest - 3)
+        question, note = question_of(self.tokenizer, given["text"], room)
+        changes = Changes.of(self.tokenizer, original.blocks, config.longest, given["held"], given["excluded"],
+                             given["edits"])
+        edited = dict(changes.edits)
+        blocks = [edited.get(position, block) for position, block in enumerate(original.blocks)]
+        query = (vocab.need("cls"), *question.ids, vocab.need("sep"))
+        whole, changed = (memory_blocks(some, vocab.need("sep")) for some in (original.blocks, blocks))
+        size = len(query) + sum(len(changed[position]) for position in changes.held)
+        if size > config.capacity:
+            raise ValueError(f"The question and the held blocks have {size} tokens, but the memory holds "
+                             f"{config.capacity}: free a block first. {AGAIN}")
+        now = self._run(query, tuple(block for block in changed if block.position not in changes.excluded),
+                        changes.held)
+        before = None if changes == Changes() else self._run(query, whole, ()).said(self.tokenizer, whole)
+        known = preset if given["text"] == preset.question else MemoryRecallPreset("", "", "")
+        drawn: list[Block] = [{"text": block.text, "tokens": labels(self.tokenizer, block.ids),
+                               "needed": original.overlaps(position, known.needed) if known.needed else None}
+                              for position, block in enumerate(blocks)]
+        state: State = {
+            "document": self.document, "question": labels(self.tokenizer, question.ids), "blocks": drawn,
+            "correct": known.answer, "capacity": config.capacity, "before": before, "held": [*changes.held],
+            "excluded": [*changes.excluded], "edits": {str(place): typed.text for place, typed in changes.edits},
+            **now.drawn(self.tokenizer, query, changed)}
+        words = [word for typed in (question, *edited.values()) for word in typed.unknown(self.tokenizer)]
+        step = 0 if is_new else max(0, min(self.step, len(state["steps"]) - 1))
+        notes = joined(note, unread(words, len(self.tokenizer)))
+        return Computed({"state": state, "step": step, "message": notes, **given})
