@@ -59,7 +59,7 @@ BEGINNINGS = {
     "MemoryLab": ["memory_models.lab()",
                   'memory_models.lab(cuts=[[0, 9]], without="unshifted", layer=1, head=1, key=8)'],
     "MemoryRecallLab": ["memory_recall_models.lab()", 'memory_recall_models.lab(step=4, needed=True, '
-                        'held=[0], excluded=[5], edits={"3": "it is in Bern ."})'],
+                        'held=[0], excluded=[5], edits={"3": "Ada saw Oslo twice ."})'],
     "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],
     "PermutationLab": ["permutation_models.lab()", "permutation_models.lab(leak=True, by_order=True, step=2)"],
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'

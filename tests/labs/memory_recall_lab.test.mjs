@@ -55,17 +55,17 @@ test("each block has its score, its rank and its marks", () => {
   assert.equal(blockSaid(film, 1, 0), "Block 1: relevance score 0.44 in the rehearsal of round 1, rank 3 of 3; decayed");
   assert.equal(blockSaid(film, 1, 3), "Block 4: not scored, because it is not in the memory");
   assert.match(blockSaid(film, 2, 2), /because it was already in the memory; in the memory$/);
-  assert.match(blockSaid(changed, 0, 2), /because it is excluded; excluded by you$/);
+  assert.match(blockSaid(changed, 0, 5), /because it is excluded; excluded by you$/);
   const small = { ...film, steps: [{ ...film.steps[2], scores: film.steps[2].scores.map(() => null) }] };
   assert.match(blockSaid(small, 0, 1), /because it is longer than the room left in the memory$/);
   assert.deepEqual([0, 1, 2, 3].map((n) => signs(film, 1, n, true)), ["−★", "", "●★", ""]);
-  assert.deepEqual([2, 3, 5].map((n) => signs(changed, 4, n)), ["×", "●✎", "●✓■"]);
+  assert.deepEqual([0, 2, 3, 5].map((n) => signs(changed, 4, n)), ["●■", "●✓", "●✎", "×"]);
   assert.equal(signs(film, 0, 2), "+");
 });
 
 test("the answers without and with changes, and whether they are correct", () => {
   assert.equal(pairSaid(film), "");
-  assert.equal(pairSaid(changed), "Without your changes: “Bern” (block 6); with your changes: “Bern” (block 6).");
+  assert.equal(pairSaid(changed), "Without your changes: “Bern” (block 6); with your changes: “Oslo” (block 3).");
   assert.deepEqual(verdictOf(film), { good: false, text: "✗ the correct answer is “Oslo”" });
   assert.deepEqual(verdictOf({ correct: "a , b", answer: { text: "a, b" } }), { good: true, text: "✓ correct" });
   assert.equal(verdictOf(hills), null);

@@ -66,7 +66,7 @@ def lab(kind: type[CogLTX] = Counts, **traits: Any) -> MemoryRecallLab:
 
 def cases() -> list[Any]:
     """The states of both presets, and one with changes."""
-    changes = {"held": [0], "excluded": [5], "edits": {"3": "it is in Bern ."}}
+    changes = {"held": [0], "excluded": [5], "edits": {"3": "Ada saw Oslo twice ."}}
     return [made.state for made in (lab(), lab(document=1), lab(**changes))]
 
 

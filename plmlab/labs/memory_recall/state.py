@@ -56,8 +56,8 @@ class Run(TypedDict):
 
 
 class State(Run):
-    """The data drawn: the index of the preset (``document``), the tokens of the ``question``, the ``correct`` answer (""
-    if unknown), the changes that the run includes, and ``before``, the answer without them (None if there are none)."""
+    """The data drawn: the index of the preset (``document``), the tokens of the ``question``, the ``correct`` answer
+    ("" if unknown), the changes that the run includes, and ``before``, the answer without them (None: no changes)."""
 
     document: int
     question: list[str]

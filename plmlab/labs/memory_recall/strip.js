@@ -5,14 +5,15 @@ import { el } from "../shared/dom.js";
 import { ramp, scaleBar, sequential } from "../shared/heat.js";
 import { number } from "../shared/words.js";
 
-const PER_TOKEN = 2.4; // px
-const LEAST = 24;
+// px; the width of a cell is LEAST and PER_TOKEN for each token
+const LEAST = 18;
+const PER_TOKEN = 2;
 const SAME = 44;
 const GAP = 4;
 
 /** The width of each cell in px: by its number of tokens, or the same for all. */
 export const widthsOf = (blocks, uniform) =>
-  blocks.map(({ tokens }) => (uniform ? SAME : Math.max(LEAST, Math.round(PER_TOKEN * tokens.length))));
+  blocks.map(({ tokens }) => (uniform ? SAME : LEAST + PER_TOKEN * tokens.length));
 
 /** The cells in rows of at most `room` px: [[{ n, left, width }]]. */
 export function rowsOf(widths, room) {
