@@ -5,8 +5,7 @@ import re
 from memory_recall_models import SENTENCES, lab
 from playwright.sync_api import Locator, Page, expect
 from servers import Desk
-from standin import HOSTILE
-from watching import Show, sticks_out
+from watching import Show
 
 EDIT = "<img src=x onerror=alert(1)>"
 FIRST = "Without your changes: “Bern” (block 6); with your changes: "
@@ -23,13 +22,10 @@ def area(page: Page) -> Locator:
 def test_the_first_state_teaches_untouched(show: Show) -> None:
     page = show(lab())
     expect(page.locator(".step-said")).to_have_text(re.compile("^The judge scored 8 blocks in 3 windows"))
-    expect(page.locator(".cell .place")).to_have_text([*map(str, range(1, 9))])
     expect(page.locator(".cell .signs")).to_have_text(["+", "", "+", "", "", "+", "", ""])
-    assert page.locator(".cell").evaluate_all("cells => new Set(cells.map((c) => c.style.background)).size") > 3
     expect(page.locator(".why")).to_have_text(re.compile(r"^Block 3: relevance score 0\.63 .*Ada Holt was born"))
     expect(page.locator(".memory-text li")).to_have_count(4)
     expect(page.locator(".cost .amount")).to_have_text(["3,969", "11,883"])
-    assert "Bern”" not in page.inner_text(".body") and "✓" not in page.inner_text(".strip")
     page.locator(".ask summary").press("Enter")
     expect(page.locator(".ask p")).to_contain_text("Blocks 1 and 3.")
 
@@ -68,7 +64,6 @@ def test_the_number_behind_a_cell_and_the_way_by_rows(show: Show) -> None:
     page.keyboard.press("ArrowDown")
     assert page.locator(".cell:focus").bounding_box()["y"] > top
     page.keyboard.press("ArrowUp")
-    expect(page.locator(".why")).to_contain_text("Block 3:")
     block(page, 5).hover()
     expect(page.locator(".why")).to_contain_text("Block 5: relevance score 0.43")
     page.mouse.move(1, 1)
@@ -78,20 +73,15 @@ def test_the_number_behind_a_cell_and_the_way_by_rows(show: Show) -> None:
     assert block(page, 1).bounding_box()["width"] == block(page, 2).bounding_box()["width"]
 
 
-def test_nothing_overflows_and_all_is_text(show: Show, page: Page) -> None:
-    for text in ("dog", *(hostile[:12] for hostile in HOSTILE.values())):
-        show(lab(text=text, edits={"0": text}, step=4, held=[0]))
-        assert page.locator(".plm-lab :is(img, script)").count() == 0
-        block(page, 1).focus()
-        expect(area(page)).to_have_value(text)
-        assert sticks_out(page, (340, 900, 1280)) == {}, text
-
-
-LAB = "memory_recall_models.lab(step=4)"
+LAB = """import torch
+torch.set_num_threads(1)
+import memory_recall_models
+lab = memory_recall_models.lab(step=4)
+lab"""
 
 
 def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
-    page = jupyter.lab(LAB, "print(lab.held, lab.excluded, lab.edits, lab.step, lab.text)", until=".plm-lab .strip")
+    page = jupyter.run(LAB, "print(lab.held, lab.excluded, lab.edits, lab.step, lab.text)", until=".plm-lab .strip")
     block(page, 1).focus()
     page.keyboard.press("h")
     expect(block(page, 1).locator(".signs")).to_have_text("●■")
@@ -100,8 +90,6 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     block(page, 6).focus()
     page.keyboard.press("x")
     expect(block(page, 6).locator(".signs")).to_have_text("×")
-    page.get_by_role("button", name="Free (f)").click()
-    expect(page.locator(".cell.excluded")).to_have_count(0)
     block(page, 4).focus()
     area(page).fill(f"saw {EDIT} Oslo " * 4)
     area(page).press("Control+Enter")

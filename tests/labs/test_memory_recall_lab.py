@@ -16,7 +16,6 @@ from plmlab.models.memory_recall import MemoryBlock, Round, pinned, recall
 CLS, SEP = words().vocab.need("cls"), words().vocab.need("sep")
 QUERY = (CLS, *words().encode(QUESTION), SEP)
 EDIT = "Ada saw Oslo twice ."
-KINDS = pytest.mark.parametrize("kind", [Counts, CogLTX])
 
 
 def blocks(**edits: str) -> list[MemoryBlock]:
@@ -46,19 +45,17 @@ def same(made: MemoryRecallLab, rounds: tuple[Round, ...], text: list[MemoryBloc
     assert steps[-1]["memory"] == steps[-2]["memory"]
 
 
-@KINDS
+@pytest.mark.parametrize("kind", [Counts, CogLTX])
 def test_the_first_state_is_that_of_the_model(kind: type[CogLTX]) -> None:
     made = lab(kind)
     same(made, model(kind).recall(QUERY, blocks()), blocks())
     assert [block["text"] for block in made.state["blocks"]] == [*SENTENCES]
     assert [n for n, block in enumerate(made.state["blocks"]) if block["needed"]] == [0, 2]
     assert (made.step, made.message, made.state["before"], made.state["correct"]) == (0, "", None, "Oslo")
-    assert not lab(document=1).state["blocks"][0]["needed"]
 
 
-@KINDS
-@pytest.mark.parametrize(("held", "out", "edits"), [
-    ([7], [], {}), ([], [2, 5], {}), ([], [], {"3": EDIT}), ([0], [5], {"3": EDIT}),
+@pytest.mark.parametrize(("kind", "held", "out", "edits"), [
+    (Counts, [7], [], {}), (Counts, [], [2, 5], {}), (Counts, [], [], {"3": EDIT}), (CogLTX, [0], [5], {"3": EDIT}),
 ])
 def test_held_excluded_and_rewritten_blocks(kind: type[CogLTX], held: list[int], out: list[int], edits: dict[str, str],
                                             ) -> None:
@@ -72,26 +69,20 @@ def test_held_excluded_and_rewritten_blocks(kind: type[CogLTX], held: list[int],
     assert all({*held} <= {*step["memory"]} for step in made.state["steps"])
     assert all(step["scores"][place] is None for step in made.state["steps"] for place in out)
     assert (made.state["before"], made.step, made.message) == (first, 2, "")
-
-
-def test_the_same_text_is_no_change() -> None:
-    made = lab(edits={"3": EDIT})
-    made.edits = {"3": SENTENCES[3]}
-    assert made.state["before"] is None and made.state["edits"] == {}
+    made.set_state({"held": [], "excluded": [], "edits": {"3": SENTENCES[3]}})
+    assert made.state["before"] is None and made.state["edits"] == {}, "the same text is no change"
 
 
 def test_the_next_block_is_the_first_that_did_not_fit() -> None:
-    made = lab()
-    first = made.state["steps"][0]
+    first = lab().state["steps"][0]
     best = sorted(range(8), key=lambda n: -first["scores"][n])
     assert [*first["entered"], first["ended"]] == best[:len(first["entered"]) + 1]
     assert first["size"] + len(blocks()[first["ended"]]) > 40
 
 
-@KINDS
-def test_the_cost_is_the_number_of_pairs(kind: type[CogLTX]) -> None:
-    made = lab(kind, excluded=[1])
-    rounds = model(kind).recall(QUERY, [block for block in blocks() if block.position != 1])
+def test_the_cost_is_the_number_of_pairs() -> None:
+    made = lab(excluded=[1])
+    rounds = model(Counts).recall(QUERY, [block for block in blocks() if block.position != 1])
 
     def pairs(*lengths: int) -> int:
         return sum(1 for length in lengths for _ in product(range(length), repeat=2))
@@ -115,10 +106,9 @@ def test_another_text_begins_at_its_first_step_without_changes() -> None:
 @pytest.mark.parametrize(("traits", "told"), [
     ({"text": ""}, "The question is empty"), ({"text": " \n"}, "The question is empty"),
     ({"edits": {"3": "the " * 10}}, "The new text of block 4 has 10 tokens, but a block holds 1 to 9"),
-    ({"edits": {"3": "\u200b " * 50_000}}, "has 50,000 tokens"), ({"edits": {"3": "  "}}, "has 0 tokens"),
+    ({"edits": {"3": "the " * 50_000}}, "has 50,000 tokens"), ({"edits": {"3": "  "}}, "has 0 tokens"),
     ({"edits": {"zzz": "the"}}, "no block at position 'zzz'"), ({"held": [8]}, "the positions are 0 to 7"),
-    ({"held": [[0]]}, "no block at position"), ({"excluded": [-1]}, "no block at position"),
-    ({"held": [2], "excluded": [2]}, "Block 3 is both held and excluded"),
+    ({"excluded": [[0]]}, "no block at position"), ({"held": [2], "excluded": [2]}, "Block 3 is both"),
     ({"excluded": [*range(8)]}, "All blocks are excluded"), ({"document": 7}, "give a number from 0 to 1"),
     ({"held": [0, 2, 5, 6]}, "have 42 tokens, but the memory holds 40"),
 ])
@@ -148,38 +138,30 @@ def test_any_text_is_a_block_or_a_question(name: str) -> None:
     assert not made.stale and made.text == HOSTILE[name]
 
 
-def test_special_tokens_are_ordinary_text() -> None:
-    made = lab(edits={"3": "[SEP] [MASK] saw"})
+def test_special_tokens_are_ordinary_text_and_a_long_question_is_cut() -> None:
+    made = lab(edits={"3": "[SEP] [MASK] saw"}, text=f"{QUESTION} {'the ' * 40}")
     assert made.state["blocks"][3]["tokens"] == [*["[UNK]"] * 6, "saw"]
-    assert "“[”, “SEP”, “]” and others" in made.message
-
-
-def test_a_long_question_is_cut_and_kept() -> None:
-    made = lab(text=f"{QUESTION} {'the ' * 40}")
-    assert len(made.state["question"]) == 40 - 9 - 3, "the longest block still fits"
-    assert "longer than the 28 tokens" in made.message and made.text.endswith("the ")
+    assert "“[”, “SEP”, “]” and others" in made.message and "longer than the 28 tokens" in made.message
+    assert len(made.state["question"]) == 40 - 9 - 3 and made.text.endswith("the "), "the longest block still fits"
 
 
 def test_a_capital_at_the_beginning_is_no_unknown_word() -> None:
     made = lab()
     before = made.state["steps"]
-    made.text = QUESTION.capitalize().replace("nightfall", "Nightfall")
+    made.text = f"W{QUESTION[1:]}"
     assert made.message == "" and made.state["steps"] == before
 
 
-def test_the_model_keeps_its_mode() -> None:
-    own = CogLTX(model().config).train()
+def test_arguments_that_are_none_and_the_mode_of_the_model() -> None:
+    own = Counts(model().config).train()
     MemoryRecallLab(own, words(), PRESETS)
-    assert own.training and all(part.training for part in own.modules())
-
-
-def test_arguments_that_are_none() -> None:
+    assert all(part.training for part in own.modules())
     with pytest.raises(ValueError, match="at least one preset"):
         MemoryRecallLab(model(), words(), [])
     with pytest.raises(ValueError, match="the text is empty"):
         MemoryRecallLab(model(), words(), [MemoryRecallPreset("nothing", QUESTION, "")])
     assert lab(step=99).step == 4 and lab(step=-3).step == 0
-    assert repr(lab()) == f"<MemoryRecallLab: {QUESTION} → Bern (memory: blocks 3, 5, 6)>"
+    assert repr(lab()) == f"<MemoryRecallLab: {QUESTION} → Bern>"
 
 
 def test_what_is_drawn_is_json_and_javascript_s_fixtures_are_of_today() -> None:

@@ -55,7 +55,7 @@ export default lab({
       showPanel();
     } });
   parts.body.append(ask, el("div", { class: "bar" }, back, forward, steps), said, pair, strip, legend, why,
-    el("div", { class: "two" }, panel.node, memory), cost);
+    el("div", { class: "two" }, el("div", {}, panel.node, cost), memory));
 
   /** Sends a change together with those on the screen: one that was refused is not sent again. */
   const change = (traits) => {
@@ -117,7 +117,7 @@ export default lab({
         room: parts.body.clientWidth, at: view.at, select, point });
       strip.replaceChildren(view.strip.node);
       legend.replaceChildren(legendOf(marks));
-      ask.replaceChildren(guess(view.guess, ...guessOf(now)));
+      ask.replaceChildren(guess(view.guess, ...guessOf(now), `${now.document} ${prose(now.question)}`));
       memory.replaceChildren(memoryOf(now, step));
       cost.replaceChildren(costOf(now));
     });

@@ -8,7 +8,7 @@ import traitlets
 
 from plmlab.interpret.readable import AnyTokenizer, as_ours
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.memory_recall.long_text import AGAIN, Changes, LongText, memory_blocks, question_of
+from plmlab.labs.memory_recall.long_text import AGAIN, Changes, memory_blocks, question_of, split
 from plmlab.labs.memory_recall.presets import MemoryRecallPreset
 from plmlab.labs.memory_recall.state import Block, State
 from plmlab.labs.memory_recall.steps import Run
@@ -52,7 +52,7 @@ class MemoryRecallLab(Lab):
             raise ValueError("there is no long text: give at least one preset")
         self.model, self.tokenizer, self.presets = model, as_ours(tokenizer), list(presets)
         checked_vocabulary(self.tokenizer, model.config.encoder.config.vocab)
-        self._split = lru_cache(8)(lambda text: LongText.of(self.tokenizer, text, model.config.longest))
+        self._split = lru_cache(8)(lambda text: split(self.tokenizer, text, model.config.longest))
         self._run = lru_cache(32)(lambda query, blocks, held: Run.of(model, query, blocks, held))
         first = self.presets[max(0, min(traits.get("document", 0), len(presets) - 1))]
         menu = {"presets": [{"title": preset.title, "question": preset.question} for preset in presets]}
@@ -61,11 +61,8 @@ class MemoryRecallLab(Lab):
             raise ValueError(self.message)
 
     def summary(self) -> str:
-        """The question, the answer, and the numbers of the blocks in the final memory."""
-        if not self.state:
-            return self.message
-        memory = ", ".join(str(position + 1) for position in self.state["steps"][-1]["memory"])
-        return f"{self._drawn['text']} → {self.state['answer']['text']} (memory: blocks {memory})"
+        """The question and the answer."""
+        return f"{self._drawn['text']} → {self.state['answer']['text']}" if self.state else self.message
 
     def compute(self, change: Change) -> Computed:
         """Run MemRecall with the reader's changes and without them. Another text starts at step 0 with its own
@@ -77,15 +74,14 @@ class MemoryRecallLab(Lab):
         is_new = bool(self._drawn) and "document" in change.drawn
         given = {name: value if is_new and name not in change.tried else getattr(self, name)
                  for name, value in fresh.items()}
-        original = self._split(preset.text)
+        starts, original = zip(*self._split(preset.text), strict=True)
         room = min(self.max_tokens, config.capacity - config.longest - 3)
         question, note = question_of(self.tokenizer, given["text"], room)
-        changes = Changes.of(self.tokenizer, original.blocks, config.longest, given["held"], given["excluded"],
-                             given["edits"])
+        changes = Changes.of(self.tokenizer, original, config.longest, given["held"], given["excluded"], given["edits"])
         edited = dict(changes.edits)
-        blocks = [edited.get(position, block) for position, block in enumerate(original.blocks)]
+        blocks = [edited.get(position, block) for position, block in enumerate(original)]
         query = (vocab.need("cls"), *question.ids, vocab.need("sep"))
-        whole, changed = (memory_blocks(some, vocab.need("sep")) for some in (original.blocks, blocks))
+        whole, changed = (memory_blocks(some, vocab.need("sep")) for some in (original, blocks))
         size = len(query) + sum(len(changed[position]) for position in changes.held)
         if size > config.capacity:
             raise ValueError(f"The question and the held blocks have {size} tokens, but the memory holds "
@@ -94,9 +90,10 @@ class MemoryRecallLab(Lab):
                         changes.held)
         before = None if changes == Changes() else self._run(query, whole, ()).said(self.tokenizer, whole)
         known = preset if given["text"] == preset.question else MemoryRecallPreset("", "", "")
-        drawn: list[Block] = [{"text": block.text, "tokens": labels(self.tokenizer, block.ids),
-                               "needed": original.overlaps(position, known.needed) if known.needed else None}
-                              for position, block in enumerate(blocks)]
+        drawn: list[Block] = [
+            {"text": block.text, "tokens": labels(self.tokenizer, block.ids), "needed": None if not known.needed else
+             any(first < start + len(old.ids) and start < last for first, last in known.needed)}
+            for start, old, block in zip(starts, original, blocks, strict=True)]
         state: State = {
             "document": self.document, "question": labels(self.tokenizer, question.ids), "blocks": drawn,
             "correct": known.answer, "capacity": config.capacity, "before": before, "held": [*changes.held],

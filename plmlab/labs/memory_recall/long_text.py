@@ -31,25 +31,12 @@ class Typed:
                 if id == tokenizer.vocab.unk]
 
 
-@dataclass(frozen=True)
-class LongText:
-    """The blocks of a long text, and the span of tokens of each."""
-
-    blocks: tuple[Typed, ...]
-    spans: tuple[tuple[int, int], ...]
-
-    @classmethod
-    def of(cls, tokenizer: Tokenizer, text: str, longest: int) -> Self:
-        """Split a text into blocks of at most ``longest`` tokens. Raises ValueError if it is empty."""
-        ids, places = tokenizer.encode(text, plain=True), tokenizer.offsets(text, plain=True)
-        spans = split_at_punctuation(tokenizer.tokens(ids), PUNCTUATION_COSTS, longest)
-        return cls(tuple(Typed(text[places[start][0]:places[end - 1][1]], tuple(ids[start:end]))
-                         for start, end in spans), tuple(spans))
-
-    def overlaps(self, position: int, spans: Sequence[tuple[int, int]]) -> bool:
-        """Whether a block overlaps one of these spans of tokens."""
-        start, end = self.spans[position]
-        return any(start < last and first < end for first, last in spans)
+def split(tokenizer: Tokenizer, text: str, longest: int) -> list[tuple[int, Typed]]:
+    """Split a text into blocks of at most ``longest`` tokens; each with the index of its first token in the text.
+    Raises ValueError if the text is empty."""
+    ids, places = tokenizer.encode(text, plain=True), tokenizer.offsets(text, plain=True)
+    return [(start, Typed(text[places[start][0]:places[end - 1][1]], tuple(ids[start:end])))
+            for start, end in split_at_punctuation(tokenizer.tokens(ids), PUNCTUATION_COSTS, longest)]
 
 
 @dataclass(frozen=True)

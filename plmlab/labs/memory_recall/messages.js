@@ -105,7 +105,7 @@ export function guessOf(state) {
   const lost = needed.filter((n) => !memory.includes(n));
   const outcome = lost.length ? `${capital(blocksSaid(lost))} ${lost.length > 1 ? "are" : "is"} missing from the final memory.`
     : `All of them are in the final memory.`;
-  return [`Which blocks must be in the memory to answer the question ${quoted(prose(state.question))}?`, needed.length
+  return ["Which blocks must be in the memory to answer this question?", needed.length
     ? `${capital(blocksSaid(needed))}. ${needed.map((n) => quoted(prose(state.blocks[n].tokens))).join(" ")} ${outcome}`
     : `It is not recorded for this question. The final memory has ${blocksSaid(memory)}.`];
 }
