@@ -104,7 +104,7 @@ def test_the_lab_and_the_kernel_talk(jupyter: Desk) -> None:
     area(page).fill("<img> Oslo hxf")
     area(page).press("Control+Enter")
     expect(block(page, 4).locator(".signs")).to_contain_text("✎")
-    expect(page.locator(".message")).to_contain_text("“hxf”")
+    expect(page.locator(".message")).to_contain_text("“img”")
     assert page.locator(".plm-lab :is(img, script)").count() == 0
     page.get_by_role("button", name="Restore").click()
     expect(block(page, 4).locator(".signs")).not_to_contain_text("✎")
