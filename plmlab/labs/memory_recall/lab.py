@@ -6,15 +6,14 @@ from typing import Any, ClassVar
 
 import traitlets
 
-from plmlab.interpret.readable import AnyTokenizer, as_ours
+from plmlab.interpret.readable import AnyTokenizer, as_ours, inference
 from plmlab.labs.base import Change, Computed, Lab
-from plmlab.labs.memory_recall.long_text import AGAIN, Changes, memory_blocks, question_of, split
+from plmlab.labs.memory_recall.long_text import AGAIN, Changes, question_of, split
 from plmlab.labs.memory_recall.presets import MemoryRecallPreset
 from plmlab.labs.memory_recall.state import Block, State
-from plmlab.labs.memory_recall.steps import Run
+from plmlab.labs.memory_recall.steps import Reader, Run
 from plmlab.labs.shared.notes import joined, unread
 from plmlab.labs.shared.tokens import checked_vocabulary, labels
-from plmlab.models.cogltx import CogLTX
 
 
 class MemoryRecallLab(Lab):
@@ -46,14 +45,15 @@ class MemoryRecallLab(Lab):
     uniform = traitlets.Bool(False).tag(sync=True)
     menu = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, model: CogLTX, tokenizer: AnyTokenizer, presets: Sequence[MemoryRecallPreset],
+    def __init__(self, model: Reader, tokenizer: AnyTokenizer, presets: Sequence[MemoryRecallPreset],
                  **traits: Any) -> None:
         if not presets:
             raise ValueError("there is no long text: give at least one preset")
-        self.model, self.tokenizer, self.presets = model, as_ours(tokenizer), list(presets)
+        self.model: Any = model
+        self.tokenizer, self.presets = as_ours(tokenizer), list(presets)
         checked_vocabulary(self.tokenizer, model.config.encoder.config.vocab)
         self._split = lru_cache(8)(lambda text: split(self.tokenizer, text, model.config.longest))
-        self._run = lru_cache(32)(lambda query, blocks, held: Run.of(model, query, blocks, held))
+        self._run = lru_cache(32)(self._recalled)
         first = self.presets[max(0, min(traits.get("document", 0), len(presets) - 1))]
         menu = {"presets": [{"title": preset.title, "question": preset.question} for preset in presets]}
         super().__init__(menu=menu, **{"text": first.question} | traits)
@@ -81,14 +81,16 @@ class MemoryRecallLab(Lab):
         edited = dict(changes.edits)
         blocks = [edited.get(position, block) for position, block in enumerate(original)]
         query = (vocab.need("cls"), *question.ids, vocab.need("sep"))
-        whole, changed = (memory_blocks(some, vocab.need("sep")) for some in (original, blocks))
+        whole, changed = ({place: (*block.ids, vocab.need("sep")) for place, block in enumerate(some)}
+                          for some in (original, blocks))
         size = len(query) + sum(len(changed[position]) for position in changes.held)
         if size > config.capacity:
             raise ValueError(f"The question and the held blocks have {size} tokens, but the memory holds "
                              f"{config.capacity}: free a block first. {AGAIN}")
-        now = self._run(query, tuple(block for block in changed if block.position not in changes.excluded),
-                        changes.held)
-        before = None if changes == Changes() else self._run(query, whole, ()).said(self.tokenizer, whole)
+        left = tuple((place, ids) for place, ids in changed.items() if place not in changes.excluded)
+        now = self._run(query, left, changes.held)
+        before = None if changes == Changes() else \
+            self._run(query, tuple(whole.items()), ()).said(self.tokenizer, whole)
         known = preset if given["text"] == preset.question else MemoryRecallPreset("", "", "")
         drawn: list[Block] = [
             {"text": block.text, "tokens": labels(self.tokenizer, block.ids), "needed": None if not known.needed else
@@ -103,3 +105,7 @@ class MemoryRecallLab(Lab):
         step = 0 if is_new else max(0, min(self.step, len(state["steps"]) - 1))
         notes = joined(note, unread(words, len(self.tokenizer)))
         return Computed({"state": state, "step": step, "message": notes, **given})
+
+    def _recalled(self, query: Sequence[int], blocks: Sequence[tuple[int, Any]], held: Sequence[int]) -> Run:
+        with inference(self.model):
+            return Run(*self.model.read(query, dict(blocks), held))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from plmlab.labs.shared.notes import empty, left_out
-from plmlab.models.memory_recall import MemoryBlock
 from plmlab.text.splitting import PUNCTUATION_COSTS, split_at_punctuation
 from plmlab.text.tokenizers import Tokenizer
 
@@ -67,11 +66,6 @@ class Changes:
                                  f"holds 1 to {longest}: change it, or exclude the block. {AGAIN}")
         return cls(tuple(sorted(kept)), tuple(sorted(out)),
                    tuple((place, new[place]) for place in sorted(new) if new[place].ids != blocks[place].ids))
-
-
-def memory_blocks(blocks: Sequence[Typed], separator: int) -> tuple[MemoryBlock, ...]:
-    """The blocks as MemRecall's, each with [SEP] at its end."""
-    return tuple(MemoryBlock(position, (*block.ids, separator)) for position, block in enumerate(blocks))
 
 
 def question_of(tokenizer: Tokenizer, text: str, room: int) -> tuple[Typed, str]:
