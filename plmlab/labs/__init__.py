@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from plmlab.labs.mask.lab import MaskLab, MaskPreset
     from plmlab.labs.memory.lab import MemoryLab
     from plmlab.labs.memory.presets import MemoryPreset
+    from plmlab.labs.memory_recall.lab import MemoryRecallLab
+    from plmlab.labs.memory_recall.presets import MemoryRecallPreset
     from plmlab.labs.next_token.lab import NextTokenLab
     from plmlab.labs.permutation.lab import PermutationLab
     from plmlab.labs.permutation.presets import PermutationPreset
@@ -45,6 +47,7 @@ MODULES = {
     "GraphMaskLab": "mask.graphs",
     "LayerLab": "layer.lab", "LayerPreset": "layer.presets",
     "MaskLab": "mask.lab", "MaskPreset": "mask.lab", "MemoryLab": "memory.lab", "MemoryPreset": "memory.presets",
+    "MemoryRecallLab": "memory_recall.lab", "MemoryRecallPreset": "memory_recall.presets",
     "NextTokenLab": "next_token.lab", "PermutationLab": "permutation.lab", "PermutationPreset": "permutation.presets",
     "PositionLab": "position.lab",
     "RetrievalLab": "retrieval.lab", "RetrievalPreset": "retrieval.presets",
@@ -75,6 +78,8 @@ __all__ = [
     "MaskPreset",
     "MemoryLab",
     "MemoryPreset",
+    "MemoryRecallLab",
+    "MemoryRecallPreset",
     "NextTokenLab",
     "PermutationLab",
     "PermutationPreset",

@@ -8,7 +8,7 @@ the same learning rate, and with their losses added, which equals separate train
 gradients.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.memory_recall import Grouping, Judge, MemoryBlock, Round, Window, consecutive_windows, recall
+from plmlab.models.memory_recall import Grouping, Judge, MemoryBlock, Round, Window, consecutive_windows, pinned, recall
 from plmlab.models.registry import ModelSpec, model
 from plmlab.models.task_heads import SpanClassifier, TaskHead, TaskHeadConfig, best_span
 from plmlab.objectives.fine_tuning import label_of
@@ -153,6 +153,19 @@ class CogLTX(nn.Module):
         first = window.spans[number][0]
         start, end = (best[number] - first).tolist()
         return window.blocks[number].position, start, end + 1
+
+    def read(self, query: Sequence[int], blocks: Mapping[int, Sequence[int]], held: Collection[int] = (),
+             ) -> tuple[tuple[Round, ...], tuple[int, int, int]]:
+        """The rounds of MemRecall and the `answer`. ``blocks`` has the token ids of each block, with [SEP], by its
+        position; those at the positions ``held`` stay in the memory. ``rehearsal`` of each round has the judge's own
+        scores, also for held blocks."""
+        made = [MemoryBlock(position, (*blocks[position],)) for position in sorted(blocks)]
+        rounds = self.recall(query, made, judge=pinned(self.scores, held), held=held)
+        rows = self.scores([one.rehearsed for one in rounds])
+        found = tuple(replace(one, rehearsal={block.position: score for block, score in
+                                              zip(one.rehearsed.blocks, row, strict=True)})
+                      for one, row in zip(rounds, rows, strict=True))
+        return found, self.answer(found[-1].kept)
 
     def _batches(self, windows: Sequence[Window], size: int = 32) -> list[tuple[Batch, Sequence[Window]]]:
         """The windows in batches of at most ``size``, with the windows of each."""

@@ -16,6 +16,7 @@ import four_masks_models
 import gate_models
 import layer_models
 import memory_models
+import memory_recall_models
 import permutation_models
 import retrieval_models
 import vector_fixtures
@@ -57,6 +58,8 @@ BEGINNINGS = {
                 'MaskLab(words(*HOSTILE.values()), SENTENCES[12], "bidirectional_lm")'],
     "MemoryLab": ["memory_models.lab()",
                   'memory_models.lab(cuts=[[0, 9]], without="unshifted", layer=1, head=1, key=8)'],
+    "MemoryRecallLab": ["memory_recall_models.lab()", 'memory_recall_models.lab(step=4, needed=True, '
+                        'held=[0], excluded=[5], edits={"3": "Ada saw Oslo twice ."})'],
     "NextTokenLab": ['NextTokenLab(seeded(GPT2), WORDS, "Henry Quinn is older than", world=SMALL)'],
     "PermutationLab": ["permutation_models.lab()", "permutation_models.lab(leak=True, by_order=True, step=2)"],
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
