@@ -84,7 +84,8 @@ class BlockJudge(TaskHead):
         and for every token of a relevant block, otherwise 0."""
         label = label_of(batch, "relevance", "models.cogltx.judge_example")
         real = label != IGNORE
-        return F.binary_cross_entropy_with_logits(self(batch)[real], label[real].float())
+        logits = self(batch)[real]
+        return F.binary_cross_entropy_with_logits(logits, label[real].to(logits.dtype))
 
 
 @dataclass(frozen=True)
