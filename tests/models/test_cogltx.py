@@ -1,13 +1,14 @@
 """CogLTX: its inputs and labels by hand, block scores and answers by brute force, checkpoints and devices."""
 
 from copy import deepcopy
+from itertools import combinations_with_replacement
 from math import exp
 from pathlib import Path
 from random import Random
 
 import pytest
 import torch
-from cogltx_small import CAPACITY, QUERY, SEP, SIZE, block, shaken, small
+from cogltx_small import CAPACITY, QUERY, SIZE, block, shaken, small
 from fake_gpu import fake_gpu
 from torch import Tensor, nn
 
@@ -43,14 +44,6 @@ def drawn(number: int, seed: int = 0) -> list[Window]:
     return windows
 
 
-def test_the_input_by_hand() -> None:
-    example = window_example(BY_HAND)
-    assert example.tokens.tolist() == [2, 8, 9, 3, 29, 30, 3, 56, 57, 58, 3]
-    assert example.segments.tolist() == [0] * 4 + [1] * 7
-    assert example.position_ids.tolist() == [[*range(11)]]
-    assert example.visible.dense().all() and (example.targets == IGNORE).all()
-
-
 @pytest.mark.parametrize(("relevant", "blocks"), [
     ({4}, [0, 0, 0, 1, 1, 1, 1]), ({1, 7}, [1, 1, 1, 0, 0, 0, 0]), ({1, 4}, [1] * 7), ((), [0] * 7)])
 def test_relevance_labels_by_hand(relevant, blocks: list[int]) -> None:
@@ -58,15 +51,6 @@ def test_relevance_labels_by_hand(relevant, blocks: list[int]) -> None:
     longer = Window(QUERY, (block(2, 8),))
     batch = Batch.of([judge_example(BY_HAND, relevant), judge_example(longer, [2])], pad=0)
     assert batch.labels["relevance"].tolist() == [[1] * 4 + blocks + [IGNORE] * 2, [1] * 13]
-
-
-def test_answer_labels_by_hand() -> None:
-    labels = reasoner_example(BY_HAND, 4, 1, 3).labels
-    assert (int(labels["start"]), int(labels["end"])) == (8, 9)
-    labels = reasoner_example(BY_HAND, 1, 0, 1).labels
-    assert (int(labels["start"]), int(labels["end"])) == (4, 4)
-    with pytest.raises(ValueError, match="no block 2"):
-        reasoner_example(BY_HAND, 2, 0, 1)
 
 
 def test_a_score_is_the_mean_of_the_outputs_over_the_tokens_of_a_block() -> None:
@@ -102,38 +86,26 @@ class Drawn(nn.Module):
 
 @pytest.mark.parametrize("longest", [1, 2, 10])
 def test_the_answer_is_the_best_span_within_a_block(longest: int) -> None:
-    model, rng, elsewhere = small(), Random(longest), {"across blocks": 0, "with [SEP]": 0, "longer": 0}
+    """Elsewhere, a better one often crosses blocks, has [SEP] or more tokens."""
+    model, rng, better = small(), Random(longest), 0
     for window in drawn(60, longest):
         logits = [[rng.random(), rng.random()] for _ in window.ids]
-        inside, across, with_sep, longer = {}, {}, {}, {}
-        for i in range(len(window.query), len(window)):
-            for j in range(i, len(window)):
-                score = logits[i][0] + logits[j][1]
-                number, = [n for n, (start, end) in enumerate(window.spans) if start <= i < end]
-                first, end = window.spans[number]
-                place = window.blocks[number].position, i - first, j + 1 - first
-                if j < end - 1:
-                    longer[place] = score
-                if j < i + longest:
-                    if j < end - 1:
-                        inside[place] = score
-                    if j < end:
-                        with_sep[place] = score
-                    if SEP not in (window.ids[i], window.ids[j]):
-                        across[place] = score
-        expected = max(inside, key=inside.__getitem__)
-        for name, others in zip(elsewhere, (across, with_sep, longer), strict=True):
-            elsewhere[name] += max(others, key=others.__getitem__) != expected
+        inside, others = {}, []
+        for i, j in combinations_with_replacement(range(len(window.query), len(window)), 2):
+            score = logits[i][0] + logits[j][1]
+            position, first, end = next((one.position, start, end) for one, (start, end)
+                                        in zip(window.blocks, window.spans, strict=True) if start <= i < end)
+            if j < end - 1 and j < i + longest:
+                inside[position, i - first, j + 1 - first] = score
+            else:
+                others.append(score)
+        better += max(others) > max(inside.values())
         model.reasoner = Drawn(logits)
-        assert model.answer(window, longest) == expected
+        assert model.answer(window, longest) == max(inside, key=inside.__getitem__)
         assert model.reasoner.read == [*window.ids]
-    assert elsewhere["with [SEP]"] and (elsewhere["across blocks"] or longest < 3) and (
-        elsewhere["longer"] or longest == 10)
-
-
-def test_without_a_block_there_is_no_answer() -> None:
+    assert better > 30
     with pytest.raises(ValueError, match="no block"):
-        small().answer(Window(QUERY))
+        model.answer(Window(QUERY))
 
 
 def test_recall_uses_the_judge_and_the_settings_of_the_model() -> None:
@@ -148,13 +120,8 @@ def test_recall_uses_the_judge_and_the_settings_of_the_model() -> None:
                                                                         **options)
 
 
-def test_eight_of_the_longest_blocks_fill_the_positions() -> None:
-    config = CogLTXConfig.tiny(200, 192)
-    assert (config.capacity, config.longest, config.keep) == (192, 23, (3, None))
-    assert CogLTXConfig(config.encoder) == CogLTXConfig(config.encoder, 512, 512 // 8 - 1)  # the paper's
-
-
 def test_judge_and_reasoner_begin_as_copies_of_a_pretrained_encoder() -> None:
+    """Eight of the longest blocks fill the encoder's positions."""
     encoder = shaken(BERT(SIZE))
     model = CogLTX.from_pretrained(encoder)
     assert not model.training and model.config == CogLTXConfig(ModelSpec(BERT, SIZE), 32, 3)
@@ -173,21 +140,6 @@ def test_judge_and_reasoner_begin_as_copies_of_a_pretrained_encoder() -> None:
 def batch() -> CogLTXBatch:
     return CogLTXBatch(Batch.of([judge_example(window, [4]) for window in (BY_HAND, *drawn(2))], pad=0),
                        Batch.of([reasoner_example(BY_HAND, 4, 1, 3), reasoner_example(BY_HAND, 1, 0, 1)], pad=0))
-
-
-def test_the_losses_are_added_and_each_trains_its_own_encoder() -> None:
-    model = small()
-    loss = model.loss(batch())
-    torch.testing.assert_close(loss, model.judge.loss(batch().judging) + model.reasoner.loss(batch().reasoning))
-    loss.backward()
-    summed = {name: weight.grad for name, weight in model.named_parameters()}
-    for part, own in (("judge", batch().judging), ("reasoner", batch().reasoning)):
-        head = getattr(small(), part)
-        head.loss(own).backward()
-        for name, weight in head.named_parameters():
-            assert (weight.grad is None) == ("pooler" in name)
-            torch.testing.assert_close(summed[f"{part}.{name}"], weight.grad)
-    assert batch().targets.shape == (3, max(map(len, (BY_HAND, *drawn(2))))) and (batch().targets == IGNORE).all()
 
 
 def test_a_checkpoint_gives_it_back(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 from cogltx_small import CAPACITY, CLS, SEP, block, positions, small
 from fake_gpu import fake_gpu
 
-from plmlab.example import IGNORE, Batch
+from plmlab.example import Batch
 from plmlab.models import cogltx_training
 from plmlab.models.cogltx import CogLTX, reasoner_example
 from plmlab.models.cogltx_training import LongText, TrainingWindows, changed_level, interventions
@@ -52,18 +52,10 @@ def test_the_windows_of_the_judge() -> None:
         first.add(tuple(held(one)))
         second.add(tuple(held(other)))
         assert one.query == other.query == QUERY and max(len(one), len(other)) <= CAPACITY
+        assert min(len(left) for left in made.blocks if left not in other.blocks) > CAPACITY - len(other), "it is full"
     assert first == {(0, 1, 2, 3, 4), (5, 6, 7, 8), (9,)}  # 23, 24 and 5 tokens; with the next block more than 28
     assert all({1, 6, 8} < {*some} and sorted(some) == [*some] for some in second)
     assert len(second) > 5 and set.union(*map(set, second)) == {*range(10)}
-
-
-def test_a_judge_s_window_is_full() -> None:
-    """No block is left that would have fitted."""
-    made, rng = text([4, 6, 2, 5, 1, 7, 3, 8, 2, 4], (6, 1, 3), {1, 8}), Random(1)
-    for _ in range(20):
-        for window in (made.judge_windows(CAPACITY, rng)[1], *made.reasoner_windows(CAPACITY, rng)):
-            left = [one for one in made.blocks if one not in window.blocks]
-            assert min(map(len, left)) > CAPACITY - len(window)
 
 
 def test_more_relevant_blocks_than_fit() -> None:
@@ -78,6 +70,8 @@ def test_more_relevant_blocks_than_fit() -> None:
             start, end = (int(example.labels[name]) for name in ("start", "end"))
             assert example.tokens[start:end + 1].tolist() == [*block(9, 6).ids[2:4]]
             read.add(tuple(held(window)))
+    with pytest.raises(ValueError, match="no block 9"):
+        reasoner_example(Window(QUERY, made.blocks[:3]), *made.answer)
     assert all(len(some) == 4 and {*some} <= {*range(8), 9} for some in judged | read)
     assert any(9 not in some for some in judged) and all(9 in some for some in read)
     assert min(len(judged), len(read)) > 10
@@ -161,27 +155,12 @@ def test_estimates_are_the_judge_s_scores_and_select_blocks_at_once() -> None:
         for position in (places := positions(row)):
             expected[number][position] = value(position, len(places))
     assert {number: one.estimates for number, one in enumerate(given)} == expected and len(used) == 2
-    for number, row in [*zip(asked(batch.reasoning), batch.reasoning.tokens.tolist(), strict=True)][::2]:
+    for number, row, start in [*zip(asked(batch.reasoning), batch.reasoning.tokens.tolist(),
+                                    batch.reasoning.labels["start"].tolist(), strict=True)][::2]:
         one = given[number]
+        assert row[start] == one.blocks[one.answer[0]].ids[0]
         best = sorted(range(len(one.blocks)), key=lambda place, one=one: -one.estimates[place])
         assert positions(row) == held(one.window([one.answer[0], *sorted(one.relevant), *best], CAPACITY))
-
-
-def test_the_labels_of_a_batch() -> None:
-    given = texts(2)
-    batch = TrainingWindows(small(Scored), given, size=2)(0)
-    for number, row, label in zip(asked(batch.judging), batch.judging.tokens.tolist(),
-                                  batch.judging.labels["relevance"].tolist(), strict=True):
-        expected, relevant = [1, 1, 1], False
-        for token in row[3:]:
-            relevant = positions([token])[0] in given[number].relevant if token > SEP else relevant
-            expected.append(IGNORE if token == 0 else int(relevant))
-        assert label == expected
-    for number, row, start, end in zip(asked(batch.reasoning), batch.reasoning.tokens.tolist(),
-                                       *(batch.reasoning.labels[name].tolist() for name in ("start", "end")),
-                                       strict=True):
-        position = given[number].answer[0]
-        assert start == end and row[start] == given[number].blocks[position].ids[0]
 
 
 def test_levels_change_from_an_epoch_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,10 +73,6 @@ def parts(document):
     return memory_blocks(document.tokens, spans), spans
 
 
-def test_special_tokens_are_those_of_the_world() -> None:
-    assert world_tokenizer().tokens([CLS, SEP]) == ["[CLS]", "[SEP]"]
-
-
 def test_blocks_are_split_as_words_are(documents) -> None:
     for document in documents:
         blocks, spans = parts(document)
@@ -86,13 +82,6 @@ def test_blocks_are_split_as_words_are(documents) -> None:
         assert [one.position for one in blocks] == [*range(len(spans))]
         assert all(one.ids[-1] == SEP and 2 <= len(one) <= LONGEST + 1 for one in blocks)
         assert world_tokenizer().tokens(query_of(document)) == ["[CLS]", *document.question.words, "[SEP]"]
-
-
-def test_overlapping_spans_share_a_token(documents) -> None:
-    spans = [(0, 3), (3, 4), (4, 9)]
-    for span in [(start, end) for start in range(9) for end in range(start + 1, 10)]:
-        assert overlapping(spans, span) == [number for number, one in enumerate(spans) if {*range(*one)} & {
-            *range(*span)}]
 
 
 def test_labels_of_documents(documents) -> None:
@@ -221,7 +210,7 @@ def test_training_leaves_its_texts_as_they_are(documents) -> None:
     assert not all(map(torch.equal, model.parameters(), before))
 
 
-@pytest.mark.parametrize("variant", [selection.LABELS, selection.INTERVENTIONS, selection.WINDOWS])
+@pytest.mark.parametrize("variant", [selection.LABELS, selection.WINDOWS])
 def test_the_study_at_toy_size(documents, variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variant is built, trained and measured; exact match is the mean over the documents."""
     encoder = BERT(config(len(world_tokenizer())).encoder.config).eval()
@@ -232,12 +221,10 @@ def test_the_study_at_toy_size(documents, variant: str, monkeypatch: pytest.Monk
     run = selection.STUDY.learned(variant, updates=2, lr=1e-3, seed=0, show=False)
     assert selection.development_score(run) in (0, 0.5, 1)
     found = selection.test(run)
-    names = {selection.LABELS: {*selection.SELECTIONS}, selection.INTERVENTIONS: {"MemRecall", "needed blocks"},
-             selection.WINDOWS: {"first window", "voting"}}[variant]
-    assert {name.split(": ")[0] for name in found} == names and all(0 <= value <= 1 for value in found.values())
     if variant == selection.WINDOWS:
         assert found["voting: both"] == 1 and found["first window: both"] < 1
     else:
+        assert {name.split(": ")[0] for name in found} == {*selection.SELECTIONS}
         assert found["needed blocks: both"] == 1
         assert selection.development_score(run) == found["MemRecall: exact match"]
 
@@ -252,43 +239,23 @@ def test_figures_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         "distance below 150": 0.5, "distance below 600": 0.5}
 
 
-
-def numbers(low: float) -> dict[str, float]:
-    return {"low": low, "high": low + 0.05, "mean": low}
-
-
 @pytest.mark.parametrize(("changed", "claim", "said"), [
-    ({}, "recalled blocks", "supported"), ({("windows", "voting"): 0.5}, "recalled blocks", "partly supported"),
-    ({("windows", "voting"): 0.6}, "recalled blocks", "mixed"),
-    ({("windows", "voting"): 0.42}, "recalled blocks", "supported"),
-    ({("windows", "voting"): 0.44}, "recalled blocks", "partly supported"),
-    ({("windows", "first window"): 0.5}, "recalled blocks", "partly supported"),
-    ({("labels", "BM25 blocks"): 0.5}, "recalled blocks", "partly supported"),
-    ({}, "rehearsal", "supported"), ({("labels", "one step"): 0.5}, "rehearsal", NO_EFFECT),
-    ({("labels", "one step"): 0.6}, "rehearsal", "not supported"),
-    ({}, "joint scoring", "supported"), ({("labels", "one block per window"): 0.6}, "joint scoring", "not supported"),
-    ({}, "interventions", NO_EFFECT), ({("interventions", "MemRecall"): 0.2}, "interventions", "supported"),
-    ({("BM25", "MemRecall"): 0.2}, "interventions", "not supported")])
-def test_the_rules_of_the_verdicts(changed, claim: str, said: str) -> None:
-    """A comparison is decided if the lowest seed is above the highest by more than 0.02; MemRecall's is 0.5 … 0.55."""
-    lows = {("labels", "MemRecall"): 0.5, ("labels", "one step"): 0.3, ("labels", "one block per window"): 0.3,
-            ("labels", "BM25 blocks"): 0.3, ("windows", "first window"): 0.1, ("windows", "voting"): 0.3,
-            ("BM25", "MemRecall"): 0.1, ("interventions", "MemRecall"): 0.1} | changed
-    runs = {}
-    for (variant, name), low in lows.items():
-        runs.setdefault(variant, {})[f"{name}: exact match"] = numbers(low)
+    ({}, "recalled blocks", "supported"), ({"windows: voting": 0.5}, "recalled blocks", "partly supported"),
+    ({"windows: voting": 0.6}, "recalled blocks", "mixed"), ({"windows: voting": 0.42}, "recalled blocks", "supported"),
+    ({"windows: voting": 0.44}, "recalled blocks", "partly supported"),
+    ({"windows: first window": 0.5}, "recalled blocks", "partly supported"),
+    ({"labels: BM25 blocks": 0.5}, "recalled blocks", "partly supported"),
+    ({}, "rehearsal", "supported"), ({"labels: one step": 0.6}, "rehearsal", "not supported"),
+    ({}, "joint scoring", "supported"), ({"labels: one block per window": 0.5}, "joint scoring", NO_EFFECT),
+    ({}, "interventions", NO_EFFECT), ({"interventions: MemRecall": 0.2}, "interventions", "supported"),
+    ({"BM25: MemRecall": 0.2}, "interventions", "not supported")])
+def test_the_rules_of_the_verdicts(changed: dict[str, float], claim: str, said: str) -> None:
+    """Each is from its lowest seed to 0.05 more; 0.5 … 0.55 is above what ends below 0.48."""
+    lows = {"labels: MemRecall": 0.5, "labels: one step": 0.3, "labels: one block per window": 0.3,
+            "labels: BM25 blocks": 0.3, "windows: first window": 0.1, "windows: voting": 0.3, "BM25: MemRecall": 0.1,
+            "interventions: MemRecall": 0.1} | changed
+    runs: dict[str, dict[str, dict[str, float]]] = {}
+    for name, low in lows.items():
+        variant, _, chosen = name.partition(": ")
+        runs.setdefault(variant, {})[f"{chosen}: exact match"] = {"low": low, "high": low + 0.05}
     assert selection.verdicts(runs)[claim] == said
-
-
-def test_voting_and_the_first_window(documents, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model is not asked: its answers are given, of which the correct one has the most probability in all windows,
-    but not in the first."""
-    document = documents[0]
-    correct = said(document, document.answer)
-    monkeypatch.setattr(selection, "read", lambda reader, one, spans: [((1,), 0.5), (correct, 0.3), (correct, 0.3)][
-        :len(spans)])
-    reader = selection.SpanClassifier.from_pretrained(BERT(config().encoder.config))
-    every, one = selection.voted(reader, document), selection.voted(reader, document, 1)
-    assert (every.answer, one.answer) == (True, False) and every[1:3] == (True, True)
-    room = 192 - len(query_of(document)) - 1
-    assert one[1:3] == tuple(support.end <= room for support in document.supports)
