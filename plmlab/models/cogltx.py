@@ -10,7 +10,7 @@ gradients.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import torch
 from jaxtyping import Float, Int
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from plmlab.example import IGNORE, Batch, Example
+from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.memory_recall import Grouping, Judge, MemoryBlock, Round, Window, consecutive_windows, pinned, recall
 from plmlab.models.registry import ModelSpec, model
@@ -53,14 +54,26 @@ class CogLTXConfig:
         return cls.of(ModelSpec(BERT, BERTConfig.tiny(vocab, time)))
 
 
-@model("block-judge", TaskHeadConfig)
+@dataclass(frozen=True)
+class BlockJudgeConfig(TaskHeadConfig):
+    """Configuration of the judge: that of the encoder, with one output label."""
+
+    labels: int = 1
+
+
+@model("block-judge", BlockJudgeConfig)
 class BlockJudge(TaskHead):
-    """The judge: the relevance of each block, σ(w·h + b), averaged over the tokens of the block."""
+    """CogLTX's judge: the relevance of each block, σ(w·h + b), averaged over the tokens of the block."""
 
     def __init__(self, config: Any) -> None:
         if config.labels != 1:
             raise ValueError(f"labels={config.labels}: the judge has one output per token, so labels must be 1")
         super().__init__(config)
+
+    @classmethod
+    def from_pretrained(cls, encoder: nn.Module, labels: int = 1) -> Self:
+        """Build a judge from a copy of a pretrained encoder, with a new output layer."""
+        return super().from_pretrained(encoder, labels)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch time"]:
         """Relevance logit of every position."""
@@ -71,10 +84,12 @@ class BlockJudge(TaskHead):
         and for every token of a relevant block, otherwise 0."""
         label = label_of(batch, "relevance", "models.cogltx.judge_example")
         real = label != IGNORE
-        return F.binary_cross_entropy_with_logits(self(batch)[real], label[real].float())
+        logits = self(batch)[real]
+        return F.binary_cross_entropy_with_logits(logits, label[real].to(logits.dtype))
 
 
-class CogLTXBatch(NamedTuple):
+@dataclass(frozen=True)
+class CogLTXBatch:
     """Batches of the judge and of the reasoner, which are trained in the same update."""
 
     judging: Batch
@@ -90,32 +105,27 @@ class CogLTXBatch(NamedTuple):
         return type(self)(self.judging.to(device), self.reasoning.to(device))
 
 
-class Reading(NamedTuple):
-    """The answer to a question: the ``rounds`` of MemRecall, and the answer's ``start`` and ``end`` (exclusive) in the
-    text."""
-
-    rounds: tuple[Round, ...]
-    start: int
-    end: int
-
-
-@model("cogltx", CogLTXConfig)
+@model("cogltx", CogLTXConfig, ENCODER)
 class CogLTX(nn.Module):
-    """Judge and reasoner, two encoders of the same size."""
+    """CogLTX: judge and reasoner, two encoders of the same size."""
 
     def __init__(self, config: CogLTXConfig) -> None:
         super().__init__()
         self.config = config
-        self.judge = BlockJudge(TaskHeadConfig(config.encoder, 1))
+        self.judge = BlockJudge(BlockJudgeConfig(config.encoder))
         self.reasoner = SpanClassifier(TaskHeadConfig(config.encoder))
 
     @classmethod
     def from_pretrained(cls, encoder: nn.Module) -> Self:
         """Build a CogLTX of which judge and reasoner begin as copies of a pretrained encoder."""
         made = cls(CogLTXConfig.of(ModelSpec.of(encoder)))
-        made.judge = BlockJudge.from_pretrained(encoder, 1)
+        made.judge = BlockJudge.from_pretrained(encoder)
         made.reasoner = SpanClassifier.from_pretrained(encoder)
         return made.train(encoder.training)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch time 2"]:
+        """The reasoner's start and end logits at every position of [CLS] query [SEP] block [SEP] block [SEP] …"""
+        return self.reasoner(batch)
 
     def loss(self, batch: CogLTXBatch) -> Float[Tensor, ""]:
         """The judge's loss plus the reasoner's, in nats."""

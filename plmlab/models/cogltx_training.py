@@ -128,14 +128,19 @@ def changed_level(level: int, difference: float, up: float = 0.2, down: float = 
 
 
 class TrainingWindows:
-    """Batches of CogLTX: ``size`` texts per update, in random order, each text once per epoch.
+    """Batches of CogLTX: ``size`` texts per update, in random order, each text at most once per epoch; the
+    last texts of an epoch are left out if they are fewer.
 
     From epoch ``interventions_from`` on (counted from 0; None: never) the relevance levels of the texts change by
-    interventions on the current reasoner. The texts are changed in place. Batches must be requested in order.
+    interventions on the current reasoner. The texts are changed in place. Batches must be requested in order. Raises
+    ValueError if there are fewer than ``size`` texts.
     """
 
     def __init__(self, model: CogLTX, texts: Sequence[LongText], *, size: int = 4, seed: int = 0,
                  samples: Samples = AUTHORS, interventions_from: int | None = None) -> None:
+        if len(texts) < size:
+            raise ValueError(f"{len(texts)} texts were given, but an update needs {size}; give more texts or a smaller "
+                             "size")
         self.model, self.texts, self.size, self.seed, self.samples = model, texts, size, seed, samples
         self.interventions_from = interventions_from
 

@@ -97,9 +97,9 @@ def with_more_positions(reader: SpanClassifier, time: int) -> SpanClassifier:
     """A copy of a reader whose encoder has ``time`` positions; the trained position embeddings are repeated, as in
     Longformer (Beltagy et al. 2020)."""
     config = reader.encoder.config
-    longer = BERT(replace(config, time=time))
     weights = reader.encoder.state_dict()
     name, = (name for name in weights if name.endswith("position.weight"))
+    longer = BERT(replace(config, time=time)).train(reader.training).to(weights[name])
     weights[name] = _repeated(weights[name], time)
     longer.load_state_dict(weights)
     made = SpanClassifier.from_pretrained(longer)
