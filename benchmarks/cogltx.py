@@ -44,7 +44,7 @@ def answering(model: CogLTX, rounds: int) -> None:
     rows = {}
     for length in LENGTHS:
         document = document_of(length)
-        blocks = memory_blocks(document.tokens, block_spans(document.tokens, model.config.longest))
+        blocks = memory_blocks(document, block_spans(document, model.config.longest))
         windows = inputs(model.recall(query_of(document), blocks))
         works: dict[str, Callable[[], Any]] = {
             "CogLTX": lambda document=document: outcome(model, document),

@@ -81,14 +81,14 @@ class LongText:
                 fitting.append(self.blocks[position])
         return Window(self.query).with_blocks(fitting)
 
-    def judge_windows(self, capacity: int, rng: Random, samples: Samples) -> list[Window]:
+    def judge_windows(self, capacity: int, rng: Random, samples: Samples = AUTHORS) -> list[Window]:
         """The judge's windows (see `Samples`)."""
         groups = consecutive_windows(self.blocks, capacity - len(self.query))
         others = *[False] * samples.mixed, *[True] * samples.hard
         return [*(Window(self.query, choice(rng, groups)) for _ in range(samples.consecutive)),
                 *(self._among(scored, (), capacity, rng) for scored in others)]
 
-    def reasoner_windows(self, capacity: int, rng: Random, samples: Samples) -> list[Window]:
+    def reasoner_windows(self, capacity: int, rng: Random, samples: Samples = AUTHORS) -> list[Window]:
         """The reasoner's windows (see `Samples`), all with the block that contains the answer."""
         return [self._among(scored, self.answer[:1], capacity, rng)
                 for scored in (*[True] * samples.promising, *[False] * samples.random)]

@@ -31,14 +31,13 @@ def memory(model: CogLTX, document: LongDocument, blocks: Sequence[MemoryBlock],
 
 def outcome(model: CogLTX, document: LongDocument, select: Select = memory) -> Outcome:
     """Answer the question of one document from the selected blocks."""
-    spans = block_spans(document.tokens, model.config.longest)
-    blocks = memory_blocks(document.tokens, spans)
+    spans = block_spans(document, model.config.longest)
+    blocks = memory_blocks(document, spans)
     window = select(model, document, blocks, spans)
     read = {block.position for block in window.blocks}
     position, start, end = model.answer(window)
-    first = spans[position][0]
     held = [read.issuperset(overlapping(spans, (one.start, one.end))) for one in document.supports]
-    correct = said(document, (first + start, first + end)) == said(document, document.answer)
+    correct = blocks[position].ids[start:end] == said(document, document.answer)
     return Outcome(correct, held[0], held[1], len(document.tokens), document.distance)
 
 

@@ -1,5 +1,6 @@
 """Long documents of the Small World as the input of CogLTX: blocks with their relevance and the answer."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
 
@@ -14,6 +15,7 @@ from plmlab.world.datasets.tokenizer import ids
 _VOCABULARY = Vocabulary(0)
 CLS, SEP = _VOCABULARY.need("cls"), _VOCABULARY.need("sep")
 """The ids of [CLS] and [SEP], the same in all tokenizers of the course."""
+COMMA, = ids([","])
 
 
 @cache
@@ -22,14 +24,27 @@ def end_costs() -> dict[int, int]:
     return {ids([mark])[0]: cost for mark, cost in PUNCTUATION_COSTS.items() if mark != "\n"}
 
 
-def block_spans(tokens: Sequence[int], longest: int) -> list[Span]:
-    """The spans of the blocks of a text of the world."""
-    return split_at_punctuation(list(tokens), end_costs(), longest)
+def title(document: LongDocument, paragraph: int) -> tuple[int, ...]:
+    """The title of an article and a comma; every block of the article begins with it, as in the authors' HotpotQA."""
+    return (*ids(document.entities[paragraph].partition(":")[2].split()), COMMA)
 
 
-def memory_blocks(tokens: Sequence[int], spans: Iterable[Span]) -> tuple[MemoryBlock, ...]:
-    """The blocks of a text at these spans, each with [SEP]."""
-    return tuple(MemoryBlock(position, (*tokens[start:end], SEP)) for position, (start, end) in enumerate(spans))
+def block_spans(document: LongDocument, longest: int) -> list[Span]:
+    """The spans of the blocks in the document's tokens. No block crosses the end of an article, and with the title it
+    has at most ``longest`` tokens."""
+    spans = []
+    for number, (begin, finish) in enumerate(document.paragraphs):
+        room = longest - len(title(document, number))
+        spans += [(begin + start, begin + end)
+                  for start, end in split_at_punctuation(document.tokens[begin:finish], end_costs(), room)]
+    return spans
+
+
+def memory_blocks(document: LongDocument, spans: Iterable[Span]) -> tuple[MemoryBlock, ...]:
+    """The blocks at these spans, each with its article's title before it and [SEP] after it."""
+    ends = [end for _, end in document.paragraphs]
+    return tuple(MemoryBlock(position, (*title(document, bisect_right(ends, start)), *document.tokens[start:end], SEP))
+                 for position, (start, end) in enumerate(spans))
 
 
 def query_of(document: LongDocument) -> tuple[int, ...]:
@@ -43,18 +58,26 @@ def overlapping(spans: Sequence[Span], span: Span) -> list[int]:
 
 
 def relevant_blocks(document: LongDocument, spans: Sequence[Span]) -> list[int]:
-    """The positions of the blocks that the question needs: those of each support from its ``context`` on."""
-    return sorted({position for one in document.supports for position in overlapping(spans, (one.context, one.end))})
+    """The positions of the blocks that the question needs: those of its supports."""
+    return sorted({position for one in document.supports for position in overlapping(spans, (one.start, one.end))})
 
 
 def labelled(document: LongDocument, longest: int) -> LongText:
     """A document with its answer and relevance labels, for training: level 1 for the `relevant_blocks`."""
-    spans = block_spans(document.tokens, longest)
-    position, = overlapping(spans, document.answer)
-    start, end = (place - spans[position][0] for place in document.answer)
+    spans = block_spans(document, longest)
+    blocks = memory_blocks(document, spans)
     needed = relevant_blocks(document, spans)
-    return LongText(query_of(document), memory_blocks(document.tokens, spans), (position, start, end),
+    return LongText(query_of(document), blocks, answer_in_block(document, blocks, spans),
                     [int(number in needed) for number in range(len(spans))])
+
+
+def answer_in_block(document: LongDocument, blocks: Sequence[MemoryBlock], spans: Sequence[Span],
+                    ) -> tuple[int, int, int]:
+    """The position of the block with the answer, and the answer's start and end (exclusive) in that block."""
+    position, = overlapping(spans, document.answer)
+    begin, end = spans[position]
+    first = begin - (len(blocks[position]) - 1 - (end - begin))  # the title comes before the span
+    return position, document.answer[0] - first, document.answer[1] - first
 
 
 def bm25_scores(query: Sequence[int], blocks: Sequence[MemoryBlock]) -> list[float]:
