@@ -131,13 +131,13 @@ def test_each_text_once_per_epoch_in_another_order() -> None:
 
 
 def test_the_same_seed_gives_the_same_windows() -> None:
-    def tokens(seed: int) -> list[torch.Tensor]:
-        windows = TrainingWindows(small(Scored), texts(6), size=2, seed=seed)
-        return [part.tokens for step in range(6) for batch in [windows(step)] for part in (batch.judging,
-                                                                                           batch.reasoning)]
+    def tokens(seed: int, number: int = 6, size: int = 2) -> list[torch.Tensor]:
+        windows = TrainingWindows(small(Scored), texts(number), size=size, seed=seed)
+        return [part.tokens for batch in map(windows, range(6)) for part in (batch.judging, batch.reasoning)]
     first, again, other = tokens(1), tokens(1), tokens(2)
     assert all(map(torch.equal, first, again))
     assert not any(map(torch.equal, first[::2], other[::2]))
+    assert not all(map(torch.equal, tokens(1, 1, 1), tokens(2, 1, 1))), "of one text, other windows are drawn"
 
 
 def test_too_few_texts() -> None:

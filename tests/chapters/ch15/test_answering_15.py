@@ -23,6 +23,7 @@ from plmlab.chapters.ch15.long_texts import (
     query_of,
     relevant_blocks,
 )
+from plmlab.models import cogltx_training
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogltx import CogLTX, CogLTXConfig
 from plmlab.models.cogltx_training import LongText
@@ -148,7 +149,10 @@ def test_selections_by_brute_force(documents) -> None:
         model = Given()
         kept = selections.single_scores(model, document, blocks, spans)
         assert [len(one.blocks) for one in model.windows[:len(blocks)]] == [1] * len(blocks)
-        joint = Given()
+        once, joint = Given(), Given()
+        selections.one_step(once, document, blocks, spans)
+        *windows, _ = once.windows  # the last is the rehearsal
+        assert [one.position for window in windows for one in window.blocks] == [*range(len(blocks))]
         assert memory(joint, document, blocks, spans).ids == kept.ids  # these scores do not depend on the window
         assert max(len(one.blocks) for one in joint.windows[:2]) > 3 and len(joint.windows) < len(blocks)
     assert full_windows == len(documents)
@@ -173,6 +177,13 @@ def test_outcomes_by_hand(documents) -> None:
                 place, = overlapping(spans, (start, start + 1))
                 again = place, start - spans[place][0], start - spans[place][0] + 1
                 assert result(again, []) == (True, False, False, *properties)
+        model = Given((0, 0, 1))
+        model.config = replace(model.config, longest=3)
+        spans = block_spans(document.tokens, 3)
+        shorter, needed = memory_blocks(document.tokens, spans), overlapping(spans, document.supports[0][:2])
+        read = [outcome(model, document, lambda *_, blocks=blocks: Window((CLS,), blocks)).first for blocks in (
+            tuple(shorter[place] for place in needed[:end]) for end in (len(needed), -1))]
+        assert read == [True, False] and len(needed) > 1
     assert outcomes(Given((0, 0, 1)), documents[:2]) == [outcome(Given((0, 0, 1)), one) for one in documents[:2]]
 
 
@@ -199,14 +210,18 @@ def test_scores_of_word_vectors_by_hand() -> None:
     assert training.vector_scores(vectors)((CLS, 4, 5, SEP), blocks) == [2.0, 1.5, 0.0]
 
 
-def test_training_leaves_its_texts_as_they_are(documents) -> None:
+def test_training_leaves_its_texts_as_they_are(documents, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two updates of two texts, with interventions in the second: on two windows of each."""
+    asked = []
+    monkeypatch.setattr(training, "SIZE", 2)
+    monkeypatch.setattr(cogltx_training, "interventions", lambda *given: asked.append(given) or {given[2][0] - 1: 1.0})
     torch.manual_seed(0)
     model = CogLTX(config(len(world_tokenizer())))
     before = [weight.clone() for weight in model.parameters()]
-    texts = [training.without_labels(one) for one in training.labelled_texts(documents[:8], LONGEST)]
-    kept = [(replace(one), [*one.levels], [*one.estimates]) for one in texts]
-    assert len(training.train(model, texts, 2, 1e-3, interventions_from=0, show=False).losses) == 2
-    assert all((one, one.levels, one.estimates) == same for one, same in zip(texts, kept, strict=True))
+    texts = [training.without_labels(one) for one in training.labelled_texts(documents[:2], LONGEST)]
+    kept = [([*one.levels], [*one.estimates]) for one in texts]
+    assert len(training.train(model, texts, 2, 1e-3, interventions_from=1, show=False).losses) == 2
+    assert len(asked) == 4 and [(one.levels, one.estimates) for one in texts] == kept
     assert not all(map(torch.equal, model.parameters(), before))
 
 

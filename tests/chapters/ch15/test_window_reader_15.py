@@ -75,10 +75,10 @@ def test_the_answer_or_the_null_answer() -> None:
 
 def test_two_windows_of_each_document_once_per_epoch() -> None:
     """The first has the answer, at any place; the second is any sliding window."""
-    documents = [document(20 + number, (number, number + 2), (100 + number, 6, 7)) for number in range(6)]
+    documents = [document(20 + number, (3 * number, 3 * number + 2), (100 + number, 6, 7)) for number in range(6)]
     batches, again = (window_batches(documents, 16, 2, 5) for _ in range(2))
     orders, firsts, seconds = [], set(), set()
-    for step in range(120):
+    for step in range(240):
         batch = batches(step)
         numbers = (batch.tokens[:, 1] - 100).tolist()
         assert numbers[::2] == numbers[1::2] and torch.equal(again(step).tokens, batch.tokens)
@@ -86,10 +86,10 @@ def test_two_windows_of_each_document_once_per_epoch() -> None:
         for number, row, start, end in zip(numbers, batch.tokens.tolist(), batch.labels["start"].tolist(),
                                            batch.labels["end"].tolist(), strict=True):
             if start:
-                assert row[start:end + 1] == [10 + number, 11 + number]
+                assert row[start:end + 1] == [10 + 3 * number, 11 + 3 * number]
             span = row[5] - 10, row[5]
             assert row[5:] == [*range(span[0] + 10, span[1] + 10), SEP]
-            assert (start > 0) == (span[0] <= number and number + 2 <= span[1])
+            assert (start > 0) == (span[0] <= 3 * number and 3 * number + 2 <= span[1])
         assert (batch.labels["start"][::2] > 0).all()
         firsts |= {row[5] - 10 for row, number in zip(batch.tokens.tolist()[::2], numbers[::2], strict=True)
                    if number == 5}
@@ -97,7 +97,7 @@ def test_two_windows_of_each_document_once_per_epoch() -> None:
                                                                  strict=True)}
     assert all(sorted(orders[at:at + 6]) == [*range(6)] for at in range(0, len(orders), 6))
     assert len({tuple(orders[at:at + 6]) for at in range(0, len(orders), 6)}) > 3
-    assert firsts == {*range(6)}  # the answer 5 … 7 is in ten tokens that begin at 0 … 5
+    assert firsts == {*range(7, 16)}  # the answer 15 … 16 is in ten tokens that begin at 7 … 15
     assert seconds == {(number, span[0]) for number, one in enumerate(documents) for span in sliding_windows(one, 16)}
 
 
