@@ -2,7 +2,7 @@
 
 ``python benchmarks/cogltx.py [rounds]``, on the CPU with two threads. One question about a document of 500 to 16,000
 tokens: ``cogltx-world`` (MemRecall and reasoner), the same with one block per window, and a BERT of the same size with
-16,384 positions, whose weights do not affect its speed. Then one update of the judge compared with that of
+32,768 positions, whose weights do not affect its speed. Then one update of the judge compared with that of
 transformers' ``BertForTokenClassification`` with the same weights.
 """
 
@@ -21,11 +21,12 @@ from plmlab.chapters.ch15.answering import outcome
 from plmlab.chapters.ch15.cost import attention_scores, inputs
 from plmlab.chapters.ch15.long_texts import block_spans, labelled, memory_blocks, query_of
 from plmlab.chapters.ch15.selections import single_scores
-from plmlab.chapters.ch15.window_reader import reading_window, with_more_positions
+from plmlab.chapters.ch15.window_reader import with_more_positions
 from plmlab.checkpoints import load
 from plmlab.example import IGNORE, Batch
 from plmlab.hf import to_hf
 from plmlab.models.cogltx import CogLTX, judge_example, window_example
+from plmlab.models.memory_recall import MemoryBlock, Window
 from plmlab.tables import show_table
 from plmlab.timing import fastest_in_turn
 from plmlab.world.datasets.long_documents import LongDocument, long_documents
@@ -40,7 +41,7 @@ def document_of(length: int) -> LongDocument:
 
 def answering(model: CogLTX, rounds: int) -> None:
     """Print the seconds per question and the attention scores by length."""
-    full = with_more_positions(model.reasoner, 16_384).eval()
+    full = with_more_positions(model.reasoner, 32_768).eval()
     rows = {}
     for length in LENGTHS:
         document = document_of(length)
@@ -49,9 +50,9 @@ def answering(model: CogLTX, rounds: int) -> None:
         works: dict[str, Callable[[], Any]] = {
             "CogLTX": lambda document=document: outcome(model, document),
             "one block per window": lambda document=document: outcome(model, document, single_scores),
-            "full attention": lambda document=document: read_whole(full, document)}
+            "full attention": lambda blocks=blocks, document=document: read_whole(full, query_of(document), blocks)}
         seconds = fastest_in_turn(works, rounds)
-        scores = attention_scores(map(len, windows)), attention_scores([length])
+        scores = attention_scores(map(len, windows)), attention_scores([len(Window(query_of(document), blocks))])
         rows[f"{length:,}"] = (len(windows), *(f"{value:.2f}" for value in seconds.values()),
                                f"{seconds['full attention'] / seconds['CogLTX']:.1f}",
                                *(f"{one / 1e6:.1f}" for one in scores))
@@ -59,9 +60,9 @@ def answering(model: CogLTX, rounds: int) -> None:
                 "CogLTX, million scores", "full attention, million scores"), rows)
 
 
-def read_whole(reader: Any, document: LongDocument) -> None:
-    """A forward pass over the whole document."""
-    batch = Batch.of([window_example(reading_window(document, (0, len(document.tokens))))], pad=0)
+def read_whole(reader: Any, query: tuple[int, ...], blocks: tuple[MemoryBlock, ...]) -> None:
+    """A forward pass over the question and all blocks."""
+    batch = Batch.of([window_example(Window(query, blocks))], pad=0)
     with torch.no_grad():
         reader(batch)
 

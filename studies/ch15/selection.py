@@ -28,10 +28,12 @@ from torch import nn
 
 from plmlab.chapters.ch15.answering import Outcome, Select, memory, outcomes
 from plmlab.chapters.ch15.baselines import said
+from plmlab.chapters.ch15.long_texts import block_spans, memory_blocks, overlapping, query_of
 from plmlab.chapters.ch15.selections import best_by_bm25, first_blocks, needed_blocks, one_step, single_scores
 from plmlab.chapters.ch15.training import SIZE, labelled_texts, system1, train, training_documents, without_labels
 from plmlab.chapters.ch15.window_reader import read, sliding_windows, vote, window_batches
-from plmlab.models.cogltx import CogLTX
+from plmlab.models.cogltx import CogLTX, CogLTXConfig
+from plmlab.models.registry import ModelSpec
 from plmlab.models.task_heads import SpanClassifier
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study, combined_verdict, verdict
@@ -66,10 +68,11 @@ def build(variant: str, seed: int) -> nn.Module:
 
 def learn(model: Any, variant: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a variant."""
+    encoder = model.encoder if variant == WINDOWS else model.judge.encoder
+    texts = labelled_texts(training_documents(), CogLTXConfig.of(ModelSpec.of(encoder)).longest)
     if variant == WINDOWS:
-        batches = window_batches(training_documents(), model.encoder.config.time, SIZE, seed)
+        batches = window_batches(texts, encoder.config.time, SIZE, seed)
         return fit(model, batches, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)
-    texts = labelled_texts(training_documents(), model.config.longest)
     texts = texts if variant == LABELS else [without_labels(text) for text in texts]
     return train(model, texts, updates, lr, seed, **options,
                  interventions_from=FROM_EPOCH if variant == INTERVENTIONS else None)
@@ -83,11 +86,14 @@ def development_score(run: Run) -> float:
     return fmean(one.answer for one in outcomes(run.model, chosen))
 
 
-def voted(reader: SpanClassifier, document: LongDocument, windows: int | None = None) -> Outcome:
-    """The answer by voting over the first ``windows`` windows (None: all)."""
-    spans = sliding_windows(document, reader.encoder.config.time)[:windows]
-    correct = vote(read(reader, document, spans)) == said(document, document.answer)
-    held = [any(start <= one.start and one.end <= end for start, end in spans) for one in document.supports]
+def voted(reader: SpanClassifier, document: LongDocument, count: int | None = None) -> Outcome:
+    """The answer by voting over the first ``count`` windows (None: all)."""
+    config = CogLTXConfig.of(ModelSpec.of(reader.encoder))
+    spans = block_spans(document, config.longest)
+    windows = sliding_windows(query_of(document), memory_blocks(document, spans), config.capacity)[:count]
+    correct = vote(read(reader, windows)) == said(document, document.answer)
+    held = [any({block.position for block in window.blocks}.issuperset(overlapping(spans, (one.start, one.end)))
+                for window in windows) for one in document.supports]
     return Outcome(correct, held[0], held[1], len(document.tokens), document.distance)
 
 

@@ -1,15 +1,17 @@
 """The chapter's example, and the presets of the Memory Recall Lab."""
 
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 
-from plmlab.chapters.ch15.baselines import said
+from plmlab.chapters.ch15.long_texts import block_spans, memory_blocks, relevant_blocks
 from plmlab.labs.memory_recall.presets import MemoryRecallPreset
 from plmlab.world.datasets.long_documents import LongDocument, long_documents
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from plmlab.world.world import full
 
 EXAMPLE = 0
+LONGEST = 23
+"""Maximum length of a block of the bundled model."""
 PRESETS = ((EXAMPLE, "two hops"),)
 """Indices of test documents, and their titles in the lab's menu; the first is the chapter's example."""
 
@@ -31,8 +33,12 @@ def presets() -> list[MemoryRecallPreset]:
 
 
 def preset(document: LongDocument, title: str) -> MemoryRecallPreset:
-    """A document as a preset with this title."""
+    """A document as a preset with this title, one block per line."""
     tokenizer = world_tokenizer()
-    return MemoryRecallPreset(title, document.question.text, tokenizer.decode([*document.tokens]),
-                              tuple((one.context, one.end) for one in document.supports),
-                              tokenizer.decode([*said(document, document.answer)]))
+    spans = block_spans(document, LONGEST)
+    blocks = [block.ids[:-1] for block in memory_blocks(document, spans)]
+    starts = [0, *accumulate(map(len, blocks))]
+    return MemoryRecallPreset(
+        title, document.question.text, "\n".join(" ".join(tokenizer.tokens([*block])) for block in blocks),
+        tuple((starts[position], starts[position + 1]) for position in relevant_blocks(document, spans)),
+        " ".join(document.question.answer))

@@ -31,11 +31,17 @@ class Typed:
 
 
 def split(tokenizer: Tokenizer, text: str, longest: int) -> list[tuple[int, Typed]]:
-    """Split a text into blocks of at most ``longest`` tokens; each with the index of its first token in the text.
-    Raises ValueError if the text is empty."""
-    ids, places = tokenizer.encode(text, plain=True), tokenizer.offsets(text, plain=True)
-    return [(start, Typed(text[places[start][0]:places[end - 1][1]], tuple(ids[start:end])))
-            for start, end in split_at_punctuation(tokenizer.tokens(ids), PUNCTUATION_COSTS, longest)]
+    """Split a text into blocks of at most ``longest`` tokens, none of which contains a line break; each with the index
+    of its first token in the text. Raises ValueError if the text is empty."""
+    blocks, before = [], 0
+    for line in filter(str.strip, text.splitlines() or [""]):
+        ids, places = tokenizer.encode(line, plain=True), tokenizer.offsets(line, plain=True)
+        blocks += [(before + start, Typed(line[places[start][0]:places[end - 1][1]], tuple(ids[start:end])))
+                   for start, end in split_at_punctuation(tokenizer.tokens(ids), PUNCTUATION_COSTS, longest)]
+        before += len(ids)
+    if not blocks:
+        raise ValueError("the text is empty; give at least one token to split into blocks")
+    return blocks
 
 
 @dataclass(frozen=True)

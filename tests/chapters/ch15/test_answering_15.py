@@ -70,31 +70,38 @@ class Given(CogLTX):
 
 
 def parts(document):
-    spans = block_spans(document.tokens, LONGEST)
-    return memory_blocks(document.tokens, spans), spans
+    spans = block_spans(document, LONGEST)
+    return memory_blocks(document, spans), spans
 
 
 def test_blocks_are_split_as_words_are(documents) -> None:
+    """Within each article, whose title and a comma begin each of its blocks."""
     for document in documents:
         blocks, spans = parts(document)
-        words = world_tokenizer().tokens(document.tokens)
-        assert spans == split_at_punctuation(words, PUNCTUATION_COSTS, LONGEST)
-        assert [token for one in blocks for token in one.ids[:-1]] == [*document.tokens]
+        known, number, covered = world_tokenizer(), 0, []
+        for entity, (begin, finish) in zip(document.entities, document.paragraphs, strict=True):
+            words = known.tokens(document.tokens[begin:finish])
+            name = [*entity.partition(":")[2].split(), ","]
+            for start, end in split_at_punctuation(words, PUNCTUATION_COSTS, LONGEST - len(name)):
+                assert spans[number] == (begin + start, begin + end)
+                assert known.tokens(blocks[number].ids[:-1]) == [*name, *words[start:end]]
+                number, covered = number + 1, [*covered, *range(*spans[number])]
+        assert covered == [*range(len(document.tokens))] and number == len(spans)
         assert [one.position for one in blocks] == [*range(len(spans))]
         assert all(one.ids[-1] == SEP and 2 <= len(one) <= LONGEST + 1 for one in blocks)
         assert world_tokenizer().tokens(query_of(document)) == ["[CLS]", *document.question.words, "[SEP]"]
 
 
 def test_labels_of_documents(documents) -> None:
-    """The needed tokens are those of each support, from the sentence that names its entity on."""
+    """The needed tokens are those of the supports; a title is not part of the document."""
     for document in documents:
         (blocks, spans), text = parts(document), labelled(document, LONGEST)
-        needed = {place for one in document.supports for place in range(one.context, one.end)}
+        needed = {place for one in document.supports for place in range(one.start, one.end)}
         relevant = [number for number, one in enumerate(spans) if needed & {*range(*one)}]
         assert relevant_blocks(document, spans) == relevant and len(relevant) >= 2
         position, start, end = text.answer
         assert blocks[position].ids[start:end] == said(document, document.answer)
-        assert spans[position][0] + start == document.answer[0]
+        assert spans[position][1] + end - len(blocks[position]) + 1 == document.answer[1]
         assert text.levels == [3 if number == position else int(number in relevant) for number in range(len(spans))]
         assert position in relevant and text.blocks == blocks and text.query == query_of(document)
 
@@ -172,15 +179,14 @@ def test_outcomes_by_hand(documents) -> None:
         properties = len(document.tokens), document.distance
         assert result(text.answer, both) == (True, True, True, *properties)
         assert result(wrong, first) == (False, True, {*held[1]} <= {*held[0]}, *properties)
-        for start in range(len(document.tokens) - 1):
-            if said(document, (start, start + 1)) == said(document, document.answer):
-                place, = overlapping(spans, (start, start + 1))
-                again = place, start - spans[place][0], start - spans[place][0] + 1
-                assert result(again, []) == (True, False, False, *properties)
+        for one in blocks:
+            for start in range(len(one) - 1):
+                if one.ids[start:start + 1] == said(document, document.answer):
+                    assert result((one.position, start, start + 1), []) == (True, False, False, *properties)
         model = Given((0, 0, 1))
-        model.config = replace(model.config, longest=3)
-        spans = block_spans(document.tokens, 3)
-        shorter, needed = memory_blocks(document.tokens, spans), overlapping(spans, document.supports[0][:2])
+        model.config = replace(model.config, longest=7)
+        spans = block_spans(document, 7)
+        shorter, needed = memory_blocks(document, spans), overlapping(spans, document.supports[0][:2])
         read = [outcome(model, document, lambda *_, blocks=blocks: Window((CLS,), blocks)).first for blocks in (
             tuple(shorter[place] for place in needed[:end]) for end in (len(needed), -1))]
         assert read == [True, False] and len(needed) > 1
@@ -229,7 +235,7 @@ def test_training_leaves_its_texts_as_they_are(documents, monkeypatch: pytest.Mo
 def test_the_study_at_toy_size(documents, variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variant is built, trained and measured; exact match is the mean over the documents."""
     encoder = BERT(config(len(world_tokenizer())).encoder.config).eval()
-    for name, value in {"pretrained": lambda: encoder, "training_documents": lambda: documents[:8], "TEST": 2,
+    for name, value in {"system1": lambda: encoder, "training_documents": lambda: documents[:8], "TEST": 2,
                         "DEVELOPMENT": 2, "documents": lambda split, number: documents[8:8 + number],
                         "LENGTHS": (4001,), "DISTANCES": (4001,)}.items():
         monkeypatch.setattr(selection, name, value)
