@@ -8,21 +8,21 @@ import torch
 
 from plmlab.chapters.ch15.answering import Outcome, outcomes
 from plmlab.chapters.ch15.selections import needed_blocks
-from plmlab.chapters.ch15.training import SIZE, labelled_texts, system1, train, training_documents
+from plmlab.chapters.ch15.training import SIZE, labelled_texts, pretrained, train, training_documents
 from plmlab.checkpoints import enter, home, save
 from plmlab.models.cogltx import CogLTX
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch15.selection import documents
 
 COMMAND = "python -m studies.ch15.bundled"
-NAME, UPDATES, RATE, TEST = "cogltx-world", 3000, 1e-3, 202
+NAME, UPDATES, RATE, TEST = "cogltx-world", 2000, 1e-3, 202
 
 
 def main() -> None:
     """Train the model with relevance labels and add it to the index of checkpoints."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    model = CogLTX.from_pretrained(system1())
+    model = CogLTX.from_pretrained(pretrained())
     history = train(model, labelled_texts(training_documents(), model.config.longest), UPDATES, RATE)
     bundle(model, history.device, history.seconds)
 

@@ -1,7 +1,7 @@
 """Which blocks does a BERT of 192 positions have to read, and can a judge that finds them be trained without labels?
 
 Ding et al. (2020) compare MemRecall with windows of the text and with one-step retrieval. All models here are
-initialized with the same encoder and trained on the same documents (of four worlds) with the same number of updates and
+initialized with the same BERT and trained on the same documents (of four worlds) with the same number of updates and
 texts per update; the learning rate of each is chosen on development documents. Interventions have the rate of BM25,
 because they change nothing in the first two epochs. The test documents ask each of the world's test questions twice,
 with other articles and in other words.
@@ -30,7 +30,7 @@ from plmlab.chapters.ch15.answering import Outcome, Select, memory, outcomes
 from plmlab.chapters.ch15.baselines import said
 from plmlab.chapters.ch15.long_texts import block_spans, memory_blocks, overlapping, query_of
 from plmlab.chapters.ch15.selections import best_by_bm25, first_blocks, needed_blocks, one_step, single_scores
-from plmlab.chapters.ch15.training import SIZE, labelled_texts, system1, train, training_documents, without_labels
+from plmlab.chapters.ch15.training import SIZE, labelled_texts, pretrained, train, training_documents, without_labels
 from plmlab.chapters.ch15.window_reader import read, sliding_windows, vote, window_batches
 from plmlab.models.cogltx import CogLTX, CogLTXConfig
 from plmlab.models.registry import ModelSpec
@@ -43,7 +43,7 @@ from plmlab.world.world import full
 
 LABELS, BM25, INTERVENTIONS, WINDOWS = "labels", "BM25", "interventions", "windows"
 RATES = (3e-4, 1e-3, 3e-3)
-UPDATES, PILOT_UPDATES = 3000, 300
+UPDATES, PILOT_UPDATES = 2000, 400
 FROM_EPOCH = 2
 """Interventions begin in the third epoch, as in the authors' code."""
 DEVELOPMENT, TEST = 60, 404
@@ -61,9 +61,9 @@ def documents(split: str, number: int) -> tuple[LongDocument, ...]:
 
 
 def build(variant: str, seed: int) -> nn.Module:
-    """The encoder of System 1 with new output layers."""
+    """The pretrained BERT with new output layers."""
     torch.manual_seed(seed)
-    return (SpanClassifier if variant == WINDOWS else CogLTX).from_pretrained(system1())
+    return (SpanClassifier if variant == WINDOWS else CogLTX).from_pretrained(pretrained())
 
 
 def learn(model: Any, variant: str, updates: int, lr: float, seed: int, **options: Any) -> History:

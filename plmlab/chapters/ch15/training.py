@@ -34,10 +34,9 @@ Scores = Callable[[Sequence[int], Sequence[MemoryBlock]], Sequence[float]]
 """Scores of the blocks for a query."""
 
 
-def system1() -> BERT:
-    """The encoder of the bundled System 1 (chapter 14), with which all models are initialized. It was pretrained on the
-    world's texts and fine-tuned to find hops and answers on single pages."""
-    encoder: BERT = load("cogqa-world")[0].encoder
+def pretrained() -> BERT:
+    """The bundled BERT, with which all models are initialized."""
+    encoder: BERT = load("bert-world", expect="bert-pretraining")[0].encoder
     return encoder
 
 
