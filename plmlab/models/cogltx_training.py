@@ -121,10 +121,10 @@ def interventions(model: CogLTX, window: Window, answer: tuple[int, int, int]) -
 
 def changed_level(level: int, difference: float, up: float = 0.2, down: float = -0.05) -> int:
     """The relevance level of a block after an intervention: one more if the loss rose by at least ``up``, one less if
-    it fell by at least −``down``, within `LOWEST` and `HIGHEST`."""
+    it fell by at least −``down``, within `LOWEST` and `HIGHEST`; `ANSWER` does not change."""
     if difference >= up and level < HIGHEST:
         return level + 1
-    return level - 1 if difference <= down and level > LOWEST else level
+    return level - 1 if difference <= down and LOWEST < level <= HIGHEST else level
 
 
 class TrainingWindows:

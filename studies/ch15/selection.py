@@ -31,7 +31,6 @@ from plmlab.chapters.ch15.baselines import said
 from plmlab.chapters.ch15.long_texts import block_spans, memory_blocks, overlapping, query_of
 from plmlab.chapters.ch15.selections import best_by_bm25, first_blocks, needed_blocks, one_step, single_scores
 from plmlab.chapters.ch15.training import SIZE, labelled_texts, pretrained, train, training_documents, without_labels
-from plmlab.chapters.ch15.window_reader import read, sliding_windows, vote, window_batches
 from plmlab.models.cogltx import CogLTX, CogLTXConfig
 from plmlab.models.registry import ModelSpec
 from plmlab.models.task_heads import SpanClassifier
@@ -40,6 +39,7 @@ from plmlab.recipes.study import Run, Study, combined_verdict, verdict
 from plmlab.train import History, fit
 from plmlab.world.datasets.long_documents import LongDocument, long_documents
 from plmlab.world.world import full
+from studies.ch15.window_reader import read, sliding_windows, vote, window_batches
 
 LABELS, BM25, INTERVENTIONS, WINDOWS = "labels", "BM25", "interventions", "windows"
 RATES = (3e-4, 1e-3, 3e-3)

@@ -1,8 +1,7 @@
 """Training texts of chapter 15, with relevance labels or with those that BM25 or word vectors give to begin with.
 
 The documents come from four worlds other than the one that the models are tested on, with the same words but other
-facts. There are 883 training questions per world; a model that is trained on one world only learns their answers by
-heart.
+facts. There are 883 training questions per world; a model that is trained on only one world memorizes their answers.
 """
 
 from collections.abc import Callable, Sequence

@@ -9,7 +9,14 @@ import torch
 from fake_gpu import fake_gpu
 from torch import nn
 
-from plmlab.chapters.ch15.window_reader import (
+from plmlab.example import Batch
+from plmlab.models.bert import BERT, BERTConfig
+from plmlab.models.cogltx import window_example
+from plmlab.models.cogltx_training import LongText
+from plmlab.models.memory_recall import MemoryBlock, Window
+from plmlab.models.registry import ModelSpec
+from plmlab.models.task_heads import SpanClassifier, TaskHeadConfig
+from studies.ch15.window_reader import (
     LONGEST,
     labelled_window,
     read,
@@ -18,13 +25,6 @@ from plmlab.chapters.ch15.window_reader import (
     window_batches,
     with_more_positions,
 )
-from plmlab.example import Batch
-from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.cogltx import window_example
-from plmlab.models.cogltx_training import LongText
-from plmlab.models.memory_recall import MemoryBlock, Window
-from plmlab.models.registry import ModelSpec
-from plmlab.models.task_heads import SpanClassifier, TaskHeadConfig
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 CLS, SEP = 2, 3
