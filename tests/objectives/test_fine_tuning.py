@@ -143,11 +143,11 @@ def test_a_label_that_is_not_there() -> None:
 def test_each_label_is_made_by_the_function_that_the_error_names() -> None:
     """The function exists, and its docstring names the label."""
     files = [text for path in (ROOT / "plmlab").rglob("*.py") if "label_of(" in (text := path.read_text("utf-8"))]
-    makers = {maker for text in files for maker in re.findall(r'"((?:objectives|chapters)\.[\w.]+)"', text)}
+    makers = {maker for text in files for maker in re.findall(r'"((?:objectives|chapters|models)\.[\w.]+)"', text)}
     docs = {maker: getattr(import_module(f"plmlab.{maker}".rpartition(".")[0]), maker.rpartition(".")[2]).__doc__
             for maker in makers}
     asked = [pair for text in files for pair in re.findall(r'label_of\([\w.]+, "(\w+)",\s+"([\w.]+)"\)', text)]
     asked += [(name, "objectives.single_pass_qa.with_support") for name in ("start", "end", "supporting")]
-    assert {maker for _, maker in asked} == makers and len(makers) == 9
+    assert {maker for _, maker in asked} == makers and len(makers) == 10
     for name, maker in asked:
         assert f"``{name}``" in docs[maker], maker
