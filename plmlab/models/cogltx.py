@@ -8,7 +8,7 @@ the same learning rate, and with their losses added, which equals separate train
 gradients.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -135,7 +135,7 @@ class CogLTX(nn.Module):
     def scores(self, windows: Sequence[Window], /) -> list[list[float]]:
         """The judge's score of each block in each window (a `Judge`)."""
         found: list[list[float]] = []
-        for batch, some in self._batches(windows):
+        for batch, some in batches_of(windows, device_of(self)):
             outputs = self.judge(batch).sigmoid()
             found += [[float(row[slice(*span)].mean()) for span in window.spans]
                       for row, window in zip(outputs, some, strict=True)]
@@ -154,7 +154,7 @@ class CogLTX(nn.Module):
         in the text, and the span (start, end) in the block, end exclusive. Raises ValueError without a block."""
         if not window.blocks:
             raise ValueError("the memory holds no block; hold at least one block to read an answer from")
-        (batch, _), = self._batches([window])
+        (batch, _), = batches_of([window], device_of(self))
         logits = self.reasoner(batch)
         place = torch.arange(logits.shape[1], device=logits.device)
         inside = torch.stack([(place >= start) & (place < end - 1) for start, end in window.spans])  # [block time]
@@ -177,11 +177,13 @@ class CogLTX(nn.Module):
                       for one, row in zip(rounds, rows, strict=True))
         return found, self.answer(found[-1].kept)
 
-    def _batches(self, windows: Sequence[Window], size: int = 32) -> list[tuple[Batch, Sequence[Window]]]:
-        """The windows in batches of at most ``size``, with the windows of each."""
-        device = device_of(self)
-        parts = [windows[start:start + size] for start in range(0, len(windows), size)]
-        return [(Batch.of([window_example(window) for window in part], pad=0).to(device), part) for part in parts]
+
+def batches_of(windows: Sequence[Window], device: torch.device, size: int = 32,
+               ) -> Iterator[tuple[Batch, Sequence[Window]]]:
+    """The windows in batches of at most ``size`` on a device, with the windows of each."""
+    for start in range(0, len(windows), size):
+        part = windows[start:start + size]
+        yield Batch.of([window_example(window) for window in part], pad=0).to(device), part
 
 
 def window_example(window: Window) -> Example:

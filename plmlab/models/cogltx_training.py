@@ -127,6 +127,13 @@ def changed_level(level: int, difference: float, up: float = 0.2, down: float = 
     return level - 1 if difference <= down and LOWEST < level <= HIGHEST else level
 
 
+def texts_of_update(texts: Sequence[LongText], step: int, size: int, seed: int) -> tuple[int, list[LongText]]:
+    """The epoch of an update, counted from 0, and its ``size`` texts; each epoch has a random order of its own."""
+    epoch, number = divmod(step, len(texts) // size)
+    order = shuffled(Random(f"{seed}:{epoch}"), range(len(texts)))
+    return epoch, [texts[index] for index in order[number * size:(number + 1) * size]]
+
+
 class TrainingWindows:
     """Batches of CogLTX: ``size`` texts per update, in random order, each text at most once per epoch; the
     last texts of an epoch are left out if they are fewer.
@@ -146,10 +153,7 @@ class TrainingWindows:
 
     def __call__(self, step: int) -> CogLTXBatch:
         """The windows of this update, and the judge's estimates and the interventions of its texts."""
-        per_epoch = len(self.texts) // self.size
-        epoch, number = divmod(step, per_epoch)
-        order = shuffled(Random(f"{self.seed}:{epoch}"), range(len(self.texts)))
-        texts = [self.texts[index] for index in order[number * self.size:(number + 1) * self.size]]
+        epoch, texts = texts_of_update(self.texts, step, self.size, self.seed)
         rng, capacity = Random(f"{self.seed}:{step}:windows"), self.model.config.capacity
         judging = [(window, text) for text in texts for window in text.judge_windows(capacity, rng, self.samples)]
         for (window, text), scores in zip(judging, self.model.scores([window for window, _ in judging]), strict=True):

@@ -145,6 +145,17 @@ def pinned(judge: Judge, positions: Collection[int]) -> Judge:
     return judged
 
 
+def fitting(ranked: Iterable[MemoryBlock], room: int) -> list[MemoryBlock]:
+    """The first of the blocks, until the next one does not fit into ``room`` tokens."""
+    chosen: list[MemoryBlock] = []
+    for block in ranked:
+        if len(block) > room:
+            break
+        room -= len(block)
+        chosen.append(block)
+    return chosen
+
+
 def _round(memory: Window, blocks: Sequence[MemoryBlock], judge: Judge, grouping: Grouping, more: int | None,
            capacity: int) -> Round:
     room = capacity - len(memory)
@@ -153,12 +164,7 @@ def _round(memory: Window, blocks: Sequence[MemoryBlock], judge: Judge, grouping
     windows = tuple(Window(memory.query, (*memory.blocks, *group)) for group in groups)
     competition = {block.position: scores[block.position]
                    for group, scores in zip(groups, _scored(judge, windows), strict=True) for block in group}
-    entered: list[MemoryBlock] = []
-    for block in _best_first(competing, competition):
-        if len(block) > room:
-            break
-        room -= len(block)
-        entered.append(block)
+    entered = fitting(_best_first(competing, competition), room)
     rehearsed = memory.with_blocks((*memory.blocks, *entered))
     rehearsal = _scored(judge, [rehearsed])[0]
     limit = None if more is None else len(memory.blocks) + more

@@ -13,12 +13,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from plmlab.draws import choice, shuffled
+from plmlab.draws import choice
 from plmlab.example import Batch, Example
 from plmlab.models.bert import BERT
-from plmlab.models.cogltx import reasoner_example, window_example
-from plmlab.models.cogltx_training import LongText
-from plmlab.models.memory_recall import MemoryBlock, Window
+from plmlab.models.cogltx import batches_of, reasoner_example, window_example
+from plmlab.models.cogltx_training import LongText, texts_of_update
+from plmlab.models.memory_recall import MemoryBlock, Window, fitting
 from plmlab.models.task_heads import SpanClassifier, best_span
 from plmlab.weights import device_of
 
@@ -41,11 +41,8 @@ def sliding_windows(query: Sequence[int], blocks: Sequence[MemoryBlock], capacit
 
 def _from(query: Sequence[int], blocks: Sequence[MemoryBlock], begin: int, capacity: int) -> Window:
     """The window of consecutive blocks that begins with the block at ``begin``, with at least one block."""
-    room, end = capacity - len(query) - len(blocks[begin]), begin + 1
-    while end < len(blocks) and len(blocks[end]) <= room:
-        room -= len(blocks[end])
-        end += 1
-    return Window(tuple(query), tuple(blocks[begin:end]))
+    first, *others = blocks[begin:]
+    return Window(tuple(query), (first, *fitting(others, capacity - len(query) - len(first))))
 
 
 def labelled_window(window: Window, answer: tuple[int, int, int]) -> Example:
@@ -58,13 +55,9 @@ def labelled_window(window: Window, answer: tuple[int, int, int]) -> Example:
 def window_batches(texts: Sequence[LongText], capacity: int, size: int, seed: int) -> Callable[[int], Batch]:
     """Batches of ``size`` texts with two windows each, one that contains the answer and any other; all texts once per
     epoch."""
-    per_epoch = len(texts) // size
-
     def batch(step: int) -> Batch:
-        epoch, number = divmod(step, per_epoch)
-        order = shuffled(Random(f"{seed}:{epoch}"), range(len(texts)))[number * size:(number + 1) * size]
         rng, examples = Random(f"{seed}:{step}:windows"), []
-        for text in (texts[index] for index in order):
+        for text in texts_of_update(texts, step, size, seed)[1]:
             windows = [_from(text.query, text.blocks, begin, capacity) for begin in range(len(text.blocks))]
             having = [window for window in windows if text.blocks[text.answer[0]] in window.blocks]
             examples += [labelled_window(choice(rng, some), text.answer) for some in (having, windows)]
@@ -77,9 +70,7 @@ def read(reader: SpanClassifier, windows: Sequence[Window]) -> list[tuple[Words,
     """The most likely answer in each window, and its probability p(start) · p(end); the null answer competes for this
     probability."""
     found = []
-    for first in range(0, len(windows), 32):
-        some = windows[first:first + 32]
-        batch = Batch.of([window_example(window) for window in some], pad=0).to(device_of(reader))
+    for batch, some in batches_of(windows, device_of(reader)):
         logits = reader(batch)
         text = (batch.segments == 1) & batch.padding_mask
         for window, row, (start, end) in zip(some, logits.log_softmax(1), best_span(logits, text, LONGEST).tolist(),

@@ -76,11 +76,15 @@ def two_step_paragraphs(top_k: int) -> Retrieve:
     return retrieve
 
 
+def titles(document: LongDocument) -> list[tuple[int, ...]]:
+    """The title of each paragraph, as token ids."""
+    return [tuple(ids(key.partition(":")[2].split())) for key in document.entities]
+
+
 def linked_paragraphs(document: LongDocument) -> list[Span]:
     """The paragraph about an entity named in the question, and all paragraphs about entities named in it, in order: a
     rule that knows what each paragraph is about, but not which relation the question asks for."""
-    titles = [tuple(ids(key.partition(":")[2].split())) for key in document.entities]
-    about = dict(zip(titles, document.paragraphs, strict=True))
+    about = dict(zip(titles(document), document.paragraphs, strict=True))
     found = [span for title, span in about.items() if find_words(document.query, title) is not None]
     links = {said(document, span) for span in document.tokens.entities or ()
              if any(start <= span[0] < end for start, end in found)}
@@ -89,9 +93,10 @@ def linked_paragraphs(document: LongDocument) -> list[Span]:
 
 def name_in_linked_paragraphs(world: World, document: LongDocument) -> Span | None:
     """The first name of the answer's kind in the `linked_paragraphs`; those about a name in the question come last."""
+    about = dict(zip(document.paragraphs, titles(document), strict=True))
+
     def asked(span: Span) -> bool:
-        title = document.entities[document.paragraphs.index(span)].partition(":")[2].split()
-        return find_words(document.query, tuple(ids(title))) is not None
+        return find_words(document.query, about[span]) is not None
     found, known = sorted(linked_paragraphs(document), key=asked), candidates(world, document)
     return next((span for start, end in found for span in known if start <= span[0] < end), None)
 

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from plmlab.chapters.ch15.baselines import titles
 from plmlab.models.cogltx_training import LongText
 from plmlab.models.memory_recall import MemoryBlock
 from plmlab.retrieval import BM25
@@ -24,17 +25,17 @@ def end_costs() -> dict[int, int]:
     return {ids([mark])[0]: cost for mark, cost in PUNCTUATION_COSTS.items() if mark != "\n"}
 
 
-def title(document: LongDocument, paragraph: int) -> tuple[int, ...]:
-    """The title of an article and a comma; every block of the article begins with it, as in the authors' HotpotQA."""
-    return (*ids(document.entities[paragraph].partition(":")[2].split()), COMMA)
+def headings(document: LongDocument) -> list[tuple[int, ...]]:
+    """The title of each article and a comma; every block of the article begins with it, as in the authors' HotpotQA."""
+    return [(*title, COMMA) for title in titles(document)]
 
 
 def block_spans(document: LongDocument, longest: int) -> list[Span]:
     """The spans of the blocks in the document's tokens. No block crosses the end of an article, and with the title it
     has at most ``longest`` tokens."""
     spans = []
-    for number, (begin, finish) in enumerate(document.paragraphs):
-        room = longest - len(title(document, number))
+    for heading, (begin, finish) in zip(headings(document), document.paragraphs, strict=True):
+        room = longest - len(heading)
         spans += [(begin + start, begin + end)
                   for start, end in split_at_punctuation(document.tokens[begin:finish], end_costs(), room)]
     return spans
@@ -42,8 +43,8 @@ def block_spans(document: LongDocument, longest: int) -> list[Span]:
 
 def memory_blocks(document: LongDocument, spans: Iterable[Span]) -> tuple[MemoryBlock, ...]:
     """The blocks at these spans, each with its article's title before it and [SEP] after it."""
-    ends = [end for _, end in document.paragraphs]
-    return tuple(MemoryBlock(position, (*title(document, bisect_right(ends, start)), *document.tokens[start:end], SEP))
+    ends, before = [end for _, end in document.paragraphs], headings(document)
+    return tuple(MemoryBlock(position, (*before[bisect_right(ends, start)], *document.tokens[start:end], SEP))
                  for position, (start, end) in enumerate(spans))
 
 

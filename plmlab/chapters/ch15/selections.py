@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from plmlab.chapters.ch15.long_texts import bm25_scores, query_of, relevant_blocks
 from plmlab.models.cogltx import CogLTX
-from plmlab.models.memory_recall import MemoryBlock, Window, single_blocks
+from plmlab.models.memory_recall import MemoryBlock, Window, fitting, single_blocks
 from plmlab.world.datasets.long_documents import LongDocument, Span
 
 Blocks = Sequence[MemoryBlock]
@@ -39,11 +39,5 @@ def needed_blocks(model: CogLTX, document: LongDocument, blocks: Blocks, spans: 
 
 def filled(model: CogLTX, document: LongDocument, ranked: Iterable[MemoryBlock]) -> Window:
     """The blocks in the order given, until the next one does not fit."""
-    query, chosen = query_of(document), []
-    room = model.config.capacity - len(query)
-    for block in dict.fromkeys(ranked):
-        if len(block) > room:
-            break
-        room -= len(block)
-        chosen.append(block)
-    return Window(query).with_blocks(chosen)
+    query = query_of(document)
+    return Window(query).with_blocks(fitting(dict.fromkeys(ranked), model.config.capacity - len(query)))
