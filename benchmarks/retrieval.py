@@ -35,9 +35,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from plmlab.hf import minilm
+from plmlab.hf.minilm_vectors import encoded
 from plmlab.retrieval import DocumentIndex, FlatIndex, HNSWIndex, IVFIndex, blocks
 from plmlab.text.wikipedia_pages import WikipediaPages
-from studies.ch16.minilm_vectors import encoded
 
 WIDTH, LONGEST, EVERY, MOST, QUERIES = 768, 64, 5, 10, 200
 SMALLEST, LARGEST_GRAPH = 10_000, 100_000

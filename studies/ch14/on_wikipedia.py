@@ -13,7 +13,7 @@ from typing import Any
 from plmlab.chapters.ch14.answering import answer_question
 from plmlab.chapters.ch14.test_set import SIZES, questions
 from plmlab.chapters.ch14.training import pages
-from plmlab.chapters.ch14.wikipedia_questions import pieces
+from plmlab.hf.minilm_vectors import pieces
 from plmlab.recipes import Parts, device
 from plmlab.recipes.stored_models import keep, with_kept
 from studies.ch14.outcomes import mean_scores

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import torch
 
-from plmlab.chapters.ch14.wikipedia_questions import pieces
 from plmlab.hf import minilm
+from plmlab.hf.minilm_vectors import pieces
 from plmlab.models.bert import BERT
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from studies.ch14.learning import ALPHA, learn

@@ -5,7 +5,8 @@ from typing import Any
 
 from plmlab.chapters.ch14.answering import grade
 from plmlab.chapters.ch14.gold_graphs import KINDS, GoldGraph, GoldNode
-from plmlab.chapters.ch14.wikipedia_questions import pages, pieces
+from plmlab.chapters.ch14.wikipedia_questions import pages
+from plmlab.hf.minilm_vectors import pieces
 from plmlab.models.cogqa import CogQA
 from plmlab.models.cogqa_search import CogQASearch
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from plmlab.hf import minilm
+from plmlab.hf.minilm_vectors import encoded
 from plmlab.metrics import normalised
 from plmlab.recipes import Parts
 from plmlab.retrieval import BM25, FlatIndex
 from plmlab.retrieval.blocks import Block, blocks
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step, questions
 from plmlab.text.wikipedia_pages import WikipediaPages
-from studies.ch16.minilm_vectors import encoded
 
 LONGEST = 128
 """Subwords per block, title included."""

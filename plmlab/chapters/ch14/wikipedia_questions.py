@@ -2,15 +2,8 @@
 
 from functools import cache
 
-from plmlab.hf import minilm
-from plmlab.text import Tokenizer
+from plmlab.hf.minilm_vectors import pieces
 from plmlab.text.wikipedia_pages import WikipediaPages
-
-
-@cache
-def pieces() -> Tokenizer:
-    """MiniLM's subword tokenizer."""
-    return minilm()[1]
 
 
 @cache

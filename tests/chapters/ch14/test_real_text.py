@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from plmlab.chapters.ch14.wikipedia_questions import pieces
 from plmlab.hf import minilm
+from plmlab.hf.minilm_vectors import pieces
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, SelfLoopCogQA
 from plmlab.world.datasets.tokenizer import world_tokenizer

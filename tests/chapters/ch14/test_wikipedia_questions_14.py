@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from plmlab.chapters.ch14.gold_graphs import KINDS
-from plmlab.chapters.ch14.wikipedia_questions import pages, pieces
+from plmlab.chapters.ch14.wikipedia_questions import pages
 from plmlab.example import Batch
+from plmlab.hf.minilm_vectors import pieces
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogqa import CogQA, CogQAConfig, SelfLoopCogQA
 from plmlab.models.registry import ModelSpec

@@ -1,8 +1,8 @@
 """Chapter 16's retrieval from real text: who is ranked first, and what counts as found."""
 
+from plmlab.hf.minilm_vectors import encoded
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.wikipedia_questions import RealQuestion, Step
-from studies.ch16.minilm_vectors import encoded
 from studies.ch16.on_wikipedia import contains_evidence, ranked
 
 TOLD = [Block("Aardvark", 0, ("It is a burrowing, nocturnal mammal.", "It eats ants and termites.")),

@@ -1,6 +1,7 @@
-"""Text embeddings from MiniLM, as an example of a retriever that was trained on real text."""
+"""Text embeddings from MiniLM, as an example of a retriever that was trained on real text, and its tokenizer."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from jaxtyping import Float
@@ -8,10 +9,17 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from plmlab.example import Batch, Example
-from plmlab.hf import minilm
+from plmlab.hf.load import minilm
 from plmlab.objectives import cls_first
+from plmlab.text import Tokenizer
 
 ROWS = 64
+
+
+@cache
+def pieces() -> Tokenizer:
+    """MiniLM's subword tokenizer."""
+    return minilm()[1]
 
 
 @torch.no_grad()
