@@ -132,7 +132,7 @@ test("text on a shade has a contrast of 4.5 or more", () => {
   };
   const colours = n.ramp(n.sequential());
   for (let p = 0; p <= 1; p += 1 / 255) {
-    const { paper, ink } = n.shadeOf(p, colours);
+    const { paper, ink } = n.shaded(p, colours);
     const [one, other] = [light(paper.match(/\d+/g).map(Number)), ink === "#fff" ? 1 : 0];
     assert.ok((Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) >= 4.5, paper);
   }

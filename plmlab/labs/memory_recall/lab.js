@@ -17,7 +17,7 @@ export default lab({
   title: "Which blocks of a long text does the model need?",
   lead: "A judge scores the blocks of a text that is too long for the model. In each round the best blocks enter the " +
     "memory, and the judge scores them again together. Then the reasoner predicts the answer from the memory alone. " +
-    "Take the steps, hold or exclude a block, or rewrite one, and see whether the answer changes.",
+    "Step through the rounds, hold, exclude or rewrite a block, and see whether the answer changes.",
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("recall");
   const disabled = Boolean(model.get("alone"));

@@ -50,7 +50,7 @@ export function marksOf(state, step, n, needed) {
   return [
     ...(entered.includes(n) ? [["+", "entered the memory"]] : memory.includes(n) ? [["●", "in the memory"]] : []),
     ...(dropped.includes(n) ? [["−", "decayed"]] : []),
-    ...(kind === "answer" && state.answer.position === n ? [["✓", "has the predicted answer"]] : []),
+    ...(kind === "answer" && state.answer.position === n ? [["✓", "contains the predicted answer"]] : []),
     ...(state.held.includes(n) ? [["■", "held by you"]] : []),
     ...(state.excluded.includes(n) ? [["×", "excluded by you"]] : []),
     ...(state.edits[n] === undefined ? [] : [["✎", "rewritten by you"]]),
@@ -107,5 +107,5 @@ export function guessOf(state) {
     : `All of them are in the final memory.`;
   return ["Which blocks must be in the memory to answer this question?", needed.length
     ? `${capital(blocksSaid(needed))}. ${needed.map((n) => quoted(prose(state.blocks[n].tokens))).join(" ")} ${outcome}`
-    : `It is not recorded for this question. The final memory has ${blocksSaid(memory)}.`];
+    : `This is unknown for this question. The final memory has ${blocksSaid(memory)}.`];
 }

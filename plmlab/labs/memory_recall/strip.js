@@ -2,7 +2,7 @@
 
 import { blockSaid, marksOf } from "./messages.js";
 import { el } from "../shared/dom.js";
-import { ramp, scaleBar, sequential } from "../shared/heat.js";
+import { ramp, scaleBar, sequential, shaded } from "../shared/heat.js";
 import { number } from "../shared/words.js";
 
 // px; the width of a cell is LEAST and PER_TOKEN for each token
@@ -46,15 +46,6 @@ export function blockAfter(key, rows, at) {
 }
 
 const COLOURS = ramp(sequential());
-const linear = (byte) => (byte / 255 <= 0.04045 ? byte / 255 / 12.92 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
-
-/** Background and text colour of a score from 0 to 1, with a contrast of at least 4.5 : 1. */
-export function coloursOf(score) {
-  const [r, g, b] = COLOURS.slice(4 * Math.round(255 * score), 4 * Math.round(255 * score) + 3);
-  const luminance = 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-  return { fill: `rgb(${r}, ${g}, ${b})`, ink: luminance > 0.179 ? "#000" : "#fff" };
-}
-
 /** The strip at a step. `at` is the selected block; `select(n)` is called when a block gets the focus, `point(n)` when
     the pointer is on it, and `point(null)` when the pointer leaves. */
 export function stripOf({ state, step, needed, uniform, room, at, select, point }) {
@@ -62,13 +53,13 @@ export function stripOf({ state, step, needed, uniform, room, at, select, point 
   const rows = rowsOf(widthsOf(state.blocks, uniform), room);
   const cells = rows.flat().map(({ n, width }) => {
     const score = now.scores[n];
-    const { fill, ink } = score === null ? {} : coloursOf(score);
+    const { paper, ink } = score === null ? {} : shaded(score, COLOURS);
     const kinds = { memory: now.memory.includes(n), idle: score === null, excluded: state.excluded.includes(n) };
     return el("button", {
       type: "button", class: ["cell", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" "),
       "data-at": `block ${n}`, "data-block": n, tabindex: n === at ? "0" : "-1", "aria-pressed": String(n === at),
       "aria-label": blockSaid(state, step, n, needed),
-      style: `width:${width}px;${fill ? `background:${fill};color:${ink}` : ""}`,
+      style: `width:${width}px;${paper ? `background:${paper};color:${ink}` : ""}`,
       on: { focus: () => select(n), click: (event) => event.currentTarget.focus({ preventScroll: true }),
         pointerenter: () => point(n), pointerleave: () => point(null) },
     }, el("span", { class: "place" }, number(n + 1)),
@@ -99,6 +90,6 @@ export function legendOf(needed) {
     el("ul", { class: "legend signs-of" },
       el("li", {}, el("span", { class: "swatch outlined" }), "● in the memory"), sign("+", "entered in this step"),
       sign("−", "decayed in this step"), el("li", {}, el("span", { class: "swatch idle" }), "not scored in this step"),
-      sign("■", "held"), sign("×", "excluded"), sign("✎", "rewritten"), sign("✓", "has the predicted answer"),
+      sign("■", "held"), sign("×", "excluded"), sign("✎", "rewritten"), sign("✓", "contains the predicted answer"),
       ...(needed ? [sign("★", "needed for the answer")] : [])));
 }

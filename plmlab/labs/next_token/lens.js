@@ -1,7 +1,7 @@
 // The logit lens: the prediction of every layer at each position, as if it were the last layer.
 
 import { clamp, el } from "../shared/dom.js";
-import { ramp, scaleBar, sequential, walk } from "../shared/heat.js";
+import { ramp, scaleBar, sequential, shaded, walk } from "../shared/heat.js";
 import { written } from "../shared/lab.js";
 import { chance } from "../shared/softmax.js";
 import { number } from "../shared/words.js";
@@ -62,15 +62,6 @@ export function lensSaid({ columns, names, layers, tokens }, { row, column: posi
 
 const named = (layers, row) => (row ? layers[row] : "the embedding");
 
-/** The colour of a probability, and the text colour (black or white) with the higher contrast. */
-export function shadeOf(p, colours) {
-  const at = 4 * Math.round(255 * clamp(p, 0, 1));
-  const parts = [...colours.subarray(at, at + 3)];
-  const [r, g, b] = parts.map((c) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
-  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return { paper: `rgb(${parts.join(",")})`, ink: light > 0.179 ? "#000" : "#fff" };
-}
-
 /** The lens as a grid, one row per layer and one column per position, navigable by mouse and keyboard. */
 export function lensOf({ lens, room, start }) {
   const { layers, tokens, columns, next } = lens;
@@ -80,7 +71,7 @@ export function lensOf({ lens, room, start }) {
   const why = el("p", { class: "why", role: "status", "aria-live": "polite" });
   const cellAt = (row, column) => {
     const { likeliest: [[token, p]], rank } = columns[column][row];
-    const { paper, ink } = shadeOf(p, colours);
+    const { paper, ink } = shaded(p, colours);
     return el("div", { class: rank === 1 ? "cell first" : "cell", role: "gridcell", tabindex: "-1",
       "data-row": row, "data-column": column, "aria-colindex": column + 1, style: `background:${paper};color:${ink}` },
     el("bdi", {}, token), ...(rank === 1 ? [] : [el("small", {}, `#${number(rank)}`)]));

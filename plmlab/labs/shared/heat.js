@@ -24,6 +24,15 @@ export function ramp(stops) {
   return bytes;
 }
 
+/** The colour of a value from 0 to 1, and the text colour (black or white) with the higher contrast. */
+export function shaded(value, colours) {
+  const at = 4 * Math.round(255 * clamp(value, 0, 1));
+  const parts = [...colours.subarray(at, at + 3)];
+  const [r, g, b] = parts.map((c) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return { paper: `rgb(${parts.join(",")})`, ink: light > 0.179 ? "#000" : "#fff" };
+}
+
 /** The stops of a sequential colour scale, and of a diverging one in the colours of this page's theme. */
 export const sequential = () => CIVIDIS;
 export function diverging(node) {
