@@ -16,16 +16,30 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from plmlab.example import IGNORE, Batch, Example
 from plmlab.models.architectures import ENCODER
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.memory_recall import Grouping, Judge, MemoryBlock, Round, Window, consecutive_windows, pinned, recall
+from plmlab.models.memory_recall import (
+    BlockSpan,
+    Grouping,
+    Judge,
+    MemoryBlock,
+    Round,
+    Window,
+    consecutive_windows,
+    pinned,
+    recall,
+)
 from plmlab.models.registry import ModelSpec, model
 from plmlab.models.task_heads import SpanClassifier, TaskHead, TaskHeadConfig, best_span
 from plmlab.objectives.fine_tuning import label_of
 from plmlab.visibility import Visibility
 from plmlab.weights import device_of
+
+ANSWER_TOKENS = 10
+"""Maximum length of an answer in tokens."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +131,7 @@ class CogLTX(nn.Module):
 
     @classmethod
     def from_pretrained(cls, encoder: nn.Module) -> Self:
-        """Build a CogLTX of which judge and reasoner begin as copies of a pretrained encoder."""
+        """Build a CogLTX whose judge and reasoner are initialized with the weights of a pretrained encoder."""
         made = cls(CogLTXConfig.of(ModelSpec.of(encoder)))
         made.judge = BlockJudge.from_pretrained(encoder)
         made.reasoner = SpanClassifier.from_pretrained(encoder)
@@ -145,27 +159,15 @@ class CogLTX(nn.Module):
                grouping: Grouping = consecutive_windows, keep: Sequence[int | None] | None = None,
                held: Collection[int] = ()) -> tuple[Round, ...]:
         """MemRecall with the model's own judge, capacity and ``keep`` (`plmlab.models.memory_recall.recall`)."""
-        return recall(query, blocks, judge or self.scores, grouping=grouping, keep=keep or self.config.keep,
-                      capacity=self.config.capacity, held=held)
+        return recall(query, blocks, judge or self.scores, grouping=grouping, capacity=self.config.capacity, held=held,
+                      keep=self.config.keep if keep is None else keep)
 
-    @torch.no_grad()
-    def answer(self, window: Window, longest: int = 10) -> tuple[int, int, int]:
-        """The most likely answer of at most ``longest`` tokens in one of the window's blocks: the position of the block
-        in the text, and the span (start, end) in the block, end exclusive. Raises ValueError without a block."""
-        if not window.blocks:
-            raise ValueError("the memory holds no block; hold at least one block to read an answer from")
-        (batch, _), = batches_of([window], device_of(self))
-        logits = self.reasoner(batch)
-        place = torch.arange(logits.shape[1], device=logits.device)
-        inside = torch.stack([(place >= start) & (place < end - 1) for start, end in window.spans])  # [block time]
-        best = best_span(logits.expand(len(inside), -1, -1), inside, longest)  # [block 2]
-        number = int((logits[0, best[:, 0], 0] + logits[0, best[:, 1], 1]).argmax())
-        first = window.spans[number][0]
-        start, end = (best[number] - first).tolist()
-        return window.blocks[number].position, start, end + 1
+    def answer(self, window: Window) -> BlockSpan:
+        """The reasoner's `answer_in` a window."""
+        return answer_in(self.reasoner, window)
 
     def read(self, query: Sequence[int], blocks: Mapping[int, Sequence[int]], held: Collection[int] = (),
-             ) -> tuple[tuple[Round, ...], tuple[int, int, int]]:
+             ) -> tuple[tuple[Round, ...], BlockSpan]:
         """The rounds of MemRecall and the `answer`. ``blocks`` has the token ids of each block, with [SEP], by its
         position; those at the positions ``held`` stay in the memory. ``rehearsal`` of each round has the judge's own
         scores, also for held blocks."""
@@ -176,6 +178,22 @@ class CogLTX(nn.Module):
                                               zip(one.rehearsed.blocks, row, strict=True)})
                       for one, row in zip(rounds, rows, strict=True))
         return found, self.answer(found[-1].kept)
+
+
+@torch.no_grad()
+def answer_in(reader: SpanClassifier, window: Window) -> BlockSpan:
+    """The most likely answer, a span of at most `ANSWER_TOKENS` tokens in one of the window's blocks, [SEP] excluded,
+    with the highest sum of start and end logits. Raises ValueError if the window has no block."""
+    if not window.blocks:
+        raise ValueError("the memory holds no block; hold at least one block to read an answer from")
+    (batch, _), = batches_of([window], device_of(reader))
+    logits = reader(batch)[0]  # [time 2]
+    words = pad_sequence([logits[start:end - 1] for start, end in window.spans], batch_first=True,
+                         padding_value=-torch.inf)  # [block time 2]
+    best = best_span(words, words[..., 0] > -torch.inf, ANSWER_TOKENS)  # [block 2]
+    number = int(words.gather(1, best[:, None]).sum((1, 2)).argmax())
+    start, end = best[number].tolist()
+    return BlockSpan(window.blocks[number].position, start, end + 1)
 
 
 def batches_of(windows: Sequence[Window], device: torch.device, size: int = 32,
@@ -201,16 +219,16 @@ def judge_example(window: Window, relevant: Collection[int]) -> Example:
     example = window_example(window)
     label = torch.zeros_like(example.tokens)
     label[:len(window.query)] = 1
-    for block, span in zip(window.blocks, window.spans, strict=True):
-        label[slice(*span)] = int(block.position in relevant)
+    for position, span in window.span_of.items():
+        label[slice(*span)] = int(position in relevant)
     return replace(example, labels={"relevance": label})
 
 
 def reasoner_example(window: Window, position: int, start: int, end: int) -> Example:
     """The reasoner's training example: labels ``start`` and ``end``, where the answer is the tokens ``start`` to
     ``end`` (exclusive) of the block at ``position``. Raises ValueError if the window lacks that block."""
-    first = {block.position: span[0] for block, span in zip(window.blocks, window.spans, strict=True)}.get(position)
-    if first is None:
+    if position not in window.span_of:
         raise ValueError(f"the window has no block {position}; the block with the answer must be in it")
+    first, _ = window.span_of[position]
     labels = {"start": torch.tensor(first + start), "end": torch.tensor(first + end - 1)}
     return replace(window_example(window), labels=labels)

@@ -20,7 +20,7 @@ import torch
 from plmlab.draws import choice, shuffled
 from plmlab.example import Batch
 from plmlab.models.cogltx import CogLTX, CogLTXBatch, judge_example, reasoner_example
-from plmlab.models.memory_recall import MemoryBlock, Window, consecutive_windows
+from plmlab.models.memory_recall import BlockSpan, MemoryBlock, Window, consecutive_windows
 from plmlab.visibility import AttentionMask
 from plmlab.weights import device_of
 
@@ -52,19 +52,19 @@ AUTHORS = Samples()
 class LongText:
     """A question and the blocks of its text, for training.
 
-    ``query`` is [CLS] … [SEP]. The answer is the tokens ``answer[1]`` to ``answer[2]`` (exclusive) of the block
-    ``answer[0]``. ``levels`` holds the relevance level of each block, ``estimates`` its most recent score by the judge.
+    ``query`` is [CLS] … [SEP]. ``levels`` holds the relevance level of each block, ``estimates`` its most recent score
+    by the judge; both lists are copied.
     """
 
     query: tuple[int, ...]
     blocks: tuple[MemoryBlock, ...]
-    answer: tuple[int, int, int]
+    answer: BlockSpan
     levels: list[int]
     estimates: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.levels[self.answer[0]] = ANSWER
-        self.estimates = self.estimates or [0.0] * len(self.blocks)
+        self.levels, self.estimates = [*self.levels], [*self.estimates] or [0.0] * len(self.blocks)
+        self.levels[self.answer.position] = ANSWER
 
     @property
     def relevant(self) -> frozenset[int]:
@@ -90,7 +90,7 @@ class LongText:
 
     def reasoner_windows(self, capacity: int, rng: Random, samples: Samples = AUTHORS) -> list[Window]:
         """The reasoner's windows (see `Samples`), all with the block that contains the answer."""
-        return [self._among(scored, self.answer[:1], capacity, rng)
+        return [self._among(scored, (self.answer.position,), capacity, rng)
                 for scored in (*[True] * samples.promising, *[False] * samples.random)]
 
     def _among(self, scored: bool, first: tuple[int, ...], capacity: int, rng: Random) -> Window:
@@ -102,13 +102,11 @@ class LongText:
 
 
 @torch.no_grad()
-def interventions(model: CogLTX, window: Window, answer: tuple[int, int, int]) -> dict[int, float]:
+def interventions(model: CogLTX, window: Window, answer: BlockSpan) -> dict[int, float]:
     """By how much the reasoner's loss, in nats, rises when a block cannot be attended to: position → difference, for
-    every block but that of the answer. The blocked tokens keep their positions; each attends to itself."""
-    position, first, last = answer
-    spans = {block.position: span for block, span in zip(window.blocks, window.spans, strict=True)
-             if block.position != position}
-    example = reasoner_example(window, position, first, last)
+    every block but that of the answer. The masked-out tokens keep their positions; each attends to itself."""
+    spans = {position: span for position, span in window.span_of.items() if position != answer.position}
+    example = reasoner_example(window, *answer)
     visible = torch.ones(len(spans) + 1, len(window), len(window), dtype=torch.bool)  # [1 + block, query, key]
     for row, span in zip(visible[1:], spans.values(), strict=True):
         row[:, slice(*span)] = False

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from math import inf
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,19 @@ class MemoryBlock:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+class BlockSpan(NamedTuple):
+    """A span of a text in blocks, such as an answer: the tokens ``start`` to ``end`` (exclusive) of the block at
+    ``position``."""
+
+    position: int
+    start: int
+    end: int
+
+    def ids(self, blocks: Sequence[MemoryBlock]) -> tuple[int, ...]:
+        """The token ids of the span; ``blocks`` are all blocks of the text."""
+        return blocks[self.position].ids[self.start:self.end]
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,16 @@ class Window:
     def spans(self) -> list[tuple[int, int]]:
         """The span (begin, end) of each block in ``ids``."""
         return list(pairwise(accumulate(map(len, self.blocks), initial=len(self.query))))
+
+    @property
+    def span_of(self) -> dict[int, tuple[int, int]]:
+        """The span of each block in ``ids``, by the block's position."""
+        return dict(zip(self.positions, self.spans, strict=True))
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions of the blocks."""
+        return [block.position for block in self.blocks]
 
     def with_blocks(self, blocks: Iterable[MemoryBlock]) -> "Window":
         """The same query followed by these blocks, in the order of the text."""
@@ -184,7 +207,7 @@ def _scored(judge: Judge, windows: Sequence[Window]) -> list[dict[int, float]]:
     if given != expected:
         raise ValueError(f"the judge returned {given} scores for windows of {expected} blocks; it must return one "
                          "score per block, for each window")
-    return [dict(zip([block.position for block in window.blocks], row, strict=True))
+    return [dict(zip(window.positions, row, strict=True))
             for window, row in zip(windows, rows, strict=True)]
 
 

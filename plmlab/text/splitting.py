@@ -6,7 +6,7 @@ split with the lowest total cost is found exactly.
 """
 
 from bisect import bisect_left
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
@@ -56,3 +56,8 @@ def _possible_ends(tokens: Sequence[Token], end_costs: Mapping[Token, int], long
     """The positions where a block may end, from 0, in ascending order and never more than ``longest`` apart."""
     natural = [0, *(end for end, token in enumerate(tokens, 1) if token in end_costs or end == len(tokens))]
     return [0, *(end for begin, last in pairwise(natural) for end in (*range(begin + longest, last, longest), last))]
+
+
+def costs_by_id(id_of: Callable[[str], int]) -> dict[int, int]:
+    """`PUNCTUATION_COSTS` by token id, for tokenizers without line breaks."""
+    return {id_of(mark): cost for mark, cost in PUNCTUATION_COSTS.items() if mark != "\n"}

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from plmlab.checkpoints import load, save
 from plmlab.draws import randint, sample
 from plmlab.example import IGNORE, Batch
+from plmlab.models import cogltx
 from plmlab.models.bert import BERT
 from plmlab.models.cogltx import (
     BlockJudge,
@@ -85,9 +86,10 @@ class Drawn(nn.Module):
 
 
 @pytest.mark.parametrize("longest", [1, 2, 10])
-def test_the_answer_is_the_best_span_within_a_block(longest: int) -> None:
+def test_the_answer_is_the_best_span_within_a_block(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Elsewhere, a better one often crosses blocks, has [SEP] or more tokens."""
     model, rng, better = small(), Random(longest), 0
+    monkeypatch.setattr(cogltx, "ANSWER_TOKENS", longest)
     for window in drawn(60, longest):
         logits = [[rng.random(), rng.random()] for _ in window.ids]
         inside, others = {}, []
@@ -101,7 +103,7 @@ def test_the_answer_is_the_best_span_within_a_block(longest: int) -> None:
                 others.append(score)
         better += max(others) > max(inside.values())
         model.reasoner = Drawn(logits)
-        assert model.answer(window, longest) == max(inside, key=inside.__getitem__)
+        assert model.answer(window) == max(inside, key=inside.__getitem__)
         assert model.reasoner.read == [*window.ids]
     assert better > 30
     with pytest.raises(ValueError, match="no block"):

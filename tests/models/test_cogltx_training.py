@@ -14,7 +14,7 @@ from plmlab.example import Batch
 from plmlab.models import cogltx_training
 from plmlab.models.cogltx import CogLTX, reasoner_example
 from plmlab.models.cogltx_training import LongText, TrainingWindows, changed_level, interventions
-from plmlab.models.memory_recall import Window
+from plmlab.models.memory_recall import BlockSpan, Window
 from plmlab.train import fit
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -23,7 +23,7 @@ QUERY = (CLS, 8, 9, SEP)
 
 def text(words: list[int], answer: tuple[int, int, int], relevant=(), query=QUERY, **more) -> LongText:
     """A text of blocks with so many tokens each."""
-    return LongText(query, tuple(block(position, size) for position, size in enumerate(words)), answer,
+    return LongText(query, tuple(block(position, size) for position, size in enumerate(words)), BlockSpan(*answer),
                     [int(position in relevant) for position in range(len(words))], **more)
 
 
@@ -158,16 +158,16 @@ def test_estimates_are_the_judge_s_scores_and_select_blocks_at_once() -> None:
     for number, row, start in [*zip(asked(batch.reasoning), batch.reasoning.tokens.tolist(),
                                     batch.reasoning.labels["start"].tolist(), strict=True)][::2]:
         one = given[number]
-        assert row[start] == one.blocks[one.answer[0]].ids[0]
+        assert row[start] == one.blocks[one.answer.position].ids[0]
         best = sorted(range(len(one.blocks)), key=lambda place, one=one: -one.estimates[place])
-        assert positions(row) == held(one.window([one.answer[0], *sorted(one.relevant), *best], CAPACITY))
+        assert positions(row) == held(one.window([one.answer.position, *sorted(one.relevant), *best], CAPACITY))
 
 
 def test_levels_change_from_an_epoch_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the interventions on the reasoner's windows, each of which counts; a batch has the levels from before."""
     effect = {0: 0.2, 1: -0.05, 2: 0.1}
     monkeypatch.setattr(cogltx_training, "interventions", lambda model, window, answer: {
-        one.position: effect[one.position % 3] for one in window.blocks if one.position != answer[0]})
+        one.position: effect[one.position % 3] for one in window.blocks if one.position != answer.position})
     given = texts(4)
     windows, initial = TrainingWindows(small(Scored), given, size=2, interventions_from=1), [[*one.levels] for one in
                                                                                              given]
@@ -183,11 +183,11 @@ def test_levels_change_from_an_epoch_on(monkeypatch: pytest.MonkeyPatch) -> None
                 int(expected[number][place] >= 1) for place in positions(row)]
         for number, row in zip(asked(batch.reasoning), batch.reasoning.tokens.tolist(), strict=True):
             for place in positions(row):
-                if place != given[number].answer[0]:
+                if place != given[number].answer.position:
                     change = (1, -1, 0)[place % 3]
                     expected[number][place] = min(2, max(-1, expected[number][place] + change))
         assert [one.levels for one in given] == expected
-    assert all(one.levels[one.answer[0]] == 3 for one in given) and [one.levels for one in given] != initial
+    assert all(one.levels[one.answer.position] == 3 for one in given) and [one.levels for one in given] != initial
 
     unchanged = texts(4)
     never = TrainingWindows(small(Scored), unchanged, size=2)
@@ -198,7 +198,7 @@ def test_levels_change_from_an_epoch_on(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_nothing_is_left_on_the_wrong_device() -> None:
     """Interventions, and training on the windows with them; the curve is that of a CPU."""
-    window, answer = Window(QUERY, (block(1), block(3), block(4))), (3, 1, 2)
+    window, answer = Window(QUERY, (block(1), block(3), block(4))), BlockSpan(3, 1, 2)
     differences = interventions(small().float(), window, answer)
     results = []
     for device in ("cpu", "cuda"):

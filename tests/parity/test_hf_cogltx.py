@@ -24,7 +24,7 @@ from plmlab.models.cogltx import (
     reasoner_example,
 )
 from plmlab.models.cogltx_training import interventions
-from plmlab.models.memory_recall import MemoryBlock, Window
+from plmlab.models.memory_recall import BlockSpan, MemoryBlock, Window
 
 sizes = pytest.mark.parametrize("size", SIZES)
 QUERY = (2, 11, 12, 3)
@@ -37,7 +37,7 @@ def blocks(*counts: int, first: int = 0) -> tuple[MemoryBlock, ...]:
 
 
 WINDOWS = [Window(QUERY, blocks(3, 1, 3, 2)), Window(QUERY[1:], blocks(2, 3, first=2)), Window(QUERY, blocks(5, 3))]
-ANSWERS = [(4, 1, 3), (0, 0, 1), (2, 2, 3)]
+ANSWERS = [BlockSpan(4, 1, 3), BlockSpan(0, 0, 1), BlockSpan(2, 2, 3)]
 
 
 def places(window: Window) -> list[int | None]:
@@ -45,7 +45,7 @@ def places(window: Window) -> list[int | None]:
     return [None] * len(window.query) + [one.position for one in window.blocks for _ in one.ids]
 
 
-def labels(window: Window, answer: tuple[int, int, int]) -> dict[str, Tensor]:
+def labels(window: Window, answer: BlockSpan) -> dict[str, Tensor]:
     """Theirs: the first and the last token of the answer."""
     first, (position, start, end) = places(window).index, answer
     return {"start_positions": torch.tensor([first(position) + start]),
@@ -135,10 +135,10 @@ def test_interventions_are_theirs_under_a_mask_pair_by_pair(size: dict) -> None:
                     if position == blocked and key != query:
                         mask[0, 0, query, key] = torch.finfo(torch.float64).min
             return reasoner(**given(window), attention_mask=mask, **labels(window, answer)).loss.item()
-        expected = {one.position: loss(one.position) - loss(-1) for one in window.blocks if one.position != answer[0]}
+        expected = {one: loss(one) - loss(-1) for one in window.positions if one != answer.position}
         found = interventions(model, window, answer)
         assert [*found] == [*expected] and found == pytest.approx(expected, abs=1e-10)
         changes += expected.values()
     assert min(map(abs, changes)) > 1e-5 and len(changes) == 5 and not model.training
     assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
-    assert interventions(model.train(), Window(QUERY, blocks(3)), (0, 0, 1)) == {} and model.training
+    assert interventions(model.train(), Window(QUERY, blocks(3)), BlockSpan(0, 0, 1)) == {} and model.training

@@ -54,23 +54,11 @@ def test_supports_are_sentences_of_the_needed_articles_and_the_second_has_the_an
         for support, key in zip(document.supports, document.question.needed, strict=True):
             assert document.entities[support.paragraph] == key
             start, end = document.paragraphs[support.paragraph]
-            assert start <= support.context <= support.start < support.end <= end
+            assert start <= support.start < support.end <= end
             assert (support.start, support.end) in document.tokens.sentences
         assert words(document, document.answer) == document.question.answer
         second = document.supports[1]
         assert second.start <= document.answer[0] and document.answer[1] <= second.end
-
-
-def test_the_context_of_a_support_has_the_name_closest_before_its_end(full, everything):
-    pronouns = 0
-    for document in everything:
-        for support, key in zip(document.supports, document.question.needed, strict=True):
-            name, text = full.facts[key].name, " ".join(words(document, (support.context, support.end)))
-            sentences = text.removesuffix(" .").split(" . ")
-            assert [f" {name} " in f" {one} " for one in sentences].index(True) == 0
-            assert not any(f" {name} " in f" {one} " for one in sentences[1:])
-            pronouns += support.context < support.start
-    assert 0.4 < pronouns / len(everything) / 2 < 0.7
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -98,12 +86,10 @@ def test_the_second_article_alone_does_not_answer_the_question(full, everything)
         assert f" {full.facts[subject].name} " not in f" {' '.join(alone)} "
 
 
-def test_distance_and_occurrences_are_counted_by_hand(everything):
+def test_the_distance_is_counted_by_hand(everything):
     for document in everything[::20]:
         one, two = sorted((support.start, support.end) for support in document.supports)
         assert document.distance == len(document.tokens[one[1]:two[0]]) >= 0
-        text, answer = " ".join(map(str, document.tokens)), " ".join(map(str, document.tokens[slice(*document.answer)]))
-        assert document.occurrences == f" {text} ".replace(" ", "  ").count(f" {answer} ".replace(" ", "  ")) - 1
 
 
 def test_lengths_spread_over_their_range(drawn):

@@ -22,7 +22,7 @@ from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.datasets.two_hop_questions import two_hop_questions, with_mirrored
 from plmlab.world.facts.relations import Triple
 from plmlab.world.questions.bank import Question
-from plmlab.world.questions.chains import find_words, names
+from plmlab.world.questions.chains import names
 from plmlab.world.world import World
 
 SHORTEST, LONGEST, ROOM = 400, 16_000, 60
@@ -34,13 +34,10 @@ Span = tuple[int, int]
 
 
 class Support(NamedTuple):
-    """A sentence that states a needed fact, as a span of tokens, and the index of its ``paragraph``. ``context`` is the
-    start of the closest sentence, up to this one, with the name of the entity that the paragraph is about: where the
-    support itself has only a pronoun, the tokens from ``context`` to ``end`` are needed."""
+    """A sentence that states a needed fact, as a span of tokens, and the index of its ``paragraph``."""
 
     start: int
     end: int
-    context: int
     paragraph: int
 
 
@@ -62,15 +59,19 @@ class LongDocument:
     answer: Span
 
     @property
+    def titles(self) -> list[tuple[int, ...]]:
+        """The title of each paragraph, as token ids."""
+        return [tuple(ids(key.partition(":")[2].split())) for key in self.entities]
+
+    @property
     def distance(self) -> int:
         """The number of tokens between the two supporting sentences."""
         first, second = sorted(self.supports)
         return second.start - first.end
 
-    @property
-    def occurrences(self) -> int:
-        """How often the answer's words occur elsewhere in the document."""
-        return len(_places(tuple(self.tokens), tuple(self.tokens[slice(*self.answer)]))) - 1
+    def said(self, span: Span) -> tuple[int, ...]:
+        """The token ids of a span."""
+        return tuple(self.tokens[slice(*span)])
 
 
 def long_documents(world: World, split: str, seed: int = 0, *, lengths: tuple[int, int] = (500, 4000),
@@ -178,10 +179,8 @@ def _support(paragraph: Paragraph, fact: Triple, number: int, starts: Sequence[i
     article, sentences = paragraph.article, paragraph.text.sentences
     told = article.telling(fact)
     assert told is not None and sentences is not None
-    named = [place for place in range(told + 1)
-             if find_words(article.sentences[place].words, article.title) is not None]
-    start = starts[number]
-    return Support(start + sentences[told][0], start + sentences[told][1], start + sentences[named[-1]][0], number)
+    begin, end = sentences[told]
+    return Support(starts[number] + begin, starts[number] + end, number)
 
 
 def _places(words: Sequence[object], wanted: Sequence[object]) -> list[int]:
