@@ -1,5 +1,5 @@
-"""Baselines of CogLTX that read all blocks: a BERT on windows of consecutive blocks, whose answers are combined by
-voting, and a BERT with full attention over the whole text.
+"""A baseline of CogLTX that reads all blocks: a BERT on windows of consecutive blocks, whose answers are combined by
+voting.
 
 A window without the answer has the null answer, [CLS] to [CLS], as in BERT on SQuAD 2.0 (Devlin et al. 2019, §4.3).
 """
@@ -10,20 +10,15 @@ from dataclasses import replace
 from random import Random
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from plmlab.draws import choice
 from plmlab.example import Batch, Example
-from plmlab.models.bert import BERT
-from plmlab.models.cogltx import batches_of, reasoner_example, window_example
+from plmlab.models.cogltx import ANSWER_TOKENS, batches_of, reasoner_example, window_example
 from plmlab.models.cogltx_training import LongText, texts_of_update
-from plmlab.models.memory_recall import MemoryBlock, Window, fitting
+from plmlab.models.memory_recall import BlockSpan, MemoryBlock, Window, fitting
 from plmlab.models.task_heads import SpanClassifier, best_span
 from plmlab.weights import device_of
 
-LONGEST = 10
-"""Maximum length of an answer in tokens."""
 Words = tuple[int, ...]
 
 
@@ -45,9 +40,9 @@ def _from(query: Sequence[int], blocks: Sequence[MemoryBlock], begin: int, capac
     return Window(tuple(query), (first, *fitting(others, capacity - len(query) - len(first))))
 
 
-def labelled_window(window: Window, answer: tuple[int, int, int]) -> Example:
+def labelled_window(window: Window, answer: BlockSpan) -> Example:
     """The training example of a window: the answer if its block is in the window, otherwise the null answer."""
-    if any(block.position == answer[0] for block in window.blocks):
+    if answer.position in window.positions:
         return reasoner_example(window, *answer)
     return replace(window_example(window), labels={"start": torch.tensor(0), "end": torch.tensor(0)})
 
@@ -59,7 +54,7 @@ def window_batches(texts: Sequence[LongText], capacity: int, size: int, seed: in
         rng, examples = Random(f"{seed}:{step}:windows"), []
         for text in texts_of_update(texts, step, size, seed)[1]:
             windows = [_from(text.query, text.blocks, begin, capacity) for begin in range(len(text.blocks))]
-            having = [window for window in windows if text.blocks[text.answer[0]] in window.blocks]
+            having = [window for window in windows if text.answer.position in window.positions]
             examples += [labelled_window(choice(rng, some), text.answer) for some in (having, windows)]
         return Batch.of(examples, pad=0)
     return batch
@@ -73,8 +68,8 @@ def read(reader: SpanClassifier, windows: Sequence[Window]) -> list[tuple[Words,
     for batch, some in batches_of(windows, device_of(reader)):
         logits = reader(batch)
         text = (batch.segments == 1) & batch.padding_mask
-        for window, row, (start, end) in zip(some, logits.log_softmax(1), best_span(logits, text, LONGEST).tolist(),
-                                             strict=True):
+        best = best_span(logits, text, ANSWER_TOKENS).tolist()
+        for window, row, (start, end) in zip(some, logits.log_softmax(1), best, strict=True):
             found.append((window.ids[start:end + 1], float((row[start, 0] + row[end, 1]).exp())))
     return found
 
@@ -85,21 +80,3 @@ def vote(answers: Sequence[tuple[Words, float]]) -> Words:
     for words, probability in answers:
         votes[words] += probability
     return max(votes, key=votes.__getitem__)
-
-
-def with_more_positions(reader: SpanClassifier, time: int) -> SpanClassifier:
-    """A copy of a reader whose encoder has ``time`` positions; the trained position embeddings are repeated, as in
-    Longformer (Beltagy et al. 2020)."""
-    config = reader.encoder.config
-    weights = reader.encoder.state_dict()
-    name, = (name for name in weights if name.endswith("position.weight"))
-    longer = BERT(replace(config, time=time)).train(reader.training).to(weights[name])
-    weights[name] = _repeated(weights[name], time)
-    longer.load_state_dict(weights)
-    made = SpanClassifier.from_pretrained(longer)
-    made.output.load_state_dict(reader.output.state_dict())
-    return made
-
-
-def _repeated(rows: Float[Tensor, "time model"], time: int) -> Float[Tensor, "longer model"]:
-    return rows.repeat(-(-time // len(rows)), 1)[:time]

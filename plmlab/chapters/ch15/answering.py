@@ -1,21 +1,21 @@
 """Answer the questions about long documents with a CogLTX, and measure answers and retrieval."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import islice
+from typing import NamedTuple, Self
 
-from plmlab.chapters.ch15.baselines import said
-from plmlab.chapters.ch15.long_texts import block_spans, memory_blocks, overlapping, query_of
+from plmlab.chapters.ch15.long_texts import BlockedDocument
+from plmlab.chapters.ch15.selections import Select, mem_recall
 from plmlab.models.cogltx import CogLTX
-from plmlab.models.memory_recall import MemoryBlock, Window
-from plmlab.world.datasets.long_documents import LongDocument, Span
-
-Select = Callable[[CogLTX, LongDocument, Sequence[MemoryBlock], Sequence[Span]], Window]
-"""Selects the blocks that the reasoner reads, given the blocks and their spans in the document."""
+from plmlab.models.memory_recall import Window
+from plmlab.world.datasets.long_documents import LongDocument, long_documents
+from plmlab.world.world import full
 
 
 class Outcome(NamedTuple):
-    """What a model did with a document: whether the ``answer`` is correct, whether the blocks that it read contain the
-    ``first`` and the ``second`` supporting sentence, and their properties: length and distance in tokens."""
+    """The result of a model on a document: whether the ``answer`` is correct, whether the blocks that it read contain
+    the ``first`` and the ``second`` supporting sentence, and the document's length and distance in tokens."""
 
     answer: bool
     first: bool
@@ -23,24 +23,28 @@ class Outcome(NamedTuple):
     length: int
     distance: int
 
+    @classmethod
+    def of(cls, text: BlockedDocument, answer: tuple[int, ...], windows: Sequence[Window]) -> Self:
+        """The result for the token ids of an answer; a sentence is read if one of the windows contains all its
+        blocks."""
+        document, read = text.document, [{*window.positions} for window in windows]
+        first, second = (any(some.issuperset(support) for some in read) for support in text.supports)
+        return cls(answer == document.said(document.answer), first, second, len(document.tokens), document.distance)
 
-def memory(model: CogLTX, document: LongDocument, blocks: Sequence[MemoryBlock], spans: Sequence[Span]) -> Window:
-    """The final memory of MemRecall with the model's own settings."""
-    return model.recall(query_of(document), blocks)[-1].kept
+
+@cache
+def evaluation_documents(split: str, number: int, lengths: tuple[int, int] = (500, 4000)) -> tuple[LongDocument, ...]:
+    """Documents of the test world, with its "development" or its "test" questions."""
+    return tuple(islice(long_documents(full(), split, lengths=lengths), number))
 
 
-def outcome(model: CogLTX, document: LongDocument, select: Select = memory) -> Outcome:
+def outcome(model: CogLTX, document: LongDocument, select: Select = mem_recall) -> Outcome:
     """Answer the question of one document from the selected blocks."""
-    spans = block_spans(document, model.config.longest)
-    blocks = memory_blocks(document, spans)
-    window = select(model, document, blocks, spans)
-    read = {block.position for block in window.blocks}
-    position, start, end = model.answer(window)
-    held = [read.issuperset(overlapping(spans, (one.start, one.end))) for one in document.supports]
-    correct = blocks[position].ids[start:end] == said(document, document.answer)
-    return Outcome(correct, held[0], held[1], len(document.tokens), document.distance)
+    text = BlockedDocument.of(document, model.config.longest)
+    window = select(model, text)
+    return Outcome.of(text, model.answer(window).ids(text.blocks), [window])
 
 
-def outcomes(model: CogLTX, documents: Iterable[LongDocument], select: Select = memory) -> list[Outcome]:
+def outcomes(model: CogLTX, documents: Iterable[LongDocument], select: Select = mem_recall) -> list[Outcome]:
     """The `outcome` of each document."""
     return [outcome(model, document, select) for document in documents]

@@ -1,14 +1,17 @@
 """Long documents of the Small World as the input of CogLTX: blocks with their relevance and the answer."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
-from plmlab.chapters.ch15.baselines import titles
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
 from plmlab.models.cogltx_training import LongText
-from plmlab.models.memory_recall import MemoryBlock
+from plmlab.models.memory_recall import BlockSpan, MemoryBlock
 from plmlab.retrieval import BM25
-from plmlab.text.splitting import PUNCTUATION_COSTS, split_at_punctuation
+from plmlab.text.splitting import costs_by_id, split_at_punctuation
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.long_documents import LongDocument, Span
 from plmlab.world.datasets.tokenizer import ids
@@ -17,72 +20,72 @@ _VOCABULARY = Vocabulary(0)
 CLS, SEP = _VOCABULARY.need("cls"), _VOCABULARY.need("sep")
 """The ids of [CLS] and [SEP], the same in all tokenizers of the course."""
 COMMA, = ids([","])
-
-
-@cache
-def end_costs() -> dict[int, int]:
-    """`PUNCTUATION_COSTS` by token id; the world's texts have no line breaks."""
-    return {ids([mark])[0]: cost for mark, cost in PUNCTUATION_COSTS.items() if mark != "\n"}
+_END_COSTS = costs_by_id(lambda mark: ids([mark])[0])
 
 
 def headings(document: LongDocument) -> list[tuple[int, ...]]:
     """The title of each article and a comma; every block of the article begins with it, as in the authors' HotpotQA."""
-    return [(*title, COMMA) for title in titles(document)]
+    return [(*title, COMMA) for title in document.titles]
 
 
-def block_spans(document: LongDocument, longest: int) -> list[Span]:
-    """The spans of the blocks in the document's tokens. No block crosses the end of an article, and with the title it
-    has at most ``longest`` tokens."""
-    spans = []
-    for heading, (begin, finish) in zip(headings(document), document.paragraphs, strict=True):
-        room = longest - len(heading)
-        spans += [(begin + start, begin + end)
-                  for start, end in split_at_punctuation(document.tokens[begin:finish], end_costs(), room)]
-    return spans
+@dataclass(frozen=True)
+class BlockedDocument:
+    """A long document in blocks: the ``query`` is [CLS] question [SEP], and ``blocks[i]`` consists of the title of its
+    article, the tokens ``spans[i]`` of the document, and [SEP]."""
 
+    document: LongDocument
+    query: tuple[int, ...]
+    blocks: tuple[MemoryBlock, ...]
+    spans: tuple[Span, ...]
 
-def memory_blocks(document: LongDocument, spans: Iterable[Span]) -> tuple[MemoryBlock, ...]:
-    """The blocks at these spans, each with its article's title before it and [SEP] after it."""
-    ends, before = [end for _, end in document.paragraphs], headings(document)
-    return tuple(MemoryBlock(position, (*before[bisect_right(ends, start)], *document.tokens[start:end], SEP))
-                 for position, (start, end) in enumerate(spans))
+    @classmethod
+    def of(cls, document: LongDocument, longest: int) -> Self:
+        """Split a document. No block crosses the end of an article, and with the title it has at most ``longest``
+        tokens, [SEP] not included."""
+        spans, texts = list[Span](), list[tuple[int, ...]]()
+        for heading, (begin, finish) in zip(headings(document), document.paragraphs, strict=True):
+            article = document.tokens[begin:finish]
+            for start, end in split_at_punctuation(article, _END_COSTS, longest - len(heading)):
+                spans.append((begin + start, begin + end))
+                texts.append((*heading, *article[start:end], SEP))
+        return cls(document, (CLS, *document.query, SEP), tuple(map(MemoryBlock, range(len(texts)), texts)),
+                   tuple(spans))
 
+    def overlapping(self, span: Span) -> list[int]:
+        """The positions of the blocks that overlap a span of the document."""
+        return [position for position, (start, end) in enumerate(self.spans) if start < span[1] and span[0] < end]
 
-def query_of(document: LongDocument) -> tuple[int, ...]:
-    """[CLS] question [SEP]."""
-    return CLS, *document.query, SEP
+    @property
+    def supports(self) -> list[list[int]]:
+        """The positions of the blocks of each supporting sentence."""
+        return [self.overlapping((one.start, one.end)) for one in self.document.supports]
 
+    @property
+    def relevant(self) -> list[int]:
+        """The positions of the blocks that the question needs: those of its supporting sentences."""
+        return sorted({position for positions in self.supports for position in positions})
 
-def overlapping(spans: Sequence[Span], span: Span) -> list[int]:
-    """The positions of the blocks that overlap a span."""
-    return [position for position, (start, end) in enumerate(spans) if start < span[1] and span[0] < end]
+    @property
+    def answer(self) -> BlockSpan:
+        """The answer in its block."""
+        (position,), (start, end) = self.overlapping(self.document.answer), self.document.answer
+        shift = len(headings(self.document)[self.document.supports[1].paragraph]) - self.spans[position][0]
+        return BlockSpan(position, start + shift, end + shift)
 
-
-def relevant_blocks(document: LongDocument, spans: Sequence[Span]) -> list[int]:
-    """The positions of the blocks that the question needs: those of its supports."""
-    return sorted({position for one in document.supports for position in overlapping(spans, (one.start, one.end))})
-
-
-def labelled(document: LongDocument, longest: int) -> LongText:
-    """A document with its answer and relevance labels, for training: level 1 for the `relevant_blocks`."""
-    spans = block_spans(document, longest)
-    blocks = memory_blocks(document, spans)
-    needed = relevant_blocks(document, spans)
-    return LongText(query_of(document), blocks, answer_in_block(document, blocks, spans),
-                    [int(number in needed) for number in range(len(spans))])
-
-
-def answer_in_block(document: LongDocument, blocks: Sequence[MemoryBlock], spans: Sequence[Span],
-                    ) -> tuple[int, int, int]:
-    """The position of the block with the answer, and the answer's start and end (exclusive) in that block."""
-    position, = overlapping(spans, document.answer)
-    begin, end = spans[position]
-    first = begin - (len(blocks[position]) - 1 - (end - begin))  # the title comes before the span
-    return position, document.answer[0] - first, document.answer[1] - first
+    def labelled(self) -> LongText:
+        """The text with its answer and relevance labels, for training: level 1 for the `relevant` blocks."""
+        needed = self.relevant
+        return LongText(self.query, self.blocks, self.answer, [int(one.position in needed) for one in self.blocks])
 
 
 def bm25_scores(query: Sequence[int], blocks: Sequence[MemoryBlock]) -> list[float]:
     """The BM25 score of each block for the query, special tokens left out."""
-    found = BM25([[*map(str, block.ids[:-1])] for block in blocks]).search([[*map(str, query[1:-1])]], len(blocks))
-    ranked = dict(zip(found.numbers[0].tolist(), found.scores[0].tolist(), strict=True))
-    return [ranked[position] for position in range(len(blocks))]
+    scores: list[float] = bm25_matrix([query[1:-1]], blocks)[0].tolist()
+    return scores
+
+
+def bm25_matrix(queries: Sequence[Sequence[int]], blocks: Sequence[MemoryBlock]) -> Float[Tensor, "query block"]:
+    """The BM25 scores of all blocks, without their [SEP], for several queries, given without special tokens."""
+    found = BM25([[*map(str, block.ids[:-1])] for block in blocks]).search([[*map(str, one)] for one in queries],
+                                                                           len(blocks))
+    return torch.zeros(found.scores.shape).scatter_(1, found.numbers, found.scores)

@@ -1,43 +1,47 @@
-"""Ways to select the blocks that the reasoner reads, beside MemRecall with the model's own settings."""
+"""Ways to select the blocks that the reasoner reads: MemRecall, its ablations, and baselines."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 
-from plmlab.chapters.ch15.long_texts import bm25_scores, query_of, relevant_blocks
+from plmlab.chapters.ch15.long_texts import BlockedDocument, bm25_scores
 from plmlab.models.cogltx import CogLTX
 from plmlab.models.memory_recall import MemoryBlock, Window, fitting, single_blocks
-from plmlab.world.datasets.long_documents import LongDocument, Span
 
-Blocks = Sequence[MemoryBlock]
-Spans = Sequence[Span]
+Select = Callable[[CogLTX, BlockedDocument], Window]
+"""Selects the blocks that the reasoner reads."""
 
 
-def one_step(model: CogLTX, document: LongDocument, blocks: Blocks, spans: Spans) -> Window:
+def mem_recall(model: CogLTX, text: BlockedDocument) -> Window:
+    """The final memory of MemRecall with the model's own settings."""
+    return model.recall(text.query, text.blocks)[-1].kept
+
+
+def one_step(model: CogLTX, text: BlockedDocument) -> Window:
     """The blocks with the judge's highest scores, without rehearsal and decay."""
-    return model.recall(query_of(document), blocks, keep=(None,))[-1].kept
+    return model.recall(text.query, text.blocks, keep=(None,))[-1].kept
 
 
-def single_scores(model: CogLTX, document: LongDocument, blocks: Blocks, spans: Spans) -> Window:
+def single_scores(model: CogLTX, text: BlockedDocument) -> Window:
     """MemRecall that scores each block in a window of its own."""
-    return model.recall(query_of(document), blocks, grouping=single_blocks)[-1].kept
+    return model.recall(text.query, text.blocks, grouping=single_blocks)[-1].kept
 
 
-def best_by_bm25(model: CogLTX, document: LongDocument, blocks: Blocks, spans: Spans) -> Window:
+def best_by_bm25(model: CogLTX, text: BlockedDocument) -> Window:
     """The blocks with the highest BM25 scores for the question."""
-    scores = bm25_scores(query_of(document), blocks)
-    return filled(model, document, sorted(blocks, key=lambda block: -scores[block.position]))
+    scores = bm25_scores(text.query, text.blocks)
+    return filled(model, text, sorted(text.blocks, key=lambda block: -scores[block.position]))
 
 
-def first_blocks(model: CogLTX, document: LongDocument, blocks: Blocks, spans: Spans) -> Window:
+def first_blocks(model: CogLTX, text: BlockedDocument) -> Window:
     """The beginning of the text."""
-    return filled(model, document, blocks)
+    return filled(model, text, text.blocks)
 
 
-def needed_blocks(model: CogLTX, document: LongDocument, blocks: Blocks, spans: Spans) -> Window:
+def needed_blocks(model: CogLTX, text: BlockedDocument) -> Window:
     """The blocks that the question needs, and the beginning of the text: an upper bound for any selection."""
-    return filled(model, document, [*(blocks[position] for position in relevant_blocks(document, spans)), *blocks])
+    return filled(model, text, [*(text.blocks[position] for position in text.relevant), *text.blocks])
 
 
-def filled(model: CogLTX, document: LongDocument, ranked: Iterable[MemoryBlock]) -> Window:
+def filled(model: CogLTX, text: BlockedDocument, ranked: Iterable[MemoryBlock]) -> Window:
     """The blocks in the order given, until the next one does not fit."""
-    query = query_of(document)
-    return Window(query).with_blocks(fitting(dict.fromkeys(ranked), model.config.capacity - len(query)))
+    room = model.config.capacity - len(text.query)
+    return Window(text.query).with_blocks(fitting(dict.fromkeys(ranked), room))

@@ -1,19 +1,19 @@
-"""Training texts of chapter 15, with relevance labels or with those that BM25 or word vectors give to begin with.
+"""Training texts of chapter 15, with relevance labels, or with initial labels from BM25.
 
-The documents come from four worlds other than the one that the models are tested on, with the same words but other
-facts. There are 883 training questions per world; a model that is trained on only one world memorizes their answers.
+The documents come from worlds other than the one that the models are tested on, with the same words but other facts.
+There are 883 training questions per world; a model that is trained on only one world memorizes their answers. They have
+500 to 1,000 tokens: in longer documents, fewer windows of consecutive blocks have a relevant one, and the judge needs
+more than twice as many documents. It scores windows, so that longer documents can be read afterwards.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
-from plmlab.chapters.ch15.long_texts import bm25_scores, labelled
+from plmlab.chapters.ch15.long_texts import BlockedDocument, bm25_scores
 from plmlab.checkpoints import load
 from plmlab.models.bert import BERT
 from plmlab.models.cogltx import CogLTX
@@ -23,8 +23,8 @@ from plmlab.train import History, fit
 from plmlab.world.datasets.long_documents import LongDocument, long_documents
 from plmlab.world.world import full
 
-WORLDS, PER_WORLD = (2, 3, 4, 5), 500
-SIZE = 8
+WORLDS, PER_WORLD, LENGTHS = (2, 3, 4, 5), 500, (500, 1000)
+SIZE = 4
 """Texts per update."""
 SAMPLES = Samples(consecutive=1, mixed=1, hard=1, promising=1, random=0)
 """Without hard windows, the judge learns which relation a question asks for, but not to compare names."""
@@ -40,23 +40,15 @@ def pretrained() -> BERT:
 
 
 @cache
-def training_documents(per_world: int = PER_WORLD) -> tuple[LongDocument, ...]:
-    """Documents of the training worlds."""
-    return tuple(document for seed in WORLDS for document in islice(long_documents(full(seed), "train"), per_world))
+def training_documents(worlds: Sequence[int] = WORLDS, per_world: int = PER_WORLD) -> tuple[LongDocument, ...]:
+    """Training documents of the worlds with these seeds."""
+    return tuple(document for seed in worlds
+                 for document in islice(long_documents(full(seed), "train", lengths=LENGTHS), per_world))
 
 
-def labelled_texts(documents: Sequence[LongDocument], longest: int) -> list[LongText]:
+def labelled_texts(documents: Iterable[LongDocument], longest: int) -> list[LongText]:
     """The documents as texts with relevance labels."""
-    return [labelled(document, longest) for document in documents]
-
-
-def vector_scores(vectors: Float[Tensor, "vocab axis"]) -> Scores:
-    """Score each block by the mean inner product of its words' vectors with those of the question; ``vectors`` has one
-    row per token id."""
-    def scores(query: Sequence[int], blocks: Sequence[MemoryBlock]) -> list[float]:
-        asked = vectors[list(query[1:-1])].mean(0)
-        return [float(vectors[list(block.ids[:-1])].mean(0) @ asked) for block in blocks]
-    return scores
+    return [BlockedDocument.of(document, longest).labelled() for document in documents]
 
 
 def without_labels(text: LongText, scores: Scores = bm25_scores, threshold: float = 0.15) -> LongText:
@@ -68,9 +60,8 @@ def without_labels(text: LongText, scores: Scores = bm25_scores, threshold: floa
 
 
 def train(model: CogLTX, texts: Sequence[LongText], updates: int, lr: float, seed: int = 0, *,
-          interventions_from: int | None = None, **options: object) -> History:
-    """Train a CogLTX on texts, which are copied first; returns the history."""
-    copies = [replace(text, levels=[*text.levels], estimates=[*text.estimates]) for text in texts]
-    windows = TrainingWindows(model, copies, size=SIZE, seed=seed, samples=SAMPLES,
+          size: int = SIZE, interventions_from: int | None = None, **options: object) -> History:
+    """Train a CogLTX on texts, ``size`` per update, which are copied first; returns the history."""
+    windows = TrainingWindows(model, [replace(text) for text in texts], size=size, seed=seed, samples=SAMPLES,
                               interventions_from=interventions_from)
     return fit(model, windows, steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)  # type: ignore[arg-type]

@@ -10,24 +10,13 @@ import pytest
 import torch
 
 from plmlab.chapters.ch15 import selections, training
-from plmlab.chapters.ch15.answering import Outcome, memory, outcome, outcomes
-from plmlab.chapters.ch15.baselines import said
-from plmlab.chapters.ch15.long_texts import (
-    CLS,
-    SEP,
-    block_spans,
-    bm25_scores,
-    labelled,
-    memory_blocks,
-    overlapping,
-    query_of,
-    relevant_blocks,
-)
+from plmlab.chapters.ch15.answering import Outcome, outcome, outcomes
+from plmlab.chapters.ch15.long_texts import CLS, SEP, BlockedDocument, bm25_scores
 from plmlab.models import cogltx_training
 from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.cogltx import CogLTX, CogLTXConfig
 from plmlab.models.cogltx_training import LongText
-from plmlab.models.memory_recall import MemoryBlock, Window
+from plmlab.models.memory_recall import BlockSpan, MemoryBlock, Window
 from plmlab.models.registry import ModelSpec
 from plmlab.recipes.study import NO_EFFECT
 from plmlab.text.splitting import PUNCTUATION_COSTS, split_at_punctuation
@@ -42,6 +31,11 @@ LONGEST = 23
 @pytest.fixture(scope="module")
 def documents(full):
     return tuple(islice(long_documents(full, "test", 1, lengths=(500, 700)), 12))
+
+
+@pytest.fixture(scope="module")
+def texts(documents):
+    return [BlockedDocument.of(document, LONGEST) for document in documents]
 
 
 def config(vocab: int = 20) -> CogLTXConfig:
@@ -65,19 +59,14 @@ class Given(CogLTX):
     def score(one: MemoryBlock) -> float:
         return one.position * 37 % 101 / 101
 
-    def answer(self, window, longest=10):
+    def answer(self, window):
         return self.found
 
 
-def parts(document):
-    spans = block_spans(document, LONGEST)
-    return memory_blocks(document, spans), spans
-
-
-def test_blocks_are_split_as_words_are(documents) -> None:
+def test_blocks_are_split_as_words_are(texts) -> None:
     """Within each article, whose title and a comma begin each of its blocks."""
-    for document in documents:
-        blocks, spans = parts(document)
+    for text in texts:
+        document, blocks, spans = text.document, text.blocks, text.spans
         known, number, covered = world_tokenizer(), 0, []
         for entity, (begin, finish) in zip(document.entities, document.paragraphs, strict=True):
             words = known.tokens(document.tokens[begin:finish])
@@ -89,21 +78,22 @@ def test_blocks_are_split_as_words_are(documents) -> None:
         assert covered == [*range(len(document.tokens))] and number == len(spans)
         assert [one.position for one in blocks] == [*range(len(spans))]
         assert all(one.ids[-1] == SEP and 2 <= len(one) <= LONGEST + 1 for one in blocks)
-        assert world_tokenizer().tokens(query_of(document)) == ["[CLS]", *document.question.words, "[SEP]"]
+        assert world_tokenizer().tokens(text.query) == ["[CLS]", *document.question.words, "[SEP]"]
 
 
-def test_labels_of_documents(documents) -> None:
+def test_labels_of_documents(texts) -> None:
     """The needed tokens are those of the supports; a title is not part of the document."""
-    for document in documents:
-        (blocks, spans), text = parts(document), labelled(document, LONGEST)
-        needed = {place for one in document.supports for place in range(one.start, one.end)}
-        relevant = [number for number, one in enumerate(spans) if needed & {*range(*one)}]
-        assert relevant_blocks(document, spans) == relevant and len(relevant) >= 2
-        position, start, end = text.answer
-        assert blocks[position].ids[start:end] == said(document, document.answer)
-        assert spans[position][1] + end - len(blocks[position]) + 1 == document.answer[1]
-        assert text.levels == [3 if number == position else int(number in relevant) for number in range(len(spans))]
-        assert position in relevant and text.blocks == blocks and text.query == query_of(document)
+    for text in texts:
+        document, made = text.document, text.labelled()
+        needed = [{*range(one.start, one.end)} for one in document.supports]
+        held = [[number for number, one in enumerate(text.spans) if some & {*range(*one)}] for some in needed]
+        relevant = sorted({*chain(*held)})
+        assert text.supports == held and text.relevant == relevant and len(relevant) >= 2
+        position, _, end = made.answer
+        assert made.answer.ids(text.blocks) == document.said(document.answer)
+        assert text.spans[position][1] + end - len(text.blocks[position]) + 1 == document.answer[1]
+        assert made.levels == [3 if one == position else int(one in relevant) for one in range(len(text.blocks))]
+        assert position in relevant and (made.blocks, made.query) == (text.blocks, text.query)
 
 
 def by_hand(query, blocks) -> list[float]:
@@ -119,83 +109,77 @@ def by_hand(query, blocks) -> list[float]:
     return scores
 
 
-def test_bm25_scores_each_block(documents) -> None:
-    for document in documents[:4]:
-        blocks, _ = parts(document)
-        assert bm25_scores(query_of(document), blocks) == pytest.approx(by_hand(query_of(document), blocks), rel=1e-4)
+def test_bm25_scores_each_block(texts) -> None:
+    for text in texts[:4]:
+        assert bm25_scores(text.query, text.blocks) == pytest.approx(by_hand(text.query, text.blocks), rel=1e-4)
 
 
-def ranked(document, blocks, score) -> list[int]:
+def ranked(text, score) -> list[int]:
     """The best blocks until the next does not fit, in the order of the text."""
-    room, chosen = 192 - len(query_of(document)), []
-    for one in sorted(blocks, key=lambda one: (-score(one), one.position)):
+    room, chosen = 192 - len(text.query), []
+    for one in sorted(text.blocks, key=lambda one: (-score(one), one.position)):
         if (room := room - len(one)) < 0:
             break
         chosen.append(one.position)
     return sorted(chosen)
 
 
-def test_selections_by_brute_force(documents) -> None:
-    full_windows = 0
-    for document in documents:
-        blocks, spans = parts(document)
-        needed = relevant_blocks(document, spans)
-        bm25 = by_hand(query_of(document), blocks)
+def test_selections_by_brute_force(texts) -> None:
+    for text in texts:
+        needed, bm25, places = text.relevant, by_hand(text.query, text.blocks), range(len(text.blocks))
         expected = {
-            selections.one_step: ranked(document, blocks, Given.score),
-            selections.best_by_bm25: ranked(document, blocks, lambda one, bm25=bm25: round(bm25[one.position], 4)),
-            selections.first_blocks: ranked(document, blocks, lambda one: -one.position),
-            selections.needed_blocks: ranked(document, blocks, lambda one, needed=needed: (
+            selections.one_step: ranked(text, Given.score),
+            selections.best_by_bm25: ranked(text, lambda one, bm25=bm25: round(bm25[one.position], 4)),
+            selections.first_blocks: ranked(text, lambda one: -one.position),
+            selections.needed_blocks: ranked(text, lambda one, needed=needed: (
                 1000 if one.position in needed else -one.position)),
         }
         for select, positions in expected.items():
-            window = select(Given(), document, blocks, spans)
-            assert window.query == query_of(document) and len(window) <= 192
-            assert [one.position for one in window.blocks] == positions, select.__name__
-        full_windows += {*needed} <= {*expected[selections.needed_blocks]}
-        model = Given()
-        kept = selections.single_scores(model, document, blocks, spans)
-        assert [len(one.blocks) for one in model.windows[:len(blocks)]] == [1] * len(blocks)
-        once, joint = Given(), Given()
-        selections.one_step(once, document, blocks, spans)
+            window = select(Given(), text)
+            assert window.query == text.query and len(window) <= 192
+            assert window.positions == positions, select.__name__
+        assert {*needed} <= {*expected[selections.needed_blocks]}
+        model, once, joint = Given(), Given(), Given()
+        kept = selections.single_scores(model, text)
+        assert [len(one.blocks) for one in model.windows[:len(places)]] == [1] * len(places)
+        selections.one_step(once, text)
         *windows, _ = once.windows  # the last is the rehearsal
-        assert [one.position for window in windows for one in window.blocks] == [*range(len(blocks))]
-        assert memory(joint, document, blocks, spans).ids == kept.ids  # these scores do not depend on the window
-        assert max(len(one.blocks) for one in joint.windows[:2]) > 3 and len(joint.windows) < len(blocks)
-    assert full_windows == len(documents)
+        assert [position for window in windows for position in window.positions] == [*places]
+        assert selections.mem_recall(joint, text).ids == kept.ids  # these scores do not depend on the window
+        assert max(len(one.blocks) for one in joint.windows[:2]) > 3 and len(joint.windows) < len(places)
 
 
-def test_outcomes_by_hand(documents) -> None:
+def test_outcomes_by_hand(texts) -> None:
     """An answer is correct if its words are, at whatever place; a support is read if all its blocks are."""
-    for document in documents:
-        blocks, spans = parts(document)
-        text = labelled(document, LONGEST)
-        held = [overlapping(spans, one[:2]) for one in document.supports]
-        first, both = ([blocks[place] for place in {*chain(*held[:count])}] for count in (1, 2))
-        wrong = text.answer[0], text.answer[1], text.answer[2] + 1
+    for text in texts:
+        document, held = text.document, text.supports
+        first, both = ([text.blocks[place] for place in {*chain(*held[:count])}] for count in (1, 2))
+        wrong = text.answer._replace(end=text.answer.end + 1)
 
-        def result(found, chosen, document=document) -> Outcome:
-            return outcome(Given(found), document, lambda *_: Window(query_of(document)).with_blocks(chosen))
+        def result(found, chosen, text=text) -> Outcome:
+            return outcome(Given(found), text.document, lambda *_: Window(text.query).with_blocks(chosen))
         properties = len(document.tokens), document.distance
         assert result(text.answer, both) == (True, True, True, *properties)
         assert result(wrong, first) == (False, True, {*held[1]} <= {*held[0]}, *properties)
-        for one in blocks:
+        for one in text.blocks:
             for start in range(len(one) - 1):
-                if one.ids[start:start + 1] == said(document, document.answer):
-                    assert result((one.position, start, start + 1), []) == (True, False, False, *properties)
-        model = Given((0, 0, 1))
+                if one.ids[start:start + 1] == document.said(document.answer):
+                    found = BlockSpan(one.position, start, start + 1)
+                    assert result(found, []) == (True, False, False, *properties)
+        model = Given(BlockSpan(0, 0, 1))
         model.config = replace(model.config, longest=7)
-        spans = block_spans(document, 7)
-        shorter, needed = memory_blocks(document, spans), overlapping(spans, document.supports[0][:2])
+        shorter = BlockedDocument.of(document, 7)
+        needed = shorter.supports[0]
         read = [outcome(model, document, lambda *_, blocks=blocks: Window((CLS,), blocks)).first for blocks in (
-            tuple(shorter[place] for place in needed[:end]) for end in (len(needed), -1))]
+            tuple(shorter.blocks[place] for place in needed[:end]) for end in (len(needed), -1))]
         assert read == [True, False] and len(needed) > 1
-    assert outcomes(Given((0, 0, 1)), documents[:2]) == [outcome(Given((0, 0, 1)), one) for one in documents[:2]]
+    some, model = [text.document for text in texts[:2]], Given(BlockSpan(0, 0, 1))
+    assert outcomes(model, some) == [outcome(model, one) for one in some]
 
 
 def five(*values: float, **options) -> LongText:
     blocks = tuple(MemoryBlock(number, (10 + number, SEP)) for number in range(5))
-    text = LongText((CLS, 8, 9, SEP), blocks, (3, 0, 1), [1] * 5, [0.5] * 5)
+    text = LongText((CLS, 8, 9, SEP), blocks, BlockSpan(3, 0, 1), [1] * 5, [0.5] * 5)
     made = training.without_labels(text, lambda query, given: values, **options)
     assert text.levels == [1, 1, 1, 3, 1] and text.estimates == [0.5] * 5 and made.estimates == [0.0] * 5
     return made
@@ -209,35 +193,27 @@ def test_labels_from_scores_by_hand() -> None:
     assert five(8.0, 4.2, 3.8, 0.0, 0.0, threshold=0.5).levels == [1, 1, 0, 3, 0]
 
 
-def test_scores_of_word_vectors_by_hand() -> None:
-    vectors = torch.zeros(12, 2)
-    vectors[4], vectors[5], vectors[6], vectors[7] = map(torch.tensor, ([1.0, 0], [0, 1.0], [4.0, 0], [0, 2.0]))
-    blocks = [MemoryBlock(0, (6, SEP)), MemoryBlock(1, (6, 7, SEP)), MemoryBlock(2, (8, 9, SEP))]
-    assert training.vector_scores(vectors)((CLS, 4, 5, SEP), blocks) == [2.0, 1.5, 0.0]
-
-
 def test_training_leaves_its_texts_as_they_are(documents, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two updates of two texts, with interventions in the second: on one window of each."""
     asked = []
-    monkeypatch.setattr(training, "SIZE", 2)
     monkeypatch.setattr(cogltx_training, "interventions", lambda *given: asked.append(given) or {given[2][0] - 1: 1.0})
     torch.manual_seed(0)
     model = CogLTX(config(len(world_tokenizer())))
     before = [weight.clone() for weight in model.parameters()]
     texts = [training.without_labels(one) for one in training.labelled_texts(documents[:2], LONGEST)]
     kept = [([*one.levels], [*one.estimates]) for one in texts]
-    assert len(training.train(model, texts, 2, 1e-3, interventions_from=1, show=False).losses) == 2
+    assert len(training.train(model, texts, 2, 1e-3, size=2, interventions_from=1, show=False).losses) == 2
     assert len(asked) == 2 and [(one.levels, one.estimates) for one in texts] == kept
     assert not all(map(torch.equal, model.parameters(), before))
 
 
-@pytest.mark.parametrize("variant", [selection.LABELS, selection.WINDOWS])
+@pytest.mark.parametrize("variant", selection.ANSWERS)
 def test_the_study_at_toy_size(documents, variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variant is built, trained and measured; exact match is the mean over the documents."""
     encoder = BERT(config(len(world_tokenizer())).encoder.config).eval()
     for name, value in {"pretrained": lambda: encoder, "training_documents": lambda: documents[:8], "TEST": 2,
-                        "DEVELOPMENT": 2, "documents": lambda split, number: documents[8:8 + number],
-                        "LENGTHS": (4001,), "DISTANCES": (4001,)}.items():
+                        "DEVELOPMENT": 2, "SHORT": 1, "LONGER": (4001,), "DISTANCES": (4001,),
+                        "evaluation_documents": lambda split, number, lengths=(): documents[8:8 + number]}.items():
         monkeypatch.setattr(selection, name, value)
     run = selection.STUDY.learned(variant, updates=2, lr=1e-3, seed=0, show=False)
     assert selection.development_score(run) in (0, 0.5, 1)
@@ -245,13 +221,13 @@ def test_the_study_at_toy_size(documents, variant: str, monkeypatch: pytest.Monk
     if variant == selection.WINDOWS:
         assert found["voting: both"] == 1 and found["first window: both"] < 1
     else:
-        assert {name.split(": ")[0] for name in found} == {*selection.SELECTIONS}
+        assert {name.split(": ")[0] for name in found} == {*selection.ANSWERS[variant], "MemRecall, short"}
         assert found["needed blocks: both"] == 1
         assert selection.development_score(run) == found["MemRecall: exact match"]
 
 
 def test_figures_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "LENGTHS", (1000, 2000))
+    monkeypatch.setattr(selection, "LONGER", (1000, 2000, 3000))
     monkeypatch.setattr(selection, "DISTANCES", (150, 600))
     found = [Outcome(True, True, True, 999, 149), Outcome(False, True, False, 1000, 150),
              Outcome(False, False, True, 1999, 0), Outcome(True, True, False, 500, 599)]
@@ -278,5 +254,7 @@ def test_the_rules_of_the_verdicts(changed: dict[str, float], claim: str, said: 
     runs: dict[str, dict[str, dict[str, float]]] = {}
     for name, low in lows.items():
         variant, _, chosen = name.partition(": ")
-        runs.setdefault(variant, {})[f"{chosen}: exact match"] = {"low": low, "high": low + 0.05}
+        decides = {"exact match": claim == "recalled blocks", "both": claim != "recalled blocks"}
+        runs.setdefault(variant, {}).update({f"{chosen}: {figure}": {"low": low * used, "high": low * used + 0.05}
+                                             for figure, used in decides.items()})
     assert selection.verdicts(runs)[claim] == said

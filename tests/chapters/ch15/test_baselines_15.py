@@ -5,19 +5,13 @@ from itertools import islice
 import pytest
 
 from plmlab.chapters.ch15.baselines import (
-    best_paragraphs,
-    best_sentences,
     candidates,
     exact_match,
     first_name,
-    grouped,
     linked_paragraphs,
-    name_in_nearest_sentence,
+    name_in_linked_paragraphs,
     random_name,
-    recall_of_both,
-    said,
     surfaces,
-    two_step_paragraphs,
 )
 from plmlab.world.datasets.long_documents import long_documents
 from plmlab.world.datasets.tokenizer import world_tokenizer
@@ -29,7 +23,7 @@ def documents(full):
 
 
 def words(document, span):
-    return world_tokenizer().tokens(said(document, span))
+    return world_tokenizer().tokens(document.said(span))
 
 
 def test_surfaces_are_written_as_in_articles(full):
@@ -44,23 +38,11 @@ def test_the_answer_is_a_candidate_and_a_name_of_the_question_is_none(full, docu
         found = candidates(full, document)
         assert document.answer in found and found == sorted(found)
         kind = document.question.answer_entity.split(":")[0]
-        assert all(said(document, span) in surfaces(full, kind) for span in found)
+        assert all(document.said(span) in surfaces(full, kind) for span in found)
         assert first_name(full, document) == found[0]
         assert random_name(full, document) == random_name(full, document) in found
         text = f" {document.question.text} "
         assert not any(f" {' '.join(words(document, span))} " in text for span in found)
-
-
-def test_bm25_ranks_a_sentence_with_rare_words_of_the_question_first(full, documents):
-    for document in documents:
-        (start, end), = best_sentences(1)(document)
-        assert (start, end) in document.tokens.sentences
-        assert {*words(document, (start, end))} & {*document.question.words}
-        found = name_in_nearest_sentence(full, document)
-        assert found is None or start <= found[0] < found[1] <= end
-        assert best_paragraphs(3)(document)[:2] == best_paragraphs(2)(document)
-        assert two_step_paragraphs(3)(document)[0] == best_paragraphs(1)(document)[0]
-        assert len({*two_step_paragraphs(3)(document)}) == 3
 
 
 def test_links_lead_from_the_named_paragraph_to_both_supports(documents):
@@ -70,15 +52,15 @@ def test_links_lead_from_the_named_paragraph_to_both_supports(documents):
         assert 2 <= len(found) < len(document.paragraphs)
 
 
+def test_the_rule_answers_from_a_linked_paragraph(full, documents):
+    """It is often correct, though it does not know which relation the question asks for."""
+    for document in documents:
+        span = name_in_linked_paragraphs(full, document)
+        assert span in candidates(full, document)
+        assert any(start <= span[0] < end for start, end in linked_paragraphs(document))
+    assert exact_match(full, documents, name_in_linked_paragraphs) >= 0.25
+
+
 def test_scores_of_perfect_and_empty_predictions(full, documents):
     assert exact_match(full, documents, lambda _, document: document.answer) == 1
     assert exact_match(full, documents, lambda *_: None) == 0
-    assert recall_of_both(documents, lambda document: document.paragraphs) == 1
-    assert recall_of_both(documents, lambda document: [support[:2] for support in document.supports]) == 1
-    assert recall_of_both(documents, lambda document: [document.supports[0][:2]]) == 0
-
-
-def test_documents_are_grouped_by_their_upper_bound(documents):
-    found = grouped(documents, lambda document: len(document.tokens), (600, 650, 1000))
-    assert sum(map(len, found.values())) == len(documents)
-    assert all(600 <= len(one.tokens) < 650 for one in found[650]) and found[600]

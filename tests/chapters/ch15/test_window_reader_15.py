@@ -11,19 +11,18 @@ from torch import nn
 
 from plmlab.example import Batch
 from plmlab.models.bert import BERT, BERTConfig
-from plmlab.models.cogltx import window_example
+from plmlab.models.cogltx import ANSWER_TOKENS, window_example
 from plmlab.models.cogltx_training import LongText
-from plmlab.models.memory_recall import MemoryBlock, Window
+from plmlab.models.memory_recall import BlockSpan, MemoryBlock, Window
 from plmlab.models.registry import ModelSpec
 from plmlab.models.task_heads import SpanClassifier, TaskHeadConfig
+from studies.ch15.whole_texts import with_more_positions
 from studies.ch15.window_reader import (
-    LONGEST,
     labelled_window,
     read,
     sliding_windows,
     vote,
     window_batches,
-    with_more_positions,
 )
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -80,7 +79,7 @@ def test_windows_are_consecutive_full_and_cover_the_text() -> None:
 def test_the_answer_or_the_null_answer() -> None:
     text = blocks(3, 4, 3, 4)
     for window in sliding_windows(QUERY, text, 13):
-        example = labelled_window(window, (1, 1, 3))
+        example = labelled_window(window, BlockSpan(1, 1, 3))
         assert example.tokens.tolist() == [*window.ids]
         first, last = (int(example.labels[name]) for name in ("start", "end"))
         if text[1] in window.blocks:
@@ -91,7 +90,7 @@ def test_the_answer_or_the_null_answer() -> None:
 
 def test_two_windows_of_each_text_once_per_epoch() -> None:
     """The first has the answer, at any place; the second begins anywhere."""
-    texts = [LongText((CLS, 100 + number, 6, 7, SEP), blocks(3, 4, 3, 4, 5, 3), (number, 0, 2), [0] * 6)
+    texts = [LongText((CLS, 100 + number, 6, 7, SEP), blocks(3, 4, 3, 4, 5, 3), BlockSpan(number, 0, 2), [0] * 6)
              for number in range(6)]
     batches, again = (window_batches(texts, 16, 2, 5) for _ in range(2))
     orders, firsts, seconds = [], set(), set()
@@ -120,7 +119,7 @@ def by_hand(model: SpanClassifier, window: Window) -> tuple[tuple[int, ...], flo
         logits = model(Batch.of([window_example(window)], pad=0))[0]
     starts, ends = (column.softmax(0).tolist() for column in logits.T)
     places = range(5, len(window))
-    first, last = max(((i, j) for i in places for j in places if i <= j < i + LONGEST),
+    first, last = max(((i, j) for i in places for j in places if i <= j < i + ANSWER_TOKENS),
                       key=lambda pair: starts[pair[0]] * ends[pair[1]])
     return window.ids[first:last + 1], starts[first] * ends[last]
 
