@@ -1,4 +1,4 @@
-"""The bundled Transformer-XL, CogQA and REALMs answer as their READMEs state."""
+"""The bundled Transformer-XL, CogQA, CogLTX and REALMs answer as their READMEs state."""
 
 from collections.abc import Callable
 from random import Random
@@ -16,13 +16,18 @@ from plmlab.chapters.ch14.answering import answer_question
 from plmlab.chapters.ch14.gold_graphs import example
 from plmlab.chapters.ch14.test_set import SPLITS, questions
 from plmlab.chapters.ch14.training import pages
+from plmlab.chapters.ch15.answering import evaluation_documents
+from plmlab.chapters.ch15.training import labelled_texts
 from plmlab.chapters.ch16 import bundled as looking_up
 from plmlab.chapters.ch16.arms import FULL, outcome_rows, outcomes, with_corpus
 from plmlab.chapters.ch16.arms import questions as asked
 from plmlab.chapters.ch16.corpora import TEST_WORLDS
 from plmlab.checkpoints import load
+from plmlab.example import Batch
+from plmlab.models.cogltx import reasoner_example
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.world.datasets.tokenizer import build_world_tokenizer
+from studies.ch15 import bundled as recalling
 
 
 @pytest.mark.bundled
@@ -64,6 +69,24 @@ def test_ten_questions_have_their_loss(name: str, same_ten: Callable[[str, float
     graphs = [example(one, articles, tokenizer.vocab, model.encoder.config.time, Random(one.text)) for one in some]
     with torch.no_grad():
         same_ten(name, float(model.loss(CognitiveBatch.of(graphs, pad=tokenizer.vocab.need("pad")))))
+
+
+@pytest.mark.bundled
+@pytest.mark.parametrize("name", [recalling.NAME])
+def test_the_cogltx_answers_as_its_readme_tells(name: str) -> None:
+    model, _ = load(name)
+    for figure, value in recalling.figures(model).items():
+        assert float(value) == pytest.approx(stated(name, figure), abs=0.006), figure
+
+
+@pytest.mark.parametrize("name", [recalling.NAME])
+def test_the_answers_in_ten_documents_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
+    model, _ = load(name)
+    texts = labelled_texts(evaluation_documents("test", 10, (500, 600)), model.config.longest)
+    windows = [(text.reasoner_windows(model.config.capacity, Random(0))[0], text.answer) for text in texts]
+    with torch.no_grad():
+        same_ten(name, float(model.reasoner.loss(Batch.of([reasoner_example(window, *answer)
+                                                           for window, answer in windows], pad=0))))
 
 
 @pytest.mark.bundled
