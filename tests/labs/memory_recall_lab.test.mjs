@@ -8,6 +8,7 @@ import {
 } from "../../plmlab/labs/memory_recall/messages.js";
 import { edited, setTo } from "../../plmlab/labs/memory_recall/panel.js";
 import { blockAfter, rowsOf, widthsOf } from "../../plmlab/labs/memory_recall/strip.js";
+import { ramp, sequential, shaded } from "../../plmlab/labs/shared/heat.js";
 
 const [film, hills, changed] = JSON.parse(readFileSync(new URL("memory_recall_fixtures.json", import.meta.url), "utf8"));
 const source = readFileSync(new URL("../../plmlab/labs/memory_recall/state.py", import.meta.url), "utf8");
@@ -107,4 +108,11 @@ test("keys lead to the next block and to the nearest one in the next row", () =>
   assert.deepEqual(keys(3), [2, 4, 1, 5, 0, 5]);
   assert.deepEqual(keys(5), [4, 5, 3, 5, 0, 5]);
   assert.equal(blockAfter("a", rows, 2), null);
+});
+
+test("the scale is fixed, from dark to light, and numbers on it can be read", () => {
+  const shade = (score) => shaded(score, ramp(sequential()));
+  assert.deepEqual([0, 1].map(shade), [{ paper: "rgb(0, 34, 78)", ink: "#fff" }, { paper: "rgb(254, 232, 56)", ink: "#000" }]);
+  const inks = Array.from({ length: 101 }, (_, i) => shade(i / 100).ink);
+  assert.equal(inks.lastIndexOf("#fff") + 1, inks.indexOf("#000"));
 });

@@ -30,7 +30,7 @@ export function shaded(value, colours) {
   const parts = [...colours.subarray(at, at + 3)];
   const [r, g, b] = parts.map((c) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
   const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return { paper: `rgb(${parts.join(",")})`, ink: light > 0.179 ? "#000" : "#fff" };
+  return { paper: `rgb(${parts.join(", ")})`, ink: light > 0.179 ? "#000" : "#fff" };
 }
 
 /** The stops of a sequential colour scale, and of a diverging one in the colours of this page's theme. */
