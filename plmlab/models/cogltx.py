@@ -174,8 +174,7 @@ class CogLTX(nn.Module):
         made = [MemoryBlock(position, (*blocks[position],)) for position in sorted(blocks)]
         rounds = self.recall(query, made, judge=pinned(self.scores, held), held=held)
         rows = self.scores([one.rehearsed for one in rounds])
-        found = tuple(replace(one, rehearsal={block.position: score for block, score in
-                                              zip(one.rehearsed.blocks, row, strict=True)})
+        found = tuple(replace(one, rehearsal=dict(zip(one.rehearsed.positions, row, strict=True)))
                       for one, row in zip(rounds, rows, strict=True))
         return found, self.answer(found[-1].kept)
 
@@ -227,8 +226,9 @@ def judge_example(window: Window, relevant: Collection[int]) -> Example:
 def reasoner_example(window: Window, position: int, start: int, end: int) -> Example:
     """The reasoner's training example: labels ``start`` and ``end``, where the answer is the tokens ``start`` to
     ``end`` (exclusive) of the block at ``position``. Raises ValueError if the window lacks that block."""
-    if position not in window.span_of:
+    spans = window.span_of
+    if position not in spans:
         raise ValueError(f"the window has no block {position}; the block with the answer must be in it")
-    first, _ = window.span_of[position]
+    first, _ = spans[position]
     labels = {"start": torch.tensor(first + start), "end": torch.tensor(first + end - 1)}
     return replace(window_example(window), labels=labels)
