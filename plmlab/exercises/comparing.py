@@ -1,6 +1,7 @@
 """Comparison of two outputs, and descriptions of what is wrong with one of them."""
 
 import math
+from dataclasses import is_dataclass
 from typing import Any
 
 import torch
@@ -100,8 +101,8 @@ def described(value: Any) -> str:
         few = 0 < value.numel() <= FEW and value.device.type != "meta"
         return str(rounded(value.tolist())) if few else f"a tensor {list(value.shape)}"
     if isinstance(value, tuple):
-        return "(" + ", ".join(map(described, value)) + ")"
-    if isinstance(value, int | float | str) or is_plain_list(value):
+        return f"({', '.join(map(described, value))}{',' * (len(value) == 1)})"
+    if value is None or isinstance(value, int | float | str) or is_plain_list(value) or is_dataclass(value):
         text = str(rounded(value))
         return text if len(text) <= 80 else f"{text[:77]}…"
     return f"an object of type {type(value).__name__}"

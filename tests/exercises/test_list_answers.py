@@ -50,7 +50,7 @@ def test_what_comes_to_the_same_list_is_right(answer) -> None:
     (lambda size: [*pairs(size), (7, "c")], "At [0]: yours is (7, c), expected nothing."),
     (lambda size: [Pair(number, "a") for number, _ in pairs(size)], "At [1]: yours is (1, a), expected (1, b)."),
     (lambda size: [number for number, _ in pairs(size)], "At [0]: yours is 0, expected (0, a)."),
-    (lambda size: [None] * size, "At [0]: yours is an object of type NoneType, expected (0, a)."),
+    (lambda size: [None] * size, "At [0]: yours is None, expected (0, a)."),
     (lambda size: set(pairs(size)), "The output is an object of type set; expected a list."),
     (lazily, "The output is an object of type generator; expected a list."),
     (lambda size: torch.zeros(size, 2), "The output is a tensor [0, 2]; expected a list."),

@@ -200,6 +200,7 @@ def draw_texts(rng: Generator) -> Probes:
         "a block longer than the memory": (Scorer([0.4, 0.9, 0.6], {}), [2, 7, 3], 6, (3, None)),
         "None in the first of two rounds": (Scorer([0.9, 0.2, 0.7, 0.6], {}), [3, 2, 3, 3], 8, (None, 1)),
         "equal scores": (Scorer([0.5] * 4, {}), [2] * 4, 6, (1, 1)), "no room": (Scorer([0.5], {}), [2], 0, (3, None)),
+        "equal in rehearsal": (Scorer([0.5, 0.625], {(0, 1): 0.25, (1, 0): 0.125}), [2, 2], 6, (1,)),
         "eleven blocks": drawn(11, 17, 2, 1, 1, None), "thirteen blocks": drawn(13, 23, 3, 2, 1),
     }
 
@@ -211,8 +212,8 @@ def changed_levels(
 
     ``loss`` is the reasoner's loss on its input. ``losses_without[i]`` is its loss if no position can attend to block
     i. If that is higher than ``loss`` by ``up`` or more, the level of block i rises by 1. If it is lower by −``down``
-    or more (``down`` is negative), the level falls by 1. A level never falls below −1 or rises above 2. The level of
-    block ``answer``, which contains the answer, does not change. Return a new list.
+    or more (``down`` is negative), the level falls by 1. A level never falls below −1 or rises above 2. Only the level
+    of block ``answer``, which contains the answer, may be above 2; it does not change. Return a new list.
     """
     changed = list[int]()
     for block, level in enumerate(levels):
@@ -318,10 +319,11 @@ EXERCISES = (
             "the lengths of the held blocks are not subtracted": edit(" - sum(lengths[block] for block in held)", ""),
             "a block longer than the room left competes, and ends the round": edit(" and lengths[block] <= left", ""),
             "a round in which no block decays is not the last one": edit("held == memory", "False"),
+            "of equal scores in rehearsal, the block that entered first ranks first": edit("memory.sort()", "pass"),
         },
         hints=(
-            "Work through the second input. Block 0 has the score 0.1, but 0.85 if block 2 is held. Which block does "
-            "the first round keep, and what are the scores of the candidates in the second round?",
+            "Four blocks of 3 tokens have the scores 0.1, 0.3, 0.8 and 0.4, but block 0 has 0.85 if block 2 is held. "
+            "There is room for 6. What does a first round keep that keeps 1, and which scores does the second one use?",
             "Write one round first: candidates, competition, rehearsal, decay. Call the judge twice, with the old "
             "memory and the candidates, and with the new memory alone. Remember how many blocks were held before.",
             "The competition is exercise 2, for the candidates alone. sorted(memory, key=lambda block: "
@@ -335,6 +337,8 @@ EXERCISES = (
             "the two thresholds are swapped": edit(">= up", ">= -down", "<= down", "<= -up"),
             "the levels are not limited to −1 … 2": edit("min(max(level + step, -1), 2)", "level + step"),
             "the level of the block with the answer changes; it should not": edit("level if block == answer else ", ""),
+            "the level of the block with the answer is limited to 2; it should not change":
+                edit("level if block == answer else ", "", "level + step", "level + step * (block != answer)"),
             "the difference is divided by the loss": edit("block] - loss", "block] / loss - 1"),
             "a difference equal to a threshold is ignored; it counts": edit(">= up", "> up", "<= down", "< down"),
             "the new level is the change alone; add it to the old level": edit("max(level + step", "max(step"),
