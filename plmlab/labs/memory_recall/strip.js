@@ -63,7 +63,8 @@ export function stripOf({ state, step, needed, uniform, room, at, select, point 
       on: { focus: () => select(n), click: (event) => event.currentTarget.focus({ preventScroll: true }),
         pointerenter: () => point(n), pointerleave: () => point(null) },
     }, el("span", { class: "place" }, number(n + 1)),
-    el("span", { class: "signs" }, marksOf(state, step, n, needed).map(([sign]) => sign).join("")));
+    el("span", { class: "signs" }, marksOf(state, step, n, needed).map(([sign]) => sign).join("")),
+    el("span", { class: "score" }, kinds.memory && score !== null ? score.toFixed(2) : ""));
   });
   const node = el("div", { class: "strip", role: "group",
     "aria-label": "the blocks of the text: move with the arrow keys, hold with h, exclude with x, free with f" },
