@@ -26,4 +26,5 @@ def support_map(document: LongDocument, capacity: int) -> "go.Figure":
     figure.update_layout(**plain("No window of the model contains both sentences that the question needs"), height=260,
                          barmode="overlay", legend={"orientation": "h", "y": 1.25})
     figure.update_xaxes(title="token", range=[0, len(document.tokens)])
+    figure.update_yaxes(autorange="reversed", automargin=True)
     return figure

@@ -1,13 +1,15 @@
 """Long documents of the Small World as the input of CogLTX: blocks with their relevance and the answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
 from typing import Self
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from plmlab.draws import choice
 from plmlab.models.cogltx_training import LongText
 from plmlab.models.memory_recall import BlockSpan, MemoryBlock
 from plmlab.retrieval import BM25
@@ -15,6 +17,7 @@ from plmlab.text.splitting import costs_by_id, split_at_punctuation
 from plmlab.text.vocabulary import Vocabulary
 from plmlab.world.datasets.long_documents import LongDocument, Span
 from plmlab.world.datasets.tokenizer import ids
+from plmlab.world.questions.chains import find_words
 
 _VOCABULARY = Vocabulary(0)
 CLS, SEP = _VOCABULARY.need("cls"), _VOCABULARY.need("sep")
@@ -76,6 +79,23 @@ class BlockedDocument:
         """The text with its answer and relevance labels, for training: level 1 for the `relevant` blocks."""
         needed = self.relevant
         return LongText(self.query, self.blocks, self.answer, [int(one.position in needed) for one in self.blocks])
+
+    def unlinked(self, rng: Random) -> Self | None:
+        """The document with another name in the first supporting sentence, of an entity of the same kind, so that it no
+        longer links to the second one. None if there is no such entity, or if the sentence does not contain the
+        name."""
+        (link,) = set.intersection(*({one.subject, one.object} for one in self.document.question.facts))
+        kind, _, name = link.partition(":")
+        old = tuple(ids(name.split()))
+        others = [new for key in self.document.entities if key.startswith(f"{kind}:") and key != link
+                  and len(new := tuple(ids(key.partition(":")[2].split()))) == len(old)]
+        for position in self.supports[0]:
+            block = self.blocks[position]
+            if others and (at := find_words(block.ids, old)) is not None:
+                text = (*block.ids[:at], *choice(rng, others), *block.ids[at + len(old):])
+                return replace(self, blocks=tuple(replace(block, ids=text) if one is block else one
+                                                  for one in self.blocks))
+        return None
 
 
 def bm25_scores(query: Sequence[int], blocks: Sequence[MemoryBlock]) -> list[float]:

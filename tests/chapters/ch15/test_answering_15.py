@@ -4,6 +4,7 @@ world by brute force, with models whose scores and answers are given."""
 from dataclasses import replace
 from itertools import chain, islice
 from math import log
+from random import Random
 from statistics import fmean
 
 import pytest
@@ -258,3 +259,16 @@ def test_the_rules_of_the_verdicts(changed: dict[str, float], claim: str, said: 
         runs.setdefault(variant, {}).update({f"{chosen}: {figure}": {"low": low * used, "high": low * used + 0.05}
                                              for figure, used in decides.items()})
     assert selection.verdicts(runs)[claim] == said
+
+
+def test_another_name_stands_in_the_first_sentence(texts) -> None:
+    changed = [(text, other) for text in texts if (other := text.unlinked(Random(0))) is not None]
+    assert len(changed) > 3
+    for text, other in changed:
+        (place,) = [i for i, (a, b) in enumerate(zip(text.blocks, other.blocks, strict=True)) if a != b]
+        was, now = text.blocks[place].ids, other.blocks[place].ids
+        differing = [i for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b]
+        old, new = (world_tokenizer().tokens(some[differing[0]:differing[-1] + 1]) for some in (was, now))
+        link, = set.intersection(*({one.subject, one.object} for one in text.document.question.facts))
+        assert place in text.supports[0] and set(old) <= set(link.partition(":")[2].split()) and old != new
+        assert any(set(new) <= set(key.partition(":")[2].split()) for key in text.document.entities)
