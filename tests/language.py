@@ -205,6 +205,8 @@ TERMS = {
            "relative position bias", "RMSNorm", "encoder–decoder", "gap sentence", "continuation",
            "pointer-generator"),
     "14": ("multi-hop", "graph neural network", "supporting", "bridge", "message passing"),
+    "15": ("working memory", "retrieval competition", "rehearsal", "decay", "multi-hop", "dynamic programming",
+           "hard negatives", "sparse attention", "truncat", "oracle"),
     "16": ("retrieve", "recall@", "open-domain question answering", "marginal", "closed-book"),
 }
 """Chapter or part ("12a") → terms that its prose is to use, so that a student can search for them."""
