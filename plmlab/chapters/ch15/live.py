@@ -7,7 +7,7 @@ from plmlab.chapters.ch15.training import LENGTHS, WORLDS
 from plmlab.world.datasets.long_documents import LongDocument, long_documents
 from plmlab.world.world import full
 
-UPDATES, RATE = 150, 1e-3
+UPDATES, RATE = 120, 1e-3
 TEXTS, TESTED = 300, 40
 """Training documents, and test documents answered afterwards."""
 KINDS = "birthplace_country", "birthplace_population", "home_river", "spouse_birthplace"
