@@ -3,9 +3,9 @@
 from typing import Any
 
 from plmlab.recipes import Parts
-from studies.ch15 import selection
+from studies.ch15 import reading, selection
 
 
 def main(parts: Parts) -> dict[str, Any]:
-    """``selection``: the results of this module's ``measure``."""
-    return {"selection": selection.measure(parts)}
+    """``selection`` and ``reading``: the results of these modules' ``measure``."""
+    return {"selection": selection.measure(parts), "reading": reading.measure(parts)}
