@@ -87,8 +87,8 @@ class BlockedDocument:
         (link,) = set.intersection(*({one.subject, one.object} for one in self.document.question.facts))
         kind, _, name = link.partition(":")
         old = tuple(ids(name.split()))
-        others = [new for key in self.document.entities if key.startswith(f"{kind}:") and key != link
-                  and len(new := tuple(ids(key.partition(":")[2].split()))) == len(old)]
+        others = [title for key, title in zip(self.document.entities, self.document.titles, strict=True)
+                  if key.startswith(f"{kind}:") and key != link and len(title) == len(old)]
         for position in self.supports[0]:
             block = self.blocks[position]
             if others and (at := find_words(block.ids, old)) is not None:

@@ -37,8 +37,13 @@ def first_blocks(model: CogLTX, text: BlockedDocument) -> Window:
 
 
 def needed_blocks(model: CogLTX, text: BlockedDocument) -> Window:
-    """The blocks that the question needs, and the beginning of the text: an upper bound for any selection."""
-    return filled(model, text, [*(text.blocks[position] for position in text.relevant), *text.blocks])
+    """The `gold_blocks` and the beginning of the text."""
+    return filled(model, text, [*gold_blocks(text), *text.blocks])
+
+
+def gold_blocks(text: BlockedDocument) -> list[MemoryBlock]:
+    """The blocks that the question needs, those of both supporting sentences."""
+    return [text.blocks[position] for position in text.relevant]
 
 
 def filled(model: CogLTX, text: BlockedDocument, ranked: Iterable[MemoryBlock]) -> Window:

@@ -27,7 +27,7 @@ WORLDS, PER_WORLD, LENGTHS = (2, 3, 4, 5), 500, (500, 1000)
 SIZE = 4
 """Texts per update."""
 SAMPLES = Samples(consecutive=1, mixed=1, hard=1, promising=1, random=0)
-"""Without hard windows, the judge learns which relation a question asks for, but not to compare names."""
+"""The authors' windows without random ones for the reasoner, and with windows of hard negatives for the judge."""
 
 Scores = Callable[[Sequence[int], Sequence[MemoryBlock]], Sequence[float]]
 """Scores of the blocks for a query."""
