@@ -60,7 +60,13 @@ class DualEncoder(nn.Module):
         return self.dropout(self.norm(self.projection(self.encoder.pooled_output(batch))))
 
     def loss(self, batch: MatchingBatch) -> Float[Tensor, ""]:
-        """Contrastive loss with in-batch negatives: the mean over queries of −log p(matching document), with a softmax
-        over all documents of the batch (Lee et al. 2019, eq. in §4)."""
-        scores = self(batch.queries) @ self(batch.documents).T  # [query document]
-        return F.cross_entropy(scores, torch.arange(len(scores), device=scores.device))  # document i belongs to query i
+        """Contrastive loss with in-batch negatives, in nats (Lee et al. 2019, eq. in §4)."""
+        return in_batch_loss(self(batch.queries), self(batch.documents))
+
+
+def in_batch_loss(queries: Float[Tensor, "query width"], documents: Float[Tensor, "document width"],
+                  ) -> Float[Tensor, ""]:
+    """Contrastive loss with in-batch negatives: the mean over queries of −log p(matching document), in nats, with a
+    softmax over all documents of the batch. Document i matches query i; any further documents are hard negatives."""
+    scores = queries @ documents.T  # [query document]
+    return F.cross_entropy(scores, torch.arange(len(scores), device=scores.device))

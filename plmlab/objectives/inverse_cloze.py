@@ -43,15 +43,16 @@ def inverse_cloze(title: Ids, sentences: Sequence[Ids], *, vocab: Vocabulary, rn
 @dataclass(frozen=True)
 class MatchingBatch:
     """A batch of matching queries and documents: query i matches document i; the other documents are in-batch
-    negatives."""
+    negatives. There may be more documents than queries: the others are hard negatives, for all queries."""
 
     queries: Batch
     documents: Batch
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[Example, Example]], *, pad: int) -> Self:
-        """Collate; ``pad`` is the id of the padding token."""
-        return cls(Batch.of([query for query, _ in pairs], pad=pad), Batch.of([other for _, other in pairs], pad=pad))
+    def of(cls, pairs: Sequence[tuple[Example, Example]], negatives: Sequence[Example] = (), *, pad: int) -> Self:
+        """Collate; ``negatives`` are hard negatives, ``pad`` is the id of the padding token."""
+        return cls(Batch.of([query for query, _ in pairs], pad=pad),
+                   Batch.of([*(document for _, document in pairs), *negatives], pad=pad))
 
     @property
     def targets(self) -> Int[Tensor, "batch time"]:
