@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from plmlab.batches import collate
-from plmlab.example import IGNORE, AnyBatch, AnyExample, Example
+from plmlab.example import IGNORE, AnyBatch, AnyExample, Batch, Example, PairBatch
 from plmlab.layers.hooks import HookPoint, hook_points
 from plmlab.listing import SMALL_VOCAB
 from plmlab.models.registry import MODELS, ModelType, architecture_of, pretrainable
@@ -59,9 +59,11 @@ def annotated(ids: Sequence[int]) -> Text:
 
 
 def filled(kind: Any, batch: Any, config: Any) -> Any:
-    """Make an argument of type ``kind`` for a method: the batch, or a dataclass that consists of such batches and of
-    tensors. An axis without a fixed length has one element. In a float tensor, an axis has the length given by the
-    ``config`` field of the same name, such as ``width``, if there is one."""
+    """Make an argument of type ``kind`` for a method: the batch, the encoder's side of a batch of pairs, or a dataclass
+    that consists of such batches and of tensors. An axis without a fixed length has one element. In a float tensor, an
+    axis has the length given by the ``config`` field of the same name, such as ``width``, if there is one."""
+    if kind is Batch and isinstance(batch, PairBatch):
+        return batch.source
     if is_dataclass(kind) and not isinstance(batch, kind):  # type: ignore[arg-type]
         hints = get_type_hints(kind)
         return kind(**{part.name: filled(hints[part.name], batch, config)

@@ -52,9 +52,7 @@ class REALM(nn.Module):
         """log p(y_j|z,x) of each masked token, in order; 0 for a missing document or token."""
         is_target = batch.targets != IGNORE
         logits = self.reader.token_logits(self.reader.encoder(batch.reader_inputs)[is_target])  # [target vocab]
-        logp = logits.log_softmax(1).gather(1, batch.targets[is_target][:, None])[:, 0]
-        real = batch.retrieved.doc_mask[..., None] & batch.target_mask[:, None]  # [query doc token]
-        return logp.new_zeros(real.shape).masked_scatter(real, logp)
+        return batch.by_token(logits.log_softmax(1).gather(1, batch.targets[is_target][:, None])[:, 0])
 
     def loss(self, batch: RetrievedBatch) -> Float[Tensor, ""]:
         """Mean over queries of −log Σ_z p(z|x) Π_j p(y_j|z,x), in nats."""

@@ -1,8 +1,8 @@
-"""Training batches of REALM: queries (masked statements or questions) with their retrieved documents."""
+"""Training batches of REALM and RAG: queries (masked statements or questions) with their retrieved documents."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -27,9 +27,10 @@ class RetrievedBatch:
     """The retriever's queries, the documents ``retrieved`` for them, and the reader's input for each pair.
 
     ``documents`` has one row per document of `Retrieved.documents`: the retriever's input, or a precomputed vector
-    without gradient. ``reader_inputs`` has one row per pair of `Retrieved.pairs`.
+    without gradient. ``reader_inputs`` has one row per pair of `Retrieved.pairs`; ``reader_batch`` is its class.
     """
 
+    reader_batch: ClassVar[type[Any]] = Batch
     queries: Batch
     retrieved: Retrieved
     documents: Batch | Float[Tensor, "document width"]
@@ -37,7 +38,7 @@ class RetrievedBatch:
 
     @classmethod
     def of(cls, queries: Sequence[Example], retrieved: Retrieved,
-           documents: Sequence[Example] | Float[Tensor, "document width"], readings: Sequence[Example], *,
+           documents: Sequence[Example] | Float[Tensor, "document width"], readings: Sequence[Any], *,
            pad: int) -> Self:
         """Collate; ``pad`` is the id of the padding token. Raises ValueError if a query has no document, or if there is
         not exactly one reader input per pair."""
@@ -48,7 +49,7 @@ class RetrievedBatch:
                              "per query")
         return cls(Batch.of(queries, pad=pad), retrieved[:],
                    documents if isinstance(documents, Tensor) else Batch.of(documents, pad=pad),
-                   Batch.of(readings, pad=pad))
+                   cls.reader_batch.of(readings, pad=pad))
 
     @property
     def target_mask(self) -> Bool[Tensor, "query token"]:
@@ -61,6 +62,12 @@ class RetrievedBatch:
     def targets(self) -> Int[Tensor, "row time"]:
         """Targets of the reader's inputs."""
         return self.reader_inputs.targets
+
+    def by_token(self, values: Float[Tensor, " target"]) -> Float[Tensor, "query doc token"]:
+        """Arrange one value per target of the reader's inputs by query, document and token; 0 for a missing document or
+        token."""
+        real = self.retrieved.doc_mask[..., None] & self.target_mask[:, None]
+        return values.new_zeros(real.shape).masked_scatter(real, values)
 
     def scored(self, queries: Float[Tensor, "query width"], documents: Float[Tensor, "document width"]) -> Retrieved:
         """Score the retrieved documents with differentiable query and document vectors."""
