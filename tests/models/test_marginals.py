@@ -11,7 +11,7 @@ from realm_small import same, softmax
 from torch import Tensor
 from transformers import RagSequenceForGeneration, RagTokenForGeneration
 
-from plmlab.models.marginals import sequence_marginal, token_marginal
+from plmlab.models.marginals import sequence_marginal, sequence_posterior, token_marginal, token_posterior
 
 PAD, BOS = 0, 1
 
@@ -125,6 +125,21 @@ def test_a_document_that_is_not_there_counts_for_nothing() -> None:
     logs = torch.tensor([[[-1.0], [0.0]]], dtype=torch.float64, requires_grad=True)
     (sequence_marginal(scores.log_softmax(1), logs, torch.ones(1, 1, dtype=torch.bool))).sum().backward()
     assert scores.grad.tolist() == [[0, 0]] and logs.grad.tolist() == [[[1], [0]]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_each_token_tells_of_the_documents(seed: int) -> None:
+    """By Bayes' rule in floats: before each token for a text from one document, and of each token by itself."""
+    documents, tokens, asked = drawn(seed)
+    before, after = sequence_posterior(documents, tokens, asked).exp(), token_posterior(documents, tokens).exp()
+    for row, place in torch.cartesian_prod(torch.arange(4), torch.arange(5)).tolist():
+        priors, chances = documents[row].exp().tolist(), tokens[row].exp().tolist()
+        size = min(place, int(asked[row].sum()))
+        for found, worth in ((before, [p * math.prod(c[:size]) for p, c in zip(priors, chances, strict=True)]),
+                             (after, [p * c[place] for p, c in zip(priors, chances, strict=True)])):
+            assert found[row, :, place].tolist() == pytest.approx([one / sum(worth) for one in worth], abs=1e-12)
+    each = torch.logsumexp(before.log() + tokens, 1).masked_fill(~asked, 0)
+    same(each.sum(1), sequence_marginal(documents, tokens, asked))
 
 
 @pytest.mark.parametrize("worth", [sequence_marginal, token_marginal])
