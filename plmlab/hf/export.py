@@ -13,6 +13,7 @@ from plmlab.hf.electra import DISCRIMINATORS, GENERATORS
 from plmlab.hf.gpt import write_gpt, write_gpt2
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.pegasus import write_pegasus
+from plmlab.hf.rag import ENCODERS, RAGS, write_dpr, write_rag
 from plmlab.hf.roberta import ROBERTAS
 from plmlab.hf.t5 import write_t5
 from plmlab.hf.task_heads import COUNTERPARTS, write_task_head
@@ -31,7 +32,7 @@ WRITERS: dict[type[nn.Module], Callable[[Any], "PreTrainedModel"]] = {
     **{ours: family.write for family in (BERTS, UNILMS, XLNETS, MPNETS, ROBERTAS, ALBERTS, GENERATORS, DISCRIMINATORS)
        for ours in (family.encoder, family.pretraining)},
     GPT: write_gpt, GPT2: write_gpt2, T5: write_t5, T5v11: write_t5, BART: write_bart,
-    PEGASUS: write_pegasus,
+    PEGASUS: write_pegasus, **dict.fromkeys(ENCODERS, write_dpr), **dict.fromkeys(RAGS, write_rag),
     **{kind.ours: write_task_head for kind in COUNTERPARTS},
 }
 
@@ -45,7 +46,8 @@ def to_hf(model: nn.Module) -> "PreTrainedModel":
     RoBERTaPretraining → ``RobertaForMaskedLM``, ALBERT → ``AlbertModel``, ALBERTPretraining → ``AlbertForPreTraining``,
     ELECTRA → ``ElectraModel``, ELECTRAGenerator → ``ElectraForMaskedLM``, ELECTRADiscriminator →
     ``ElectraForPreTraining``, T5 and T5v11 → ``T5ForConditionalGeneration``, BART → ``BartForConditionalGeneration``,
-    PEGASUS → ``PegasusForConditionalGeneration``;
+    PEGASUS → ``PegasusForConditionalGeneration``, QuestionEncoder → ``DPRQuestionEncoder``, DocumentEncoder →
+    ``DPRContextEncoder``, RAGSequence → ``RagSequenceForGeneration``, RAGToken → ``RagTokenForGeneration``;
     SentenceClassifier → ``BertForSequenceClassification``, TokenClassifier → ``BertForTokenClassification``,
     SpanClassifier → ``BertForQuestionAnswering``, and likewise with the other encoders.
     Our pooler is dropped for the classes without one: those of XLNet and ELECTRA, ``MPNetForMaskedLM`` and

@@ -25,6 +25,7 @@ from plmlab.hf.gpt import read_gpt, read_gpt2
 from plmlab.hf.links import bare
 from plmlab.hf.mpnet import MPNETS
 from plmlab.hf.pegasus import read_pegasus
+from plmlab.hf.rag import ENCODERS, RAGS, read_dpr, read_rag
 from plmlab.hf.roberta import ROBERTAS
 from plmlab.hf.sentencepiece import t5_tokenizer
 from plmlab.hf.t5 import read_t5
@@ -47,6 +48,8 @@ OWN_READERS: dict[str, Callable[[Any, Mapping[str, Tensor]], nn.Module]] = {
     **dict.fromkeys(("MPNetModel", "MPNetForMultipleChoice"), MPNETS.read), "XLNetForMultipleChoice": XLNETS.read,
     **dict.fromkeys(("RobertaModel", "RobertaForMultipleChoice"), ROBERTAS.read), "ElectraForMaskedLM": GENERATORS.read,
     **{kind.theirs: partial(read_task_head, kind) for kind in COUNTERPARTS},
+    **{theirs: partial(read_dpr, ours) for ours, (theirs, _) in ENCODERS.items()},
+    **{theirs: partial(read_rag, ours) for ours, theirs in RAGS.items()},
 }
 """Their classes that are loaded as themselves. All others are loaded by ``model_type``, as the class in ``CLASSES``.
 Those before the task models have weights that the class in ``CLASSES`` would lose: a pooler, or a generator's head."""
@@ -57,7 +60,8 @@ CLASSES = {"bert": "BertForPreTraining", "xlnet": "XLNetLMHeadModel", "mpnet": "
 SUPPORTED = ("bert (BERT, and with its heads BERTPretraining, SentenceClassifier, TokenClassifier or SpanClassifier; "
              "with six segments UniLM or UniLMPretraining), xlnet and mpnet (XLNet and MPNet, and the same heads of "
              "each), roberta, albert and electra (RoBERTa, ALBERT and ELECTRA, likewise), gpt2 (GPT2), openai-gpt "
-             "(GPT), t5 (T5, or T5v11 if it is gated), bart (BART) and pegasus (PEGASUS)")
+             "(GPT), t5 (T5, or T5v11 if it is gated), bart (BART), pegasus (PEGASUS), the two encoders of dpr "
+             "(QuestionEncoder and DocumentEncoder), and rag with a marginal (RAGSequence and RAGToken)")
 SENTENCEPIECE = {"t5": t5_tokenizer}
 """``model_type`` → the function that reads its spiece.model."""
 MASKING = ".attn.masked_bias"
@@ -93,9 +97,11 @@ def from_hf(source: "str | Path | PreTrainedModel") -> "tuple[nn.Module, Tokeniz
     ``SentenceClassifier``, ``TokenClassifier`` or ``SpanClassifier``. A BERT with six segments is a UniLM, and becomes
     ``UniLM`` or ``UniLMPretraining``. XLNet, MPNet, RoBERTa and ALBERT are converted in the same way, an ELECTRA
     becomes ``ELECTRADiscriminator`` or ``ELECTRAGenerator``, GPT-2 becomes ``GPT2``, GPT-1 becomes ``GPT``, T5 becomes
-    ``T5``, or ``T5v11`` if its feed-forward network is gated, BART becomes ``BART``, and PEGASUS becomes ``PEGASUS``. A
+    ``T5``, or ``T5v11`` if its feed-forward network is gated, BART becomes ``BART``, PEGASUS becomes ``PEGASUS``, DPR's
+    encoders become ``QuestionEncoder`` and ``DocumentEncoder``, and RAG becomes ``RAGSequence`` or ``RAGToken``. A
     warning lists trained weights without a counterpart in our model, such as another head, and parts of our model
-    without a counterpart in the source. The tokenizer is None if none was saved with the model.
+    without a counterpart in the source. The tokenizer is None if none was saved with the model, and for a RAG, which
+    has two.
 
     Raises NotLoadable, a ValueError, if the model cannot be found, downloaded or converted.
     """
@@ -223,6 +229,8 @@ def _tokenizer(place: str) -> "Tokenizer | None":
 
     with _readable_errors(place), _quiet():
         config = AutoConfig.from_pretrained(place, local_files_only=offline)
+        if config.model_type == "rag":
+            return None
         if file := saved("tokenizer.json"):
             found = Tokenizer.from_hf(file)
         elif config.model_type in SENTENCEPIECE and (file := saved("spiece.model")):
