@@ -112,10 +112,11 @@ def fast_decoding(decoder: AutoregressiveModel[Any], documents: Documents, promp
     beams = beams_per_document(decoder, documents, prompt, vocab, length, beam, banned)
     result = []
     for prior, found in zip(documents.cpu().double(), beams, strict=True):
-        joint = [(text, weight + logprob) for weight, one in zip(prior[~prior.isneginf()], found, strict=True)
-                 for text, logprob in one.items()]  # log p(z|x) p(y|x,z)
-        result.append(_best_first({text: float(torch.stack([each for other, each in joint if other == text])
-                                               .logsumexp(0)) for text, _ in joint}))
+        joint: dict[Tokens, list[Tensor]] = {}  # log p(z|x) p(y|x,z) of the documents whose search has found y
+        for weight, one in zip(prior[~prior.isneginf()], found, strict=True):
+            for text, logprob in one.items():
+                joint.setdefault(text, []).append(weight + logprob)
+        result.append(_best_first({text: float(torch.stack(some).logsumexp(0)) for text, some in joint.items()}))
     return result
 
 
