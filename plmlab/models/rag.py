@@ -6,9 +6,9 @@ for an answer of one token.
 The retriever is DPR, the generator BART. The document encoder is frozen and the index is not refreshed (§2.4), so this
 model scores precomputed document vectors; the gradient reaches the question encoder through p(z|x) only.
 
-Differences from the paper: the loss is the mean over questions instead of the sum; [START], BART's first target, is not
-scored. ``transformers`` adds log p(z|x) to the second target, so that its RAG-Sequence ignores the retriever for an
-answer with a single target.
+Differences from the paper: the loss is the mean over questions instead of the sum; the decoder's input begins with
+[END] [START], as in BART's pretraining, and [START] is not scored. ``transformers`` adds log p(z|x) to the second
+target, so that its RAG-Sequence ignores the retriever for an answer with a single target.
 """
 
 from collections.abc import Sequence
