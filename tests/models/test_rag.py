@@ -148,16 +148,17 @@ def test_what_is_generated_has_the_probability_of_the_loss(kind: type[RAGSequenc
 
 @both
 def test_no_tensor_is_left_on_another_device(kind: type[RAGSequence]) -> None:
-    expected = [[text.tokens for text in found]
-                for found in rag(kind).model.generate(given(rag(kind)), WORDS.vocab, length=3)]
+    vocab, how = WORDS.vocab, {"length": 2, "beam": 2}
+    expected = rag(kind).model.generate(given(rag(kind)), vocab, **how)
     with fake_gpu():
         whole = rag(kind)
         whole.model.to("cuda")
         batch = given(whole)
         whole.model.loss(batch).backward()
-        answers = whole.model.generate(batch, WORDS.vocab, length=3)
-        assert [[text.tokens for text in found] for found in answers] == expected
-        fast_decoding(*whole.model.decoding(batch, WORDS.vocab), WORDS.vocab, length=3)
+        found = whole.model.generate(batch, vocab, **how)
+        assert [[text.tokens for text in row] for row in found] == [[text.tokens for text in row] for row in expected]
+        if kind is RAGSequence:
+            assert fast_decoding(*whole.model.decoding(batch, vocab), vocab, **how)
 
 
 def test_other_parts_fit() -> None:
