@@ -15,7 +15,7 @@ import torch
 
 from plmlab.chapters.ch16.arms import BATCH, FULL, SEEDS, fit_model, initialized, outcomes, questions, stored_model
 from plmlab.chapters.ch16.baselines import Given, by_bm25, gold_document
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
+from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.draws import choice, randint, shuffled
 from plmlab.example import Example
@@ -25,6 +25,7 @@ from plmlab.objectives.inverse_cloze import MatchingBatch
 from plmlab.objectives.reader_inputs import pair_input, query_input
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.retrieval import NULL, Retrieved
+from plmlab.world.datasets.fact_documents import DEVELOPMENT, TEST_WORLDS, TRAINING
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)

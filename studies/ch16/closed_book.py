@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import questions
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, Corpus, corpus
+from plmlab.chapters.ch16.corpora import Corpus, corpus
 from plmlab.chapters.ch16.warm_start import bert
 from plmlab.draws import choice, randint
 from plmlab.example import Batch, Example
@@ -25,6 +25,7 @@ from plmlab.objectives.masked import always_mask, masked
 from plmlab.objectives.reader_inputs import mask_positions
 from plmlab.recipes import Parts, rates_tried, seed_statistics, tune_learning_rate
 from plmlab.train import fit
+from plmlab.world.datasets.fact_documents import DEVELOPMENT, TEST_WORLDS
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 UPDATES, BATCH = 600, 32

@@ -10,13 +10,14 @@ from typing import Any
 
 from plmlab.chapters.ch16.arms import FULL, outcomes, questions
 from plmlab.chapters.ch16.baselines import Given, by_bm25, gold_document
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
+from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.checkpoints import load
 from plmlab.models.realm import REALM
 from plmlab.models.retrieve_and_read import TOP_K
 from plmlab.recipes import Parts
 from plmlab.retrieval import Retrieved
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from studies.ch16.baselines import best_temperature, shown
 from studies.ch16.rule_baseline import rule_baseline
 

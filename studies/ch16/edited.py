@@ -18,12 +18,13 @@ from random import Random
 from typing import Any
 
 from plmlab.chapters.ch16.arms import FULL, SEEDS, questions, stored_model
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
+from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.chapters.ch16.editing import KINDS, Edit, edit, outcome
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.draws import choice
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, seed_statistics
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 
 RETRIEVED = "{}, an edited block retrieved"
 """Key of a kind's count if an edited block is among the retrieved ones."""

@@ -13,12 +13,13 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, fit_model, initialized, means, outcome_rows
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
+from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.chapters.ch16.training import RetrievalBatches, TrainingSet, with_corpus
 from plmlab.draws import shuffled
 from plmlab.models.realm import REALM
 from plmlab.recipes import Parts, seed_statistics
 from plmlab.retrieval import NULL, Retrieved
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from studies.ch16.edited import edit_outcomes, proportions
 
 WORLD = TEST_WORLDS[0]

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from plmlab.chapters.ch16.arms import ARMS, BATCH, EVERY, FULL, SEEDS, fit_model, initialized, stored_model
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, contains_answer, corpus
+from plmlab.chapters.ch16.corpora import contains_answer, corpus
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.chapters.ch16.warm_start import ranking
 from plmlab.draws import randint, shuffled
@@ -36,6 +36,7 @@ from plmlab.models.text_retriever import TextCorpus
 from plmlab.objectives.open_domain_qa import QuestionBatch
 from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.recipes import Parts, rates_tried, seed_statistics, tune_learning_rate
+from plmlab.world.datasets.fact_documents import DEVELOPMENT, TEST_WORLDS, TRAINING
 from plmlab.world.datasets.tokenizer import ids
 from plmlab.world.questions.bank import Question
 

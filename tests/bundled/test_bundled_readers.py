@@ -21,11 +21,11 @@ from plmlab.chapters.ch15.training import labelled_texts
 from plmlab.chapters.ch16 import bundled as looking_up
 from plmlab.chapters.ch16.arms import FULL, outcome_rows, outcomes, with_corpus
 from plmlab.chapters.ch16.arms import questions as asked
-from plmlab.chapters.ch16.corpora import TEST_WORLDS
 from plmlab.checkpoints import load
 from plmlab.example import Batch
 from plmlab.models.cogltx import reasoner_example
 from plmlab.objectives.cognitive_graphs import CognitiveBatch
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from studies.ch15 import bundled as recalling
 

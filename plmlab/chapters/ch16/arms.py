@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, TEST_WORLDS, TRAINING, Statement, corpus
+from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.chapters.ch16.training import (
     QUOTED,
     Arm,
@@ -26,6 +26,7 @@ from plmlab.models.realm import REALM
 from plmlab.models.retrieve_and_read import Reading, RetrieveAndRead
 from plmlab.recipes.stored_models import keep, with_kept
 from plmlab.train import History, fit
+from plmlab.world.datasets.fact_documents import DEVELOPMENT, TEST_WORLDS, TRAINING
 
 FULL = "REALM"
 ARMS: Mapping[str, Arm] = {

@@ -5,9 +5,9 @@ updates here, its loss has started to fall.
 """
 
 from plmlab.chapters.ch16.arms import ARMS, FULL
-from plmlab.chapters.ch16.corpora import TRAINING
 from plmlab.chapters.ch16.training import RetrievalBatches, TrainingSet
 from plmlab.models.realm import REALM
+from plmlab.world.datasets.fact_documents import TRAINING
 
 WORLDS = TRAINING[:4]
 ICT_UPDATES = 100

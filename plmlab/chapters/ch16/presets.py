@@ -3,9 +3,10 @@
 from collections.abc import Collection
 from random import Random
 
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, corpus
+from plmlab.chapters.ch16.corpora import Statement, corpus
 from plmlab.chapters.ch16.editing import edit
 from plmlab.labs.retrieval.presets import RetrievalPreset
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 
 WORLD = TEST_WORLDS[0]
 FIRST = "Fairview , a town in Arvania , lies on the River Tamar ."

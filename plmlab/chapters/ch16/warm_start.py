@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 
-from plmlab.chapters.ch16.corpora import TRAINING, Corpus, Statement, corpus
+from plmlab.chapters.ch16.corpora import Corpus, Statement, corpus
 from plmlab.checkpoints import load
 from plmlab.draws import choice, shuffled
 from plmlab.example import Batch
@@ -20,6 +20,7 @@ from plmlab.objectives.inverse_cloze import MatchingBatch, inverse_cloze
 from plmlab.objectives.reader_inputs import reader_input
 from plmlab.retrieval import BM25, Retrieved
 from plmlab.train import History, fit
+from plmlab.world.datasets.fact_documents import TRAINING
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 NAME, PRETRAINED = "realm-start", "bert-world"

@@ -10,10 +10,11 @@ from tiny_realm import scattered, tiny
 from plmlab.chapters.ch16 import warm_start
 from plmlab.chapters.ch16.arms import questions
 from plmlab.chapters.ch16.baselines import by_bm25, gold_document
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, TRAINING, corpus
+from plmlab.chapters.ch16.corpora import corpus
 from plmlab.chapters.ch16.warm_start import Ranking, bert, ict_batches, reader_batches
 from plmlab.example import IGNORE
 from plmlab.retrieval import Retrieved
+from plmlab.world.datasets.fact_documents import TEST_WORLDS, TRAINING
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 from studies.ch16 import baselines, converged
 from studies.ch16.closed_book import passage, random_masks, salient_mask, salient_spans, stacked

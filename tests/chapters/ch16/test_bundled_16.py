@@ -10,8 +10,8 @@ from tiny_realm import scattered
 from torch import Tensor
 
 from plmlab.chapters.ch16 import bundled
-from plmlab.chapters.ch16.corpora import TRAINING
 from plmlab.models.realm import REALM
+from plmlab.world.datasets.fact_documents import TRAINING
 
 
 @pytest.mark.usefixtures("one_thread")

@@ -5,7 +5,8 @@ from itertools import islice
 
 import pytest
 
-from plmlab.chapters.ch16.corpora import DEVELOPMENT, LONGEST, SEEDS, TEST_WORLDS, TRAINING, Corpus, corpus, known_seeds
+from plmlab.chapters.ch16.corpora import Corpus, corpus
+from plmlab.world.datasets.fact_documents import DEVELOPMENT, LONGEST, SEEDS, TEST_WORLDS, TRAINING, known_seeds
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from tiny_realm import scattered
 
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, corpus
+from plmlab.chapters.ch16.corpora import corpus
 from plmlab.chapters.ch16.editing import KINDS, Edit, edit, outcome
 from plmlab.chapters.ch16.presets import FOUNDER
 from plmlab.checkpoints import load
 from plmlab.retrieval import NULL
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from plmlab.world.datasets.tokenizer import ids
 from studies.ch16 import edited, memorization
 from studies.ch16.edited import RETRIEVED, edit_outcomes, edits, proportions

@@ -7,11 +7,12 @@ import pytest
 import torch
 from tiny_realm import scattered, tiny
 
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, TRAINING, corpus
+from plmlab.chapters.ch16.corpora import corpus
 from plmlab.chapters.ch16.training import with_corpus
 from plmlab.models.realm_open_qa import FoundAnswer, REALMForOpenQA
 from plmlab.objectives.open_domain_qa import QuestionBatch
 from plmlab.recipes import Parts
+from plmlab.world.datasets.fact_documents import TEST_WORLDS, TRAINING
 from plmlab.world.datasets.tokenizer import world_tokenizer
 from studies.ch16 import open_domain
 

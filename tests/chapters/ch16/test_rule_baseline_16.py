@@ -1,6 +1,7 @@
 """The baseline without a network predicts what one can see to be the first name of the right kind."""
 
-from plmlab.chapters.ch16.corpora import TEST_WORLDS, Statement, contains_answer, corpus
+from plmlab.chapters.ch16.corpora import Statement, contains_answer, corpus
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from plmlab.world.datasets.tokenizer import ids
 from studies.ch16.rule_baseline import rule_baseline
 

@@ -9,7 +9,6 @@ import torch
 from tiny_realm import scattered, tiny
 
 from plmlab.chapters.ch16 import arms
-from plmlab.chapters.ch16.corpora import TEST_WORLDS
 from plmlab.chapters.ch16.training import (
     Arm,
     RetrievalBatches,
@@ -24,6 +23,7 @@ from plmlab.example import Batch
 from plmlab.models.realm import REALM, TokenREALM
 from plmlab.models.retrieve_and_read import RetrieveAndRead
 from plmlab.objectives.reader_inputs import query_input
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 
