@@ -1,0 +1,1 @@
+"""Chapter 17, RAG: answers generated from retrieved documents, which DPR finds."""
