@@ -78,7 +78,7 @@ def _one_fact(world: int) -> list[PhraseQuestion]:
     """All one-hop questions whose answer is written in a block that states the fact."""
     corpus, found = documents(world), []
     texts = [f"{block.title} {block.text}".split() for block in corpus.blocks]
-    for question in World("medium", world).questions("one-hop", "train"):
+    for question in corpus.world.questions("one-hop", "train"):
         fact, = question.facts
         told = frozenset(number for number in corpus.tellers.get(corpus.plain(fact), ())
                          if find_words(texts[number], question.answer) is not None)
