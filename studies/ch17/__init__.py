@@ -1,0 +1,1 @@
+"""Recorded results of chapter 17."""
