@@ -15,9 +15,10 @@ from plmlab.labs.retrieval.edits import Edits
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.presets import RetrievalPreset
 from plmlab.labs.retrieval.protocol import Retriever
+from plmlab.labs.retrieval.queries import MaskedQueries
 from plmlab.labs.retrieval.state import Points, State
 from plmlab.labs.retrieval.view import PredictionView, drawing
-from plmlab.labs.shared.notes import empty, joined, left_out, unknown
+from plmlab.labs.shared.notes import joined
 from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.corpus import Corpus
@@ -26,8 +27,6 @@ from plmlab.retrieval.reading import Reading
 MOST = 8
 """Maximum number of documents retrieved."""
 TEMPERATURES = 0.25, 4.0
-SPECIAL = 3
-"""[CLS] and two [SEP] around a query and a document."""
 EVERY = Edits()
 
 
@@ -76,9 +75,9 @@ class RetrievalLab(Lab):
         if not presets and not text:
             raise ValueError("there is no initial query: give presets, or a text with [MASK]")
         self.lookup, self.presets, self.tokenizer = Edits().applied(lookup), list(presets), lookup.tokenizer
+        self.queries = MaskedQueries(self.lookup)
         self._edited = lru_cache(4)(lambda edits: edits.applied(self.lookup))
         self._read = lru_cache(32)(self._reading)
-        self._longest = max(map(len, self._bodies([*self.lookup.corpus.documents.values()])))
         self.plane = self._plane([preset.text for preset in presets] + ([text] if text else []))
         begin = {"text": text} if text else presets[0].traits()
         super().__init__(**begin | traits, menu=self._menu(), max_tokens=max_tokens)
@@ -98,15 +97,15 @@ class RetrievalLab(Lab):
             raise ValueError(f"k is {self.k}; retrieve from 1 to {MOST} documents")
         if not TEMPERATURES[0] <= self.temperature <= TEMPERATURES[1]:
             raise ValueError(f"temperature is {self.temperature:g}; give a number from 0.25 to 4")
-        query, note = self._query()
+        query, note = self.queries.checked(self.text, self.max_tokens)
         edits = Edits.of(self.added, self.replaced, self.removed)
-        self._check_room(edits, len(query.tokens))
+        unknown = self.queries.check_room(edits.written, query)
         preset = next((index for index, each in enumerate(self.presets) if each.text == self.text), None)
         known = RetrievalPreset("", "") if preset is None else self.presets[preset]
         lookup = self._edited(edits)
         excluded = tuple(sorted(number for number in set(self.excluded) if number in lookup.corpus.documents))
         correct = tuple(self.tokenizer.encode(known.answer, plain=True))
-        always, mismatch = self._always_shown(len(query.hidden), correct)
+        always, mismatch = self.queries.always_shown(query, correct, self.also)
         now, before = self._both(query, edits, excluded, tuple(known.excluded), always)
         drawn = drawing(PredictionView(lookup, now), PredictionView(self.lookup, before) if before else None, always,
                         correct)
@@ -114,54 +113,7 @@ class RetrievalLab(Lab):
         state: State = {**drawn, "gaps": len(query.hidden), "preset": preset,
                         "plane": self._points(query, edits, lookup.corpus)}
         none = "" if left else "No document is left: the reader has only what is stored in its weights."
-        return Computed({"state": state, "message": joined(note, mismatch, self._unknown(edits), none)})
-
-    def _query(self) -> tuple[Query, str]:
-        """The encoded query, and a note on truncated and out-of-vocabulary tokens."""
-        vocab = self.tokenizer.vocab
-        typed = self.tokenizer.encode(self.text)
-        if not typed:
-            raise empty("query")
-        mask = vocab.need("mask")
-        own = [id for id in typed if id in vocab.special and id not in (vocab.unk, mask)]
-        if own:
-            raise ValueError(f"The query contains {self.tokenizer.tokens(own)[0]}, which the lab inserts itself: type "
-                             "words, and [MASK] for the tokens to predict. The previous result is still shown.")
-        room = min(self.max_tokens, self.lookup.model.config.time - SPECIAL - self._longest)
-        ids = tuple(typed[:max(room, 0)])
-        hidden = tuple(place for place, id in enumerate(ids) if id == mask)
-        if not hidden and mask in typed:
-            raise ValueError(f"The query is longer than the {room} tokens that the model can use, and its [MASK] comes "
-                             "after them: shorten it. The previous result is still shown.")
-        if not hidden:
-            raise ValueError("The query has no [MASK]: type one for each token to predict. The previous result is "
-                             "still shown.")
-        unknowns = sum(id == vocab.unk for id in ids)
-        return Query(ids, hidden), joined(left_out(len(typed) - len(ids), room), unknown(unknowns))
-
-    def _check_room(self, edits: Edits, statement: int) -> None:
-        """Check that each edited document fits into the context window with its title and the query. Raises ValueError
-        otherwise."""
-        for block, body in zip(edits.written, self._bodies(edits.written), strict=True):
-            title = len(self.tokenizer.encode(block.title, plain=True))
-            room = self.lookup.model.config.time - SPECIAL - max(title, statement)
-            if len(body) > room:
-                raise ValueError(f"The document “{block.title[:40]}” is too long: {len(body)} tokens, but there is "
-                                 f"room for {max(room, 0)}. Shorten it. The previous result is still shown.")
-
-    def _unknown(self, edits: Edits) -> str:
-        """The note on out-of-vocabulary tokens in the edited documents; "" if there are none."""
-        count = sum(id == self.tokenizer.vocab.unk for body in self._bodies(edits.written) for id in body)
-        return f"In the documents that you edited, {unknown(count)}" if count else ""
-
-    def _always_shown(self, gaps: int, correct: Ids) -> tuple[tuple[Ids, ...], str]:
-        """The answers that are always shown, the correct answer and the user's; and a note if the user's answer does
-        not fit the masked span."""
-        own = tuple(self.tokenizer.encode(self.also, plain=True))
-        fitting = tuple(dict.fromkeys(answer for answer in (correct, own) if len(answer) == gaps))
-        if len(own) in (0, gaps):
-            return fitting, ""
-        return fitting, f"“{self.also.strip()}” has {len(own)} tokens, but the masked span has {gaps}."
+        return Computed({"state": state, "message": joined(note, mismatch, unknown, none)})
 
     def _both(self, query: Query, edits: Edits, excluded: Ids, of_preset: Ids, always: tuple[Ids, ...],
               ) -> tuple[Reading, Reading | None]:
@@ -169,25 +121,17 @@ class RetrievalLab(Lab):
         Each includes the answers of the other."""
         whole = tuple(sorted(number for number in of_preset if number in self.lookup.corpus.documents))
         given = self.k, self.temperature, self.null
-        before = self._read(query._replace(excluded=whole), EVERY, *given, always)
+        before = self._read(self.text, query._replace(excluded=whole), EVERY, *given, always)
         if edits == EVERY and excluded == whole:
             return before, None
         also = tuple(dict.fromkeys([*before.answers, *always]))
-        now = self._read(query._replace(excluded=excluded), edits, *given, also)
+        now = self._read(self.text, query._replace(excluded=excluded), edits, *given, also)
         if not set(now.answers) <= set(before.answers):
-            before = self._read(query._replace(excluded=whole), EVERY, *given, now.answers)
+            before = self._read(self.text, query._replace(excluded=whole), EVERY, *given, now.answers)
         return now, before
 
-    def _reading(self, query: Query, edits: Edits, k: int, temperature: float, null: bool,
-                 also: tuple[Ids, ...]) -> Reading:
-        lookup = self._edited(edits)
-        if not null and not len(lookup.corpus.documents) - len(query.excluded):
-            raise ValueError("No document is left, and the null document is switched off: the reader has no input. "
-                             "Restore a document, or switch the null document on. The previous result is still shown.")
-        return lookup.read([query], k, null=null, temperature=temperature, also=[also])[0]
-
-    def _bodies(self, documents: Sequence[Any]) -> list[list[int]]:
-        return self.tokenizer.encode_all([block.text for block in documents], plain=True) if documents else []
+    def _reading(self, text: str, query: Query, edits: Edits, *given: Any) -> Reading:
+        return self.queries.read(self._edited(edits), text, query, *given)
 
     def _vector(self, query: Query) -> Float[Tensor, "1 width"]:
         """The query's embedding vector."""
@@ -195,11 +139,7 @@ class RetrievalLab(Lab):
 
     def _plane(self, texts: Sequence[str]) -> Plane:
         """The plane fitted to the original documents, with a bounding box that also contains the given queries."""
-        mask = self.tokenizer.vocab.need("mask")
-        room = self.lookup.model.config.time - SPECIAL
-        encoded = [tuple(self.tokenizer.encode(text)[:room]) for text in texts]
-        vectors = [self._vector(Query(ids, tuple(place for place, id in enumerate(ids) if id == mask)))
-                   for ids in encoded if ids]
+        vectors = [self._vector(query) for query in map(self.queries.query, texts) if query.tokens]
         known = self.lookup.corpus.index.vectors([*self.lookup.corpus.documents])
         return Plane.fitted(known, torch.cat([known[:0], *vectors]))
 

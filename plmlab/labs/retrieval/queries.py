@@ -1,0 +1,94 @@
+"""What the Retrieval Lab's user types, and what the model needs of it: queries with masked tokens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from plmlab.labs.retrieval.protocol import Retriever
+from plmlab.labs.shared.notes import empty, joined, left_out, unknown
+from plmlab.objectives.retrieval_batches import Ids, Query
+from plmlab.retrieval.blocks import Block
+from plmlab.retrieval.reading import Reading
+
+SPECIAL = 3
+"""[CLS] and two [SEP] around a query and a document."""
+
+
+class MaskedQueries:
+    """Queries with one [MASK] per masked token. ``lookup`` is the model with the original documents."""
+
+    def __init__(self, lookup: Retriever) -> None:
+        self.lookup, self.tokenizer = lookup, lookup.tokenizer
+        self.longest = max(map(len, self._bodies([*lookup.corpus.documents.values()])))
+
+    def query(self, text: str) -> Query:
+        """The encoded query, truncated so that it fits into the retriever's input."""
+        return self._masked(self.tokenizer.encode(text), self.lookup.model.config.time - SPECIAL)
+
+    def checked(self, text: str, max_tokens: int) -> tuple[Query, str]:
+        """The query with at most ``max_tokens`` tokens, and a note on truncated and out-of-vocabulary tokens. Raises
+        ValueError if it is empty, contains other special tokens than [MASK], or has no masked token."""
+        vocab = self.tokenizer.vocab
+        typed = self.tokenizer.encode(text)
+        if not typed:
+            raise empty("query")
+        mask = vocab.need("mask")
+        own = [id for id in typed if id in vocab.special and id not in (vocab.unk, mask)]
+        if own:
+            raise ValueError(f"The query contains {self.tokenizer.tokens(own)[0]}, which the lab inserts itself: type "
+                             "words, and [MASK] for the tokens to predict. The previous result is still shown.")
+        room = min(max_tokens, self.lookup.model.config.time - SPECIAL - self.longest)
+        query = self._masked(typed, max(room, 0))
+        if not query.hidden and mask in typed:
+            raise ValueError(f"The query is longer than the {room} tokens that the model can use, and its [MASK] comes "
+                             "after them: shorten it. The previous result is still shown.")
+        if not query.hidden:
+            raise ValueError("The query has no [MASK]: type one for each token to predict. The previous result is "
+                             "still shown.")
+        unknowns = sum(id == vocab.unk for id in query.tokens)
+        return query, joined(left_out(len(typed) - len(query.tokens), room), unknown(unknowns))
+
+    def check_room(self, documents: Sequence[Block], query: Query) -> str:
+        """A note on out-of-vocabulary tokens in the ``documents`` that the user wrote; "" if there are none. Raises
+        ValueError if one does not fit into the context window with its title and the query."""
+        bodies = self._bodies(documents)
+        for block, body in zip(documents, bodies, strict=True):
+            title = len(self.tokenizer.encode(block.title, plain=True))
+            check_length(block, len(body), self.lookup.model.config.time - SPECIAL - max(title, len(query.tokens)))
+        return unknown_written(sum(id == self.tokenizer.vocab.unk for body in bodies for id in body))
+
+    def always_shown(self, query: Query, correct: Ids, typed: str) -> tuple[tuple[Ids, ...], str]:
+        """The answers that are always shown, the correct answer and the one that the user ``typed``; and a note if the
+        latter does not fit the masked span."""
+        own, gaps = tuple(self.tokenizer.encode(typed, plain=True)), len(query.hidden)
+        fitting = tuple(dict.fromkeys(answer for answer in (correct, own) if len(answer) == gaps))
+        if len(own) in (0, gaps):
+            return fitting, ""
+        return fitting, f"“{typed.strip()}” has {len(own)} tokens, but the masked span has {gaps}."
+
+    def read(self, lookup: Retriever, text: str, query: Query, k: int, temperature: float, null: bool,
+             also: tuple[Ids, ...]) -> Reading:
+        """The predictions with the documents of ``lookup``. Raises ValueError without a document and without the null
+        document."""
+        if not null and not len(lookup.corpus.documents) - len(query.excluded):
+            raise ValueError("No document is left, and the null document is switched off: the reader has no input. "
+                             "Restore a document, or switch the null document on. The previous result is still shown.")
+        return lookup.read([query], k, null=null, temperature=temperature, also=[also])[0]
+
+    def _masked(self, ids: Sequence[int], room: int) -> Query:
+        mask = self.tokenizer.vocab.need("mask")
+        return Query(tuple(ids[:room]), tuple(place for place, id in enumerate(ids[:room]) if id == mask))
+
+    def _bodies(self, documents: Sequence[Any]) -> list[list[int]]:
+        return self.tokenizer.encode_all([block.text for block in documents], plain=True) if documents else []
+
+
+def check_length(block: Block, length: int, room: int) -> None:
+    """Raises ValueError if a document of ``length`` tokens has ``room`` for fewer."""
+    if length > room:
+        raise ValueError(f"The document “{block.title[:40]}” is too long: {length} tokens, but there is room for "
+                         f"{max(room, 0)}. Shorten it. The previous result is still shown.")
+
+
+def unknown_written(count: int) -> str:
+    """The note on ``count`` out-of-vocabulary tokens in edited documents; "" if there are none."""
+    return f"In the documents that you edited, {unknown(count)}" if count else ""
