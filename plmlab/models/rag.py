@@ -11,8 +11,9 @@ Differences from the paper: the loss is the mean over questions instead of the s
 target, so that its RAG-Sequence ignores the retriever for an answer with a single target.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Self
 
 import torch
@@ -22,16 +23,17 @@ from torch import Tensor, nn
 from plmlab.decode.autoregressive import ConditionedDecoder
 from plmlab.decode.beam import beam_search
 from plmlab.decode.hypothesis import Hypothesis
-from plmlab.decode.rag import TokenMixture, thorough_decoding
+from plmlab.decode.rag import TokenMixture, beams_per_document, document_logprobs, thorough_decoding
 from plmlab.example import IGNORE, PairBatch
 from plmlab.models.bart import BART, BART_ENCODER_DECODER, BARTConfig
 from plmlab.models.dpr import DPRConfig, QuestionEncoder
-from plmlab.models.marginals import sequence_marginal, token_marginal
+from plmlab.models.marginals import sequence_marginal, sequence_posterior, token_marginal
 from plmlab.models.registry import ModelSpec, architecture_of, model
 from plmlab.models.text_retriever import TextCorpus, TextRetriever
 from plmlab.objectives.answer_generation import AnswerBatch, Combine, question_first, without_start_target
-from plmlab.objectives.retrieval_batches import Query
+from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
+from plmlab.retrieval.reading import GeneratedAnswers
 from plmlab.retrieval.retrieved import Retrieved
 from plmlab.text.tokenizers import Tokenizer
 from plmlab.text.vocabulary import Vocabulary
@@ -39,6 +41,8 @@ from plmlab.weights import with_pretrained
 
 TOP_K = 5
 """Default number of documents to retrieve; 5 or 10 in the paper's training (§3)."""
+LENGTH = 8
+"""Default maximum number of tokens of an answer that is read, with [END]."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ class RAGConfig:
     def width(self) -> int:
         """The dimension of question and document vectors."""
         return self.question.config.width
+
+    @property
+    def time(self) -> int:
+        """The maximum length of a question and a document together; that of a question if the generator has none."""
+        return getattr(self.generator.config, "time", self.question.config.time)
 
 
 @model("rag-sequence", RAGConfig, BART_ENCODER_DECODER)
@@ -154,13 +163,19 @@ class RetrieveAndGenerate:
         retriever = TextRetriever(tokenizer, model.question_encoder, document_encoder)
         return cls(model, TextCorpus(retriever, documents), tokenizer)
 
+    def with_corpus(self, corpus: TextCorpus) -> Self:
+        """A copy that uses the same RAG with another corpus."""
+        return replace(self, corpus=corpus)
+
     def queries(self, questions: Sequence[str]) -> list[Query]:
         """The retriever's queries."""
         return [Query(tuple(self.corpus.retriever.tokenizer.encode(each, plain=True)), ()) for each in questions]
 
-    def retrieve(self, questions: Sequence[str], top_k: int = TOP_K) -> Retrieved:
-        """The top ``top_k`` documents for each question, by the current question encoder."""
-        return self.corpus.search(self.queries(questions), top_k)
+    def retrieve(self, questions: Sequence[str], top_k: int = TOP_K, excluded: Sequence[Collection[int]] = (),
+                 ) -> Retrieved:
+        """The top ``top_k`` documents for each question, by the current question encoder, except those ``excluded`` for
+        it."""
+        return self.corpus.search(self.queries(questions), top_k, excluded)
 
     def batch(self, questions: Sequence[str], found: Retrieved, answers: Sequence[str] | None = None) -> AnswerBatch:
         """Batch of questions with the documents ``found``, on the model's device. ``answers`` has the correct answer to
@@ -174,6 +189,44 @@ class RetrieveAndGenerate:
                               self.corpus.index.vectors(found.documents.tolist()).to(weight.dtype),
                               [without_start_target(each, vocab) for each in pairs],
                               pad=vocab.need("pad")).to(weight.device)
+
+    @torch.no_grad()
+    def read(self, questions: Sequence[str], top_k: int = TOP_K, *, temperature: float = 1.0,
+             also: Sequence[Sequence[Ids]] | None = None, excluded: Sequence[Collection[int]] = (),
+             length: int = LENGTH, beam: int = 4) -> list[GeneratedAnswers]:
+        """Generate answers to each question with both forms of RAG, and compute what each document contributes to each
+        token.
+
+        The answers are the hypotheses of `thorough_decoding` and of a `beam_search` with the `TokenMixture`, each ended
+        by [END] after at most ``length`` tokens, and ``also``, further answers to each question. Retrieval scores are
+        divided by ``temperature`` before the softmax. Raises ValueError if a question has no document.
+        """
+        self.model.eval()
+        found = self.retrieve(questions, top_k, excluded)
+        also = [()] * len(questions) if also is None else also
+        return [self._answers(self.batch([question], found[row:row + 1]), temperature, more, length, beam)
+                for row, (question, more) in enumerate(zip(questions, also, strict=True))]
+
+    def _answers(self, batch: AnswerBatch, temperature: float, also: Sequence[Ids], length: int, beam: int,
+                 ) -> GeneratedAnswers:
+        vocab, found = self.tokenizer.vocab, self.model.retrieved(batch)
+        decoder, _, prompt = self.model.decoding(batch, vocab)
+        mixture = TokenMixture(decoder, found.logprobs(temperature))
+        [beams] = beams_per_document(decoder, mixture.documents, prompt, vocab, length, beam)
+        [hypotheses] = beam_search(mixture, prompt, vocab, length=length, beam=beam)
+        generated = [*chain(*beams), *(each.tokens for each in hypotheses)]
+        answers = [*dict.fromkeys([*(tuple(id for id in text if id != vocab.end) for text in generated), *also])]
+        targets = [(*some, vocab.need("end")) for some in answers]
+        tokens = document_logprobs(mixture, prompt, [0] * len(answers), targets)
+        target_mask = torch.arange(tokens.shape[2]) < torch.tensor([[*map(len, targets)]]).T
+        documents = mixture.documents.cpu().expand(len(answers), -1)
+        order = sequence_marginal(documents, tokens, target_mask).argsort(descending=True, stable=True)
+        tokens, target_mask = tokens[order], target_mask[order]
+        return GeneratedAnswers(
+            found.to("cpu"), temperature, tuple(answers[i] for i in order.tolist()), tokens.sum(2).exp().T,
+            tokens.exp() * target_mask[:, None],
+            sequence_posterior(documents, tokens, target_mask).exp() * target_mask[:, None],
+            token_marginal(documents, tokens, target_mask).sum(1).exp())
 
     def _ids(self, text: str) -> list[int]:
         return self.tokenizer.encode(text, plain=True)

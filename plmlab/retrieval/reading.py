@@ -41,7 +41,30 @@ class Reading:
         """p(y|x) = Σ_z p(z|x) p(y|z,x) for each answer."""
         return self.priors @ self.likelihoods
 
+    @property
+    def best(self) -> tuple[tuple[int, ...], ...]:
+        """The most likely answers: one per form of the marginal."""
+        return self.answers[:1]
+
     def score_gradient(self, answer: int = 0) -> Float[Tensor, "doc"]:
         """r(z) = [p(y|z,x) / p(y|x) − 1] p(z|x) (§3.3), the gradient of log p(y|x) with respect to each document's
         score divided by the temperature."""
         return (self.likelihoods[:, answer] / self.marginals[answer] - 1) * self.priors
+
+
+@dataclass(frozen=True)
+class GeneratedAnswers(Reading):
+    """A RAG's answers to one question, generated token by token.
+
+    ``answers`` are without [END], ``likelihoods`` and ``marginals`` (RAG-Sequence's) include it. For each token of an
+    answer, [END] last, and 0 after it: ``predictions`` are p(y_i|x,z,y_<i), ``posteriors`` RAG-Sequence's weights
+    p(z|x,y_<i); RAG-Token's weights are the ``priors``. ``token_marginals`` are RAG-Token's p(y|x)."""
+
+    predictions: Float[Tensor, "answer doc token"]
+    posteriors: Float[Tensor, "answer doc token"]
+    token_marginals: Float[Tensor, "answer"]
+
+    @property
+    def best(self) -> tuple[tuple[int, ...], ...]:
+        """The most likely answers, by RAG-Sequence and by RAG-Token."""
+        return self.answers[0], self.answers[int(self.token_marginals.argmax())]

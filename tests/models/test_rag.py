@@ -172,3 +172,48 @@ def test_other_parts_fit() -> None:
         batch = whole.batch(["ada saw the"], Retrieved.of([[0, 1]]), ["sea"])
         assert bool(model.loss(batch).isfinite()) and len(model.generate(batch, words.vocab, length=3)[0]) > 3
         assert words.vocab.start not in batch.targets
+
+
+@both
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_what_is_read_of_each_token_by_hand(kind: type[RAGSequence], temperature: float) -> None:
+    """Of each answer: p(y_i|x,z,y_<i), the weights by Bayes' rule, and both marginals; and which answers there are."""
+    whole = rag(kind)
+    own = ids("oslo and paris")
+    for question, read in zip(QUESTIONS[:2], whole.read(QUESTIONS[:2], 3, temperature=temperature,
+                                                        also=[[own], [own]], excluded=[[0], [0]], beam=3), strict=True):
+        assert len(read.numbers) == 3 and 0 not in read.numbers and own in read.answers
+        vectors = whole.corpus.index.vectors([*read.numbers]).double()
+        scores = vectors @ whole.model.question_encoder(
+            Batch.of([query_input(ids(question), (), WORDS.vocab)], pad=0))[0].detach()
+        priors = softmax((scores / temperature).tolist())
+        for row, answer in enumerate(read.answers):
+            _, chances = by_hand(whole, question, list(read.numbers), WORDS.decode(answer))
+            assert read.likelihoods[:, row].tolist() == pytest.approx([math.prod(some) for some in chances], rel=1e-6)
+            weights, token = list(priors), 1.0
+            for i in range(len(answer) + 1):
+                now = [some[i] for some in chances]
+                assert read.predictions[row, :, i].tolist() == pytest.approx(now, rel=1e-6)
+                assert read.posteriors[row, :, i].tolist() == pytest.approx(weights, rel=1e-5)
+                parts = [weight * p for weight, p in zip(weights, now, strict=True)]
+                token *= math.fsum(p * some for p, some in zip(priors, now, strict=True))
+                weights = [part / math.fsum(parts) for part in parts]
+            assert not read.predictions[row, :, len(answer) + 1:].any()
+            whole_answer = math.fsum(p * math.prod(some) for p, some in zip(priors, chances, strict=True))
+            assert float(read.marginals[row]) == pytest.approx(whole_answer, rel=1e-5)
+            assert float(read.token_marginals[row]) == pytest.approx(token, rel=1e-5)
+        assert read.marginals.tolist() == sorted(read.marginals.tolist(), reverse=True)
+        assert read.best == (read.answers[0], read.answers[int(read.token_marginals.argmax())])
+
+
+def test_what_is_read_holds_what_both_forms_generate() -> None:
+    for kind in (RAGSequence, RAGToken):
+        whole = rag(kind)
+        found = whole.retrieve(QUESTIONS[:1], 3)
+        generated = whole.model.generate(whole.batch(QUESTIONS[:1], found), WORDS.vocab, length=4, beam=3)[0]
+        [read] = rag().read(QUESTIONS[:1], 3, length=4, beam=3)
+        marginals = read.marginals if kind is RAGSequence else read.token_marginals
+        for text in generated:
+            if text.tokens[-1] == END:
+                row = read.answers.index(text.tokens[:-1])
+                assert float(marginals[row].log()) == pytest.approx(text.logprob, abs=1e-9)
