@@ -18,6 +18,7 @@ import layer_models
 import memory_models
 import memory_recall_models
 import permutation_models
+import rag_models
 import retrieval_models
 import vector_fixtures
 from beam_fixtures import table_lab
@@ -64,7 +65,8 @@ BEGINNINGS = {
     "PermutationLab": ["permutation_models.lab()", "permutation_models.lab(leak=True, by_order=True, step=2)"],
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
                     for kind in ("sinusoidal", "learned", "relative", "sentence", "compared")],
-    "RetrievalLab": ["retrieval_models.lab()", "retrieval_models.lab(k=8, removed=[2], temperature=2.0)"],
+    "RetrievalLab": ["retrieval_models.lab()", "retrieval_models.lab(k=8, removed=[2], temperature=2.0)",
+                     "rag_models.lab(k=3)"],
     "ShapeXray": ["ShapeXray()", "ShapeXray(wrong=True)"],
     "SoftmaxLab": ["SoftmaxLab()"],
     "VectorLab": ["vector_fixtures.lab()", "vector_fixtures.lab(axes=vector_fixtures.AXES, update=100)"],

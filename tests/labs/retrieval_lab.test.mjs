@@ -20,7 +20,7 @@ const documents = [
   { number: 7, title: "Vernon", prior: 0.2, likelihoods: [0.25, 0.5], pulls: [-0.1091, 0.1846], pieces: [["c", -1]] },
 ];
 const state = { documents, before: null, letters: { "-1": "∅", 4: "A", 7: "B" }, plane: { ranked: [4, 7, 1], query: [0, 0], written: {} },
-  answers: [{ text: "Vernon", p: 0.55, before: null }, { text: "Alder", p: 0.26, before: null }] };
+  answers: [{ text: "Vernon", p: 0.55, before: null }, { text: "Alder", p: 0.26, before: null }], generated: [] };
 
 test("the columns' widths add up to one, and no two of them overlap", () => {
   const columns = columnsOf(documents);

@@ -1,2 +1,2 @@
-"""The Retrieval Lab: documents retrieved for a masked query, the reader's predictions, and the effect of editing
-documents."""
+"""The Retrieval Lab: documents retrieved for a masked query or a question, the predictions from them, and the effect of
+editing documents."""

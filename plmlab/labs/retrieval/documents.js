@@ -3,6 +3,7 @@
 import { NULL } from "./messages.js";
 import { el, settled } from "../shared/dom.js";
 import { keepLines } from "../shared/lines.js";
+import { wordsOf } from "./wording.js";
 
 /** The current documents: number → { title, text, kind }; `kind` is "", "edited", "added" or "removed". */
 export function shelfOf(documents, next, { added, replaced, removed }) {
@@ -94,7 +95,7 @@ function card({ number, state, shelf, excluded, a, opened, disabled, act }) {
     el("span", { class: "tag" }, tags.join(" · ")),
     el("span", { class: "acts" },
       ...(gone ? [press("Restore", "restore")] : [press("Edit", "edit"), press("Delete", "remove"),
-        press("Exclude", "leave", { "aria-pressed": String(out), title: "exclude from retrieval, as if the query had been taken from this document" }),
+        press("Exclude", "leave", { "aria-pressed": String(out), title: wordsOf(state).exclude }),
         ...(kind === "edited" ? [press("Revert", "restore")] : [])]))),
   el("p", { dir: "auto" }, ...(shown ? markedText(shown.pieces, state.answers, a) : [text])));
 }

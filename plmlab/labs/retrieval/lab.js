@@ -1,30 +1,30 @@
-// The Retrieval Lab: documents retrieved for a masked query, the reader's predictions, and the effect of edits.
+// The Retrieval Lab: documents retrieved for a query, the predictions from them, and the effect of edits.
 
 import { controls, ownAnswer } from "./controls.js";
 import { asItWas, cardsOf, deleted, editorOf, formOf, leftOut, listedOf, shelfOf, written } from "./documents.js";
+import { generationOf } from "./generation.js";
 import { mapOf } from "./map.js";
 import { mosaicOf } from "./mosaic.js";
 import { NULL, answerSaid, changedSaid, chosenOf, documentSaid, guessOf, partsOf } from "./messages.js";
+import { wordsOf } from "./wording.js";
 import { eachFrame, el, resized } from "../shared/dom.js";
 import { guess, lab, observe, setter, tell } from "../shared/lab.js";
 
 const EDITS = ["added", "replaced", "removed", "excluded"];
 
 export default lab({
-  title: "What is retrieved, and what does the reader predict from it?",
-  lead: "A retriever finds documents z for the query x; given each, a reader predicts the masked span y. A column is " +
-    "as wide as p(z|x) and filled as high as p(y|z,x): the areas add up to p(y|x). Edit a document: which of the two " +
-    "changes?",
+  title: (model) => wordsOf(model.get("state")).title,
+  lead: (model) => wordsOf(model.get("state")).lead,
 }, ({ model, signal, parts }) => {
   parts.node.classList.add("retrieval");
   const disabled = Boolean(model.get("alone"));
   const menu = model.get("menu");
   const choose = setter(model);
-  const view = { opened: null, editor: null, form: null, map: null, guess: { open: null }, life: null };
+  const view = { opened: null, editor: null, form: null, map: null, token: null, guess: { open: null }, life: null };
   const edits = () => Object.fromEntries(EDITS.map((name) => [name, model.get(name)]));
   parts.controls.prepend(...controls(model, signal, choose));
   const [finding, changed, why] = ["finding", "changed", "why"].map((name) => el("p", { class: name, role: "status", "aria-live": "polite" }));
-  const [board, cards, where, ask] = ["board-place", "cards-place", "map-place", "ask-place"].map((name) => el("div", { class: name }));
+  const [board, cards, where, ask, tokens] = ["board-place", "cards-place", "map-place", "ask-place", "generation-place"].map((name) => el("div", { class: name }));
   const button = (text, at, press) => el("button", { type: "button", class: "act", "data-at": at, disabled, on: { click: press } }, text);
   const add = button("Add a document", "add", () => {
     view.form = formOf({ cancel: closeForm, take: (title, text) => {
@@ -42,9 +42,9 @@ export default lab({
   const bar = el("div", { class: "bar" }, el("h4", {}, "The documents"), add, all);
   const formPlace = el("div", {});
   const own = el("div", { class: "own" }, ownAnswer(model, signal));
-  parts.body.append(finding, changed, el("div", { class: "scroll" }, board), why, ask,
+  parts.body.append(finding, changed, el("div", { class: "scroll" }, board), why, tokens, ask,
     el("div", { class: "two" }, el("section", { "aria-label": "the documents" }, bar, formPlace, cards,
-      el("p", { class: "note" }, "The retriever uses title and text, the reader only the text.")), where));
+      el("p", { class: "note" }, wordsOf(model.get("state")).note)), where));
 
   function closeForm() {
     view.form = null;
@@ -127,6 +127,8 @@ export default lab({
       changed.textContent = changedSaid(state, a);
       board.replaceChildren(mosaicOf(state, a, { open, point, own, choose: (text) => choose({ chosen: text }),
         signal: view.life.signal }));
+      tokens.replaceChildren(...(state.generated.length ? [generationOf(state, a, { view, point, signal: view.life.signal,
+        choose: (text) => choose({ chosen: text }) })] : []));
       all.disabled = disabled || !state.before;
       formPlace.replaceChildren(...(view.form ? [view.form.node] : []));
       cards.replaceChildren(cardsOf({ numbers: listedOf(state, now, menu.next, view.opened).filter((one) => one === NULL || known.has(one)),

@@ -1,5 +1,5 @@
-"""The Retrieval Lab: the documents that REALM retrieves for a query, the reader's predictions, and the gradients on the
-retrieval scores, for documents that can be edited."""
+"""The Retrieval Lab: the documents that REALM or RAG retrieves for a query, the predictions from them, and the
+gradients on the retrieval scores, for documents that can be edited."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,7 +15,7 @@ from plmlab.labs.retrieval.edits import Edits
 from plmlab.labs.retrieval.plane import Plane
 from plmlab.labs.retrieval.presets import RetrievalPreset
 from plmlab.labs.retrieval.protocol import Retriever
-from plmlab.labs.retrieval.queries import MaskedQueries
+from plmlab.labs.retrieval.queries import queries_of
 from plmlab.labs.retrieval.state import Points, State
 from plmlab.labs.retrieval.view import PredictionView, drawing
 from plmlab.labs.shared.notes import joined
@@ -31,23 +31,24 @@ EVERY = Edits()
 
 
 class RetrievalLab(Lab):
-    """A query with a masked span and the documents retrieved for it. Each document is drawn with width p(z|x) and
-    filled to height p(y|z,x); arrows show the gradients r(z) on the scores. Documents can be edited, deleted, added and
-    excluded. The lab works on a copy of the retrieve-and-read model, which itself stays unchanged.
+    """A query with a masked span, or a question, and the documents retrieved for it. Each document is drawn with width
+    p(z|x) and filled to height p(y|z,x); arrows show the gradients r(z) on the scores. The answer to a question is
+    generated token by token, with RAG-Sequence's and RAG-Token's mixture over the documents. Documents can be edited,
+    deleted, added and excluded. The lab works on a copy of the model, which itself stays unchanged.
 
     Args:
-        lookup: the retrieve-and-read model, a REALM with its corpus
-            (`plmlab.models.retrieve_and_read.RetrieveAndRead`).
+        lookup: the model with its corpus, a REALM (`plmlab.models.retrieve_and_read.RetrieveAndRead`) or a RAG
+            (`plmlab.models.rag.RetrieveAndGenerate`).
         presets: queries to try; the first one is shown initially.
-        text: the initial query, if it is not a preset, with one [MASK] per masked token.
+        text: the initial query, if it is not a preset: for REALM with one [MASK] per masked token, for RAG a question.
         max_tokens: the maximum length of a query.
         traits: initial values of other traits: ``k`` (the number of documents retrieved, 1 … 8), ``temperature`` (0.25
-            … 4), ``null`` (include the null document), ``also`` (an answer that is always shown), ``chosen`` (the
+            … 4), ``null`` (include REALM's null document), ``also`` (an answer that is always shown), ``chosen`` (the
             target for the gradients; "" for the most probable answer), ``excluded`` (numbers of the documents excluded
             from retrieval), ``added`` ([title, text] each), ``replaced`` (number → [title, text]) and ``removed``
             (numbers).
 
-    Raises ValueError if the corpus has no documents, if there is no initial query, or if a query has no masked span.
+    Raises ValueError if the corpus has no documents, if there is no initial query, or if the model cannot use it.
     """
 
     title = "Retrieval Lab"
@@ -71,11 +72,11 @@ class RetrievalLab(Lab):
                  max_tokens: int = 40, **traits: Any) -> None:
         if not lookup.corpus.documents:
             raise ValueError("the corpus has no documents: build the model with "
-                             "RetrieveAndRead.of(model, tokenizer, documents)")
+                             "RetrieveAndRead.of(model, tokenizer, documents), or with RetrieveAndGenerate.of")
         if not presets and not text:
-            raise ValueError("there is no initial query: give presets, or a text with [MASK]")
+            raise ValueError("there is no initial query: give presets, or a text")
         self.lookup, self.presets, self.tokenizer = Edits().applied(lookup), list(presets), lookup.tokenizer
-        self.queries = MaskedQueries(self.lookup)
+        self.queries = queries_of(self.lookup)
         self._edited = lru_cache(4)(lambda edits: edits.applied(self.lookup))
         self._read = lru_cache(32)(self._reading)
         self.plane = self._plane([preset.text for preset in presets] + ([text] if text else []))

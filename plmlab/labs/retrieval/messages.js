@@ -1,6 +1,7 @@
 // Sentences of the Retrieval Lab: about the answer, a document, the gradient on its score, and the effect of an edit.
 
 import { capital, listed, quoted, short, shortPercent, signed } from "../shared/words.js";
+import { wordsOf } from "./wording.js";
 
 /** The previous value of a probability; "" if it looks the same now, or if there was none. */
 export const was = (before, now) => (before === null || shortPercent(before) === shortPercent(now) ? "" : `was\u00a0${shortPercent(before)}`);
@@ -37,7 +38,8 @@ export function answerSaid(state, a) {
   const part = Math.max(...parts) / p;
   const from = state.documents.length > 1 && p >= 0.0005
     ? ` ${part > 0.995 ? "Nearly all" : shortPercent(part)} of this comes from ${called(state, most)}.` : "";
-  return `The masked span is ${quoted(state.answers[a].text)} with p(y|x)\u00a0=\u00a0${shortPercent(p)}.${from}`;
+  const { answer, form } = wordsOf(state);
+  return `${answer} is ${quoted(state.answers[a].text)} with p(y|x)\u00a0=\u00a0${shortPercent(p)}${form}.${from}`;
 }
 
 /** A ratio to p(y|x), in words. */
@@ -57,7 +59,7 @@ export function documentSaid(state, document, a) {
   const then = Math.abs(pulls[a]) < 0.005 ? `the gradient on its score is almost zero ${r}`
     : `with the target ${quoted(state.answers[a].text)}, training would ${pulls[a] > 0 ? "raise" : "lower"} its ` +
       `score ${r}`;
-  return `${capital(name)}: p(z|x)\u00a0=\u00a0${shortPercent(prior)}; ${given}, the reader predicts ` +
+  return `${capital(name)}: p(z|x)\u00a0=\u00a0${shortPercent(prior)}; ${given}, the ${wordsOf(state).model} predicts ` +
     `${quoted(state.answers[a].text)} with ${shortPercent(likelihoods[a])}. That is ${timesSaid(ratio)} p(y|x); ` +
     `${then}.`;
 }
@@ -75,10 +77,10 @@ export function mostMoved(state, a) {
 const NEAR = 0.03;
 
 /** Which has changed, p(z|x) (the width) or p(y|z,x) (the height). */
-function verdict(wide, high) {
+function verdict(model, wide, high) {
   if (wide < NEAR && high < NEAR) return "neither has changed much";
-  if (high > 3 * wide) return "the reader’s prediction has changed, not the retrieval";
-  if (wide > 3 * high) return "the retrieval has changed, not the reader’s prediction";
+  if (high > 3 * wide) return `the ${model}’s prediction has changed, not the retrieval`;
+  if (wide > 3 * high) return `the retrieval has changed, not the ${model}’s prediction`;
   return "both have changed";
 }
 
@@ -101,7 +103,7 @@ export function changedSaid(state, a) {
   const [old, current] = pair;
   const moves = [Math.abs(old.prior - current.prior), Math.abs(old.likelihoods[a] - current.likelihoods[a])];
   return [answer, `For ${called(state, current)}, p(z|x) is ${moved(old.prior, current.prior)}, and p(y|z,x) of ` +
-    `${quoted(state.answers[a].text)} is ${moved(old.likelihoods[a], current.likelihoods[a])}: ${verdict(...moves)}.`,
+    `${quoted(state.answers[a].text)} is ${moved(old.likelihoods[a], current.likelihoods[a])}: ${verdict(wordsOf(state).model, ...moves)}.`,
   ...lists].join(" ");
 }
 

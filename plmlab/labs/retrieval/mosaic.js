@@ -4,6 +4,7 @@ import { REACH, along, areasOf, arrowOf, bandsOf, cellsOf, columnsOf, scaleOf } 
 import { NULL, moved, rankedOf, was } from "./messages.js";
 import { el, svg, walked } from "../shared/dom.js";
 import { quoted, shortPercent, signed } from "../shared/words.js";
+import { wordsOf } from "./wording.js";
 
 const [FIELD, FALL] = [1000, 26]; // SVG units: the bands are stretched to the available room
 const NAMED = { width: 0.1, height: 0.11 }; // minimum size of a cell that shows its word
@@ -89,7 +90,7 @@ export function mosaicOf(state, a, { open, point, choose, own, signal }) {
       el("span", { class: "arrows", style: `height:${ROOM}px` }, "gradient on the score for target ", answer,
         ...[full, -full].map((r, i) => el("small", { style: i ? "bottom:2px" : "top:3px" }, signed(r)))),
       label("r(z)")), heads,
-    el("div", { class: "beside" }, el("p", { class: "over" }, "p(y|x): the sum of the areas"), list(state, a, { choose, gone }), own));
+    el("div", { class: "beside" }, el("p", { class: "over" }, `p(y|x)${wordsOf(state).form}: the sum of the areas`), list(state, a, { choose, gone }), own));
   node.addEventListener("pointerover", (event) => {
     const on = event.target.closest("[data-doc]");
     point(on ? Number(on.dataset.doc) : null);

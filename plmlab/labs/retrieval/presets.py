@@ -7,9 +7,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RetrievalPreset:
-    """A query to try: its title, its ``text`` with one [MASK] per masked token, and the correct ``answer`` if known.
-    ``excluded`` lists the numbers of the documents that the query was taken from; ``replaced`` holds an initial edit,
-    as number → (title, text)."""
+    """A query to try: its title, its ``text`` (with one [MASK] per masked token, or a question), and the correct
+    ``answer`` if known. ``excluded`` lists the numbers of the documents that the query was taken from; ``replaced``
+    holds an initial edit, as number → (title, text)."""
 
     title: str
     text: str

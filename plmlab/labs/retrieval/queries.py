@@ -1,22 +1,27 @@
-"""What the Retrieval Lab's user types, and what the model needs of it: queries with masked tokens."""
+"""What the Retrieval Lab's user types, and what the model needs of it: queries with masked tokens, or questions."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from plmlab.labs.retrieval.protocol import Retriever
+from plmlab.labs.retrieval.protocol import Generator, Reader, Retriever
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
+from plmlab.models.registry import architecture_of
 from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
 from plmlab.retrieval.reading import Reading
 
 SPECIAL = 3
-"""[CLS] and two [SEP] around a query and a document."""
+"""[CLS] and two [SEP] around a query and a document, or around a document's title and text."""
+ENDS = 2
+"""[CLS] and [SEP] around a question, or [START] and [END] around a question and a document."""
+MOST_TOKENS = 12
+"""Maximum number of tokens of an answer to a question that the user types."""
 
 
 class MaskedQueries:
     """Queries with one [MASK] per masked token. ``lookup`` is the model with the original documents."""
 
-    def __init__(self, lookup: Retriever) -> None:
+    def __init__(self, lookup: Reader) -> None:
         self.lookup, self.tokenizer = lookup, lookup.tokenizer
         self.longest = max(map(len, self._bodies([*lookup.corpus.documents.values()])))
 
@@ -65,7 +70,7 @@ class MaskedQueries:
             return fitting, ""
         return fitting, f"“{typed.strip()}” has {len(own)} tokens, but the masked span has {gaps}."
 
-    def read(self, lookup: Retriever, text: str, query: Query, k: int, temperature: float, null: bool,
+    def read(self, lookup: Reader, text: str, query: Query, k: int, temperature: float, null: bool,
              also: tuple[Ids, ...]) -> Reading:
         """The predictions with the documents of ``lookup``. Raises ValueError without a document and without the null
         document."""
@@ -80,6 +85,83 @@ class MaskedQueries:
 
     def _bodies(self, documents: Sequence[Any]) -> list[list[int]]:
         return self.tokenizer.encode_all([block.text for block in documents], plain=True) if documents else []
+
+
+class Questions:
+    """Questions without masked tokens, to which an answer is generated. ``lookup`` is the model with the original
+    documents."""
+
+    def __init__(self, lookup: Generator) -> None:
+        self.lookup, self.tokenizer = lookup, lookup.tokenizer
+        self.longest = max(map(len, self._inputs([*lookup.corpus.documents.values()])))
+
+    def query(self, text: str) -> Query:
+        """The encoded question, truncated so that it fits into the retriever's input."""
+        query = self.lookup.queries([text])[0]
+        return query._replace(tokens=query.tokens[:self._retriever.query_network.config.time - ENDS])
+
+    def checked(self, text: str, max_tokens: int) -> tuple[Query, str]:
+        """The question, and a note on out-of-vocabulary tokens. Raises ValueError if it is empty, contains special
+        tokens, or is longer than ``max_tokens`` or than the model can use."""
+        vocab, typed = self.tokenizer.vocab, self.tokenizer.encode(text)
+        if not typed:
+            raise empty("question")
+        own = [id for id in typed if id in vocab.special and id != vocab.unk]
+        if own:
+            raise ValueError(f"The question contains {self.tokenizer.tokens(own)[0]}: type words only, because the "
+                             "model generates the whole answer. The previous result is still shown.")
+        query = self.lookup.queries([text])[0]
+        length, room = max(len(typed), len(query.tokens)), min(
+            max_tokens, self._retriever.query_network.config.time - ENDS,
+            self.lookup.model.config.time - ENDS - self.longest)
+        if length > room:
+            raise ValueError(f"The question has {length} tokens, but there is room for {max(room, 0)}: shorten it. "
+                             "The previous result is still shown.")
+        return query, unknown(sum(id == vocab.unk for id in typed))
+
+    def check_room(self, documents: Sequence[Block], query: Query) -> str:
+        """A note on out-of-vocabulary tokens in the ``documents`` that the user wrote; "" if there are none. Raises
+        ValueError if one does not fit into the retriever's input, or into the generator's with the question."""
+        inputs = self._inputs(documents)
+        room = min(self._retriever.document_network.config.time - SPECIAL,
+                   self.lookup.model.config.time - ENDS - len(query.tokens))
+        for block, ids in zip(documents, inputs, strict=True):
+            check_length(block, len(ids), room)
+        return unknown_written(sum(id == self.tokenizer.vocab.unk for ids in inputs for id in ids))
+
+    def always_shown(self, query: Query, correct: Ids, typed: str) -> tuple[tuple[Ids, ...], str]:
+        """The answers that are always shown, the correct answer and the one that the user ``typed``; and a note if the
+        latter is too long."""
+        own = tuple(self.tokenizer.encode(typed, plain=True))
+        fitting = tuple(dict.fromkeys(answer for answer in (correct, own) if 0 < len(answer) <= MOST_TOKENS))
+        return fitting, "" if len(own) <= MOST_TOKENS else \
+            f"Your answer has {len(own)} tokens; answers of at most {MOST_TOKENS} are shown."
+
+    def read(self, lookup: Generator, text: str, query: Query, k: int, temperature: float, null: bool,
+             also: tuple[Ids, ...]) -> Reading:
+        """The answers generated with the documents of ``lookup``. There is no null document. Raises ValueError without
+        a document."""
+        if not len(lookup.corpus.documents) - len(query.excluded):
+            raise ValueError("No document is left, but the generator needs one: restore a document. "
+                             "The previous result is still shown.")
+        return lookup.read([text], k, temperature=temperature, also=[also], excluded=[query.excluded])[0]
+
+    @property
+    def _retriever(self) -> Any:
+        return self.lookup.corpus.retriever
+
+    def _inputs(self, documents: Sequence[Block]) -> list[list[int]]:
+        texts = [self.lookup.combine("", block) for block in documents]
+        return self.tokenizer.encode_all(texts, plain=True) if texts else []
+
+
+Queries = MaskedQueries | Questions
+
+
+def queries_of(lookup: Retriever) -> Queries:
+    """The queries that a model takes."""
+    kind: Any = MaskedQueries if architecture_of(lookup.model).cloze_input else Questions
+    return kind(lookup)
 
 
 def check_length(block: Block, length: int, room: int) -> None:

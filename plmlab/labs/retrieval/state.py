@@ -30,10 +30,29 @@ class Answer(TypedDict):
     before: float | None
 
 
+class Token(TypedDict):
+    """A token of a generated answer: for each document p(y_i|x,z,y_<i) (``predictions``) and RAG-Sequence's weight
+    p(z|x,y_<i) (``weights``)."""
+
+    text: str
+    predictions: list[float]
+    weights: list[float]
+
+
+class Generated(TypedDict):
+    """The tokens of a generated answer with [END], and RAG-Token's p(y|x) now and before the edits."""
+
+    tokens: list[Token]
+    p: float
+    before: float | None
+
+
 class Sights(TypedDict):
-    """The answers; the documents now and before the edits; and the letter by which each document is shown."""
+    """The answers, and how each was generated (empty for a masked query); the documents now and before the edits; and
+    the letter by which each document is shown."""
 
     answers: list[Answer]
+    generated: list[Generated]
     documents: list[Document]
     before: list[Column] | None
     letters: dict[str, str]

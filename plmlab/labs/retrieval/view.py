@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from plmlab.labs.retrieval.protocol import Retriever
-from plmlab.labs.retrieval.state import Column, Document, Sights
+from plmlab.labs.retrieval.state import Column, Document, Generated, Sights
+from plmlab.labs.shared.tokens import labels as token_labels
 from plmlab.objectives.retrieval_batches import Ids
-from plmlab.retrieval.reading import Reading
+from plmlab.retrieval.reading import GeneratedAnswers, Reading
 from plmlab.retrieval.retrieved import NULL
 from plmlab.text.tokenizers import Tokenizer
 
 MOST_ANSWERS = 5
 """Number of most probable answers shown, in addition to those that are always shown."""
+EMPTY = "(empty)"
+"""The display name of an answer without tokens."""
+COLOURS = 7
+"""Maximum number of answers shown."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +48,31 @@ class PredictionView:
 
 
 def shown(now: Reading, before: Reading | None, asked: Sequence[Ids]) -> list[Ids]:
-    """Select the answers to show: the most probable answers, the best answer before the edits, and the answers in
-    ``asked``. They are sorted by their probability before the edits, so that an edit does not change their order and
-    colours."""
-    always = {*asked, *(before.answers[:1] if before else ())}
+    """Select the answers to show: the most probable answers, the best answers of each form, also those before the
+    edits, and the answers in ``asked``. They are sorted by their probability before the edits, so that an edit does
+    not change their order and colours."""
+    always = {*asked, *now.best, *(before.best if before else ())}
     known = [answer for answer in now.answers if before is None or answer in before.answers]
-    selected = [answer for rank, answer in enumerate(known) if rank < MOST_ANSWERS or answer in always]
+    most = next((n for n in range(MOST_ANSWERS, 0, -1) if len({*known[:n], *always}) <= COLOURS), 0)
+    selected = [answer for rank, answer in enumerate(known) if rank < most or answer in always]
     return selected if before is None else sorted(selected, key=before.answers.index)
+
+
+def generated(now: PredictionView, before: PredictionView | None, answers: Sequence[Ids]) -> list[Generated]:
+    """How each answer is generated; empty if the answers are predictions of masked tokens."""
+    reading, old = now.reading, before.reading if before else None
+    if not isinstance(reading, GeneratedAnswers):
+        return []
+    found, end = list[Generated](), now.lookup.tokenizer.vocab.need("end")
+    for answer in answers:
+        row = reading.answers.index(answer)
+        columns = zip(token_labels(now.lookup.tokenizer, [*answer, end]), reading.predictions[row].T.tolist(),
+                      reading.posteriors[row].T.tolist(), strict=False)
+        was = float(old.token_marginals[old.answers.index(answer)]) if isinstance(old, GeneratedAnswers) else None
+        found.append({"p": float(reading.token_marginals[row]), "before": was,
+                      "tokens": [{"text": text, "predictions": predictions, "weights": weights}
+                                 for text, predictions, weights in columns]})
+    return found
 
 
 def marked(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> list[list[Any]]:
@@ -62,8 +85,8 @@ def _parts(tokenizer: Tokenizer, text: str, answers: Sequence[Ids]) -> Iterator[
     longest = sorted(range(len(answers)), key=lambda index: -len(answers[index]))
     done, at = 0, 0
     while at < len(ids):
-        match = next((index for index in longest if tuple(ids[at:at + len(answers[index])]) == tuple(answers[index])),
-                     None)
+        match = next((index for index in longest if tuple(ids[at:at + len(answers[index])]) == tuple(answers[index])
+                      and answers[index]), None)
         size = 1 if match is None else len(answers[match])
         if match is not None:
             start, end = ends[at][0], ends[at + size - 1][1]
@@ -81,9 +104,11 @@ def drawing(now: PredictionView, before: PredictionView | None, asked: Sequence[
     columns: list[Document] = [{**now.column(number, answers), "pieces": _marked_text(now, number, answers)}
                                for number in now.reading.numbers]
     old = None if before is None else [before.column(number, answers) for number in before.reading.numbers]
-    return {"answers": [{"text": now.lookup.tokenizer.decode(answer), "p": now.chance(answer), "right": answer == right,
-                         "before": None if before is None else before.chance(answer)} for answer in answers],
-            "documents": columns, "before": old, "letters": letters(columns, old or [])}
+    return {"answers": [{"text": now.lookup.tokenizer.decode(answer) or EMPTY, "p": now.chance(answer),
+                         "right": answer == right, "before": None if before is None else before.chance(answer)}
+                        for answer in answers],
+            "generated": generated(now, before, answers), "documents": columns, "before": old,
+            "letters": letters(columns, old or [])}
 
 
 def _marked_text(sight: PredictionView, number: int, answers: Sequence[Ids]) -> list[list[Any]]:

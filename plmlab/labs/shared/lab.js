@@ -53,13 +53,14 @@ function frame(model, root, { title, lead, signal }) {
   return { node, controls, body };
 }
 
-/** A lab as an anywidget module. `begin({ model, signal, parts })` fills the frame and draws; `signal` aborts when the
-    lab is removed. */
+/** A lab as an anywidget module. Title and lead are texts, or functions of the model that return texts.
+    `begin({ model, signal, parts })` fills the frame and draws; `signal` aborts when the lab is removed. */
 export const lab = ({ title, lead }, begin) => ({
   render({ model, el: root }) {
     const life = new AbortController();
     const { signal } = life;
-    begin({ model, signal, parts: frame(model, root, { title, lead, signal }) });
+    const [named, led] = [title, lead].map((text) => (typeof text === "function" ? text(model) : text));
+    begin({ model, signal, parts: frame(model, root, { title: named, lead: led, signal }) });
     return () => life.abort();
   },
 });
