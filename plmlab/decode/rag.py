@@ -9,7 +9,7 @@ the paper runs one beam search per document (`thorough_decoding`, `fast_decoding
 break into per-token likelihoods. It does if the mixture's weights are updated (`SequenceMixture`).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -135,35 +135,16 @@ def beams_per_document(decoder: AutoregressiveModel[Any], documents: Documents, 
 def text_logprobs(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], rows: Sequence[int],
                   texts: Sequence[Tokens]) -> Float[Tensor, " text"]:
     """log p of given texts, in nats, each after the prompt of one of the model's ``rows``."""
-    total = torch.zeros(len(texts), dtype=torch.float64, device=prompt.device)
-    for logprobs, _, tokens in _teacher_forced(model, prompt, rows, texts):
-        total += logprobs.gather(1, tokens.clamp(min=0))[:, 0].masked_fill(tokens[:, 0] < 0, 0)
-    return total.cpu()
-
-
-@torch.no_grad()
-def document_logprobs(mixture: TokenMixture, prompt: Int[Tensor, "query time"], rows: Sequence[int],
-                      texts: Sequence[Tokens]) -> Float[Tensor, "text doc token"]:
-    """log p(y_i|x,z,y_<i) of each token of given texts from each document, in nats; 0 after the end of a text. ``rows``
-    are the texts' questions."""
-    columns = [state.predictions.gather(2, tokens.clamp(min=0)[:, None].expand(*state.weights.shape, 1))
-               .masked_fill(tokens[:, None] < 0, 0) for _, state, tokens in
-               _teacher_forced(mixture, prompt, rows, texts)]
-    return torch.cat(columns, 2).cpu()
-
-
-def _teacher_forced(model: AutoregressiveModel[Any], prompt: Int[Tensor, "batch time"], rows: Sequence[int],
-                    texts: Sequence[Tokens]) -> Iterator[tuple[Tensor, Any, Tensor]]:
-    """For each token of given texts: the model's log-probabilities [text vocab], its state, and the actual tokens
-    [text 1], −1 after the end of a text."""
     state, index = model.start(), torch.tensor(rows, device=prompt.device)
     logprobs = model.step(prompt, state).log_softmax(-1)[index]
     state.select(index)
     padded = pad_sequence([torch.tensor(text) for text in texts], True, -1).to(prompt.device)
+    total = torch.zeros(len(texts), dtype=torch.float64, device=prompt.device)
     for i, tokens in enumerate(padded.split(1, 1)):
         if i:
             logprobs = model.step(padded[:, i - 1:i].clamp(min=0), state).log_softmax(-1)
-        yield logprobs, state, tokens
+        total += logprobs.gather(1, tokens.clamp(min=0))[:, 0].masked_fill(tokens[:, 0] < 0, 0)
+    return total.cpu()
 
 
 def _best_first(texts: dict[Tokens, float]) -> list[Hypothesis]:

@@ -19,11 +19,12 @@ from typing import Any, Self
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from plmlab.decode.autoregressive import ConditionedDecoder
 from plmlab.decode.beam import beam_search
 from plmlab.decode.hypothesis import Hypothesis
-from plmlab.decode.rag import TokenMixture, beams_per_document, document_logprobs, thorough_decoding
+from plmlab.decode.rag import TokenMixture, beams_per_document, thorough_decoding
 from plmlab.example import IGNORE, PairBatch
 from plmlab.models.bart import BART, BART_ENCODER_DECODER, BARTConfig
 from plmlab.models.dpr import DPRConfig, QuestionEncoder
@@ -124,6 +125,21 @@ class RAGSequence(nn.Module):
         prompt = torch.full((len(documents), 1), vocab.need("start"), device=documents.device)
         return ConditionedDecoder(self.generator, batch.reader_inputs.source), documents, prompt
 
+    @torch.no_grad()
+    def logprobs_of(self, batch: AnswerBatch, answers: Sequence[Ids], vocab: Vocabulary,
+                    ) -> Float[Tensor, "answer doc token"]:
+        """log p(y_i|x,z,y_<i) of the tokens of given answers to the only question in ``batch``, and of [END] after
+        them; 0 after [END]. The answers in ``batch`` are ignored; each document is encoded once."""
+        state, start = self.generator.start(batch.reader_inputs.source), vocab.need("start")
+        pairs = len(batch.reader_inputs.source.tokens)
+        texts = [torch.tensor([start, *some, vocab.need("end")]) for some in answers]
+        tokens = pad_sequence(texts, True, IGNORE).repeat_interleave(pairs, 0).to(batch.documents.device)
+        state.select(torch.arange(pairs, device=tokens.device).repeat(len(answers)))
+        inputs, targets = tokens[:, :-1].clamp(min=0), tokens[:, 1:, None]
+        logp = self.generator.predict(self.generator.decode(inputs, state), state).log_softmax(-1)
+        chosen = logp.gather(2, targets.clamp(min=0)).masked_fill(targets == IGNORE, 0)[..., 0]
+        return chosen.unflatten(0, (len(answers), pairs))
+
     def generate(self, batch: AnswerBatch, vocab: Vocabulary, *, length: int, beam: int = 4) -> list[list[Hypothesis]]:
         """Answers to each question by `thorough_decoding`, best first, with log p(y|x) in nats."""
         return thorough_decoding(*self.decoding(batch, vocab), vocab, length=length, beam=beam)
@@ -197,33 +213,42 @@ class RetrieveAndGenerate:
         """Generate answers to each question with both forms of RAG, and compute what each document contributes to each
         token.
 
-        The answers are the hypotheses of `thorough_decoding` and of a `beam_search` with the `TokenMixture`, each ended
-        by [END] after at most ``length`` tokens, and ``also``, further answers to each question. Retrieval scores are
-        divided by ``temperature`` before the softmax. Raises ValueError if a question has no document.
+        The answers are the hypotheses of `thorough_decoding` and of a `beam_search` with the `TokenMixture`, of at most
+        ``length`` tokens, each ended by [END]; and ``also``, further answers to each question. With ``beam=0`` they are
+        only those in ``also``. Retrieval scores are divided by ``temperature`` before the softmax. Raises ValueError if
+        a question has no document, or no answer.
         """
         self.model.eval()
         found = self.retrieve(questions, top_k, excluded)
-        also = [()] * len(questions) if also is None else also
-        return [self._answers(self.batch([question], found[row:row + 1]), temperature, more, length, beam)
-                for row, (question, more) in enumerate(zip(questions, also, strict=True))]
+        readings = list[GeneratedAnswers]()
+        for row, question in enumerate(questions):
+            batch = self.batch([question], found[row:row + 1])
+            scored = self.model.retrieved(batch)
+            generated = self._hypotheses(batch, scored.logprobs(temperature), length, beam) if beam else []
+            answers = [*dict.fromkeys([*generated, *(() if also is None else also[row])])]
+            if not answers:
+                raise ValueError(f"there is no answer to {question!r:.60}: give one in also, or a beam of 1 or more")
+            readings.append(self._reading(batch, scored, temperature, answers))
+        return readings
 
-    def _answers(self, batch: AnswerBatch, temperature: float, also: Sequence[Ids], length: int, beam: int,
-                 ) -> GeneratedAnswers:
-        vocab, found = self.tokenizer.vocab, self.model.retrieved(batch)
+    def _hypotheses(self, batch: AnswerBatch, documents: Float[Tensor, "1 doc"], length: int, beam: int) -> list[Ids]:
+        vocab = self.tokenizer.vocab
         decoder, _, prompt = self.model.decoding(batch, vocab)
-        mixture = TokenMixture(decoder, found.logprobs(temperature))
-        [beams] = beams_per_document(decoder, mixture.documents, prompt, vocab, length, beam)
-        [hypotheses] = beam_search(mixture, prompt, vocab, length=length, beam=beam)
-        generated = [*chain(*beams), *(each.tokens for each in hypotheses)]
-        answers = [*dict.fromkeys([*(tuple(id for id in text if id != vocab.end) for text in generated), *also])]
-        targets = [(*some, vocab.need("end")) for some in answers]
-        tokens = document_logprobs(mixture, prompt, [0] * len(answers), targets)
-        target_mask = torch.arange(tokens.shape[2]) < torch.tensor([[*map(len, targets)]]).T
-        documents = mixture.documents.cpu().expand(len(answers), -1)
+        [beams] = beams_per_document(decoder, documents, prompt, vocab, length, beam)
+        [best] = beam_search(TokenMixture(decoder, documents), prompt, vocab, length=length, beam=beam)
+        found = chain(*beams, (text.tokens for text in best))
+        return [tuple(id for id in text if id != vocab.end) for text in found]
+
+    def _reading(self, batch: AnswerBatch, found: Retrieved, temperature: float, answers: Sequence[Ids],
+                 ) -> GeneratedAnswers:
+        tokens = self.model.logprobs_of(batch, answers, self.tokenizer.vocab).cpu()
+        found = found.to("cpu")
+        documents = found.logprobs(temperature).expand(len(answers), -1)
+        target_mask = torch.arange(tokens.shape[2]) <= torch.tensor([[*map(len, answers)]]).T
         order = sequence_marginal(documents, tokens, target_mask).argsort(descending=True, stable=True)
         tokens, target_mask = tokens[order], target_mask[order]
         return GeneratedAnswers(
-            found.to("cpu"), temperature, tuple(answers[i] for i in order.tolist()), tokens.sum(2).exp().T,
+            found, temperature, tuple(answers[i] for i in order.tolist()), tokens.sum(2).exp().T,
             tokens.exp() * target_mask[:, None],
             sequence_posterior(documents, tokens, target_mask).exp() * target_mask[:, None],
             token_marginal(documents, tokens, target_mask).sum(1).exp())

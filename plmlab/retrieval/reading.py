@@ -1,6 +1,8 @@
 """A reader's predictions for one query, with its retrieved documents."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Self
 
 from jaxtyping import Float
 from torch import Tensor
@@ -63,6 +65,13 @@ class GeneratedAnswers(Reading):
     predictions: Float[Tensor, "answer doc token"]
     posteriors: Float[Tensor, "answer doc token"]
     token_marginals: Float[Tensor, "answer"]
+
+    def select(self, answers: Collection[tuple[int, ...]]) -> Self:
+        """The same reading with only these of its answers."""
+        rows = [row for row, answer in enumerate(self.answers) if answer in answers]
+        return replace(self, answers=tuple(self.answers[row] for row in rows), likelihoods=self.likelihoods[:, rows],
+                       predictions=self.predictions[rows], posteriors=self.posteriors[rows],
+                       token_marginals=self.token_marginals[rows])
 
     @property
     def best(self) -> tuple[tuple[int, ...], ...]:

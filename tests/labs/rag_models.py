@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 from plmlab.labs import RetrievalLab, RetrievalPreset
 from plmlab.models.bart import BART, BARTConfig
-from plmlab.models.dpr import DPRConfig, QuestionEncoder
-from plmlab.models.rag import RAGSequence, RetrieveAndGenerate
+from plmlab.models.rag import RAGConfig, RAGSequence, RetrieveAndGenerate
 from plmlab.retrieval.blocks import Block
 
 TOLD = {"ada": "ada was born in rome", "ada saw": "ada saw the sea in oslo", "bo": "bo was born in paris",
         "paint": "the paint of cy", "dee": "dee saw the green sea"}
 TEXT = "ada saw sea and was born in"
-PRESETS = [RetrievalPreset("two halves", TEXT, "oslo and rome"), RetrievalPreset("one fact", "bo was born in", "paris"),
+PRESETS = [RetrievalPreset("two halves", TEXT, "oslo and rome", chosen="oslo and rome"),
+           RetrievalPreset("one fact", "bo was born in", "paris"),
            RetrievalPreset("told otherwise", TEXT + " then", replaced={0: ("ada", "ada was born in paris")})]
 TOWNS, AND, END = ids("rome oslo paris"), ids("and")[0], WORDS.vocab.end
 
@@ -48,20 +48,26 @@ class Copied:
         self.inputs, self.texts = self.inputs[rows], self.texts[rows]
 
 
-@dataclass
-class Copying:
-    """A decoder that generates a town of its input, and then perhaps "and" and a town again."""
+class Copying(BART):
+    """A generator that generates a town of its input, and then perhaps "and" and a town again."""
 
-    inputs: Tensor
-    training = False
+    def __init__(self) -> None:
+        super().__init__(BARTConfig.tiny(len(WORDS), 32))
 
-    def start(self) -> Copied:
-        return Copied(self.inputs, self.inputs[:, :0])
+    def start(self, source: Any, *_: Any) -> Copied:  # type: ignore[override]
+        return Copied(source.tokens, source.tokens[:, :0])
+
+    def decode(self, tokens: Tensor, state: Copied) -> Tensor:
+        before = state.texts.shape[1]
+        state.texts = torch.cat([state.texts, tokens], 1)
+        return torch.stack([torch.stack([self.logits(inputs, text[:end]) for end in range(before + 1, len(text) + 1)])
+                            for inputs, text in zip(state.inputs.tolist(), state.texts.tolist(), strict=True)])
+
+    def predict(self, hidden: Tensor, state: Copied) -> Tensor:
+        return hidden
 
     def step(self, tokens: Tensor, state: Copied) -> Tensor:
-        state.texts = torch.cat([state.texts, tokens], 1)
-        return torch.stack([self.logits(*each) for each in zip(state.inputs.tolist(), state.texts.tolist(),
-                                                               strict=True)])
+        return self.decode(tokens, state)[:, -1]
 
     def logits(self, inputs: list[int], text: list[int]) -> Tensor:
         weights = torch.full((len(WORDS),), 0.002)
@@ -76,11 +82,8 @@ class Copying:
 
 @cache
 def model() -> RAGSequence:
-    made = RAGSequence.from_pretrained(QuestionEncoder(DPRConfig.tiny(len(WORDS), 32)),
-                                       BART(BARTConfig.tiny(len(WORDS), 32)))
-    made.question_encoder = WordsInCommon(0.5)
-    made.decoding = lambda batch, vocab: (  # type: ignore[method-assign]
-        Copying(batch.reader_inputs.source.tokens), made.retrieved(batch).logprobs(), torch.tensor([[vocab.start]]))
+    made = RAGSequence(RAGConfig.tiny(len(WORDS), 32))
+    made.question_encoder, made.generator = WordsInCommon(0.5), Copying()
     return made
 
 

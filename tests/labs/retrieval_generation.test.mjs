@@ -61,6 +61,8 @@ test("what is said of both forms and of a token", () => {
 test("an answer that is generated is not said to be a masked span", () => {
   assert.equal(plain(answerSaid(state, 1)), "The answer is “x” with p(y|x) = 21 % under RAG-Sequence. 95.2 % of this comes from A, Ada.");
   assert.match(documentSaid(state, state.documents[0], 1), /given this document, the generator predicts “x”/);
-  const edited = { ...state, answers: state.answers.map((one) => ({ ...one, before: 0.1 })), before: [{ ...state.documents[0], likelihoods: [0.9, 0.1] }] };
+  const edited = { ...state, answers: state.answers.map((one) => ({ ...one, before: 0.1 + one.p / 10 })),
+    generated: state.generated.map((one, i) => ({ ...one, before: [0.1, 0.4][i] })), before: [{ ...state.documents[0], likelihoods: [0.9, 0.1] }] };
+  assert.match(plain(changedSaid(edited, 0)), /^RAG-Sequence: “x”: 12 → 21 %\. RAG-Token: It was “x” \(40 %\); now it is “x y” \(25 %\)\. /);
   assert.match(changedSaid(edited, 0), /the generator’s prediction has changed, not the retrieval/);
 });

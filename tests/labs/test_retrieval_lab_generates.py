@@ -20,7 +20,7 @@ START, END = WORDS.vocab.need("start"), WORDS.vocab.need("end")
 def chances(title: str, text: str, question: str, answer: str) -> list[float]:
     """p(y_i|x,z,y_<i) of an answer's tokens and [END], by the stub's rule."""
     inputs, tokens = [*ids(f"{question} {title} {text}")], [START, *ids(answer), END]
-    stub = Copying(torch.empty(0))
+    stub = Copying()
     return [float(stub.logits(inputs, tokens[:i]).softmax(0)[tokens[i]]) for i in range(1, len(tokens))]
 
 

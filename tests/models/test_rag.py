@@ -206,6 +206,18 @@ def test_what_is_read_of_each_token_by_hand(kind: type[RAGSequence], temperature
         assert read.best == (read.answers[0], read.answers[int(read.token_marginals.argmax())])
 
 
+def test_only_given_answers_are_read_without_a_beam() -> None:
+    [read] = rag().read(QUESTIONS[:1], 2, also=[[ids("oslo")]], beam=0)
+    [every] = rag().read(QUESTIONS[:1], 2, also=[[ids("oslo")]])
+    assert read.answers == (ids("oslo"),)
+    one = every.select([ids("oslo")])
+    for name in ("likelihoods", "predictions", "posteriors", "token_marginals"):
+        found, wanted = getattr(read, name), getattr(one, name)
+        same(found, wanted[..., :2] if wanted.ndim == 3 else wanted)
+    with pytest.raises(ValueError, match="there is no answer to 'ada was born in'"):
+        rag().read(QUESTIONS[:1], 2, beam=0)
+
+
 def test_what_is_read_holds_what_both_forms_generate() -> None:
     for kind in (RAGSequence, RAGToken):
         whole = rag(kind)

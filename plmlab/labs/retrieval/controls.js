@@ -17,7 +17,7 @@ export function controls(model, signal, send) {
   const nothing = checkbox({ title: "null document", disabled }, (on) => send({ null: on }));
   return [
     el("div", { class: "bar" }, textField(model, wordsOf(state).field, signal)),
-    presetBar(model, presets, (preset) => ({ ...preset, also: "", chosen: "" })),
+    presetBar(model, presets, (preset) => ({ ...preset, also: "" })),
     el("div", { class: "bar quiet" }, following(model, "k", k, signal),
       following(model, "temperature", { node: heat.node, show: (value) => heat.show(Math.log2(value)) }, signal),
       state.generated.length ? "" : following(model, "null", nothing, signal)),

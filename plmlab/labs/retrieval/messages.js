@@ -84,14 +84,20 @@ function verdict(model, wide, high) {
   return "both have changed";
 }
 
+/** The most probable answer before the edits and now. */
+function bestMoved(answers) {
+  const [then, now] = ["before", "p"].map((when) => answers.reduce((best, one) => (one[when] > best[when] ? one : best)));
+  return then === now ? `${quoted(now.text)}: ${moved(now.before, now.p)}.`
+    : `It was ${quoted(then.text)} (${shortPercent(then.before)}); now it is ${quoted(now.text)} ` +
+      `(${shortPercent(now.p)}).`;
+}
+
 /** The effect of the edits, before and now; "" if nothing was edited. */
 export function changedSaid(state, a) {
   if (!state.before) return "";
-  const then = state.answers.reduce((best, answer) => (answer.before > best.before ? answer : best));
-  const now = state.answers[rankedOf(state)[0]];
-  const answer = then === now ? `${quoted(now.text)}: ${moved(now.before, now.p)}.`
-    : `It was ${quoted(then.text)} (${shortPercent(then.before)}); now it is ${quoted(now.text)} ` +
-      `(${shortPercent(now.p)}).`;
+  const { answers, generated } = state;
+  const answer = !generated.length ? bestMoved(answers) : `RAG-Sequence: ${bestMoved(answers)} RAG-Token: ` +
+    bestMoved(generated.map((one, i) => ({ ...one, text: answers[i].text })));
   const names = (from, to) => from
     .filter(({ number }) => number !== NULL && !to.some((other) => other.number === number))
     .map((document) => called(state, document));

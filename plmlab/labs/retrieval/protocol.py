@@ -50,5 +50,5 @@ class Generator(Retriever, Protocol):
 
     def read(self, questions: Sequence[str], top_k: int = ..., *, temperature: float = ...,
              also: Sequence[Sequence[Ids]] | None = ..., excluded: Sequence[Collection[int]] = ...,
-             ) -> Sequence[GeneratedAnswers]:
-        """Retrieve documents and generate answers to each question."""
+             beam: int = ...) -> Sequence[GeneratedAnswers]:
+        """Retrieve documents and generate answers to each question; with ``beam=0`` only score those in ``also``."""

@@ -1,19 +1,23 @@
 """What the Retrieval Lab's user types, and what the model needs of it: queries with masked tokens, or questions."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from plmlab.labs.retrieval.protocol import Generator, Reader, Retriever
+from plmlab.labs.retrieval.view import MOST_ANSWERS
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.models.registry import architecture_of
 from plmlab.objectives.retrieval_batches import Ids, Query
 from plmlab.retrieval.blocks import Block
-from plmlab.retrieval.reading import Reading
+from plmlab.retrieval.reading import GeneratedAnswers, Reading
 
 SPECIAL = 3
 """[CLS] and two [SEP] around a query and a document, or around a document's title and text."""
 ENDS = 2
 """[CLS] and [SEP] around a question, or [START] and [END] around a question and a document."""
+BEAM = 3
+"""Beam width of the searches for answers."""
 MOST_TOKENS = 12
 """Maximum number of tokens of an answer to a question that the user types."""
 
@@ -94,6 +98,7 @@ class Questions:
     def __init__(self, lookup: Generator) -> None:
         self.lookup, self.tokenizer = lookup, lookup.tokenizer
         self.longest = max(map(len, self._inputs([*lookup.corpus.documents.values()])))
+        self._generated: Any = lru_cache(8)(self._generate)
 
     def query(self, text: str) -> Query:
         """The encoded question, truncated so that it fits into the retriever's input."""
@@ -139,12 +144,19 @@ class Questions:
 
     def read(self, lookup: Generator, text: str, query: Query, k: int, temperature: float, null: bool,
              also: tuple[Ids, ...]) -> Reading:
-        """The answers generated with the documents of ``lookup``. There is no null document. Raises ValueError without
-        a document."""
+        """The most probable answers generated with the documents of ``lookup``, and those in ``also``. There is no null
+        document. Raises ValueError without a document."""
         if not len(lookup.corpus.documents) - len(query.excluded):
             raise ValueError("No document is left, but the generator needs one: restore a document. "
                              "The previous result is still shown.")
-        return lookup.read([text], k, temperature=temperature, also=[also], excluded=[query.excluded])[0]
+        found = self._generated(lookup, text, query.excluded, k, temperature)
+        wanted = tuple(dict.fromkeys([*found.answers[:MOST_ANSWERS], *found.best, *also]))
+        if set(also) <= set(found.answers):
+            return found.select(wanted)
+        return lookup.read([text], k, temperature=temperature, also=[wanted], excluded=[query.excluded], beam=0)[0]
+
+    def _generate(self, lookup: Generator, text: str, excluded: Ids, k: int, temperature: float) -> GeneratedAnswers:
+        return lookup.read([text], k, temperature=temperature, excluded=[excluded], beam=BEAM)[0]
 
     @property
     def _retriever(self) -> Any:
