@@ -41,10 +41,10 @@ def test_the_bars_of_each_token_are_what_python_made(show: Show) -> None:
                 assert found == pytest.approx(some, abs=0.012), (name, kind)
     expect(form(page, "RAG-Sequence").locator(".best")).to_have_text(re.compile("most probable answer: “oslo” 11"))
     expect(form(page, "RAG-Token").locator(".best")).to_have_text("most probable answer: this one")
-    expect(page.locator(".finding")).to_contain_text("The answer is “oslo and rome” with")
+    expect(page.locator(".finding")).to_contain_text("The selected answer is “oslo and rome” with")
     expect(page.get_by_role("checkbox", name="null document")).to_have_count(0)
     form(page, "RAG-Sequence").locator(".best button").click()
-    expect(page.locator(".finding")).to_contain_text("The answer is “oslo” with")
+    expect(page.locator(".finding")).to_contain_text("The selected answer is “oslo” with")
     expect(form(page, "RAG-Sequence").locator(".token bdi")).to_have_text(["oslo", "[END]"])
 
 
@@ -92,7 +92,7 @@ def test_answers_follow_an_edit_in_the_kernel(jupyter: Desk) -> None:
     expect(form(page, "RAG-Token").locator(".best")).to_contain_text("“oslo and paris”")
     expect(card.get_by_label("the document’s text")).to_be_focused()
     form(page, "RAG-Token").locator(".best button").click()
-    expect(page.locator(".finding")).to_contain_text("The answer is “oslo and paris” with")
+    expect(page.locator(".finding")).to_contain_text("The selected answer is “oslo and paris” with")
     expect(form(page, "RAG-Token").locator(".best")).to_have_text("most probable answer: this one")
     page.locator(".sentence").fill("")
     expect(page.locator(".message.error")).to_contain_text("The question is empty")
@@ -104,5 +104,5 @@ def test_answers_follow_an_edit_in_the_kernel(jupyter: Desk) -> None:
     assert page_is_text(page)
     jupyter.run_cell(1, until="oslo and paris .*paris")
     page.get_by_role("button", name="two halves", exact=True).click()
-    expect(page.locator(".finding")).to_contain_text("The answer is “oslo and rome” with")
+    expect(page.locator(".finding")).to_contain_text("The selected answer is “oslo and rome” with")
     expect(page.locator(".changed")).to_be_hidden()

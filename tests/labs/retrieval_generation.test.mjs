@@ -59,7 +59,7 @@ test("what is said of both forms and of a token", () => {
 });
 
 test("an answer that is generated is not said to be a masked span", () => {
-  assert.equal(plain(answerSaid(state, 1)), "The answer is “x” with p(y|x) = 21 % under RAG-Sequence. 95.2 % of this comes from A, Ada.");
+  assert.equal(plain(answerSaid(state, 1)), "The selected answer is “x” with p(y|x) = 21 % under RAG-Sequence. 95.2 % of this comes from A, Ada.");
   assert.match(documentSaid(state, state.documents[0], 1), /given this document, the generator predicts “x”/);
   const edited = { ...state, answers: state.answers.map((one) => ({ ...one, before: 0.1 + one.p / 10 })),
     generated: state.generated.map((one, i) => ({ ...one, before: [0.1, 0.4][i] })), before: [{ ...state.documents[0], likelihoods: [0.9, 0.1] }] };

@@ -133,7 +133,7 @@ def test_a_trained_form_opens_the_lab_too() -> None:
     model = RAGToken(config)
     whole = RetrieveAndGenerate.of(model, DPR(config.question.config).document_encoder, WORDS,
                                    [Block(title, 0, (text,)) for title, text in TOLD.items()])
-    made = RetrievalLab(whole, PRESETS, replaced={"2": ["bo", "bo saw oslo"]})
+    made = RetrievalLab(whole, PRESETS, k=2, replaced={"2": ["bo", "bo saw oslo"]})
     assert made.state["generated"] and not made.stale and str(whole.corpus.documents[2]) != "bo saw oslo"
     assert repr(made).startswith(f"<RetrievalLab: {TEXT} → ")
     assert whole.corpus.documents[2].text == TOLD["bo"]

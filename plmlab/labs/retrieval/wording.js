@@ -14,7 +14,7 @@ const GENERATED = {
   lead: "A retriever finds documents z for the question x; given each, a generator predicts the answer y. A column is " +
     "as wide as p(z|x) and filled as high as p(y|z,x): the areas add up to RAG-Sequence’s p(y|x). Below, the answer is " +
     "generated token by token. Edit a document: does the answer change?",
-  field: "the question", answer: "The answer", model: "generator", form: " under RAG-Sequence",
+  field: "the question", answer: "The selected answer", model: "generator", form: " under RAG-Sequence",
   exclude: "exclude from retrieval",
   note: "Retriever and generator use title and text.",
 };
