@@ -156,6 +156,8 @@ def test_no_tensor_is_left_on_another_device(kind: type[RAGSequence]) -> None:
         batch = given(whole)
         whole.model.loss(batch).backward()
         found = whole.model.generate(batch, vocab, **how)
+        [read] = whole.read(QUESTIONS[:1], 2, **how)
+        assert read.predictions.device == read.scores.device == torch.device("cpu")
         assert [[text.tokens for text in row] for row in found] == [[text.tokens for text in row] for row in expected]
         if kind is RAGSequence:
             assert fast_decoding(*whole.model.decoding(batch, vocab), vocab, **how)
