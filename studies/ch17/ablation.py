@@ -79,7 +79,7 @@ def measured(run: Run, worlds: tuple[int, ...], size: int | None = None) -> dict
             for figure, value in figures(outcomes).items()}
 
 
-STUDY: Study[RAGSequence] = Study(name="ablation", arms={arm: RATES for arm in ARMS}, build=build, train=learn,
+STUDY: Study[RAGSequence] = Study(name="ablation", arms=dict.fromkeys(ARMS, RATES), build=build, train=learn,
                                   development=development_score, test=test, updates=(UPDATES,), nothing=0.0,
                                   pilots=(9,), pilot_updates=PILOT_UPDATES)
 
