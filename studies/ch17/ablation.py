@@ -6,7 +6,8 @@ datasets; on FEVER, whose claims name their entities, BM25 is best. RAG-Sequence
 RAG-Token at generating Jeopardy questions, which often combine two pieces of information (§4.3).
 
 All variants start from the same DPR and the same BART, and are trained on the same questions in the same order. Each
-has the learning rate that is best for it on the development world. The rules were fixed before the runs. A comparison
+has the learning rate that is best for it on the development world. A generator without documents is trained in the same
+way; it can only learn which answers are frequent. The rules were fixed before the runs. A comparison
 is decided by every seed of one above every seed of the other by more than `MARGIN` in exact match.
 
 - *Learned retrieval* is better than a frozen retriever, and *dense retrieval* (frozen) is better than BM25, over all
@@ -21,12 +22,12 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch import nn
 
 from plmlab.chapters.ch17.arms import ARMS, FROZEN, LEARNED, LEXICAL, SEQUENCE, TOKEN, asked, figures, train
 from plmlab.chapters.ch17.questions import KINDS, ONE_DOCUMENT, TWO_DOCUMENTS, questions
 from plmlab.chapters.ch17.training import UPDATES
 from plmlab.checkpoints import load
-from plmlab.models.dpr import SharedDPR
 from plmlab.models.rag import RAGSequence
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study, combined_verdict, verdict
@@ -40,21 +41,21 @@ ALL = "all questions"
 
 
 @cache
-def retriever() -> SharedDPR:
-    """The bundled DPR, whose document encoder stays as it is."""
-    model, _ = load("dpr-world", expect="dpr-shared")
-    return model
+def retriever() -> nn.Module:
+    """The bundled DPR's encoder for questions and documents."""
+    encoder: nn.Module = load("rag-world", expect="rag-token")[0].question_encoder
+    return encoder
 
 
 def build(form: str, how: str, seed: int) -> RAGSequence:
     """A variant before training."""
     torch.manual_seed(seed)
-    return ARMS[form, how].model.from_pretrained(retriever().question_encoder, load("bart-world", expect="bart")[0])
+    return ARMS[form, how].model.from_pretrained(retriever(), load("bart-world", expect="bart")[0])
 
 
 def learn(model: Any, form: str, how: str, updates: int, lr: float, seed: int, **options: Any) -> History:
     """Train a variant."""
-    return train(model, retriever().document_encoder, ARMS[form, how], lr, seed, updates, **options)
+    return train(model, retriever(), ARMS[form, how], lr, seed, updates, **options)
 
 
 def development_score(run: Run) -> float:
@@ -72,7 +73,7 @@ def measured(run: Run, worlds: tuple[int, ...], size: int | None = None) -> dict
     found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
     for world in worlds:
         some = {kind: all_of[:size] for kind, all_of in questions(world).items()}
-        for kind, outcomes in asked(run.model, retriever().document_encoder, world, some, ARMS[run.arm].search).items():
+        for kind, outcomes in asked(run.model, retriever(), world, some, ARMS[run.arm]).items():
             found[kind] += outcomes
     groups = {ALL: [one for outcomes in found.values() for one in outcomes], **found}
     return {f"{name}: {figure}": value for name, outcomes in groups.items()

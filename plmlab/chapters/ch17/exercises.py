@@ -1,6 +1,6 @@
-"""Exercises of chapter 17, RAG: its two forms, posteriors, fast decoding. Those on DPR are in `exercises_dpr`."""
+"""Exercises of chapter 17, RAG: its two forms, and posteriors. Those on DPR are in `exercises_dpr`."""
 
-from math import inf, log
+from math import inf
 
 import torch
 from jaxtyping import Bool, Float
@@ -95,51 +95,6 @@ def draw_unpadded(rng: Generator) -> Probes:
     }
 
 
-def fast_answers(prior: list[float], found: list[dict[str, float]]) -> list[tuple[str, float]]:
-    """Fast decoding of RAG-Sequence: all answers that have been found, with their scores, the best first.
-
-    ``prior[z]`` is log p(z|x) of document z. One beam search per document has found some answers: the keys of
-    ``found[z]`` are the answers y from document z, and the values are log p(y|x,z). The dict is empty if the search has
-    found none, or if the document is missing, so that ``prior[z]`` is −∞.
-
-    The score of an answer is log p(y|x) = log Σ_z p(z|x) p(y|x,z), in nats, where p(y|x,z) counts as 0 if the search
-    from document z has not found y. Return a list of pairs (answer, score) with each answer once. Of equal scores, the
-    answer that comes first in ``found`` is first. The probabilities may be too small for a float.
-    """
-    scores = dict[str, float]()
-    for answer in dict.fromkeys(answer for some in found for answer in some):
-        joint = [log_p + some[answer] for log_p, some in zip(prior, found, strict=True) if answer in some]
-        scores[answer] = float(torch.tensor(joint).logsumexp(0))
-    return sorted(scores.items(), key=lambda pair: pair[1], reverse=True)
-
-
-def draw_found(rng: Generator) -> Probes:
-    """Inputs for 17.4: name → (prior, found)."""
-    def given(prior: list[float], *found: dict[str, float]) -> tuple[list[float], list[dict[str, float]]]:
-        return [log(p) if p else -inf for p in prior], [{y: log(p) for y, p in some.items()} for some in found]
-
-    def drawn(docs: int, answers: str, scale: float = 3.0, shift: float = 0.0) -> tuple[object, ...]:
-        rows = rand(docs, len(answers.split()), generator=rng).tolist()
-        return randn(docs, generator=rng).log_softmax(0).tolist(), [
-            {y: shift - scale * number for y, number in zip(answers.split(), row, strict=True) if number < 0.6}
-            for row in rows]
-
-    return {
-        "one document": given([1.0], {"Bern": 0.25, "Oslo": 0.5}),
-        "the best answer is not the best from any document": given(
-            [0.5, 0.5], {"Oslo": 0.5, "Rome": 0.4}, {"Bern": 0.45, "Rome": 0.4}),
-        "the most probable document decides": given([0.8, 0.2], {"Oslo": 0.5, "Bern": 0.1}, {"Rome": 0.9, "Bern": 0.1}),
-        "two documents have found the same answer": given([0.5, 0.3, 0.2], {"Rome": 0.3}, {"Oslo": 0.3}, {"Oslo": 0.5}),
-        "equal scores": given([0.25, 0.25, 0.5], {"Rome": 0.5, "Bern": 0.5, "Oslo": 0.2, "Kiel": 0.1},
-                              {"Graz": 0.5, "Kiel": 0.2, "Oslo": 0.1}, {"Wien": 0.25}),
-        "one search has found nothing": given([0.6, 0.1, 0.3], {}, {"Oslo": 0.9}, {"Rome": 0.5, "Oslo": 0.1}),
-        "a missing document": given([0.7, 0.3, 0.0], {"Bern": 0.2, "Rome": 0.1}, {"Rome": 0.6}, {}),
-        "no search has found anything": given([0.6, 0.4], {}, {}),
-        "four documents, six answers": drawn(4, "Rome Oslo Bern Kiel Graz Wien"),
-        "probabilities that underflow": drawn(3, "Rome Oslo Bern Kiel", 8.0, -900.0),
-    }
-
-
 EXERCISES = (
     Exercise(
         "17.1", "RAG-Sequence and RAG-Token", rag_log_probs, draw_padded,
@@ -210,34 +165,6 @@ EXERCISES = (
             "tokens by one position to the right and begin with 0. Division by the sum over documents is a softmax.",
             "torch.cat([zeros, x], 2) puts zeros before x, and likelihood[:, :, :-1] leaves out the last token. "
             ".cumsum(2) sums along the tokens, and .log_softmax(1) normalizes over the documents, in log space.",
-        ),
-    ),
-    Exercise(
-        "17.4", "fast decoding", fast_answers, draw_found,
-        mistakes={
-            "the score is the highest of one document; add the probabilities of all": edit("logsumexp(0)", "amax(0)"),
-            "where an answer has not been found, p(y|x,z) counts as 1 (log 0 is −∞, not 0); it counts as 0":
-                edit("some[answer]", "some.get(answer, 0.0)", " if answer in some]", "]"),
-            "only answers that every document has found are returned; one is enough":
-                edit("scores[answer] =", "if len(joint) == len(prior):\n            scores[answer] ="),
-            "p(z|x) is left out": edit("log_p + ", ""),
-            "this is the mean over the documents that have found the answer; the others count as 0, so it is a sum":
-                edit("logsumexp(0)", "logsumexp(0) - log(len(joint))"),
-            "adding the log-probabilities multiplies probabilities: use logsumexp": edit("logsumexp(0)", "sum()"),
-            "an exp underflows to 0, and its log is −∞: use logsumexp": edit("logsumexp(0)", "exp().sum().log()"),
-            "the answers are sorted from worst to best": edit(", reverse=True", ""),
-            "answers with equal scores are in reverse order: reversing a sorted list also reverses the ties":
-                edit(", reverse=True)", ")[::-1]"),
-            "a later document overwrites the score of an answer; scores of several documents add up":
-                edit("torch.tensor(joint).logsumexp(0)", "joint[-1]"),
-        },
-        hints=(
-            "In the second input, each document has the probability ½. Compute p(z|x) p(y|x,z) for each document and "
-            "each answer that it has found. What is p(y|x) of Oslo, of Bern and of Rome?",
-            "Collect all answers, each once. For each of them, add log p(z|x) and log p(y|x,z) for the documents that "
-            "have found it. A document that has not found it contributes no term to the sum of probabilities.",
-            "dict.fromkeys(names) removes duplicates and keeps the order. torch.tensor(numbers).logsumexp(0) is the "
-            "log of the sum of exps. sorted(…, key=…, reverse=True) keeps ties in their order.",
         ),
     ),
     exercises_dpr.HARD_NEGATIVE,

@@ -1,4 +1,4 @@
-"""Exercises 17.2 and 17.5, DPR: its loss, and hard negatives."""
+"""Exercises 17.2 and 17.4, DPR: its loss, and hard negatives."""
 
 import torch
 from jaxtyping import Float
@@ -56,7 +56,7 @@ def hard_negative(scores: list[float], documents: list[list[str]], answer: list[
 
 
 def draw_ranked(rng: Generator) -> Probes:
-    """Inputs for 17.5: name → (scores, documents, answer, gold)."""
+    """Inputs for 17.4: name → (scores, documents, answer, gold)."""
     def given(answer: str, gold: list[int], *texts: tuple[float, str]) -> tuple[object, ...]:
         return [score for score, _ in texts], [text.split() for _, text in texts], answer.split(), gold
 
@@ -124,7 +124,7 @@ LOSS = Exercise(
 )
 
 HARD_NEGATIVE = Exercise(
-    "17.5", "hard negatives", hard_negative, draw_ranked,
+    "17.4", "hard negatives", hard_negative, draw_ranked,
     mistakes={
         "documents with all words of the answer are excluded; the words must be next to each other and in order":
             edit(NO_SPAN, "{*answer} - {*words}"),

@@ -20,8 +20,8 @@ from plmlab.train import History, fit
 from plmlab.world.datasets.fact_documents import TRAINING
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
-DPR_UPDATES, DPR_BATCH, DPR_RATE = 1000, 32, 5e-4
-UPDATES, BATCH, EVERY = 400, 8, 25
+DPR_UPDATES, DPR_BATCH, DPR_RATE = 2000, 32, 5e-4
+UPDATES, BATCH, EVERY = 1000, 8, 25
 """Updates of RAG, questions per update, and updates between two worlds."""
 
 
@@ -76,13 +76,14 @@ class AnswerBatches:
     """Function from a step to questions about one world, each with its documents and the answer. The world changes
     every `EVERY` updates; its documents are embedded once, by the frozen document encoder.
 
-    ``whole`` is the RAG with any corpus; ``search(whole, world, questions)`` retrieves the documents.
+    ``search(whole, world, questions)`` retrieves documents with the RAG ``whole``, of class ``system``.
     """
 
-    def __init__(self, model: RAGSequence, encoder: nn.Module, seed: int, *, search: "Search" = None,
-                 worlds: Sequence[int] = TRAINING, batch: int = BATCH) -> None:
+    def __init__(self, model: RAGSequence, encoder: nn.Module, seed: int, *, search: "Search | None" = None,
+                 system: type[RetrieveAndGenerate] = RetrieveAndGenerate, worlds: Sequence[int] = TRAINING,
+                 batch: int = BATCH) -> None:
         self.model, self.encoder, self.seed, self.size = model, encoder, seed, batch
-        self.search = dense if search is None else search
+        self.search, self.system = search or dense, system
         self.worlds = shuffled(Random(seed), worlds)
         self._corpora: dict[int, RetrieveAndGenerate] = {}
 
@@ -91,7 +92,7 @@ class AnswerBatches:
         was = self.model.training
         world, rng = self.worlds[step // EVERY % len(self.worlds)], Random(f"{self.seed}:{step}")
         if world not in self._corpora:
-            self._corpora[world] = with_documents(self.model, self.encoder, world)
+            self._corpora[world] = with_documents(self.model, self.encoder, world, self.system)
         whole, some = self._corpora[world], drawn(world, self.size, rng)
         batch = whole.batch([" ".join(one.words) for one in some], self.search(whole, world, some),
                             [" ".join(one.answer) for one in some])
@@ -102,9 +103,10 @@ class AnswerBatches:
 Search = Callable[[RetrieveAndGenerate, int, Sequence[PhraseQuestion]], Retrieved]
 
 
-def with_documents(model: RAGSequence, encoder: nn.Module, world: int) -> RetrieveAndGenerate:
+def with_documents(model: RAGSequence, encoder: nn.Module, world: int,
+                   system: type[RetrieveAndGenerate] = RetrieveAndGenerate) -> RetrieveAndGenerate:
     """A RAG with the documents of a world as its corpus, embedded by the document encoder."""
-    return RetrieveAndGenerate.of(model, encoder, world_tokenizer(), documents(world).blocks)
+    return system.of(model, encoder, world_tokenizer(), documents(world).blocks)
 
 
 def dense(whole: RetrieveAndGenerate, world: int, some: Sequence[PhraseQuestion]) -> Retrieved:
