@@ -21,7 +21,7 @@ from plmlab.world.datasets.fact_documents import TRAINING
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 
 DPR_UPDATES, DPR_BATCH, DPR_RATE = 2000, 32, 5e-4
-UPDATES, BATCH, EVERY = 1000, 8, 25
+UPDATES, BATCH, EVERY = 800, 8, 25
 """Updates of RAG, questions per update, and updates between two worlds."""
 
 
