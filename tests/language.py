@@ -208,6 +208,8 @@ TERMS = {
     "15": ("working memory", "retrieval competition", "rehearsal", "decay", "multi-hop", "dynamic programming",
            "hard negatives", "sparse attention", "truncat", "oracle"),
     "16": ("retrieve", "recall@", "open-domain question answering", "marginal", "closed-book"),
+    "17": ("retrieval-augmented generation", "in-batch negatives", "hard negative", "recall@", "marginal",
+           "thorough decoding", "fast decoding", "hallucination", "exact match", "fusion-in-decoder"),
 }
 """Chapter or part ("12a") → terms that its prose is to use, so that a student can search for them."""
 
