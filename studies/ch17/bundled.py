@@ -9,7 +9,8 @@ from copy import deepcopy
 
 import torch
 
-from plmlab.chapters.ch17.arms import FixedToken, asked, figures
+from plmlab.chapters.ch17 import arms
+from plmlab.chapters.ch17.arms import FixedToken, asked
 from plmlab.chapters.ch17.questions import KINDS, questions
 from plmlab.chapters.ch17.training import AnswerBatches, train_dpr
 from plmlab.checkpoints import enter, home, load, save
@@ -36,13 +37,18 @@ def main() -> None:
 
 def bundle(model: RAGToken, seconds: float) -> None:
     """Save the model with its test results, which are those of the stored weights."""
-    half = deepcopy(model).half().float()
-    found = [asked(half, half.question_encoder, world, questions(world)) for world in TEST_WORLDS]
-    results = {f"{kind}, {name}": f"{value:.3f}" for kind in KINDS
-               for name, value in figures([one for each in found for one in each[kind]]).items()}
-    save(home() / NAME, half.half(), world_tokenizer(), command=COMMAND, figures={
-        "updates of DPR, of RAG": f"{DPR_UPDATES:,}, {UPDATES:,}", **results, "seconds": f"{seconds:.0f}"})
+    half = deepcopy(model).half()
+    save(home() / NAME, half, world_tokenizer(), command=COMMAND, figures={
+        "updates of DPR, of RAG": f"{DPR_UPDATES:,}, {UPDATES:,}", **figures(deepcopy(half).float()),
+        "seconds": f"{seconds:.0f}"})
     enter(NAME)
+
+
+def figures(model: RAGToken) -> dict[str, str]:
+    """The results on the questions of each kind about the test worlds."""
+    found = [asked(model, model.question_encoder, world, questions(world)) for world in TEST_WORLDS]
+    return {f"{kind}, {name}": f"{value:.3f}" for kind in KINDS
+            for name, value in arms.figures([one for each in found for one in each[kind]]).items()}
 
 
 if __name__ == "__main__":

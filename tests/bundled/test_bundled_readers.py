@@ -1,4 +1,4 @@
-"""The bundled Transformer-XL, CogQA, CogLTX and REALMs answer as their READMEs state."""
+"""The bundled Transformer-XL, CogQA, CogLTX, REALMs and RAG answer as their READMEs state."""
 
 from collections.abc import Callable
 from random import Random
@@ -21,6 +21,9 @@ from plmlab.chapters.ch15.training import labelled_texts
 from plmlab.chapters.ch16 import bundled as looking_up
 from plmlab.chapters.ch16.arms import FULL, outcome_rows, outcomes, with_corpus
 from plmlab.chapters.ch16.arms import questions as asked
+from plmlab.chapters.ch17.questions import KINDS
+from plmlab.chapters.ch17.questions import questions as phrase_questions
+from plmlab.chapters.ch17.training import dense, with_documents
 from plmlab.checkpoints import load
 from plmlab.example import Batch
 from plmlab.models.cogltx import reasoner_example
@@ -28,6 +31,7 @@ from plmlab.objectives.cognitive_graphs import CognitiveBatch
 from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from studies.ch15 import bundled as recalling
+from studies.ch17 import bundled as generating
 
 
 @pytest.mark.bundled
@@ -102,3 +106,21 @@ def test_a_realm_finds_and_answers_as_its_readme_tells(name: str) -> None:
 def test_ten_statements_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
     rows = outcome_rows(with_corpus(load(name)[0], TEST_WORLDS[0]), asked(TEST_WORLDS[0])[:10], null=True)
     same_ten(name, fmean(row["loss"] for row in rows))
+
+
+@pytest.mark.bundled
+@pytest.mark.parametrize("name", [generating.NAME])
+def test_the_rag_answers_as_its_readme_tells(name: str) -> None:
+    for figure, value in generating.figures(load(name)[0]).items():
+        assert float(value) == pytest.approx(stated(name, figure), abs=0.006), figure
+
+
+@pytest.mark.parametrize("name", [generating.NAME])
+def test_ten_answers_have_their_loss(name: str, same_ten: Callable[[str, float], None]) -> None:
+    model, _ = load(name)
+    whole, world = with_documents(model, model.question_encoder, TEST_WORLDS[0]), TEST_WORLDS[0]
+    ten = [one for kind in KINDS for one in phrase_questions(world)[kind][:4]][:10]
+    batch = whole.batch([" ".join(one.words) for one in ten], dense(whole, world, ten),
+                        [" ".join(one.answer) for one in ten])
+    with torch.no_grad():
+        same_ten(name, float(model.loss(batch)))

@@ -11,6 +11,8 @@ from plmlab.models.rag import TOP_K
 
 @pytest.fixture(scope="module")
 def whole():
+    documents(WORLD)
+    lab_presets()
     return live.with_bundled(WORLD)
 
 
