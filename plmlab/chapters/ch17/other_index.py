@@ -14,6 +14,7 @@ from plmlab.models.rag import RetrieveAndGenerate
 from plmlab.models.text_retriever import TextCorpus
 from plmlab.retrieval.blocks import Block
 from plmlab.world.questions.bank import PLURAL
+from plmlab.world.questions.chains import find_words
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class OtherIndex:
 
 @cache
 def other_index(world: int) -> OtherIndex:
-    """Change facts that questions ask for, at most one per block, in all blocks that state it."""
+    """Change facts that questions ask for, at most one per block, in all blocks that state it. No changed block still
+    contains the old answer."""
     corpus, rng = documents(world), Random(world)
     blocks, changed, asked, answers = [*corpus.blocks], set[int](), list[PhraseQuestion](), list[tuple[str, ...]]()
     for question in questions(world)[ONE_FACT]:
@@ -40,7 +42,10 @@ def other_index(world: int) -> OtherIndex:
             continue
         genders = {one.words: one.traits.get("gender") for one in corpus.world.facts.kind(entity.kind)}
         made = corpus.edited(fact, entity, part.answer, rng)
-        if made is not None and genders[made.words] == genders[entity.words]:  # no "wife Leo Harlow"
+        if made is None or any(find_words(f"{block.title} {block.text}".split(), part.answer) is not None
+                               for block in made.blocks.values()):
+            continue
+        if genders[made.words] == genders[entity.words]:  # no "wife Leo Harlow"
             changed |= where
             asked.append(question)
             answers.append(made.words)

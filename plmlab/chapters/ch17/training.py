@@ -37,7 +37,7 @@ def drawn(world: int, count: int, rng: Random) -> list[PhraseQuestion]:
 
 
 def hard_negative(world: int, question: PhraseQuestion) -> int:
-    """The best document by BM25 that states no fact of the question and contains no part of the answer."""
+    """The best document by BM25 that states no fact of the question, and whose text contains no part of the answer."""
     corpus = documents(world)
     told = frozenset.union(*question.told)
     return next(number for number in ranking(world).search([question.words], len(corpus.blocks)).lists()[0]

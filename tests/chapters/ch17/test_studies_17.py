@@ -52,9 +52,9 @@ def same(one: Any, other: Any) -> bool:
 
 def test_realm_at_toy_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is asked about one fact only. Of two answers, one is correct, and one has a word too many."""
+    monkeypatch.setattr(baselines, "questions", lambda world: {ONE_FACT: SOME[ONE_FACT]})
     run = baselines.STUDY.learned(baselines.REALM, updates=2, lr=1e-3, seed=0, show=False)
-    assert len(run.history.losses) == 2 and not same(run.model, baselines.build(baselines.REALM, 0))
-    assert baselines.development_score(run) in (0, 0.5, 1)
+    assert not same(run.model, baselines.build(baselines.REALM, 0)) and baselines.development_score(run) in (0, 0.5, 1)
     said = {tuple(ids(one.words)): (*ids(one.answer), *more) for one, more in zip(ALL, ([], [9]), strict=False)}
     monkeypatch.setattr(REALMForOpenQA, "best", lambda model, batch: [
         [FoundAnswer(said[tuple(row[row != 0].tolist()[1:-1])], 1.0)] for row in batch.queries.tokens])
@@ -104,7 +104,7 @@ def test_the_rule_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """The longest name of the kind that comes first in the best document, if the question does not contain it."""
     made = [Block("Ann", 0, ("Ann of Alder grew up in North Haven near Haven .",)),
             Block("Bo", 0, ("Bo lives in Haven .",)), Block("Cy", 0, ("Cy is old .",))]
-    known = {"town": {("Alder",), ("Haven",), ("North", "Haven")}, "film": {("Cy",)}}
+    known = {"town": {("Alder",), ("Haven",), ("North",), ("North", "Haven")}, "film": {("Cy",)}}
     monkeypatch.setattr(baselines, "documents", lambda world: SimpleNamespace(blocks=made))
     monkeypatch.setattr(baselines, "ranking", lambda world: BM25([one.text.split() for one in made]))
     monkeypatch.setattr(baselines, "names", lambda world, kind: known[kind])

@@ -70,7 +70,7 @@ def test_batches_of_answers(train: bool, monkeypatch: pytest.MonkeyPatch) -> Non
 
     def search(whole: RetrieveAndGenerate, world: int, some: Sequence[PhraseQuestion]) -> Retrieved:
         assert [*whole.corpus.documents.values()] == documents(world).blocks
-        searched.append((world, [*some], (found := lexical(whole, world, some)).lists()))
+        searched.append((world, [*some], (found := training.dense(whole, world, some)).lists()))
         return found
 
     model, fixed = rag().train(train), encoder(5)
