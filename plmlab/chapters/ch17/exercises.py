@@ -23,8 +23,8 @@ def rag_log_probs(
     ``prior[q, z]`` is log p(z|x) of question q and document z. It is −∞ if the document is missing.
     ``likelihood[q, z, i]`` is log p(y_i|x,z,y_<i), the generator's log-probability of token i of the answer. Answers
     differ in length: ``target_mask[q, i]`` is True at a token and False at padding, before or after the tokens. At
-    padding, ``likelihood`` has an arbitrary value, possibly −∞. The probabilities may be too small for a float; their
-    logarithms are not. Return a pair of tensors with one number per question: RAG-Sequence, RAG-Token.
+    padding, ``likelihood`` has an arbitrary value, possibly −∞. The probabilities may underflow; their
+    logarithms do not. Return a pair of tensors with one number per question: RAG-Sequence, RAG-Token.
     """
     answers = likelihood.masked_fill(~target_mask[:, None], 0.0).sum(2)
     tokens = (prior[:, :, None] + likelihood).logsumexp(1).masked_fill(~target_mask, 0.0)
@@ -71,8 +71,8 @@ def document_posteriors(
     No token precedes the first one, whose weights are p(z|x).
 
     The arguments are those of 17.1, but there is no padding. A token can be impossible given a document; its
-    log-probability is then −∞, and so is that of the document for all later tokens. Some document always remains
-    possible. The probability of a long answer may be too small for a float; p(z|x,y_<i) is not.
+    log-probability is then −∞, and so is that of the document for all later tokens. At least one document always
+    remains possible. The probability of a long answer may be too small for a float; p(z|x,y_<i) is not.
     """
     first = torch.zeros_like(likelihood[:, :, :1])
     before = torch.cat([first, likelihood[:, :, :-1]], 2).cumsum(2)

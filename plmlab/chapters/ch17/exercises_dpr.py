@@ -17,7 +17,7 @@ def dpr_loss(
     the vector of the positive document of question i, and row n + i that of its hard negative. The score of a document
     for a question is the inner product of the two vectors. p is the softmax over *all* documents of the batch. So the
     negatives of a question are the positive documents of the other questions and the hard negatives of all questions.
-    If a document occurs twice, both rows count. The scores may be too large for exp.
+    If a document occurs twice, both rows count. exp of a score may overflow.
     """
     scores = questions @ documents.T
     return -scores.log_softmax(1).diagonal().mean()
@@ -42,7 +42,7 @@ def draw_vectors(rng: Generator) -> Probes:
 
 
 def hard_negative(scores: list[float], documents: list[list[str]], answer: list[str], gold: list[int]) -> int:
-    """The index of a question's hard negative: the best document by BM25 that neither is gold nor contains the answer.
+    """The index of a question's hard negative: the best by BM25 that is not gold and does not contain the answer.
 
     ``scores[i]`` is the BM25 score of document i for the question, and ``documents[i]`` is the list of its words.
     ``gold`` has the indices of the gold documents, which are known to answer the question; some of them do not contain

@@ -10,7 +10,7 @@ from plmlab.world.datasets.fact_documents import TEST_WORLDS
 WORLD = TEST_WORLDS[0]
 EDITED = "when was A Gentle Promise made ?"
 TRIED = (
-    ("each fact from another document", "what does Carl Barnes like to eat and when was Helen Kessler born ?",
+    ("two facts, each from a different document", "what does Carl Barnes like to eat and when was Helen Kessler born ?",
      "apples and 1937"),
     ("a name that is in no document", "at which café was The Quiet Summer shot ?", "Red Anchor Café"),
     ("both facts from one document", "which pet does William Kessler keep and what does William Kessler play ?", ""),
