@@ -1,6 +1,6 @@
 """Retrieval from real text: the pages of the Wikipedia sample that the course's questions need, with MiniLM and BM25.
 
-MiniLM stands in for DPR. It was trained on over a billion pairs of related texts, and has one encoder for questions and
+MiniLM replaces DPR. It was trained on over a billion pairs of related texts, and has one encoder for questions and
 documents, with mean pooling. The generator of this chapter only knows the Small World, so that no answers are
 generated.
 """
