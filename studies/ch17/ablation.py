@@ -93,9 +93,11 @@ TIED = replace(STUDY, arms={(TOKEN, FROZEN): RATES}, pilot_updates=2 * PILOT_UPD
 
 def measure(parts: Parts) -> dict[str, Any]:
     """``runs``, "form, retriever" → ``lr``, ``rates`` and the numbers of `test` with spread; and the ``verdicts``."""
-    rates = STUDY.best(parts, [(*arm, UPDATES) for arm in ARMS if arm not in TIED.arms])
-    rates |= TIED.best(parts, [(*arm, UPDATES) for arm in TIED.arms])
-    runs = {f"{form}, {how}": one.as_record() for (form, how, _), one in STUDY.at(parts, rates).items()}
+    asked = [(*arm, UPDATES) for arm in ARMS]
+    rates = (STUDY.best(parts, [one for one in asked if one[:-1] not in TIED.arms])
+             | TIED.best(parts, [one for one in asked if one[:-1] in TIED.arms]))
+    measured = STUDY.at(parts, {one: rates[one] for one in asked})
+    runs = {f"{form}, {how}": one.as_record() for (form, how, _), one in measured.items()}
     return {"runs": runs, "verdicts": verdicts(runs)}
 
 
