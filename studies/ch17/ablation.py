@@ -6,8 +6,8 @@ datasets; on FEVER, whose claims name their entities, BM25 is best. RAG-Sequence
 RAG-Token at generating Jeopardy questions, which often combine two pieces of information (§4.3).
 
 All variants start from the same DPR and the same BART, and are trained on the same questions in the same order. Each
-has the learning rate that is best for it on the development world; if two are equal, the pilots are repeated with twice
-as many updates, a rule that was added when this happened to one variant. A generator without documents is trained in
+has the learning rate that is best for it on the development world after 200 updates; if two are equal, after 400, a
+rule that was added when this happened to one variant. A generator without documents is trained in
 the same way; it can only learn which answers are frequent. The other rules were fixed before the runs. A comparison is
 decided by every seed of one above every seed of the other by more than `MARGIN` in exact match.
 

@@ -1,7 +1,7 @@
 """Baselines for RAG on the same questions: a reader that extracts a span, and a rule.
 
 - *REALM* (chapter 16) for open-domain question answering: the bundled REALM, fine-tuned on the questions about one
-  fact. The answer to two facts is not a span of any document, so it is not asked for.
+  fact. The answer to a question about two facts is not a span of any document.
 - *First name*: the first name of the answer's kind in the best documents by BM25 that the question does not contain.
   The rule uses knowledge that no model is given: the kind of the answer, all names of this kind, and the two parts of
   a question about two facts, which it answers one after the other.
