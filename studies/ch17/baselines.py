@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from plmlab.chapters.ch17.questions import KINDS, ONE_FACT, PhraseQuestion, documents, questions
+from plmlab.chapters.ch17.questions import KINDS, ONE_FACT, PhraseQuestion, documents, joined, questions
 from plmlab.chapters.ch17.training import EVERY, ranking
 from plmlab.checkpoints import load
 from plmlab.draws import choice, shuffled
@@ -111,8 +111,7 @@ def first_name(world: int, part: Question) -> tuple[str, ...]:
 
 def rule(world: int, question: PhraseQuestion) -> tuple[str, ...]:
     """The answers of `first_name` to the parts of a question, joined by "and"."""
-    first, *others = (first_name(world, part) for part in question.parts)
-    return (*first, *(word for other in others for word in ("and", *other)))
+    return joined(first_name(world, part) for part in question.parts)
 
 
 def rule_scores() -> dict[str, float]:

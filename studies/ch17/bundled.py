@@ -12,7 +12,7 @@ import torch
 from plmlab.chapters.ch17 import arms
 from plmlab.chapters.ch17.arms import FixedToken, asked
 from plmlab.chapters.ch17.questions import KINDS, questions
-from plmlab.chapters.ch17.training import AnswerBatches, train_dpr
+from plmlab.chapters.ch17.training import DPR_UPDATES, AnswerBatches, train_dpr
 from plmlab.checkpoints import enter, home, load, save
 from plmlab.models.dpr import SharedDPR
 from plmlab.models.rag import RAGToken
@@ -21,14 +21,14 @@ from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 COMMAND = "python -m studies.ch17.bundled"
-NAME, DPR_UPDATES, UPDATES, RATE = "rag-world", 2000, 4000, 1e-3
+NAME, UPDATES, RATE = "rag-world", 4000, 1e-3
 
 
 def main() -> None:
     """Train the retriever, then the generator, and add the model to the index of checkpoints."""
     torch.manual_seed(0)
     dpr = SharedDPR.from_pretrained(load("bert-world", expect="bert-pretraining")[0].encoder)
-    before = train_dpr(dpr, 0, DPR_UPDATES)
+    before = train_dpr(dpr, 0)
     model = FixedToken.from_pretrained(dpr.question_encoder, load("bart-world", expect="bart")[0])
     history = fit(model, AnswerBatches(model, dpr.document_encoder, 0), steps=UPDATES, lr=RATE, warmup=UPDATES // 10,
                   compile=False)

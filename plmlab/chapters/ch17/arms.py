@@ -20,20 +20,17 @@ LENGTH, BEAM, CHUNK = 12, 4, 16
 """Maximum tokens of an answer, its [END] included; beam size; questions per batch."""
 
 
-class FixedRetrieval(RAGSequence):
-    """A RAG whose retriever is not trained: p(z|x) is the softmax of the scores with which the documents were found."""
+class FixedSequence(RAGSequence):
+    """RAG-Sequence whose retriever is not trained: p(z|x) is the softmax of the scores with which the documents were
+    found."""
 
     def retrieved(self, batch: AnswerBatch) -> Retrieved:
         """The retrieved documents with their given scores."""
         return batch.retrieved
 
 
-class FixedSequence(FixedRetrieval, RAGSequence):
-    """RAG-Sequence without a gradient to the retriever."""
-
-
-class FixedToken(FixedRetrieval, RAGToken):
-    """RAG-Token without a gradient to the retriever."""
+class FixedToken(FixedSequence, RAGToken):
+    """RAG-Token whose retriever is not trained."""
 
 
 class OneInput(RetrieveAndGenerate):
@@ -43,13 +40,13 @@ class OneInput(RetrieveAndGenerate):
         """The input of the generator's encoder, given the retrieved documents, the best one first."""
         raise NotImplementedError
 
-    def batch(self, questions: Sequence[str], found: Retrieved, targets: Sequence[str] | None = None) -> AnswerBatch:
+    def batch(self, questions: Sequence[str], found: Retrieved, answers: Sequence[str] | None = None) -> AnswerBatch:
         """Batch of questions with one input each."""
         rows, documents = found.lists(), self.corpus.documents
         texts = {question: self.context(question, [documents[number] for number in row])
                  for question, row in zip(questions, rows, strict=True)}
         alone = RetrieveAndGenerate(self.model, self.corpus, self.tokenizer, lambda question, _: texts[question])
-        return alone.batch(questions, Retrieved.of([row[:1] for row in rows]), targets)
+        return alone.batch(questions, Retrieved.of([row[:1] for row in rows]), answers)
 
 
 class ClosedBook(OneInput):
@@ -120,7 +117,7 @@ def answers(whole: RetrieveAndGenerate, some: Sequence[PhraseQuestion], found: R
     words, vocab = list[tuple[str, ...]](), whole.tokenizer.vocab
     for first in range(0, len(some), CHUNK):
         chunk = slice(first, first + CHUNK)
-        batch = whole.batch([" ".join(one.words) for one in some[chunk]], found[chunk])
+        batch = whole.batch([one.text for one in some[chunk]], found[chunk])
         for best, *_ in whole.model.generate(batch, vocab, length=LENGTH, beam=BEAM):
             words.append(tuple(whole.tokenizer.tokens([token for token in best.tokens if token != vocab.end])))
     return words

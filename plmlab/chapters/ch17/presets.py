@@ -23,7 +23,7 @@ is shown initially."""
 
 def question(words: str) -> PhraseQuestion:
     """The question about the world with these words."""
-    return next(one for some in questions(WORLD).values() for one in some if " ".join(one.words) == words)
+    return next(one for some in questions(WORLD).values() for one in some if one.text == words)
 
 
 def lab_presets() -> list[RetrievalPreset]:

@@ -5,7 +5,7 @@ was Mary Harlow born and which instrument does Karl Harlow play ?* has the answe
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -34,14 +34,17 @@ class PhraseQuestion:
     @property
     def words(self) -> tuple[str, ...]:
         """The words of the question."""
-        first, *others = (part.words[:-1] for part in self.parts)
-        return (*first, *(word for other in others for word in ("and", *other)), "?")
+        return (*joined(part.words[:-1] for part in self.parts), "?")
+
+    @property
+    def text(self) -> str:
+        """The question as text."""
+        return " ".join(self.words)
 
     @property
     def answer(self) -> tuple[str, ...]:
         """The words of the answer."""
-        first, *others = (part.answer for part in self.parts)
-        return (*first, *(word for other in others for word in ("and", *other)))
+        return joined(part.answer for part in self.parts)
 
     @property
     def gold(self) -> frozenset[int]:
@@ -51,6 +54,12 @@ class PhraseQuestion:
     def supported(self, numbers: Sequence[int]) -> bool:
         """Whether these blocks state all facts of the question."""
         return all(not told.isdisjoint(numbers) for told in self.told)
+
+
+def joined(parts: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """The words of all parts, with "and" between two of them."""
+    first, *others = parts
+    return (*first, *(word for other in others for word in ("and", *other)))
 
 
 @cache

@@ -72,34 +72,6 @@ def train_dpr(model: DPR, seed: int, updates: int = DPR_UPDATES, **options: Any)
                **{"lr": DPR_RATE} | options)
 
 
-class AnswerBatches:
-    """Function from a step to questions about one world, each with its documents and the answer. The world changes
-    every `EVERY` updates; its documents are embedded once, by the frozen document encoder.
-
-    ``search(whole, world, questions)`` retrieves documents with the RAG ``whole``, of class ``system``.
-    """
-
-    def __init__(self, model: RAGSequence, encoder: nn.Module, seed: int, *, search: "Search | None" = None,
-                 system: type[RetrieveAndGenerate] = RetrieveAndGenerate, worlds: Sequence[int] = TRAINING,
-                 batch: int = BATCH) -> None:
-        self.model, self.encoder, self.seed, self.size = model, encoder, seed, batch
-        self.search, self.system = search or dense, system
-        self.worlds = shuffled(Random(seed), worlds)
-        self._corpora: dict[int, RetrieveAndGenerate] = {}
-
-    def __call__(self, step: int) -> AnswerBatch:
-        """The batch of a step. The model's training mode is left unchanged."""
-        was = self.model.training
-        world, rng = self.worlds[step // EVERY % len(self.worlds)], Random(f"{self.seed}:{step}")
-        if world not in self._corpora:
-            self._corpora[world] = with_documents(self.model, self.encoder, world, self.system)
-        whole, some = self._corpora[world], drawn(world, self.size, rng)
-        batch = whole.batch([" ".join(one.words) for one in some], self.search(whole, world, some),
-                            [" ".join(one.answer) for one in some])
-        self.model.train(was)
-        return batch
-
-
 Search = Callable[[RetrieveAndGenerate, int, Sequence[PhraseQuestion]], Retrieved]
 
 
@@ -111,9 +83,37 @@ def with_documents(model: RAGSequence, encoder: nn.Module, world: int,
 
 def dense(whole: RetrieveAndGenerate, world: int, some: Sequence[PhraseQuestion]) -> Retrieved:
     """The documents whose vectors have the largest inner products with that of the question."""
-    return whole.retrieve([" ".join(one.words) for one in some])
+    return whole.retrieve([one.text for one in some])
 
 
 def lexical(whole: RetrieveAndGenerate, world: int, some: Sequence[PhraseQuestion]) -> Retrieved:
     """The best documents by BM25, whose scores are used as logits (§4.5)."""
     return ranking(world).search([one.words for one in some], TOP_K)
+
+
+class AnswerBatches:
+    """Function from a step to questions about one world, each with its documents and the answer. The world changes
+    every `EVERY` updates; its documents are embedded once, by the frozen document encoder.
+
+    ``search(whole, world, questions)`` retrieves documents with the RAG ``whole``, of class ``system``.
+    """
+
+    def __init__(self, model: RAGSequence, encoder: nn.Module, seed: int, *, search: Search = dense,
+                 system: type[RetrieveAndGenerate] = RetrieveAndGenerate, worlds: Sequence[int] = TRAINING,
+                 batch: int = BATCH) -> None:
+        self.model, self.encoder, self.seed, self.size = model, encoder, seed, batch
+        self.search, self.system = search, system
+        self.worlds = shuffled(Random(seed), worlds)
+        self._corpora: dict[int, RetrieveAndGenerate] = {}
+
+    def __call__(self, step: int) -> AnswerBatch:
+        """The batch of a step. The model's training mode is left unchanged."""
+        was = self.model.training
+        world, rng = self.worlds[step // EVERY % len(self.worlds)], Random(f"{self.seed}:{step}")
+        if world not in self._corpora:
+            self._corpora[world] = with_documents(self.model, self.encoder, world, self.system)
+        whole, some = self._corpora[world], drawn(world, self.size, rng)
+        batch = whole.batch([one.text for one in some], self.search(whole, world, some),
+                            [" ".join(one.answer) for one in some])
+        self.model.train(was)
+        return batch
