@@ -59,13 +59,14 @@ class Live:
     """A progress display in a notebook: the `Curve` lab, which limits how often it is redrawn.
 
     The latest loss is held back until the next call, because a validation loss may belong to the same step.
+    Losses are in nats per token, question or pair, as the model defines its loss.
     """
 
     def __init__(self, title: str, steps: int, floor: float | None) -> None:
         from IPython.display import display
 
         from plmlab.labs.curve.lab import Curve
-        self.curve = Curve(title, floor=floor, steps=steps)
+        self.curve = Curve(title, floor=floor, steps=steps, unit="nats")
         self.newest: tuple[int, float] | None = None
         display(self.curve)
 
