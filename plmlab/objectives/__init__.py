@@ -7,6 +7,7 @@ from plmlab.objectives.causal import causal, segmented
 from plmlab.objectives.continuation import continuation
 from plmlab.objectives.denoising import denoising
 from plmlab.objectives.entities_masked import entities_masked
+from plmlab.objectives.entity_mentions import entity_mentions
 from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
 from plmlab.objectives.gap_sentences import gap_sentences
 from plmlab.objectives.layouts import cls_first, cls_last
@@ -50,6 +51,7 @@ __all__ = [
     "document_infilling",
     "electra_85_15",
     "entities_masked",
+    "entity_mentions",
     "gap_sentences",
     "gpt_classification",
     "left_to_right",

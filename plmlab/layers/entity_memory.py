@@ -1,0 +1,62 @@
+"""Entity memory (实体记忆): one learned vector per entity, to which the mentions in a text attend (Févry et al. 2020,
+§2.2)."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.layers.initialise import initialise
+from plmlab.mentions import Mentions
+from plmlab.retrieval.retrieved import Retrieved
+
+
+class MemoryAccess(NamedTuple):
+    """Result of an access to the entity memory: the new hidden states, and for each mention its query and the retrieved
+    entities with their scores."""
+
+    hidden: Tensor      # [batch time model]
+    queries: Tensor     # [mention width]
+    retrieved: Retrieved
+
+
+class EntityMemory(nn.Module):
+    """Entity memory of ``entities`` vectors of size ``width``.
+
+    The query of a mention is h = W_f [x_start ∥ x_end]; its attention weights are the softmax of h · e over the
+    entities. The weighted sum of the entity vectors is projected by W_b and added at the first token of the mention.
+    Then all positions are normalized.
+    """
+
+    def __init__(self, entities: int, width: int, model: int, eps: float) -> None:
+        super().__init__()
+        self.entities = nn.Embedding(entities, width)
+        self.query = nn.Linear(2 * model, width)   # W_f
+        self.output = nn.Linear(width, model)      # W_b
+        self.norm = nn.LayerNorm(model, eps=eps)
+        self.apply(initialise)
+
+    def scores(self, queries: Float[Tensor, "mention width"]) -> Float[Tensor, "mention entity"]:
+        """The score h · e of every entity for each query."""
+        return queries @ self.entities.weight.T
+
+    def retrieve(self, queries: Float[Tensor, "mention width"], top_k: int | None = None) -> Retrieved:
+        """The ``top_k`` entities with the highest scores (None: all entities), best first."""
+        entities = self.entities.num_embeddings
+        best = self.scores(queries).topk(entities if top_k is None else min(top_k, entities), 1)
+        return Retrieved(best.indices, best.values)
+
+    def read(self, retrieved: Retrieved) -> Float[Tensor, "mention width"]:
+        """Sum of the retrieved entities' vectors, weighted by the softmax of their scores."""
+        weights = retrieved.scores.new_zeros(len(retrieved), self.entities.num_embeddings)
+        return weights.scatter(1, retrieved.numbers, retrieved.probs()) @ self.entities.weight
+
+    def forward(self, hidden: Float[Tensor, "batch time model"], mentions: Mentions, top_k: int | None = None,
+                ) -> MemoryAccess:
+        """Access the memory for the given mentions: LayerNorm(x + W_b Σ_j α_j e_j) at the first token of a mention, and
+        LayerNorm(x) elsewhere."""
+        queries = self.query(mentions.ends(hidden))
+        retrieved = self.retrieve(queries, top_k)
+        added = torch.zeros_like(hidden).index_put((mentions.rows, mentions.first), self.output(self.read(retrieved)))
+        return MemoryAccess(self.norm(hidden + added), queries, retrieved)
