@@ -48,7 +48,8 @@ def example(kind: ModelType, model: nn.Module) -> AnyExample:
     index, start = torch.arange(len(result.tokens)), (result.segments == 1).int().argmax()
     zeros = torch.zeros_like(index)
     labels = {"class": zeros[0], "tags": zeros, "start": start, "end": start, "spans": start.expand(1, 2),
-              "supporting": zeros, "relevance": zeros, "pointers": zeros[:, None].expand(-1, 4)}
+              "supporting": zeros, "relevance": zeros, "pointers": zeros[:, None].expand(-1, 4),
+              "mentions": (index == 1).long(), "entities": torch.where(index == 1, 0, IGNORE)}
     targets = result.targets if (result.targets != IGNORE).any() else torch.where(index == 1, result.tokens, IGNORE)
     return replace(result, targets=targets, labels=labels)
 

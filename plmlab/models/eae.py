@@ -12,10 +12,11 @@ EntityPred head is trained in pretraining too. That code is given its mentions a
 also at inference; mention detection and top-k are those of the paper.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -130,7 +131,10 @@ class EaEPretraining(MaskedLM):
     def losses(self, batch: Batch) -> dict[str, Float[Tensor, ""]]:
         """The four losses by name, in nats: the means of −log p over the masked tokens, over the BIO tags of all
         positions, and over the linked mentions, for the query of the memory and for EntityPred."""
-        reading = self.encoder.reading(batch)
+        return self.losses_of(self.encoder.reading(batch), batch)
+
+    def losses_of(self, reading: Reading, batch: Batch) -> dict[str, Float[Tensor, ""]]:
+        """The four losses of a forward pass."""
         tags = label_of(batch, "mentions", MAKER)
         linked = reading.mentions.at_first(label_of(batch, "entities", MAKER))
         return {
@@ -142,10 +146,15 @@ class EaEPretraining(MaskedLM):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Sum of the four losses, in nats."""
-        return sum(self.losses(batch).values(), start=batch.tokens.new_zeros((), dtype=self.bias.dtype))
+        return total(self.losses(batch))
 
 
 def known_loss(logits: Float[Tensor, "mention entity"], entities: Int[Tensor, "mention"]) -> Float[Tensor, ""]:
     """Mean of −log p(entity) over the mentions with a known entity (not IGNORE), in nats; 0 if there is none."""
-    total = F.cross_entropy(logits, entities, ignore_index=IGNORE, reduction="sum")
-    return total / (entities != IGNORE).sum().clamp(min=1)
+    loss = F.cross_entropy(logits, entities, ignore_index=IGNORE, reduction="sum")
+    return loss / (entities != IGNORE).sum().clamp(min=1)
+
+
+def total(losses: Mapping[str, Float[Tensor, ""]]) -> Float[Tensor, ""]:
+    """The sum of several losses."""
+    return torch.stack([*losses.values()]).sum()

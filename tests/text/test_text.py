@@ -17,7 +17,7 @@ from plmlab.text.text import Named, Spans, spans
 KINDS = ("words", "sentences", "entities")
 NEEDS = {"sentence_order": ("sentences",), "denoising": ("sentences",), "gap_sentences": ("sentences",),
          "continuation": ("sentences",), "whole_words": ("words",), "spans_masked": ("words",),
-         "entities_masked": ("entities", "words")}
+         "entities_masked": ("entities", "words"), "entity_mentions": ("entities",)}
 """Objectives that need the spans of a text, and which."""
 LINES = ["The weaver of Oakton mended the old bridge, and the miller's son watched her.",
          "A heron stood below it. \"Does it sleep?\" asked Anna-Marie Bell of Oakton… Nobody knew.\n\nIt did!",
