@@ -69,4 +69,4 @@ def read_facts(scored: Retrieved, facts: FactTable, logits: Float[Tensor, "menti
 
 def rows_of(found: Retrieved) -> Int[Tensor, "query doc"]:
     """The row of each document in a table of `Retrieved.documents`."""
-    return torch.searchsorted(found.documents, found.numbers).clamp(max=max(0, len(found.documents) - 1))
+    return torch.searchsorted(found.documents, found.numbers.contiguous()).clamp(max=max(0, len(found.documents) - 1))
