@@ -32,12 +32,13 @@ def examples() -> list[Example]:
             for text, links, select in TEXTS]
 
 
-def eae(seed: int = 3) -> EaEPretraining:
-    return scattered(EaEPretraining(EAE), seed)
+def eae() -> EaEPretraining:
+    return scattered(EaEPretraining(EAE))
 
 
-def fae(seed: int = 3) -> FaE:
-    return scattered(FaE(SIZE), seed)
+def fae() -> FaE:
+    """With weights for which mentions retrieve different facts."""
+    return scattered(FaE(SIZE), 14)
 
 
 def padded_left(batch: Batch, count: int) -> Batch:
