@@ -1,7 +1,6 @@
 """Mentions and BIO tags: by hand, there and back, and the Viterbi algorithm against all sequences."""
 
 from itertools import product
-from random import Random
 
 import pytest
 import torch
@@ -30,6 +29,8 @@ def found(rows: Tensor) -> list[tuple[int, int, int]]:
 def test_mentions_by_hand(row: str, expected: list[tuple[int, int]]) -> None:
     """The last rows have padding on the left and on the right."""
     assert found(tags(row)) == [(0, *span) for span in expected]
+    spans = [(first, last + 1) for first, last in expected]
+    assert found(bio_tags(spans, len(row))[None]) == [(0, *span) for span in expected], "there and back"
 
 
 def test_mentions_of_several_texts_do_not_run_on() -> None:
@@ -42,15 +43,6 @@ def test_mentions_of_several_texts_do_not_run_on() -> None:
     assert mentions.ends(hidden)[1].tolist() == [*hidden[0, 2], *hidden[0, 3]]
     assert mentions.at_first(hidden)[2].tolist() == hidden[2, 0].tolist()
 
-
-def test_spans_there_and_back() -> None:
-    for seed in range(200):
-        rng, spans, at = Random(seed), list[tuple[int, int]](), 0
-        time = 1 + int(rng.random() * 12)
-        while (start := at + int(rng.random() * 3)) < time:
-            at = min(time, start + 1 + int(rng.random() * 3))
-            spans.append((start, at))
-        assert found(bio_tags(spans, time)[None]) == [(0, start, end - 1) for start, end in spans]
 
 
 def consistent(row: tuple[int, ...]) -> bool:
@@ -66,12 +58,3 @@ def test_the_most_likely_tags_among_all_sequences(time: int) -> None:
     alone = [tuple(row) for row in logits.argmax(2).tolist()]
     assert any(not consistent(row) for row in alone)
     assert all(one == row for one, row in zip(alone, best, strict=True) if consistent(one))
-
-
-def test_padding_on_either_side_changes_no_tag() -> None:
-    logits = torch.randn(8, 9, 3, generator=torch.Generator().manual_seed(1))
-    inner = torch.zeros(8, 9, dtype=torch.bool)
-    inner[:, 2:6] = True
-    expected = most_likely_tags(logits[:, 2:6], torch.ones(8, 4, dtype=torch.bool))
-    made = most_likely_tags(logits, inner)
-    assert torch.equal(made[:, 2:6], expected) and expected.any() and not made[~inner].any()
