@@ -43,7 +43,7 @@ class EaEConfig(BERTConfig):
 
     entities: int = 64
     entity_width: int = 32
-    memory_after: int = 2
+    memory_after: int = 1
     top_k: int = 100
 
     @classmethod
