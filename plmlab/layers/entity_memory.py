@@ -49,8 +49,9 @@ class EntityMemory(nn.Module):
 
     def read(self, retrieved: Retrieved) -> Float[Tensor, "mention width"]:
         """Sum of the retrieved entities' vectors, weighted by the softmax of their scores."""
-        weights = retrieved.scores.new_zeros(len(retrieved), self.entities.num_embeddings)
-        return weights.scatter(1, retrieved.numbers, retrieved.probs()) @ self.entities.weight
+        probs = retrieved.probs()
+        weights = probs.new_zeros(len(retrieved), self.entities.num_embeddings)
+        return weights.scatter(1, retrieved.numbers, probs) @ self.entities.weight
 
     def forward(self, hidden: Float[Tensor, "batch time model"], mentions: Mentions, top_k: int | None = None,
                 ) -> MemoryAccess:
@@ -58,5 +59,6 @@ class EntityMemory(nn.Module):
         LayerNorm(x) elsewhere."""
         queries = self.query(mentions.ends(hidden))
         retrieved = self.retrieve(queries, top_k)
-        added = torch.zeros_like(hidden).index_put((mentions.rows, mentions.first), self.output(self.read(retrieved)))
+        vectors = self.output(self.read(retrieved)).to(hidden.dtype)
+        added = torch.zeros_like(hidden).index_put((mentions.rows, mentions.first), vectors)
         return MemoryAccess(self.norm(hidden + added), queries, retrieved)

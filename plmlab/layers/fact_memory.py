@@ -64,7 +64,7 @@ def read_facts(scored: Retrieved, facts: FactTable, logits: Float[Tensor, "menti
     flat = objects.clamp(min=0).flatten(1)
     shares = logits.gather(1, flat).view(objects.shape).masked_fill(~mask, -torch.inf).softmax(2)
     weights = probs[:, 1:, None] * shares.masked_fill(~mask, 0)
-    return FactReading(probs[:, 0], torch.zeros_like(logits).scatter_add(1, flat, weights.flatten(1)))
+    return FactReading(probs[:, 0], weights.new_zeros(logits.shape).scatter_add(1, flat, weights.flatten(1)))
 
 
 def rows_of(found: Retrieved) -> Int[Tensor, "query doc"]:

@@ -41,7 +41,7 @@ class FaEConfig(EaEConfig):
 
     @classmethod
     def base(cls) -> Self:
-        """EaE's size, with the number of relations of a large subset of Wikidata."""
+        """The size of EaE's base model, with 1,000 relations."""
         return cls(**{**vars(EaEConfig.base()), "relations": 1000})
 
 

@@ -172,6 +172,10 @@ def test_gradients_and_two_updates() -> None:
     assert model.fact_memory.null.grad.all() and model.entities.grad.abs().sum(1).all()
     assert model.fact_memory.relations.weight.grad.abs().sum(1).all()
     model = FaE(FaEConfig.tiny(90, 24))
+    batch = FactBatch.of(examples(), FACTS, pad=0)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = model.loss(batch)
+    assert float(rounded.detach()) == pytest.approx(float(model.loss(batch).detach()), rel=0.05)
     history = fit(model, lambda step: FactBatch.of(examples(), FACTS[step:], pad=0), steps=2, lr=1e-3, show=False)
     assert all(map(math.isfinite, history.losses)) and len(history.losses) == 2
 

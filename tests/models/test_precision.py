@@ -72,7 +72,9 @@ def with_padding_before(batch: AnyBatch, positions: Callable[[int], int]) -> Any
         return F.pad(rows, (positions(rows.shape[-1]), 0), value=fill)
 
     def moved(label: Tensor) -> Tensor:
-        """The boundaries of spans are positions, [batch time 2]; other labels here have none."""
+        """The boundaries of spans are positions, [batch time 2]; a label of each position has none."""
+        if label.shape == batch.targets.shape:
+            return later(label, IGNORE)
         before = positions(label.shape[1]) if label.dim() == 3 else 0
         return F.pad(torch.where(label == IGNORE, IGNORE, label + before), (0, 0, before, 0), value=IGNORE) if before \
             else label
