@@ -33,8 +33,6 @@ from plmlab.objectives.fine_tuning import label_of
 from plmlab.retrieval.retrieved import Retrieved
 from plmlab.text.tokenizers import Tokenizer
 
-MAKER = "objectives.entity_mentions"
-
 
 @dataclass(frozen=True)
 class EaEConfig(BERTConfig):
@@ -135,8 +133,8 @@ class EaEPretraining(MaskedLM):
 
     def losses_of(self, reading: Reading, batch: Batch) -> dict[str, Float[Tensor, ""]]:
         """The four losses of a forward pass."""
-        tags = label_of(batch, "mentions", MAKER)
-        linked = reading.mentions.at_first(label_of(batch, "entities", MAKER))
+        tags = label_of(batch, "mentions", "objectives.entity_mentions")
+        linked = reading.mentions.at_first(label_of(batch, "entities", "objectives.entity_mentions"))
         return {
             "masked_lm": self.masked_lm_loss(reading.hidden, batch),
             "mentions": F.cross_entropy(reading.tag_logits.flatten(0, 1), tags.flatten(), ignore_index=IGNORE),

@@ -14,8 +14,6 @@ from plmlab.objectives.fine_tuning import label_of
 from plmlab.retrieval.facts import Fact, FactTable
 from plmlab.retrieval.retrieved import Retrieved
 
-MAKER = "objectives.entity_mentions"
-
 
 @dataclass(frozen=True)
 class FactBatch:
@@ -38,7 +36,7 @@ class FactBatch:
     def entities(self) -> Int[Tensor, "batch time"]:
         """The linked entity at the first token of each mention, IGNORE elsewhere. Raises ValueError if the batch has no
         such label."""
-        return label_of(self.inputs, "entities", MAKER)
+        return label_of(self.inputs, "entities", "objectives.entity_mentions")
 
     def everything(self, mentions: Mentions) -> Retrieved:
         """All facts as the search result of each mention, with score 0."""

@@ -148,6 +148,6 @@ def test_each_label_is_made_by_the_function_that_the_error_names() -> None:
             for maker in makers}
     asked = [pair for text in files for pair in re.findall(r'label_of\([\w.]+, "(\w+)",\s+"([\w.]+)"\)', text)]
     asked += [(name, "objectives.single_pass_qa.with_support") for name in ("start", "end", "supporting")]
-    assert {maker for _, maker in asked} == makers and len(makers) == 10
+    assert {maker for _, maker in asked} == makers and len(makers) == 11
     for name, maker in asked:
         assert f"``{name}``" in docs[maker], maker
