@@ -1,9 +1,9 @@
 """Do interventions find relevant blocks, if they have the time?
 
 In `studies.ch15.selection` the training texts are seen in four epochs. Interventions begin in the third, and the
-learning rate is close to 0 in the last, so levels that they have changed train the judge very little. Here there are
-half as many texts, seen in eight epochs, with a constant learning rate after the warm-up. The rate is chosen for
-initial labels from BM25, on development documents, and interventions use the same one.
+learning rate is close to 0 in the last, so levels that they have changed train the judge very little. This study takes
+half of the texts, in eight epochs, with a constant learning rate after the warm-up. The rate is chosen for initial
+labels from BM25, on development documents, and interventions use the same one.
 
 The rule was fixed before the runs. *Interventions* are better than the labels of BM25, which stay as they are, if every
 seed has both supporting sentences in the final memory for more documents than every seed of the other, by more than
