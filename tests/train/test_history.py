@@ -105,8 +105,8 @@ def test_in_a_notebook_a_curve_is_drawn_once_and_fed(monkeypatch):
     calls = []
 
     class Curve:
-        def __init__(self, title, floor=None, steps=None):
-            calls.append(("made", title, floor, steps))
+        def __init__(self, title, floor=None, steps=None, unit=""):
+            calls.append(("made", title, floor, steps, unit))
 
         def add(self, step, loss, validation=None, note=""):
             calls.append(("add", step, loss, validation))
@@ -118,7 +118,7 @@ def test_in_a_notebook_a_curve_is_drawn_once_and_fed(monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda thing: calls.append(("shown", type(thing).__name__)))
     monkeypatch.setattr(shown, "in_notebook", lambda: True)
     history = fit(toy(), batch, steps=30, lr=0.01, evaluate=[batch(9)], evaluate_every=10, floor=1.25)
-    assert calls[:2] == [("made", "Training Toy", 1.25, 30), ("shown", "Curve")]
+    assert calls[:2] == [("made", "Training Toy", 1.25, 30, "nats"), ("shown", "Curve")]
     assert calls[-1] == ("finish", "all 30 steps done")
     points = [call[1:] for call in calls if call[0] == "add"]
     known = dict(history.validation)
