@@ -1,0 +1,1 @@
+"""Chapter 18, entity memories: KnowBERT, Entities as Experts, Facts as Experts."""
