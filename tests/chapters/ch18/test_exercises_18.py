@@ -32,10 +32,11 @@ def drawn(seed: int, *size: int) -> Tensor:
 @SEEDS
 @torch.no_grad()
 def test_the_entity_memory_is_that_of_plmlab(seed: int) -> None:
-    """Seven entities of width 3, hidden states of width 4, and no bias; four mentions in three texts."""
+    """Seven entities, of which six are three pairs with equal vectors, no bias, and four mentions in three texts."""
     memory, hidden, queries = EntityMemory(7, 3, 4, 1e-5).double(), drawn(seed, 3, 6, 4), drawn(seed, 5, 3)
     weights = [part.weight.copy_(drawn(10 * seed + i, *part.weight.shape))
                for i, part in enumerate((memory.entities, memory.query, memory.output))]
+    weights[0][4:] = weights[0][:3]
     texts, starts, ends = mentions = torch.tensor([[0, 0, 1, 2], [0, 3, 2, 5], [2, 4, 6, 6]])
     same(right.access_memory(hidden, mentions.T, *weights), memory(hidden, Mentions(texts, starts, ends - 1)).hidden)
     for k in (1, 3, 7, 50):
@@ -76,8 +77,9 @@ def test_the_entity_vector_is_that_of_the_linker(seed: int, threshold: float) ->
 @pytest.mark.parametrize("margin", [0.0, 0.2, 1.5])
 def test_the_margin_loss_is_that_of_the_linker(seed: int, margin: float) -> None:
     scores, mentions = linked(seed)
-    found = knowbert.margin_loss(scores, mentions.entities[0], mentions.candidate_mask[0], mentions.gold[0], margin)
-    same(found, linker(seed, 0.0, margin).loss(scores[None], mentions))
+    given, gold = (scores, mentions.entities[0], mentions.candidate_mask[0]), mentions.gold[0]
+    same(knowbert.margin_loss(*given, gold, margin), linker(seed, 0.0, margin).loss(scores[None], mentions))
+    assert float(knowbert.margin_loss(*given, torch.full_like(gold, -100), margin)) == 0
 
 
 @SEEDS
