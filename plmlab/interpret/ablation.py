@@ -9,6 +9,9 @@ from torch import Tensor
 from plmlab.interpret import ablate_heads
 from plmlab.layers.hooks import Change
 
+TO_SPANS = "word_layer.to_spans.weights"
+"""End of the hook point of the words' attention to entity-spans."""
+
 
 @dataclass(frozen=True)
 class Ablation:
@@ -39,14 +42,16 @@ class Ablation:
 
 def attentions_of(points: Iterable[str]) -> dict[str, list[str]]:
     """The attention modules of a model, grouped by map and in layer order, as prefixes of their hook point names. If
-    the encoder or decoder of an encoder–decoder has no self-attention, its list is empty."""
-    stems = [name.removesuffix(".weights") for name in points if name.endswith("attention.weights")]
+    the encoder or decoder of an encoder–decoder has no self-attention, its list is empty. The attention of the words to
+    the entity-spans of each knowledge base (`plmlab.layers.kar`) is a map of its own: "spans 1", "spans 2", …"""
+    stems = [name.removesuffix(".weights") for name in points if name.endswith(("attention.weights", TO_SPANS))]
+    spans = [stem for stem in stems if f"{stem}.weights".endswith(TO_SPANS)]
     cross = [stem for stem in stems if stem.split(".")[-1] == "cross_attention"]
-    own = [stem for stem in stems if stem not in cross]
-    if not cross:
-        return {"self": own}
-    sides = {side: [stem for stem in own if stem.startswith(f"{side}.")] for side in ("encoder", "decoder")}
-    return sides | {"cross": cross}
+    own = [stem for stem in stems if stem not in cross and stem not in spans]
+    if cross:
+        sides = {side: [stem for stem in own if stem.startswith(f"{side}.")] for side in ("encoder", "decoder")}
+        return sides | {"cross": cross}
+    return {"self": own} | {f"spans {number}": [stem] for number, stem in enumerate(spans, 1)}
 
 
 def heads_off(heads: Sequence[int]) -> Change:

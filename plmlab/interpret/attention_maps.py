@@ -1,6 +1,6 @@
 """Attention maps of our models and those of Hugging Face, including encoder–decoders, on a given text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -8,10 +8,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from plmlab.batches import collate
+from plmlab.candidates import LinkedBatch
 from plmlab.example import Batch, Example, PairBatch, PairExample
-from plmlab.interpret.ablation import attentions_of
+from plmlab.interpret.ablation import TO_SPANS, attentions_of
+from plmlab.interpret.entity_spans import span_names, with_candidates
 from plmlab.interpret.readable import ReadableModel, Words, as_ours, in_one_pass, inference, readable
 from plmlab.interpret.watching import ActivationRecord, watch
+from plmlab.layers.hooks import hook_points
+from plmlab.text.knowledge import KnowledgeBase
 from plmlab.text.printable import printable
 from plmlab.visibility import Visibility
 
@@ -21,6 +26,8 @@ INSTEAD = {"recurrent": "it carries a hidden state from word to word",
            "recurrent pair": "its decoder receives only the encoder's last state",
            "window": "it has one vector for each word, regardless of context"}
 """Architecture → what it has instead of attention."""
+LINKED = "*linker.weights"
+"""Hook points of the weights of each mention's candidate entities."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +44,9 @@ class Map:
 
 
 def attention_maps(model: nn.Module, words: Words, text: Text, second: str | None = None, *, mask: str = "",
-                   max_tokens: int = 64) -> list[Map]:
-    """Run a model on a text and return its attention: the map "self", or "encoder", "decoder" and "cross".
+                   max_tokens: int = 64, knowledge: Sequence[KnowledgeBase] = ()) -> list[Map]:
+    """Run a model on a text and return its attention: the map "self", or "encoder", "decoder" and "cross"; for a model
+    with knowledge bases, "self" and for each of them the attention of the words to its entity-spans, "spans 1", ….
 
     Args:
         model: a model with attention; an encoder–decoder may lack some of the three maps.
@@ -47,19 +55,26 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
         second: sentence B of an encoder, or the decoder's input of an encoder–decoder.
         mask: name of the attention mask, if the model was pretrained under several.
         max_tokens: the maximum text length in tokens.
+        knowledge: the model's knowledge bases, in its order, which find the candidate mentions of a plain text and give
+            their entities' names. Without them, no mention is found, and there is no map of entity-spans.
 
     Raises ValueError for an empty text, a text too long for the model or for ``max_tokens``, a tokenizer that does not
-    belong to the model, or a mask that the model does not have.
+    belong to the model, a mask that the model does not have, or knowledge bases for a model without any.
     """
     reads = attention_model(model)
     given = _example(reads, words, text, second, mask) if isinstance(text, str) else text
+    if knowledge and isinstance(text, str) and isinstance(given, Example):
+        given = with_candidates(given, as_ours(words), text, second, knowledge)
     if isinstance(given, Example):
         given = in_one_pass(model, given)
     batch, visible = _batch(given), _visible(given)
     sides = [batch] if isinstance(batch, Batch) else [batch.source, batch.target]
     for side in sides:
         _fits(reads, side, max_tokens)
-    with inference(model), watch(model, "*attention.weights") as seen:
+    if knowledge and not any(name.endswith(TO_SPANS) for name in hook_points(model)):
+        raise ValueError(f"a {type(model).__name__} has no attention to entity-spans: omit the knowledge bases")
+    patterns = "*attention.weights", *([f"*{TO_SPANS}", LINKED] if knowledge else [])
+    with inference(model), watch(model, *patterns) as seen:
         reads(batch.to(next(model.parameters()).device))
     names = [_names(words, side, i) for i, side in enumerate(sides)]
 
@@ -67,12 +82,22 @@ def attention_maps(model: nn.Module, words: Words, text: Text, second: str | Non
                for name, stems in attentions_of(seen).items()}
     if isinstance(batch, Batch):
         later = batch.segments[0].nonzero()
-        return [Map("self", names[0], names[0], weights["self"], visible[0], int(later[0]) if len(later) else None)]
+        own = Map("self", names[0], names[0], weights["self"], visible[0], int(later[0]) if len(later) else None)
+        linked = batch.mentions if isinstance(batch, LinkedBatch) and knowledge else ()
+        return [own, *(_span_map(f"spans {number}", names[0], span_names(names[0], *each), weights)
+                       for number, each in enumerate(zip(linked, seen.matching(LINKED), knowledge, strict=False), 1))]
     source, target = names
     maps = [Map("encoder", source, source, weights["encoder"], visible[0]),
             Map("decoder", target, target, weights["decoder"], visible[1]),
             Map("cross", target, source, weights["cross"], visible[2])]
     return [attention for attention in maps if attention.weights]
+
+
+def _span_map(name: str, words: list[str], spans: list[str], weights: Mapping[str, list[Tensor]]) -> Map:
+    """The attention of the words to the entity-spans of one knowledge base; it has no keys if there is no mention."""
+    visible = Visibility.full(len(words), len(spans), name="words over entity-spans",
+                              why="every word attends to every candidate mention of the text.")
+    return Map(name, words, spans, [layer[..., :len(spans)] for layer in weights[name]], visible)
 
 
 def collect_calls(seen: ActivationRecord, name: str) -> Float[Tensor, "batch head query _"]:
@@ -91,10 +116,8 @@ def attention_model(model: nn.Module) -> ReadableModel:
 
 
 def _batch(given: Example | PairExample | Batch | PairBatch) -> Batch | PairBatch:
-    if isinstance(given, Example):
-        return Batch.of([given], pad=0)
-    if isinstance(given, PairExample):
-        return PairBatch.of([given], pad=0)
+    if isinstance(given, Example | PairExample):
+        return collate([given], 0)  # type: ignore[return-value, arg-type]
     if given.size[0] != 1:
         raise ValueError(f"the batch holds {given.size[0]} examples, but only one can be shown; give a batch of one")
     return given

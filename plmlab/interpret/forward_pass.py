@@ -1,6 +1,6 @@
 """One forward pass on a text: all attention activations and the logits, with optional ablations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import sqrt
@@ -13,6 +13,7 @@ from plmlab.interpret.ablation import Ablation, attentions_of
 from plmlab.interpret.attention_maps import Map, attention_maps, attention_model, collect_calls
 from plmlab.interpret.readable import Words
 from plmlab.interpret.watching import ActivationRecord, hooked, intervene, watch
+from plmlab.text.knowledge import KnowledgeBase
 from plmlab.visibility import Visibility
 
 
@@ -56,7 +57,8 @@ class ForwardPass:
         return self.seen.hidden()[-1][0]
 
     def map(self, name: str) -> Map:
-        """The map ``self``, or ``encoder``, ``decoder`` or ``cross``. Raises ValueError if there is no such map."""
+        """The map ``self``, or ``encoder``, ``decoder`` or ``cross``, or ``spans 1``, …. Raises ValueError if there is
+        no such map."""
         for attention in self.maps:
             if attention.name == name:
                 return attention
@@ -82,7 +84,8 @@ class ForwardPass:
 
 
 def forward_pass(model: nn.Module, words: Words, text: str, second: str | None = None, *,
-                 ablation: Ablation | None = None, mask: str = "", max_tokens: int = 64) -> ForwardPass:
+                 ablation: Ablation | None = None, mask: str = "", max_tokens: int = 64,
+                 knowledge: Sequence[KnowledgeBase] = ()) -> ForwardPass:
     """Run a model on a text and record all activations; the arguments are those of `attention_maps`.
 
     Raises ValueError in the cases listed there, and if a head or cell of ``ablation`` does not exist.
@@ -93,7 +96,8 @@ def forward_pass(model: nn.Module, words: Words, text: str, second: str | None =
         outputs = stack.enter_context(_recorded_logits(model))
         stack.enter_context(intervene(model, (ablation or Ablation()).changes(points)))
         seen = stack.enter_context(watch(model))
-        maps = attention_maps(model, words, text, second, mask=mask, max_tokens=max_tokens)
+        maps = attention_maps(model, words, text, second, mask=mask, max_tokens=max_tokens,
+                              knowledge=knowledge)
     _check_closed(ablation or Ablation(), maps)
     own = {stem: (module.scale, module.formula) for stem, module in model.named_modules(remove_duplicate=False)
            if hasattr(module, "formula")}

@@ -21,9 +21,12 @@ from plmlab.labs.base import Change, Computed, Lab
 from plmlab.labs.shared.masks import mask_state
 from plmlab.labs.shared.notes import unknown
 from plmlab.labs.shared.tokens import labels, names_of
+from plmlab.text.knowledge import KnowledgeBase
 from plmlab.text.tokenizers import Tokenizer
 
 TITLES = {"self": "self-attention", "encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
+SPANS = "spans "
+"""Beginning of the names of the maps of the words over entity-spans; the number of the knowledge base follows."""
 TOP = 8
 
 
@@ -33,7 +36,7 @@ class AttentionPreset:
     optional question to answer before the result is shown.
 
     ``off`` lists the heads to ablate, as (layer, head); ``closed`` lists the pairs of positions to block, as (query,
-    key).
+    key); both are of self-attention. ``shown`` is the index of the map shown.
     """
 
     title: str
@@ -46,10 +49,11 @@ class AttentionPreset:
     answer: str = ""
     off: tuple[tuple[int, int], ...] = ()
     closed: tuple[tuple[int, int], ...] = ()
+    shown: int = 0
 
     def traits(self) -> dict[str, Any]:
         """The trait values that clicking this preset sets."""
-        return {"text": self.text, "layer": self.layer, "head": self.head, "shown": 0,
+        return {"text": self.text, "layer": self.layer, "head": self.head, "shown": self.shown,
                 "off": [["self", *head] for head in self.off], "closed": [["self", *cell] for cell in self.closed]}
 
     def cell(self, queries: Sequence[str], keys: Sequence[str]) -> list[int] | None:
@@ -112,6 +116,8 @@ class AttentionLab(Lab):
         mask: the name of the attention mask, for a model pretrained with several masks; "" for the model's default.
         name: the name to display; the model's class name by default.
         presets: the preset buttons; by default, MiniLM's presets if MiniLM is the model, otherwise none.
+        knowledge: the knowledge bases of a model that has some, in its order: the attention of the words to the
+            entity-spans of each is another map.
 
     Raises:
         ValueError: if a model is given without a tokenizer, or a tokenizer without a model.
@@ -135,13 +141,14 @@ class AttentionLab(Lab):
 
     def __init__(self, model: nn.Module | None = None, words: "Words | None" = None, text: str | None = None,
                  second: str | None = None, *, layer: int | None = None, head: int | None = None, mask: str = "",
-                 name: str = "", presets: Sequence[AttentionPreset] | None = None, max_tokens: int = 64) -> None:
+                 name: str = "", presets: Sequence[AttentionPreset] | None = None, max_tokens: int = 64,
+                 knowledge: Sequence[KnowledgeBase] = ()) -> None:
         if (model is None) != (words is None):
             raise ValueError("a model and its tokenizer belong together: give both, or neither for MiniLM")
         if model is None or words is None:
             model, words = default_model()
             name, presets = name or "MiniLM", PRESETS if presets is None else presets
-        self.model, self.words = model, words
+        self.model, self.words, self.knowledge = model, words, tuple(knowledge)
         self.name, self.presets = name or type(model).__name__, tuple(presets or ())
         self._runs: dict[tuple[object, ...], ForwardPass] = {}
         begin = {"text": text, "layer": layer, "head": head}
@@ -181,7 +188,7 @@ class AttentionLab(Lab):
         key = (self.text, self.second, self.mask, self.max_tokens, ablation)
         if key not in self._runs:
             self._runs[key] = forward_pass(self.model, self.words, self.text, self.second or None, ablation=ablation,
-                                           mask=self.mask, max_tokens=self.max_tokens)
+                                           mask=self.mask, max_tokens=self.max_tokens, knowledge=self.knowledge)
         return self._runs[key]
 
     def _ablation(self, closed: Sequence[Any]) -> Ablation:
@@ -198,7 +205,11 @@ class AttentionLab(Lab):
     def _map(self, run: ForwardPass) -> str:
         if self.shown not in range(len(run.maps)):
             raise ValueError(f"there is no map {self.shown}: this model has {len(run.maps)}, counted from 0")
-        return run.maps[self.shown].name
+        found = run.maps[self.shown]
+        if not found.keys:
+            raise ValueError("The text has no name from this knowledge base, so it has no entity-span to attend to: "
+                             "type a name. The previous result is still shown.")
+        return found.name
 
     def _describe(self, before: ForwardPass, after: ForwardPass, name: str, closed: Sequence[Any],
                   ) -> State:
@@ -207,16 +218,19 @@ class AttentionLab(Lab):
             visible = visible.edited(q, k, False) if at == name else visible
         preset = self._chosen_preset()
         guess = (preset.question, preset.answer) if preset and preset.question else who_receives(before, name)
+        start = preset.cell(found.queries, found.keys) if preset else None
+        if start is None and name.startswith(SPANS):
+            start = largest(found.weights[0][0])
         return {
             "map": name,
-            "maps": [{"title": TITLES[m.name], "name": m.name, "size": [len(m.weights), len(m.weights[0])]}
+            "maps": [{"title": title_of(m.name), "name": m.name, "size": [len(m.weights), len(m.weights[0])]}
                      for m in before.maps],
             "size": [len(found.weights), len(found.weights[0])],
             "queries": found.queries, "keys": found.keys,
             "query_names": names_of(found.queries), "key_names": names_of(found.keys),
             "weights": packed(torch.stack(found.weights)),
-            "mask": mask_state(TITLES[name], visible),
-            "start": preset.cell(found.queries, found.keys) if preset else None,
+            "mask": mask_state(title_of(name), visible),
+            "start": start,
             "change": None if after is before else change_of(before, after, self.words),
             "question": guess[0], "answer": guess[1],
         }
@@ -233,6 +247,17 @@ class AttentionLab(Lab):
         last = run.maps[-1]
         sides = [last.keys, last.queries] if last.name == "cross" else [last.queries]
         return unknown(sum(label in ("[UNK]", "<unk>") for side in sides for label in side))
+
+
+def title_of(name: str) -> str:
+    """The title of a map."""
+    return TITLES.get(name) or f"words over entity-spans, knowledge base {name.removeprefix(SPANS)}"
+
+
+def largest(weights: Float[Tensor, "query key"]) -> list[int]:
+    """The (query, key) pair with the largest weight, without the first and the last query, which are special tokens."""
+    query, key = divmod(int(weights[1:-1].argmax()), weights.shape[1])
+    return [1 + query, key]
 
 
 def packed(weights: Float[Tensor, "layer head query key"]) -> bytes:
@@ -278,12 +303,13 @@ def change_of(before: ForwardPass, after: ForwardPass, words: Words) -> Effect:
 
 
 def who_receives(run: ForwardPass, name: str) -> tuple[str, str]:
-    """A question that fits any model, and its answer: which token receives the most attention, summed over all heads
-    and queries?"""
+    """A question that fits any model, and its answer: which token, or entity-span, receives the most attention, summed
+    over all heads and queries?"""
     found = run.map(name)
     share = torch.stack(found.weights).mean((0, 1, 2))
     largest = int(share.argmax())
     key = names_of(found.keys)[largest]
     answer = f"“{key}”, with {share[largest]:.2f} of the total; uniform attention gives each {1 / len(share):.2f}. "
-    return ("Over all heads and all queries: which token receives the most attention?",
+    kind = "entity-span" if name.startswith(SPANS) else "token"
+    return (f"Over all heads and all queries: which {kind} receives the most attention?",
             answer + "The weights of a row sum to 1, so a head that finds nothing relevant still attends to something.")
