@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from plmlab.layers.hooks import HookPoint
 from plmlab.layers.initialise import initialise
 from plmlab.mentions import Mentions
 from plmlab.retrieval.retrieved import Retrieved
@@ -35,6 +36,7 @@ class EntityMemory(nn.Module):
         self.query = nn.Linear(2 * model, width)   # W_f
         self.output = nn.Linear(width, model)      # W_b
         self.norm = nn.LayerNorm(model, eps=eps)
+        self.added = HookPoint()                   # [mention model]
         self.apply(initialise)
 
     def scores(self, queries: Float[Tensor, "mention width"]) -> Float[Tensor, "mention entity"]:
@@ -59,6 +61,6 @@ class EntityMemory(nn.Module):
         LayerNorm(x) elsewhere."""
         queries = self.query(mentions.ends(hidden))
         retrieved = self.retrieve(queries, top_k)
-        vectors = self.output(self.read(retrieved)).to(hidden.dtype)
+        vectors = self.added(self.output(self.read(retrieved)).to(hidden.dtype))
         added = torch.zeros_like(hidden).index_put((mentions.rows, mentions.first), vectors)
         return MemoryAccess(self.norm(hidden + added), queries, retrieved)

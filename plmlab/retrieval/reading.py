@@ -55,6 +55,33 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class MemoryReading(Reading):
+    """The predictions of a model that mixes the vectors that it retrieves, with the ``weights`` p(z|x), instead of the
+    predictions from them: ``probs``, its p(y|x), is not Σ_z p(z|x) p(y|z,x).
+
+    ``likelihoods`` are p(y|z,x) if the memory returns document z alone; ``gradients`` are those of log p(y|x) with
+    respect to the scores divided by the temperature."""
+
+    weights: Float[Tensor, "doc"]
+    probs: Float[Tensor, "answer"]
+    gradients: Float[Tensor, "answer doc"]
+
+    @property
+    def priors(self) -> Float[Tensor, "doc"]:
+        """The retrieval distribution p(z|x); without a null document in the model, that of the null document is 0."""
+        return self.weights
+
+    @property
+    def marginals(self) -> Float[Tensor, "answer"]:
+        """p(y|x) for each answer."""
+        return self.probs
+
+    def score_gradient(self, answer: int = 0) -> Float[Tensor, "doc"]:
+        """The gradient of log p(y|x) with respect to each document's score divided by the temperature."""
+        return self.gradients[answer]
+
+
+@dataclass(frozen=True)
 class GeneratedAnswers(Reading):
     """A RAG's answers to one question, generated token by token.
 
