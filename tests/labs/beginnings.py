@@ -12,6 +12,7 @@ torch.set_num_threads(1)
 import alignment_models
 import blank_models
 import cognitive_graph_models
+import entity_lab_models
 import four_masks_models
 import gate_models
 import layer_models
@@ -41,7 +42,7 @@ PAIR = '"the old baker told the ferryman", "sequence_to_sequence", second="the b
 BEGINNINGS = {
     "AlignmentLab": ["alignment_models.pointing()",
                      'alignment_models.pointing(held=[{"step": 1, "position": 2}], labelled="read", steps=3)'],
-    "AttentionLab": ["AttentionLab()"],
+    "AttentionLab": ["AttentionLab()", "entity_lab_models.spans()"],
     "BeamLab": ["BeamLab()", "table_lab(PENALTY, steps=3)"],
     "BlankLab": ["blank_models.lab()", "BlankLab(fill_in=True)"],
     "ClozeLab": ["crossed(left_only=gpt())"],
@@ -66,7 +67,8 @@ BEGINNINGS = {
     "PositionLab": [f'PositionLab(*minilm(), kind="{kind}")'
                     for kind in ("sinusoidal", "learned", "relative", "sentence", "compared")],
     "RetrievalLab": ["retrieval_models.lab()", "retrieval_models.lab(k=8, removed=[2], temperature=2.0)",
-                     "rag_models.lab(k=3)"],
+                     "rag_models.lab(k=3)", "entity_lab_models.entities(k=3)",
+                     "entity_lab_models.facts(removed=[1])"],
     "ShapeXray": ["ShapeXray()", "ShapeXray(wrong=True)"],
     "SoftmaxLab": ["SoftmaxLab()"],
     "VectorLab": ["vector_fixtures.lab()", "vector_fixtures.lab(axes=vector_fixtures.AXES, update=100)"],

@@ -14,7 +14,7 @@ const tokens = (texts, predictions) => texts.map((text, i) => ({ text, predictio
 const state = {
   documents: [{ number: 4, title: "Ada", prior: 0.5, likelihoods: [0.08, 0.4], pulls: [-0.19, 0.45] },
     { number: 7, title: "Bo", prior: 0.5, likelihoods: [0.18, 0.02], pulls: [0.19, -0.45] }],
-  letters: { 4: "A", 7: "B" }, before: null,
+  letters: { 4: "A", 7: "B" }, before: null, kind: "generated",
   answers: [{ text: "x y", p: 0.13, before: null }, { text: "x", p: 0.21, before: null }],
   generated: [{ p: 0.25, before: null, tokens: tokens(["x", "y", "[END]"], [[0.8, 0.2], [0.1, 0.9], [1, 1]]) },
     { p: 0.15, before: null, tokens: tokens(["x", "[END]"], [[0.8, 0.2], [0.5, 0.1]]) }],

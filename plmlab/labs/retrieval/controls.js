@@ -1,4 +1,4 @@
-// The query field, the presets, and the controls: k, the temperature, and REALM's null document.
+// The query field, the presets, and the controls: k, the temperature, and the null document.
 
 import { wordsOf } from "./wording.js";
 import { checkbox, following, presetBar, slider, textField } from "../shared/controls.js";
@@ -9,18 +9,18 @@ export const degrees = (octaves) => String(Number((2 ** octaves).toPrecision(2))
 
 export function controls(model, signal, send) {
   const { presets, most } = model.get("menu");
-  const state = model.get("state");
+  const words = wordsOf(model.get("state"));
   const disabled = model.get("alone");
-  const k = slider({ title: "k documents", low: 1, high: most, step: 1, disabled }, (value) => send({ k: value }));
+  const k = slider({ title: `k ${words.many}`, low: 1, high: most, step: 1, disabled }, (value) => send({ k: value }));
   const heat = slider({ title: "temperature of p(z|x)", low: -2, high: 2, step: 0.25, disabled, said: degrees },
     (octaves) => send({ temperature: 2 ** octaves }));
-  const nothing = checkbox({ title: "null document", disabled }, (on) => send({ null: on }));
+  const nothing = checkbox({ title: words.toggle, disabled }, (on) => send({ null: on }));
   return [
-    el("div", { class: "bar" }, textField(model, wordsOf(state).field, signal)),
+    el("div", { class: "bar" }, textField(model, words.field, signal)),
     presetBar(model, presets, (preset) => ({ ...preset, also: "" })),
     el("div", { class: "bar quiet" }, following(model, "k", k, signal),
       following(model, "temperature", { node: heat.node, show: (value) => heat.show(Math.log2(value)) }, signal),
-      state.generated.length ? "" : following(model, "null", nothing, signal)),
+      words.toggle ? following(model, "null", nothing, signal) : ""),
   ];
 }
 

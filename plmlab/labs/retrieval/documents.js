@@ -40,10 +40,10 @@ const button = (text, at, press, more = {}) => el("button", { type: "button", cl
   on: { click: press }, ...more }, text);
 
 /** Fields for a title and a text; `send(title, text)` is called when the typing pauses. */
-function fields(title, text, send) {
-  const name = keepLines(el("input", { type: "text", class: "title-field", "aria-label": "the document’s title",
+function fields({ one, added }, title, text, send) {
+  const name = keepLines(el("input", { type: "text", class: "title-field", "aria-label": `the ${one}’s ${added}`,
     dir: "auto" }));
-  const body = el("textarea", { class: "text-field", rows: 3, "aria-label": "the document’s text", dir: "auto", spellcheck: "false" });
+  const body = el("textarea", { class: "text-field", rows: 3, "aria-label": `the ${one}’s text`, dir: "auto", spellcheck: "false" });
   [name.text, body.value] = [title, text];
   const typed = settled(() => send(name.text, body.value), 150);
   for (const field of [name, body]) field.addEventListener("input", typed);
@@ -51,8 +51,8 @@ function fields(title, text, send) {
 }
 
 /** The editor of a document; it persists while everything else is redrawn. */
-export function editorOf({ number, letter, title, text, send, done }) {
-  const { name, body } = fields(title, text, send);
+export function editorOf({ words, number, letter, title, text, send, done }) {
+  const { name, body } = fields(words, title, text, send);
   const node = el("li", { class: "card editing", "data-doc": number },
     el("div", { class: "card-head" }, el("b", { class: "badge" }, letter), name,
       button("Done", `done ${number}`, done)), body);
@@ -60,11 +60,10 @@ export function editorOf({ number, letter, title, text, send, done }) {
 }
 
 /** The form for a new document; `take(title, text)` is called when it is submitted. */
-export function formOf({ take, cancel }) {
-  const { name, body } = fields("", "", () => { add.disabled = !body.value.trim(); });
+export function formOf({ words, take, cancel }) {
+  const { name, body } = fields(words, "", "", () => { add.disabled = !body.value.trim(); });
   const add = button("Add", "take", () => take(name.text, body.value), { disabled: true });
-  name.placeholder = "title";
-  body.placeholder = "text, with spaces around words and punctuation: Flora Farrow was born in Norvik .";
+  [name.placeholder, body.placeholder] = [words.added, words.sample];
   return { node: el("div", { class: "card editing form" }, el("div", { class: "card-head" }, name, add,
     button("Cancel", "cancel", cancel)), body), focus: () => name.focus({ preventScroll: true }) };
 }
@@ -77,10 +76,11 @@ export const markedText = (pieces, answers, chosen) => pieces.map(([text, answer
 /** One document. */
 function card({ number, state, shelf, excluded, a, opened, disabled, act }) {
   const letter = state.letters[number] ?? "·";
+  const words = wordsOf(state);
   if (number === NULL) {
     return el("li", { class: "card null", "data-doc": number }, el("div", { class: "card-head" },
-      el("b", { class: "badge" }, letter), el("span", { class: "tag" }, "the null document")),
-    el("p", {}, "It is empty: predictions with it come from the weights alone."));
+      el("b", { class: "badge" }, letter), el("span", { class: "tag" }, words.nothing)),
+    el("p", {}, words.empty));
   }
   const { title, text, kind } = shelf.get(number);
   const shown = state.documents.find((document) => document.number === number);
@@ -94,8 +94,8 @@ function card({ number, state, shelf, excluded, a, opened, disabled, act }) {
   el("div", { class: "card-head" }, el("b", { class: "badge" }, letter), el("bdi", { class: "card-title" }, title || "untitled"),
     el("span", { class: "tag" }, tags.join(" · ")),
     el("span", { class: "acts" },
-      ...(gone ? [press("Restore", "restore")] : [press("Edit", "edit"), press("Delete", "remove"),
-        press("Exclude", "leave", { "aria-pressed": String(out), title: wordsOf(state).exclude }),
+      ...(gone ? [press("Restore", "restore")] : [...(words.edited ? [press("Edit", "edit")] : []), press("Delete", "remove"),
+        ...(words.exclude ? [press("Exclude", "leave", { "aria-pressed": String(out), title: words.exclude })] : []),
         ...(kind === "edited" ? [press("Revert", "restore")] : [])]))),
   el("p", { dir: "auto" }, ...(shown ? markedText(shown.pieces, state.answers, a) : [text])));
 }

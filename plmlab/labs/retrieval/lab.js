@@ -16,7 +16,8 @@ export default lab({
   title: (model) => wordsOf(model.get("state")).title,
   lead: (model) => wordsOf(model.get("state")).lead,
 }, ({ model, signal, parts }) => {
-  parts.node.classList.add("retrieval");
+  const words = wordsOf(model.get("state"));
+  parts.node.classList.add("retrieval", `of-${words.many}`);
   const disabled = Boolean(model.get("alone"));
   const menu = model.get("menu");
   const choose = setter(model);
@@ -26,8 +27,8 @@ export default lab({
   const [finding, changed, why] = ["finding", "changed", "why"].map((name) => el("p", { class: name, role: "status", "aria-live": "polite" }));
   const [board, cards, where, ask, tokens] = ["board-place", "cards-place", "map-place", "ask-place", "generation-place"].map((name) => el("div", { class: name }));
   const button = (text, at, press) => el("button", { type: "button", class: "act", "data-at": at, disabled, on: { click: press } }, text);
-  const add = button("Add a document", "add", () => {
-    view.form = formOf({ cancel: closeForm, take: (title, text) => {
+  const add = button(`Add a ${words.one}`, "add", () => {
+    view.form = formOf({ words, cancel: closeForm, take: (title, text) => {
       tell(model, { added: [...model.get("added"), [title, text]] });
       closeForm();
     } });
@@ -39,12 +40,12 @@ export default lab({
     tell(model, { added: [], replaced: {}, removed: [],
       excluded: menu.presets.find(({ text }) => text === model.get("text"))?.excluded ?? [] });
   });
-  const bar = el("div", { class: "bar" }, el("h4", {}, "The documents"), add, all);
+  const bar = el("div", { class: "bar" }, el("h4", {}, `The ${words.many}`), ...(words.edited ? [add] : []), all);
   const formPlace = el("div", {});
   const own = el("div", { class: "own" }, ownAnswer(model, signal));
   parts.body.append(finding, changed, el("div", { class: "scroll" }, board), why, tokens, ask,
-    el("div", { class: "two" }, el("section", { "aria-label": "the documents" }, bar, formPlace, cards,
-      el("p", { class: "note" }, wordsOf(model.get("state")).note)), where));
+    el("div", { class: "two" }, el("section", { "aria-label": `the ${words.many}` }, bar, formPlace, cards,
+      el("p", { class: "note" }, words.note)), where));
 
   function closeForm() {
     view.form = null;
@@ -60,7 +61,7 @@ export default lab({
   const act = {
     edit: (number) => {
       const { title, text } = shelf().get(number);
-      view.editor = editorOf({ number, title, text, letter: model.get("state").letters[number] ?? "·", done: closeEditor,
+      view.editor = editorOf({ words, number, title, text, letter: model.get("state").letters[number] ?? "·", done: closeEditor,
         send: (...typed) => tell(model, written(edits(), number, ...typed)) });
       draw();
       view.editor.focus();

@@ -1,5 +1,6 @@
-"""The Retrieval Lab: the documents that REALM or RAG retrieves for a query, the predictions from them, and the
-gradients on the retrieval scores, for documents that can be edited."""
+"""The Retrieval Lab: the documents that REALM or RAG retrieves for a query, or the entities or facts that EaE or FaE
+retrieves from its memory; the predictions from them, and the gradients on the retrieval scores. Documents and facts can
+be edited."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -37,10 +38,10 @@ class RetrievalLab(Lab):
     deleted, added and excluded. The lab works on a copy of the model, which itself stays unchanged.
 
     Args:
-        lookup: the model with its corpus, a REALM (`plmlab.models.retrieve_and_read.RetrieveAndRead`) or a RAG
-            (`plmlab.models.rag.RetrieveAndGenerate`).
+        lookup: the model with its corpus, a REALM (`plmlab.models.retrieve_and_read.RetrieveAndRead`), a RAG
+            (`plmlab.models.rag.RetrieveAndGenerate`), an EaE or a FaE (`plmlab.models.memory_readers`).
         presets: queries to try; the first one is shown initially.
-        text: the initial query, if it is not a preset: for REALM with one [MASK] per masked token, for RAG a question.
+        text: the initial query, if it is not a preset: with one [MASK] per masked token, for RAG a question.
         max_tokens: the maximum length of a query.
         traits: initial values of other traits: ``k`` (the number of documents retrieved, 1 … 8), ``temperature`` (0.25
             … 4), ``null`` (include REALM's null document), ``also`` (an answer that is always shown), ``chosen`` (the
@@ -111,9 +112,9 @@ class RetrievalLab(Lab):
         drawn = drawing(PredictionView(lookup, now), PredictionView(self.lookup, before) if before else None, always,
                         correct)
         left = len(lookup.corpus.documents) - len(excluded)
-        state: State = {**drawn, "gaps": len(query.hidden), "preset": preset,
+        state: State = {**drawn, "kind": self.queries.kind, "gaps": len(query.hidden), "preset": preset,
                         "plane": self._points(query, edits, lookup.corpus)}
-        none = "" if left else "No document is left: the reader has only what is stored in its weights."
+        none = "" if left else "Nothing is left to retrieve: the model has only what is stored in its weights."
         return Computed({"state": state, "message": joined(note, mismatch, unknown, none)})
 
     def _both(self, query: Query, edits: Edits, excluded: Ids, of_preset: Ids, always: tuple[Ids, ...],

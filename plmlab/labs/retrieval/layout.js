@@ -22,10 +22,6 @@ export function cellsOf({ likelihoods }) {
   });
 }
 
-/** The area of each answer in all columns: p(y|x). */
-export const areasOf = (documents) => documents[0].likelihoods.map((_, answer) =>
-  documents.reduce((sum, { prior, likelihoods }) => sum + prior * likelihoods[answer], 0));
-
 /** The bands that connect the columns with heads of equal widths, as paths in a field of `width` × `height`. */
 export function bandsOf(columns, width, height) {
   const each = width / columns.length;

@@ -2,10 +2,11 @@
 
 import { along, lensOf, lettersAt, nearest } from "./layout.js";
 import { mapSaid } from "./messages.js";
+import { wordsOf } from "./wording.js";
 import { el, svg } from "../shared/dom.js";
 
 const [WIDTH, HEIGHT] = [320, 250];
-const UNTOUCHED = "Point at a dot to see which document it is.";
+const UNTOUCHED = "Point at a dot to see its name.";
 
 /** All points: [{ number, x, y, moved }]; an edited document is placed at its new vector. */
 export function pointsOf({ documents, box }, { plane: { query, written } }, shelf) {
@@ -23,6 +24,7 @@ const dot = ({ x, y }, r) => `M${(x - r).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0
     order of decreasing inner product. */
 export function mapOf({ menu, state, shelf, point, open, nameOf }) {
   const { query, points } = pointsOf(menu, state, shelf);
+  const { many } = wordsOf(state);
   const retrieved = new Set(state.documents.map(({ number }) => number));
   const ring = svg("circle", { class: "ring", r: 8, visibility: "hidden" });
   const spots = points.filter(({ number }) => retrieved.has(number));
@@ -38,7 +40,7 @@ export function mapOf({ menu, state, shelf, point, open, nameOf }) {
     svg("path", { class: "query", d: `M${query.x} ${query.y - 7}l7 7l-7 7l-7-7Z` }),
     ring);
   const field = el("div", { class: "map", tabindex: "0", role: "slider", "data-at": "map", "aria-label":
-    "the map of vectors: the arrow keys go through the documents by decreasing inner product; Enter opens one",
+    `the map of vectors: the arrow keys go through the ${many} by decreasing inner product; Enter opens one`,
   "aria-valuemin": 1, "aria-valuemax": Math.max(1, state.plane.ranked.length), "aria-valuenow": 1 }, picture);
   let place = -1;
   const show = (number) => {
@@ -81,5 +83,5 @@ export function mapOf({ menu, state, shelf, point, open, nameOf }) {
   return { node: el("section", { class: "where", "aria-label": "map of the vectors" },
     el("h4", {}, "Map of the vectors"), field,
     el("p", { class: "map-key" }, el("span", { class: "diamond" }, "◆"), " the query x, ● retrieved, ○ edited by you, · other"),
-    said, el("p", { class: "note" }, mapSaid(menu.share))), show };
+    said, el("p", { class: "note" }, mapSaid(menu.share, many))), show };
 }

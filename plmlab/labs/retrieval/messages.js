@@ -16,7 +16,7 @@ export const NULL = -1;
 
 /** The display name of a document: its letter and its title. */
 export const called = (state, { number, title }) =>
-  (number === NULL ? "the null document" : `${state.letters[number]}, ${title}`);
+  (number === NULL ? wordsOf(state).nothing : `${state.letters[number]}, ${title}`);
 
 /** The indices of the answers, most probable first. */
 export const rankedOf = ({ answers }) => answers.map((_, n) => n).sort((a, b) => answers[b].p - answers[a].p);
@@ -33,12 +33,13 @@ export const partsOf = ({ documents }, a) => documents.map(({ prior, likelihoods
 /** The probability of an answer, and the document that contributes most. */
 export function answerSaid(state, a) {
   const { p } = state.answers[a];
-  const parts = partsOf(state, a);
+  const { answer, form, adds } = wordsOf(state);
+  const parts = adds ? partsOf(state, a) : state.documents.map(({ prior }) => prior);
   const most = state.documents[parts.indexOf(Math.max(...parts))];
-  const part = Math.max(...parts) / p;
-  const from = state.documents.length > 1 && p >= 0.0005
-    ? ` ${part > 0.995 ? "Nearly all" : shortPercent(part)} of this comes from ${called(state, most)}.` : "";
-  const { answer, form } = wordsOf(state);
+  const part = Math.max(...parts) / (adds ? p : 1);
+  const share = part > 0.995 ? "Nearly all" : shortPercent(part);
+  const from = state.documents.length < 2 || p < 0.0005 ? ""
+    : ` ${share} of ${adds ? "this comes from" : "the retrieval weight is on"} ${called(state, most)}.`;
   return `${answer} is ${quoted(state.answers[a].text)} with p(y|x)\u00a0=\u00a0${shortPercent(p)}${form}.${from}`;
 }
 
@@ -54,12 +55,13 @@ export function documentSaid(state, document, a) {
   const { prior, likelihoods, pulls, number } = document;
   const ratio = likelihoods[a] / (state.answers[a].p || 1e-30);
   const name = called(state, document);
-  const given = number === NULL ? "without a document" : "given this document";
+  const { model, one, without, adds } = wordsOf(state);
+  const given = number === NULL ? without : `${adds ? "given" : "with only"} this ${one}`;
   const r = `(r\u00a0=\u00a0${signed(pulls[a])})`;
   const then = Math.abs(pulls[a]) < 0.005 ? `the gradient on its score is almost zero ${r}`
     : `with the target ${quoted(state.answers[a].text)}, training would ${pulls[a] > 0 ? "raise" : "lower"} its ` +
       `score ${r}`;
-  return `${capital(name)}: p(z|x)\u00a0=\u00a0${shortPercent(prior)}; ${given}, the ${wordsOf(state).model} predicts ` +
+  return `${capital(name)}: p(z|x)\u00a0=\u00a0${shortPercent(prior)}; ${given}, the ${model} predicts ` +
     `${quoted(state.answers[a].text)} with ${shortPercent(likelihoods[a])}. That is ${timesSaid(ratio)} p(y|x); ` +
     `${then}.`;
 }
@@ -120,14 +122,12 @@ export function guessOf(state) {
   const best = nothing.likelihoods.indexOf(Math.max(...nothing.likelihoods));
   const first = rankedOf(state)[0];
   const [alone, all] = [state.answers[best], state.answers[first]];
-  const learned = `Without a document it predicts ${quoted(alone.text)} with ` +
-    `${shortPercent(nothing.likelihoods[best])}: this is what it has memorized.`;
-  return ["The null document ∅ is empty. What does the reader predict with it, and with what probability?",
-    best === first ? `${learned} With the documents the prediction is the same, with ${shortPercent(all.p)}.`
-    : `${learned} With the documents the prediction is ${quoted(all.text)}, with ${shortPercent(all.p)}.`];
+  const { ask, told: [then, now] } = wordsOf(state);
+  return [ask, `${then} ${quoted(alone.text)} with ${shortPercent(nothing.likelihoods[best])}${now} the prediction is ` +
+    `${best === first ? "the same" : quoted(all.text)}, with ${shortPercent(all.p)}.`];
 }
 
 /** The limits of the map. */
-export const mapSaid = (held) => "The first two principal components of the documents’ vectors explain " +
+export const mapSaid = (held, many) => `The first two principal components of the ${many}’ vectors explain ` +
   `${shortPercent(held)} of the variance; they were fitted once, and edits do not change them. Retrieval depends on ` +
   "inner products in all dimensions, not on distances in this picture.";

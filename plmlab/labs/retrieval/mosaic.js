@@ -1,6 +1,6 @@
 // The mosaic: one column per document, as wide as p(z|x), filled as high as p(y|z,x); below it heads of equal widths.
 
-import { REACH, along, areasOf, arrowOf, bandsOf, cellsOf, columnsOf, scaleOf } from "./layout.js";
+import { REACH, along, arrowOf, bandsOf, cellsOf, columnsOf, scaleOf } from "./layout.js";
 import { NULL, moved, rankedOf, was } from "./messages.js";
 import { el, svg, walked } from "../shared/dom.js";
 import { quoted, shortPercent, signed } from "../shared/words.js";
@@ -24,8 +24,7 @@ function columns(documents, { answers, letters }, a, letter) {
 }
 
 /** The mosaic as a picture: the columns, and next to them the summed area of each answer. */
-function picture(documents, state, a, { title, kind, letter = false }) {
-  const sums = areasOf(documents);
+function picture(documents, state, a, { title, kind, sums, letter = false }) {
   const amounts = sums.map((p, answer) => `${state.answers[answer].text} ${shortPercent(p)}`).join(", ");
   const bar = cellsOf({ likelihoods: sums }).map((place, answer) => cell(answer, place, { answers: state.answers, a, wide: 1 }));
   return [
@@ -43,11 +42,11 @@ function head(state, document, a, { old, full, open, point }) {
   const amount = ([then, now]) => el("span", { class: "number" }, shortPercent(now), el("small", {}, was(then, now)));
   const [wide, high] = pairs.map(([then, now]) => `${shortPercent(now)} ${was(then, now)}`.trim());
   return el("button", { type: "button", class: `head${old === null ? " new" : ""}`, "data-doc": number, "data-at": `head ${number}`,
-    "aria-label": `${nothing ? "the null document" : `${state.letters[number]}, ${title}`}: p(z|x) ${wide}, p(y|z,x) ${high}, ` +
+    "aria-label": `${nothing ? wordsOf(state).nothing : `${state.letters[number]}, ${title}`}: p(z|x) ${wide}, p(y|z,x) ${high}, ` +
       `r ${signed(pulls[a])}`,
     on: { click: () => open(number), focus: () => point(number), blur: () => point(null) } },
   el("span", { class: "title" }, el("b", { class: "badge" }, state.letters[number]), " ",
-    el("bdi", {}, nothing ? "null" : title)),
+    el("bdi", {}, nothing ? wordsOf(state).nothing.replace(/^the /, "") : title)),
   ...pairs.map(amount),
   svg("svg", { class: `arrow ${pulls[a] < 0 ? "down" : "up"}`, width: 40, height: ROOM, "aria-hidden": "true" },
     svg("path", { class: "level", d: `M2 ${ROOM / 2}H38` }), svg("path", { class: "tip", d: arrowOf(pulls[a], full, 20, ROOM / 2) })),
@@ -71,11 +70,12 @@ const side = (kind, ...parts) => el("div", { class: `side ${kind}` }, ...parts);
 /** The whole board: the mosaic before (if edited) and now, bands, heads with arrows, and the answers. */
 export function mosaicOf(state, a, { open, point, choose, own, signal }) {
   const { documents, before } = state;
+  const words = wordsOf(state);
   const bands = svg("svg", { class: "bands", viewBox: `0 0 ${FIELD} ${FALL}`, preserveAspectRatio: "none", "aria-hidden": "true" },
     ...bandsOf(columnsOf(documents), FIELD, FALL).map((d, i) => svg("path", { d, "data-doc": documents[i].number })));
   const full = scaleOf(documents.map(({ pulls }) => pulls[a]));
   const oldOf = ({ number }) => (before ? before.find((document) => document.number === number) ?? null : undefined);
-  const heads = el("div", { class: "heads", role: "group", "aria-label": "the retrieved documents; the arrow keys move between them",
+  const heads = el("div", { class: "heads", role: "group", "aria-label": `the retrieved ${words.many}; the arrow keys move between them`,
     style: `grid-template-columns:repeat(${documents.length}, minmax(0, 1fr))` },
   ...documents.map((document) => head(state, document, a, { old: oldOf(document), full, open, point })));
   walked(heads, along, signal);
@@ -83,14 +83,14 @@ export function mosaicOf(state, a, { open, point, choose, own, signal }) {
   const label = (...words) => el("span", {}, ...words);
   const gone = Math.max(0, 1 - state.answers.reduce((sum, { p }) => sum + p, 0));
   const node = el("div", { class: `board${before ? " edited" : ""}`, style: `--columns:${documents.length}` },
-    ...(before ? [side("then", label("before")), ...picture(before, state, a, { title: "before", kind: "then", letter: true })] : []),
+    ...(before ? [side("then", label("before")), ...picture(before, state, a, { title: "before", kind: "then", sums: state.answers.map((one) => one.before), letter: true })] : []),
     side("scale", label("height:"), label("p(y|z,x)"), ...RULES.map((text, i) => el("small", { style: `top:${50 * i}%` }, text))),
-    ...picture(documents, state, a, { title: "now", kind: "now" }), bands,
-    side("names", label("document z"), label("width p(z|x)"), label("height p(y|z,x)"),
+    ...picture(documents, state, a, { title: "now", kind: "now", sums: state.answers.map(({ p }) => p) }), bands,
+    side("names", label(`${words.one} z`), label("width p(z|x)"), label("height p(y|z,x)"),
       el("span", { class: "arrows", style: `height:${ROOM}px` }, "gradient on the score for target ", answer,
         ...[full, -full].map((r, i) => el("small", { style: i ? "bottom:2px" : "top:3px" }, signed(r)))),
       label("r(z)")), heads,
-    el("div", { class: "beside" }, el("p", { class: "over" }, `p(y|x)${wordsOf(state).form}: the sum of the areas`), list(state, a, { choose, gone }), own));
+    el("div", { class: "beside" }, el("p", { class: "over" }, `p(y|x)${words.form}${words.sum}`), list(state, a, { choose, gone }), own));
   node.addEventListener("pointerover", (event) => {
     const on = event.target.closest("[data-doc]");
     point(on ? Number(on.dataset.doc) : null);

@@ -38,6 +38,16 @@ class Reader(Retriever, Protocol):
         """Retrieve documents and predict answers for each query."""
 
 
+class MemoryReader(Reader, Protocol):
+    """A model with a memory, such as `plmlab.models.memory_readers.EntityReader`: a document is one vector of the
+    memory, and an answer the name of an entity. The retriever of the corpus has the ``ids`` of these names, as tokens.
+    """
+
+    @property
+    def kind(self) -> str:
+        """What the memory contains, "entities" or "facts"."""
+
+
 class Generator(Retriever, Protocol):
     """A retrieve-and-generate model, such as `plmlab.models.rag.RetrieveAndGenerate`."""
 

@@ -1,10 +1,10 @@
 """What the Retrieval Lab's user types, and what the model needs of it: queries with masked tokens, or questions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from plmlab.labs.retrieval.protocol import Generator, Reader, Retriever
+from plmlab.labs.retrieval.protocol import Generator, MemoryReader, Reader, Retriever
 from plmlab.labs.retrieval.view import MOST_ANSWERS
 from plmlab.labs.shared.notes import empty, joined, left_out, unknown
 from plmlab.models.registry import architecture_of
@@ -24,6 +24,8 @@ MOST_TOKENS = 12
 
 class MaskedQueries:
     """Queries with one [MASK] per masked token. ``lookup`` is the model with the original documents."""
+
+    kind = "masked"
 
     def __init__(self, lookup: Reader) -> None:
         self.lookup, self.tokenizer = lookup, lookup.tokenizer
@@ -91,9 +93,45 @@ class MaskedQueries:
         return self.tokenizer.encode_all([block.text for block in documents], plain=True) if documents else []
 
 
+class MemoryQueries(MaskedQueries):
+    """Texts with one masked mention, whose documents are the entities or facts of a memory, not a part of any input."""
+
+    def __init__(self, lookup: MemoryReader) -> None:
+        super().__init__(lookup)
+        self.longest, self.kind = 0, lookup.kind
+        retriever: Any = lookup.corpus.retriever
+        self.names: Mapping[Ids, int] = retriever.ids
+
+    def checked(self, text: str, max_tokens: int) -> tuple[Query, str]:
+        """The query, as for a masked span. Raises ValueError if more than one span is masked."""
+        query, note = super().checked(text, max_tokens)
+        if query.hidden[-1] - query.hidden[0] >= len(query.hidden):
+            raise ValueError("The sentence has several masked spans, but one mention is predicted: leave one, with a "
+                             "[MASK] for each of its tokens. The previous result is still shown.")
+        return query, note
+
+    def check_room(self, documents: Sequence[Block], query: Query) -> str:
+        """No note: the corpus checks the names when it is edited."""
+        return ""
+
+    def always_shown(self, query: Query, correct: Ids, typed: str) -> tuple[tuple[Ids, ...], str]:
+        """The answers that are always shown, the correct answer and the one that the user ``typed``; and a note if the
+        latter is not an entity."""
+        own = tuple(self.tokenizer.encode(typed, plain=True))
+        known = tuple(dict.fromkeys(answer for answer in (correct, own) if answer in self.names))
+        return known, f"“{typed.strip()}” is not an entity of the model." if own and own not in self.names else ""
+
+    def read(self, lookup: Reader, text: str, query: Query, k: int, temperature: float, null: bool,
+             also: tuple[Ids, ...]) -> Reading:
+        """The predictions with the documents of ``lookup``; there may be none."""
+        return lookup.read([query], k, null=null, temperature=temperature, also=[also])[0]
+
+
 class Questions:
     """Questions without masked tokens, to which an answer is generated. ``lookup`` is the model with the original
     documents."""
+
+    kind = "generated"
 
     def __init__(self, lookup: Generator) -> None:
         self.lookup, self.tokenizer = lookup, lookup.tokenizer
@@ -172,7 +210,8 @@ Queries = MaskedQueries | Questions
 
 def queries_of(lookup: Retriever) -> Queries:
     """The queries that a model takes."""
-    kind: Any = MaskedQueries if architecture_of(lookup.model).cloze_input else Questions
+    masked = MemoryQueries if hasattr(lookup, "kind") else MaskedQueries
+    kind: Any = masked if architecture_of(lookup.model).cloze_input else Questions
     return kind(lookup)
 
 

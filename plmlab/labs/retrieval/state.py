@@ -68,8 +68,10 @@ class Points(TypedDict):
 
 
 class State(Sights):
-    """The data drawn, including the number of masked tokens (``gaps``) and the index of the preset."""
+    """The data drawn, including the number of masked tokens (``gaps``) and the index of the preset. ``kind`` is what is
+    retrieved and predicted: "masked" spans or "generated" answers from documents; "entities" or "facts" of a memory."""
 
+    kind: str
     gaps: int
     preset: int | None
     plane: Points
