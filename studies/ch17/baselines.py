@@ -26,9 +26,9 @@ from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study
 from plmlab.train import History, fit
 from plmlab.world.datasets.fact_documents import DEVELOPMENT, TEST_WORLDS, TRAINING
+from plmlab.world.datasets.first_name import first_name as first_name_in
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
 from plmlab.world.questions.bank import Question
-from plmlab.world.questions.chains import find_words
 
 REALM = "REALM"
 RATES, UPDATES, PILOT_UPDATES, BATCH = (6e-4, 1.2e-3, 2.4e-3), 400, 200, 16
@@ -99,14 +99,9 @@ def names(world: int, kind: str) -> frozenset[tuple[str, ...]]:
 
 def first_name(world: int, part: Question) -> tuple[str, ...]:
     """The first name of the answer's kind in BM25's best documents that is not in the question; none, if none is."""
-    known = names(world, str(part.answer_entity).split(":")[0])
-    for number in ranking(world).search([part.words], TOP_K).lists()[0]:
-        words = tuple(documents(world).blocks[number].text.split())
-        for start in range(len(words)):
-            for name in (words[start:end] for end in range(len(words), start, -1)):
-                if name in known and find_words(part.words, name) is None:
-                    return name
-    return ()
+    found = ranking(world).search([part.words], TOP_K).lists()[0]
+    return first_name_in(part.words, (documents(world).blocks[number].text for number in found),
+                         names(world, str(part.answer_entity).split(":")[0]))
 
 
 def rule(world: int, question: PhraseQuestion) -> tuple[str, ...]:
