@@ -94,7 +94,7 @@ class EntityRetriever:
         example: Any = architecture_of(self.model).example(query.tokens, None, vocab)
         batch = Batch.of([example], pad=vocab.need("pad")).to(memory.entities.weight.device)
         tags = most_likely_tags(encoder.reading(batch).tag_logits, batch.padding_mask)
-        first, end = 1 + query.hidden[0], 2 + query.hidden[-1]  # behind [CLS]
+        first, end = 1 + query.hidden[0], 2 + query.hidden[-1]  # after [CLS]
         tags[0, first:end] = bio_tags([(0, end - first)], end - first)
         tags[0, end:end + 1] = torch.where(tags[0, end:end + 1] == INSIDE, BEGIN, tags[0, end:end + 1])
         copies = 1 if added is None else len(added)
@@ -200,7 +200,8 @@ class EntityReader:
             logp = predict(torch.cat([weights[None] @ values, values.new_zeros(front, values.shape[1]), values])
                            ).log_softmax(1)  # [1+doc entity]
             likely = [*logp.argmax(1).tolist(), *logp[0].topk(min(ANSWERS, logp.shape[1])).indices.tolist()]
-            best = sorted({*likely, *(retriever.ids[tokens] for tokens in also)}, key=(-logp[0]).tolist().__getitem__)
+            chosen = dict.fromkeys([*likely, *(retriever.ids[tokens] for tokens in also)])
+            best = sorted(chosen, key=(-logp[0]).tolist().__getitem__)
             gradients = [torch.autograd.grad(logp[0, entity], scores, retain_graph=True)[0] for entity in best]
         probs, pad = logp[:, best].detach().exp().cpu(), partial(nn.functional.pad, pad=(front, 0))
         return MemoryReading((found.with_null() if front else found).to("cpu"), temperature,

@@ -23,8 +23,13 @@ RELATIONS = ["born in", "lives in", "knows", "works at"]
 FACTS = [Fact(0, 0, (1,)), Fact(3, 0, (2,)), Fact(0, 2, (3, 8)), Fact(3, 3, (5,)), Fact(8, 1, (4,)),
          Fact(8, 2, (0, 3, 6))]
 TEXT, OTHER = "Flora Farrow was born in [MASK] .", "[MASK] [MASK] works at Drake Radio ."
-WORDS = word_tokenizer(sorted({*" ".join([*NAMES, *RELATIONS, "was dog . , and", OTHER]).split()} - {"[MASK]"}))
+SENTENCE = "Flora Farrow knows Dusk , and Flora lives in Alder"
+WORDS = word_tokenizer(sorted({*" ".join([*NAMES, *RELATIONS, "was dog . , and"]).split()}))
 PRESETS = [RetrievalPreset("a birthplace", TEXT, "Vernon"), RetrievalPreset("two words", OTHER, "Peter Quinn")]
+ENTITIES = KnowledgeBase(["flora", "other flora", "dusk", "alder"], {
+    "Flora Farrow": {"flora": 1}, "Flora": {"flora": 2, "other flora": 1}, "Dusk": {"dusk": 1}, "Alder": {"alder": 1}},
+    WORDS)
+SENSES = KnowledgeBase(["live.verb"], {"lives": {"live.verb": 1}}, WORDS)
 
 
 @cache
@@ -36,7 +41,6 @@ def model() -> FaE:
 
 
 def entities(**traits: Any) -> RetrievalLab:
-    """The lab for the entity memory."""
     return RetrievalLab(EntityReader.of(model(), WORDS, NAMES), PRESETS, **traits)
 
 
@@ -45,31 +49,23 @@ def fact_reader() -> FactReader:
 
 
 def facts(**traits: Any) -> RetrievalLab:
-    """The lab for the fact memory."""
     return RetrievalLab(fact_reader(), PRESETS, **traits)
-
-SENTENCE = "Flora Farrow knows Dusk , and Flora lives in Alder"
-ENTITIES = KnowledgeBase(["flora", "other flora", "dusk", "alder"], {
-    "Flora Farrow": {"flora": 1}, "Flora": {"flora": 2, "other flora": 1}, "Dusk": {"dusk": 1}, "Alder": {"alder": 1}},
-    WORDS)
-SENSES = KnowledgeBase(["live.verb"], {"lives": {"live.verb": 1}}, WORDS)
 
 
 @cache
 def knowbert() -> KnowBERT:
-    """A KnowBERT whose linker of entities is trained with a margin loss, that of senses with the log-likelihood."""
+    """Some likely entities have scores above the threshold, some below."""
     made = scattered(KnowBERT(KnowBERTConfig(
         len(WORDS), time=24, layers=3, model=12, heads=3, inner=20, dropout=0.0, attention_dropout=0.0, after=(1, 2),
         entities=(len(ENTITIES), len(SENSES)), widths=(8, 4), kar_heads=2, kar_inner=6))).float()
     for kar in made.kars:
         kar.linker.vectors.normal_(generator=torch.Generator().manual_seed(0))
-        kar.linker.scorer[2].weight.data.neg_()  # so that likely entities have high scores, some below the threshold
+        kar.linker.scorer[2].weight.data.neg_()
         kar.linker.scorer[2].bias.data.neg_().sub_(4.2)
     return made
 
 
 def spans(**traits: Any) -> AttentionLab:
-    """The Attention Lab for the words over entity-spans."""
     lab = AttentionLab(knowbert(), WORDS, SENTENCE, knowledge=[ENTITIES, SENSES], name="KnowBERT")
     lab.set_state({"shown": 1} | traits)
     return lab
