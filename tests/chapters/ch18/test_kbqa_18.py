@@ -85,7 +85,7 @@ def test_vectors_of_texts_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counts[0, 40] == 2
 
 
-@pytest.mark.parametrize("statements", [{}, {"a": [ROWS[0], (80, 81)], "b": [(41, 82)], "other": [(9,)]}])
+@pytest.mark.parametrize("statements", [{}, {"a": [(40, 42, 71, 83), (80, 81)], "b": [(9,)], "c": [(84,)]}])
 def test_similarities_by_brute_force(statements: Any) -> None:
     """Both directions of a relation have the same statements."""
     questions: Any = {"~a": [ROWS[2], (40, 42)], "c": [ROWS[3]], "a": [ROWS[1]]}
