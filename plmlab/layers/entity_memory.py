@@ -27,10 +27,10 @@ class EntityMemory(nn.Module):
 
     The query of a mention is h = W_f [x_start ∥ x_end]; its attention weights are the softmax of h · e over the
     entities. The weighted sum of the entity vectors is projected by W_b and added at the first token of the mention.
-    Then all positions are normalized.
+    Then all positions are normalized. ``std`` is the standard deviation of the initial entity vectors.
     """
 
-    def __init__(self, entities: int, width: int, model: int, eps: float) -> None:
+    def __init__(self, entities: int, width: int, model: int, eps: float, std: float = 0.02) -> None:
         super().__init__()
         self.entities = nn.Embedding(entities, width)
         self.query = nn.Linear(2 * model, width)   # W_f
@@ -38,6 +38,7 @@ class EntityMemory(nn.Module):
         self.norm = nn.LayerNorm(model, eps=eps)
         self.added = HookPoint()                   # [mention model]
         self.apply(initialise)
+        initialise(self.entities, std)
 
     def scores(self, queries: Float[Tensor, "mention width"]) -> Float[Tensor, "mention entity"]:
         """The score h · e of every entity for each query."""

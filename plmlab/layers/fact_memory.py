@@ -17,18 +17,20 @@ Entities = Float[Tensor, "entity width"]
 
 class FactMemory(nn.Module):
     """The learned part of a fact memory: embeddings of ``relations``, the projection of keys, and the key of the null
-    fact. The facts are given in each call, and the entity vectors are those of the entity memory.
+    fact. The facts are given in each call, and the entity vectors are those of the entity memory. ``std`` is the
+    standard deviation of the initial relation vectors and of the null fact's key.
 
     The key of a fact is W_a [e_subject ∥ r]. The null fact stands for "no fact of the memory answers the query".
     """
 
-    def __init__(self, relations: int, width: int) -> None:
+    def __init__(self, relations: int, width: int, std: float = 0.02) -> None:
         super().__init__()
         self.relations = nn.Embedding(relations, width)
         self.key = nn.Linear(2 * width, width, bias=False)  # W_a
         self.null = nn.Parameter(torch.empty(width))
         self.apply(initialise)
-        nn.init.normal_(self.null, std=0.02)
+        initialise(self.relations, std)
+        nn.init.normal_(self.null, std=std)
 
     def keys(self, facts: FactTable, entities: Entities) -> Float[Tensor, "fact width"]:
         """The key of each fact, which does not depend on its objects."""

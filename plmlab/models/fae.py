@@ -34,7 +34,8 @@ from plmlab.retrieval.retrieved import Retrieved
 
 @dataclass(frozen=True)
 class FaEConfig(EaEConfig):
-    """Configuration of a FaE: that of EaE, with the number of ``relations`` and of facts retrieved at inference."""
+    """Configuration of a FaE: that of EaE, with the number of ``relations``, whose vectors are initialized as those of
+    the entities, and of facts retrieved at inference."""
 
     relations: int = 32
     top_k_facts: int = 5
@@ -65,7 +66,7 @@ class FaE(EaEPretraining):
         """Create EaE's heads, the query of the fact memory, and its keys."""
         super().build_heads()
         self.fact_query = nn.Linear(2 * self.config.model, self.config.entity_width)
-        self.fact_memory = FactMemory(self.config.relations, self.config.entity_width)
+        self.fact_memory = FactMemory(self.config.relations, self.config.entity_width, self.config.entity_std)
 
     @property
     def entities(self) -> Float[Tensor, "entity width"]:

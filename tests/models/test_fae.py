@@ -190,3 +190,10 @@ def test_no_tensor_is_left_on_another_device() -> None:
         assert model(unlabelled(batch.inputs)).device.type == "cuda", "with detected mentions"
         assert model.answers(batch.inputs, fact_memory(model)).logits.device.type == "cuda"
     same(made.logits.cpu(), expected)
+
+
+def test_entity_std_is_that_of_entities_and_relations_only() -> None:
+    model = FaE(replace(SIZE, entities=500, relations=400, entity_std=0.5))
+    assert [float(one.weight.detach().std()) for one in (model.encoder.memory.entities, model.fact_memory.relations)
+            ] == pytest.approx([0.5, 0.5], rel=0.1)
+    assert float(model.encoder.memory.query.weight.detach().std()) == pytest.approx(0.02, rel=0.25)
