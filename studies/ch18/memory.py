@@ -1,0 +1,221 @@
+"""Does a memory of entities store more facts than the same number of parameters in a Transformer? (Févry et al. 2020)
+
+The variants are trained on the statements of the full world. In each training sentence, one of its two names is masked;
+so is one name of a test sentence. A fact determines it, and other training sentences state this fact. The number of
+[MASK]s reveals the number of words of the name, to all variants alike.
+
+- *EaE*, and EaE *without linking*: without the linking loss at the memory, but with EntityPred.
+- *EaE without entities*: with neither of the two losses, so that nothing identifies the entities.
+- *EntityPred only*: a BERT with EntityPred, which learns from the same links but has no memory.
+- *BERT* of the same layers, and *wide BERT*, whose feed-forward layers are so wide that it has as many parameters as
+  EaE with its memory.
+
+A variant predicts the most probable of all names with this number of tokens, or the most probable entity of EntityPred,
+whichever is better on the development sentences of that run. These sentences also choose the learning rate.
+
+The rules were fixed before the runs. One variant is better than another if every seed of the first is above every seed
+of the second by more than `MARGIN` in accuracy.
+
+- *Memory instead of parameters*: EaE is better than the wide BERT, after the same number of updates. The same
+  comparison is made after `LONG` updates.
+- *A memory, not only links*: EaE is better than EntityPred only.
+- *Linking*: EaE is better than EaE without linking.
+- *Entities*: EaE is better than EaE without entities.
+
+EaE and wide BERT are compared with counts, too: the most frequent entity of the relation, the entity that most often
+occurs together with the visible name, and the name in the most similar training sentence by BM25.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from statistics import fmean
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from plmlab.chapters.ch18.memory import ENTITY_STD, ENTITY_WIDTH, INNER, accuracies, bert, eae, train
+from plmlab.chapters.ch18.statements import DEVELOPMENT, TEST, TRAIN, EntityCloze, Statements, statements
+from plmlab.example import Batch
+from plmlab.mentions import Mentions
+from plmlab.models.bert import MaskedLM
+from plmlab.models.eae import MAKER, EaEPretraining, Reading, known_loss
+from plmlab.objectives.fine_tuning import label_of
+from plmlab.recipes import Parts
+from plmlab.recipes.study import Run, Study, verdict
+from plmlab.retrieval import BM25
+from plmlab.train import History
+
+EAE, UNLINKED, WITHOUT = "EaE", "EaE without linking", "EaE without entities"
+NO_MEMORY, BERT, WIDE = "EntityPred only", "BERT", "wide BERT"
+RATES = (1e-3, 3e-3, 1e-2)
+UPDATES, LONG = 2500, 5000
+MARGIN = 0.02
+NOTHING = 0.1
+"""Upper bound of the accuracy of always predicting the most frequent entity (measured: 0.07)."""
+
+
+class UnlinkedEaE(EaEPretraining):
+    """EaE without the linking loss at its memory."""
+
+    def losses_of(self, reading: Reading, batch: Batch) -> dict[str, Float[Tensor, ""]]:
+        """EaE's losses but for linking."""
+        return {name: loss for name, loss in super().losses_of(reading, batch).items() if name != "linking"}
+
+
+class EaEWithoutEntities(UnlinkedEaE):
+    """EaE without any loss on entities, as if no mention were linked."""
+
+    def losses_of(self, reading: Reading, batch: Batch) -> dict[str, Float[Tensor, ""]]:
+        """The losses of masked tokens and of mention detection."""
+        return {name: loss for name, loss in super().losses_of(reading, batch).items() if name != "entity_prediction"}
+
+
+class EntityPredBERT(MaskedLM):
+    """BERT with EaE's EntityPred head but without a memory: entity vectors are used in the output only."""
+
+    def __init__(self, plain: MaskedLM, entities: int, width: int) -> None:
+        super().__init__(plain.config)
+        self.entities = nn.Embedding(entities, width)
+        self.entity_query = nn.Linear(2 * self.config.model, width)
+        nn.init.normal_(self.entities.weight, std=ENTITY_STD)
+
+    def entity_logits(self, hidden: Float[Tensor, "batch time model"], mentions: Mentions,
+                      ) -> Float[Tensor, "mention entity"]:
+        """The logits of all entities for each mention, as in EaE."""
+        return self.entity_query(mentions.ends(hidden)) @ self.entities.weight.T
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Masked-LM loss plus the loss of EntityPred, in nats."""
+        hidden, mentions = self.encoder(batch), Mentions.of(label_of(batch, "mentions", MAKER))
+        linked = mentions.at_first(label_of(batch, "entities", MAKER))
+        return self.masked_lm_loss(hidden, batch) + known_loss(self.entity_logits(hidden, mentions), linked)
+
+
+def equal_inner(data: Statements) -> int:
+    """The width of feed-forward layers with which a BERT has the number of parameters of EaE."""
+    small = bert(data)
+    missing = parameters(eae(data)) - parameters(small)
+    return INNER + round(missing / (small.config.layers * (2 * small.config.model + 1)))
+
+
+def parameters(model: nn.Module) -> int:
+    """The number of parameters."""
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def build(variant: str, seed: int) -> MaskedLM:
+    """A variant with random weights."""
+    torch.manual_seed(seed)
+    data = statements()
+    kinds = {EAE: EaEPretraining, UNLINKED: UnlinkedEaE, WITHOUT: EaEWithoutEntities}
+    if variant in kinds:
+        return eae(data, kinds[variant])
+    plain = bert(data, equal_inner(data) if variant == WIDE else INNER)
+    return EntityPredBERT(plain, len(data.ids), ENTITY_WIDTH) if variant == NO_MEMORY else plain
+
+
+def learn(model: MaskedLM, variant: str, updates: int, lr: float, seed: int, **options: Any) -> History:
+    """Train a variant."""
+    return train(model, statements(), updates, lr, seed, **options)
+
+
+def best_way(model: MaskedLM) -> tuple[str, float]:
+    """The way of predicting an entity that is better on the development sentences, and its accuracy there."""
+    found = accuracies(model, statements(), statements().clozes[DEVELOPMENT])
+    return max(found.items(), key=lambda item: item[1])
+
+
+def development_score(run: Run) -> float:
+    """Accuracy on the development sentences."""
+    return best_way(run.model)[1]
+
+
+def test(run: Run) -> dict[str, float]:
+    """Accuracy on the test sentences, in the best way and in each way, and on training sentences."""
+    data, (way, _) = statements(), best_way(run.model)
+    found = accuracies(run.model, data, data.clozes[TEST])
+    learned = accuracies(run.model, data, data.clozes[TRAIN][:len(data.clozes[TEST])])
+    return {"accuracy": found[way], "training sentences": learned[way], **found, "parameters": parameters(run.model)}
+
+
+STUDY: Study[MaskedLM] = Study(
+    name="memory", arms={(name,): RATES for name in (EAE, UNLINKED, WITHOUT, NO_MEMORY, BERT, WIDE)}, build=build,
+    train=learn, development=development_score, test=test, nothing=NOTHING, pilots=(9,), pilot_updates=UPDATES,
+    updates={(name,): (UPDATES, LONG) if name in (EAE, WIDE) else (UPDATES,)
+             for name in (EAE, UNLINKED, WITHOUT, NO_MEMORY, BERT, WIDE)},
+    unequal="the main comparison is also made after longer training, which shows whether the difference remains; all "
+            "variants are compared after the same number of updates")
+
+Baseline = Callable[[EntityCloze], int | None]
+
+
+def most_frequent(data: Statements) -> Baseline:
+    """The most frequent entity of the fact's relation in the same place, with this number of tokens."""
+    def key(cloze: EntityCloze) -> tuple[str, str, int]:
+        return cloze.relation, cloze.place, len(data.names[cloze.entity])
+
+    counts = defaultdict[tuple[str, str, int], Counter[int]](Counter)
+    for cloze in data.clozes[TRAIN]:
+        counts[key(cloze)][cloze.entity] += 1
+    return lambda cloze: max(counts[key(cloze)], key=counts[key(cloze)].__getitem__, default=None)
+
+
+def visible(cloze: EntityCloze) -> int:
+    """The entity whose name is not masked."""
+    return cloze.text.links[1 - cloze.mention]
+
+
+def co_occurring(data: Statements) -> Baseline:
+    """The entity that occurs most often with the visible one, of those with this number of tokens."""
+    counts = defaultdict[int, Counter[int]](Counter)
+    for _, (one, other) in data.texts:
+        counts[one][other] += 1
+        counts[other][one] += 1
+
+    def predicted(cloze: EntityCloze) -> int | None:
+        found = {entity: count for entity, count in counts[visible(cloze)].items()
+                 if len(data.names[entity]) == len(data.names[cloze.entity])}
+        return max(found, key=found.__getitem__, default=None)
+    return predicted
+
+
+def nearest_sentence(data: Statements) -> Baseline:
+    """The first entity with this number of tokens in the most similar training sentences by BM25."""
+    index = BM25([data.tokenizer.tokens(text.text) for text in data.texts])
+
+    def predicted(cloze: EntityCloze) -> int | None:
+        words, (start, end) = data.tokenizer.tokens(cloze.text.text), cloze.span
+        found = index.search([words[:start] + words[end:]], len(data.texts)).numbers[0].tolist()
+        return next((entity for number in found for entity in data.texts[number].links if entity != visible(cloze)
+                     and len(data.names[entity]) == len(data.names[cloze.entity])), None)
+    return predicted
+
+
+def baseline_scores() -> dict[str, float]:
+    """Accuracy of the baselines and of two models before training on the test sentences."""
+    data = statements()
+    rules = {"most frequent": most_frequent, "co-occurrence": co_occurring, "nearest sentence": nearest_sentence}
+    return {**{name: fmean(rule(cloze) == cloze.entity for cloze in data.clozes[TEST])
+               for name, rule in ((name, make(data)) for name, make in rules.items())},
+            **{f"untrained {name}": max(accuracies(build(name, 0), data, data.clozes[TEST]).values())
+               for name in (EAE, WIDE)}}
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``runs``: variant, with the number of updates if it is `LONG`, → ``lr``, ``rates`` and the numbers of `test` with
+    spread; the ``verdicts`` on the claims; and the accuracy of the ``baselines``."""
+    runs = {name if updates == UPDATES else f"{name}, {updates} updates": one.as_record()
+            for (name, updates), one in STUDY.measure(parts).items()}
+    return {"runs": runs, "verdicts": verdicts(runs), "baselines": parts(baseline_scores, [()])[()]}
+
+
+def verdicts(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The verdict on each claim of the module's docstring."""
+    def better(other: str, updates: str = "") -> str:
+        return verdict(runs[EAE + updates]["accuracy"], runs[other + updates]["accuracy"], MARGIN)
+
+    return {"memory instead of parameters": better(WIDE),
+            "after longer training": better(WIDE, f", {LONG} updates"),
+            "a memory, not only links": better(NO_MEMORY), "linking": better(UNLINKED), "entities": better(WITHOUT)}
