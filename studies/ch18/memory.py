@@ -22,8 +22,8 @@ of the second by more than `MARGIN` in accuracy.
 - *Linking*: EaE is better than EaE without linking.
 - *Entities*: EaE is better than EaE without entities.
 
-EaE and wide BERT are compared with counts, too: the most frequent entity of the relation, the entity that most often
-occurs together with the visible name, and the name in the most similar training sentence by BM25.
+Baselines without a network are the most frequent entity of the relation, the entity that most often occurs together
+with the visible name, and the name in the most similar training sentence by BM25.
 """
 
 from collections import Counter, defaultdict
@@ -40,7 +40,7 @@ from plmlab.chapters.ch18.statements import DEVELOPMENT, TEST, TRAIN, EntityCloz
 from plmlab.example import Batch
 from plmlab.mentions import Mentions
 from plmlab.models.bert import MaskedLM
-from plmlab.models.eae import MAKER, EaEPretraining, Reading, known_loss
+from plmlab.models.eae import EaEPretraining, Reading, known_loss
 from plmlab.objectives.fine_tuning import label_of
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study, verdict
@@ -88,8 +88,8 @@ class EntityPredBERT(MaskedLM):
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Masked-LM loss plus the loss of EntityPred, in nats."""
-        hidden, mentions = self.encoder(batch), Mentions.of(label_of(batch, "mentions", MAKER))
-        linked = mentions.at_first(label_of(batch, "entities", MAKER))
+        hidden, mentions = self.encoder(batch), Mentions.of(label_of(batch, "mentions", "objectives.entity_mentions"))
+        linked = mentions.at_first(label_of(batch, "entities", "objectives.entity_mentions"))
         return self.masked_lm_loss(hidden, batch) + known_loss(self.entity_logits(hidden, mentions), linked)
 
 
@@ -101,7 +101,6 @@ def equal_inner(data: Statements) -> int:
 
 
 def parameters(model: nn.Module) -> int:
-    """The number of parameters."""
     return sum(weight.numel() for weight in model.parameters())
 
 

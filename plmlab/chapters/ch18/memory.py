@@ -28,10 +28,8 @@ first, and so small a model takes long to leave this state."""
 
 def eae(data: Statements, kind: type[EaEPretraining] = EaEPretraining) -> EaEPretraining:
     """An EaE with one entity vector per named entity of the world, with random weights."""
-    model = kind(EaEConfig(**SIZE, vocab=len(data.tokenizer), inner=INNER, entities=len(data.ids),
-                           entity_width=ENTITY_WIDTH, top_k=TOP_K))
-    nn.init.normal_(model.encoder.memory.entities.weight, std=ENTITY_STD)
-    return model
+    return kind(EaEConfig(**SIZE, vocab=len(data.tokenizer), inner=INNER, entities=len(data.ids),
+                          entity_width=ENTITY_WIDTH, entity_std=ENTITY_STD, top_k=TOP_K))
 
 
 def bert(data: Statements, inner: int = INNER) -> MaskedLM:

@@ -1,6 +1,7 @@
 """The statements, the variants and the baselines of the claim on memory and parameters, on a medium world."""
 
 from functools import cache
+from itertools import pairwise
 from math import isclose
 from pathlib import Path
 from random import Random
@@ -161,7 +162,7 @@ def test_the_bundled_model_reads_no_held_out_sentence(monkeypatch: pytest.Monkey
         whole = torch.where(example.targets != IGNORE, example.targets, example.tokens)[1:-1].tolist()
         cuts = [0, *(i + 1 for i, token in enumerate(whole) if token in ends)]
         assert len(cuts) > 2
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in pairwise(cuts):
             assert split_of(data().tokenizer.tokens(whole[start:end])) == TRAIN
     bundled.main()
     assert (tmp_path / bundled.NAME / "README.md").read_text(encoding="utf-8").count("masked entities") == 2
