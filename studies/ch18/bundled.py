@@ -12,12 +12,12 @@ import torch
 
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch18.memory import accuracies, eae
-from plmlab.chapters.ch18.statements import TEST, TRAIN, Statements, split_of, statements
 from plmlab.checkpoints import enter, home, save
 from plmlab.example import Example
 from plmlab.models.eae import EaEPretraining
 from plmlab.objectives.entity_mentions import entity_mentions
 from plmlab.train import fit
+from plmlab.world.datasets.linked_statements import TEST, TRAIN, Statements, split_of, statements
 from plmlab.world.datasets.linked_texts import linked_text
 
 COMMAND = "python -m studies.ch18.bundled"

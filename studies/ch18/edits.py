@@ -21,9 +21,10 @@ document.
 The rules were fixed before the runs. Shares are those of the answers that were correct before the change, and
 comparisons need every seed of one above every seed of the other by more than `MARGIN`.
 
-- *changed facts*: supported if the answer is the new object for more than 90 % in every seed, not supported if it is
-  for less than 50 % in every seed. The same for *changed facts not in the text* ("memory only" and "neither").
-- *unrelated facts*: supported if more than 95 % of the answers stay in every seed, not supported if less than 80 % do.
+- *changed facts*: supported if, for every seed, the answer is the new object for more than 90 %; not supported if it is
+  for less than 50 %. The same for *changed facts not in the text* ("memory only" and "neither").
+- *unrelated facts*: supported if, for every seed, more than 95 % of the answers stay; not supported if less than 80 %
+  do.
 - *added facts*: the accuracy for facts that are in neither text nor memory is higher after they were added.
 - *contradicting text*: if a sentence before the statement contradicts the memory, the answer is the memory's object
   more often than the text's.

@@ -19,8 +19,7 @@ of the second by more than `MARGIN` in accuracy.
 - *Memory instead of parameters*: EaE is better than the wide BERT, after the same number of updates. The same
   comparison is made after `LONG` updates.
 - *A memory, not only links*: EaE is better than EntityPred only.
-- *Linking*: EaE is better than EaE without linking.
-- *Entities*: EaE is better than EaE without entities.
+- *Linking*, *entities*: EaE is better than EaE without linking; than EaE without entities.
 
 Baselines without a network are the most frequent entity of the relation, the entity that most often occurs together
 with the visible name, and the name in the most similar training sentence by BM25.
@@ -36,7 +35,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from plmlab.chapters.ch18.memory import ENTITY_STD, ENTITY_WIDTH, INNER, accuracies, bert, eae, train
-from plmlab.chapters.ch18.statements import DEVELOPMENT, TEST, TRAIN, EntityCloze, Statements, statements
 from plmlab.example import Batch
 from plmlab.mentions import Mentions
 from plmlab.models.bert import MaskedLM
@@ -46,6 +44,7 @@ from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study, verdict
 from plmlab.retrieval import BM25
 from plmlab.train import History
+from plmlab.world.datasets.linked_statements import DEVELOPMENT, TEST, TRAIN, EntityCloze, Statements, statements
 
 EAE, UNLINKED, WITHOUT = "EaE", "EaE without linking", "EaE without entities"
 NO_MEMORY, BERT, WIDE = "EntityPred only", "BERT", "wide BERT"
@@ -93,15 +92,16 @@ class EntityPredBERT(MaskedLM):
         return self.masked_lm_loss(hidden, batch) + known_loss(self.entity_logits(hidden, mentions), linked)
 
 
+def parameters(model: nn.Module) -> int:
+    """The number of parameters."""
+    return sum(weight.numel() for weight in model.parameters())
+
+
 def equal_inner(data: Statements) -> int:
     """The width of feed-forward layers with which a BERT has the number of parameters of EaE."""
     small = bert(data)
     missing = parameters(eae(data)) - parameters(small)
     return INNER + round(missing / (small.config.layers * (2 * small.config.model + 1)))
-
-
-def parameters(model: nn.Module) -> int:
-    return sum(weight.numel() for weight in model.parameters())
 
 
 def build(variant: str, seed: int) -> MaskedLM:
@@ -134,8 +134,8 @@ def development_score(run: Run) -> float:
 def test(run: Run) -> dict[str, float]:
     """Accuracy on the test sentences, in the best way and in each way, and on training sentences."""
     data, (way, _) = statements(), best_way(run.model)
-    found = accuracies(run.model, data, data.clozes[TEST])
-    learned = accuracies(run.model, data, data.clozes[TRAIN][:len(data.clozes[TEST])])
+    found, learned = (accuracies(run.model, data, some) for some in
+                      (data.clozes[TEST], data.clozes[TRAIN][:len(data.clozes[TEST])]))
     return {"accuracy": found[way], "training sentences": learned[way], **found, "parameters": parameters(run.model)}
 
 

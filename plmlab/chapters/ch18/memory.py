@@ -10,7 +10,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from plmlab.batches import collate
-from plmlab.chapters.ch18.statements import EntityCloze, Statements
 from plmlab.example import Batch
 from plmlab.mentions import Mentions
 from plmlab.models.bert import BERTConfig, MaskedLM
@@ -18,6 +17,7 @@ from plmlab.models.eae import EaEConfig, EaEPretraining
 from plmlab.objectives.entity_mentions import entity_mentions
 from plmlab.objectives.masked import always_mask
 from plmlab.train import History, fit
+from plmlab.world.datasets.linked_statements import EntityCloze, Statements
 
 SIZE: dict[str, Any] = {"time": 48, "layers": 2, "model": 64, "heads": 4, "dropout": 0.0, "attention_dropout": 0.0}
 INNER, ENTITY_WIDTH, TOP_K = 256, 64, 100

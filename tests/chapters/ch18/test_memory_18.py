@@ -12,11 +12,11 @@ import pytest
 import torch
 
 from plmlab.chapters.ch18 import memory
-from plmlab.chapters.ch18.statements import DEVELOPMENT, SPLITS, TEST, TRAIN, EntityCloze, Statements, split_of
 from plmlab.example import IGNORE
 from plmlab.mentions import Mentions
 from plmlab.models.eae import EaEPretraining
 from plmlab.recipes.study import NO_EFFECT, Run
+from plmlab.world.datasets.linked_statements import DEVELOPMENT, SPLITS, TEST, TRAIN, EntityCloze, Statements, split_of
 from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from plmlab.world.world import World
 from studies.ch18 import bundled
@@ -35,7 +35,7 @@ def data() -> Statements:
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "statements", data)
     monkeypatch.setattr(memory, "SIZE", memory.SIZE | {"model": 16, "heads": 2})
-    monkeypatch.setattr("plmlab.chapters.ch18.statements.BATCH", 6)
+    monkeypatch.setattr("plmlab.world.datasets.linked_statements.BATCH", 6)
 
 
 def words(cloze: EntityCloze) -> list[str]:
