@@ -35,15 +35,15 @@ class FrontEnd:
     its_own: tuple[str, ...] = ()
 
 
-SPLASH = r"script error: .*'removeChild' on 'Node'[^\n]*\n +at [^\n]*/static/lab/[^\n]*$"
-"""JupyterLab takes its own splash screen away twice, where a page is loaded slowly."""
+SPLASH = r"script error: .*'removeChild' on 'Node'[^\n]*\n +at [^\n]*/static/(lab|notebook)/[^\n]*$"
+"""JupyterLab and Notebook take their own splash screen away twice, where a page is loaded slowly."""
 WITHOUT_EXTENSIONS = (r"script error: .*reading 'schema'[^\n]*\n +at [^\n]*/static/notebook/notebook_core",
                       r"script error: .*Command 'filebrowser:open-path' not registered")
 """What Notebook says of itself."""
 FRONT_ENDS = {
     "JupyterLab, the oldest": FrontEnd("JupyterLab", r"4\.3\.\d+", "lab/tree", (SPLASH,)),
     "JupyterLab, the newest": FrontEnd("JupyterLab", re.escape(version("jupyterlab")), "lab/tree", (SPLASH,)),
-    "Notebook": FrontEnd("Jupyter Notebook", r"7\.\d+\.\d+", "notebooks", WITHOUT_EXTENSIONS),
+    "Notebook": FrontEnd("Jupyter Notebook", r"7\.\d+\.\d+", "notebooks", (SPLASH, *WITHOUT_EXTENSIONS)),
 }
 
 
