@@ -31,7 +31,7 @@ def access_memory(
 
 
 def draw_texts(rng: Generator) -> Probes:
-    """Inputs for 18.1: name → (hidden states, mentions, entity vectors, W_f, W_b)."""
+    """Inputs for 18.3: name → (hidden states, mentions, entity vectors, W_f, W_b)."""
     def drawn(batch: int, time: int, *mentions: tuple[int, int, int], entities: int = 5, width: int = 3,
               scale: float = 1.0) -> tuple[Tensor, ...]:
         return (randn(batch, time, 4, generator=rng), tensor(mentions, dtype=torch.long).view(-1, 3),
@@ -70,7 +70,7 @@ def read_top_k(
 
 
 def draw_queries(rng: Generator) -> Probes:
-    """Inputs for 18.2: name → (queries, entity vectors, k)."""
+    """Inputs for 18.4: name → (queries, entity vectors, k)."""
     def drawn(mentions: int, entities: int, width: int, k: int, scale: float = 1.0) -> tuple[object, ...]:
         return scale * randn(mentions, width, generator=rng), randn(entities, width, generator=rng), k
 
@@ -132,7 +132,8 @@ def draw_facts(rng: Generator) -> Probes:
 READ = 'torch.einsum("mk,mkw->mw", best.values.softmax(1), entities[best.indices])'
 
 EXERCISES = (
-    Exercise("18.1", "access to the entity memory", access_memory, draw_texts, mistakes={
+    exercises_knowbert.LINK, exercises_knowbert.MARGIN,
+    Exercise("18.3", "access to the entity memory", access_memory, draw_texts, mistakes={
         "the vector replaces the hidden state of the first token; it is added to it":
             edit("zeros_like(hidden)", "clone(hidden)", "hidden + added", "added"),
         "the vector is added at every token of the mention, not only at the first":
@@ -153,7 +154,7 @@ EXERCISES = (
         "into a tensor of zeros with the shape of ``hidden``, and add it.",
         "With texts, starts, ends = mentions.T, hidden[texts, starts] is [mention model]. torch.cat([a, b], 1) "
         "concatenates features. (queries @ entities.T).softmax(1) are the weights, and @ w_b.T projects.")),
-    Exercise("18.2", "top-k at inference", read_top_k, draw_queries, mistakes={
+    Exercise("18.4", "top-k at inference", read_top_k, draw_queries, mistakes={
         "the softmax runs over all entities before the cut, so that the weights sum to less than 1":
             edit("scores.topk", "scores.softmax(1).topk", "values.softmax(1)", "values"),
         "all entities are read, as in training; at inference only the k best": edit("min(k, len", "max(0, len"),
@@ -170,7 +171,6 @@ EXERCISES = (
         "Find the k best scores of each mention, and their entities. Only these scores enter the softmax.",
         "scores.topk(n, 1) returns .values and .indices, both [mention n]; n cannot exceed the number of columns. "
         "entities[indices] is [mention n width]. Multiply it by weights[:, :, None], and sum over axis 1.")),
-    exercises_knowbert.LINK, exercises_knowbert.MARGIN,
     Exercise("18.5", "reading facts", read_facts, draw_facts, mistakes={
         "the null fact has a sigmoid of its own; it is in the same softmax as the facts":
             edit("None], scores], 1).softmax(1)", "None].sigmoid(), scores.softmax(1)], 1)"),

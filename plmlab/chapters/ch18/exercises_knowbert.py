@@ -1,4 +1,4 @@
-"""Exercises 18.3 and 18.4, KnowBERT: the entity vector of a mention, and the margin loss of the linker."""
+"""Exercises 18.1 and 18.2, KnowBERT: the entity vector of a mention, and the margin loss of the linker."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -34,7 +34,7 @@ def margin_loss(
 
     Each candidate has a hinge of its own: max(0, γ − ψ) if it is the gold entity of its mention, and max(0, γ + ψ) if
     it is not, where ψ is its score and γ is ``margin``. The loss is the mean over the candidates of all labelled
-    mentions together, as in the authors' code; the paper sums them. The first arguments are those of 18.3; padding does
+    mentions together, as in the authors' code; the paper sums them. The first arguments are those of 18.1; padding does
     not count. ``gold`` has the id of the correct entity, or −100 for a mention without a label, whose candidates do not
     count. The gold entity may be NULL, with id 0. It may be none of the candidates; then all of them are wrong. If no
     candidate counts, the loss is 0.
@@ -59,7 +59,7 @@ def given(rows: list[list[float]], ids: list[list[int]]) -> tuple[Tensor, ...]:
 
 
 def draw_links(rng: Generator) -> Probes:
-    """Inputs for 18.3: name → (scores, candidates, mask, entity vectors, threshold)."""
+    """Inputs for 18.1: name → (scores, candidates, mask, entity vectors, threshold)."""
     corners, vectors = tensor([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), randn(9, 4, generator=rng)
     return {
         "two of three candidates": (*given([[1.0, -1.0, 2.0]], [[1, 3, 2]]), corners, 0.0),
@@ -77,7 +77,7 @@ def draw_links(rng: Generator) -> Probes:
 
 
 def draw_labelled(rng: Generator) -> Probes:
-    """Inputs for 18.4: name → (scores, candidates, mask, gold entities, margin)."""
+    """Inputs for 18.2: name → (scores, candidates, mask, gold entities, margin)."""
     def first(sizes: list[int], margin: float = 0.2, **how: float) -> tuple[object, ...]:
         """The first candidate of each mention is correct."""
         return *(made := drawn(rng, sizes, **how)), made[1][:, 0], margin
@@ -94,7 +94,7 @@ def draw_labelled(rng: Generator) -> Probes:
     }
 
 
-LINK = Exercise("18.3", "linking a mention", link_mentions, draw_links, mistakes={
+LINK = Exercise("18.1", "linking a mention", link_mentions, draw_links, mistakes={
     "the softmax includes the candidates below the threshold; set their scores to −∞ before it":
         edit("(~kept, -torch.inf).softmax(1)", "(~candidate_mask, -torch.inf).softmax(1) * kept"),
     "padding counts as a candidate: use `candidate_mask`": edit("candidate_mask & ", ""),
@@ -113,7 +113,7 @@ LINK = Exercise("18.3", "linking a mention", link_mentions, draw_links, mistakes
     "scores.masked_fill(~kept, -torch.inf).softmax(1) gives the weights. vectors[candidates] is [mention candidate "
     "width]. mean.where(kept.any(1, keepdim=True), vectors[0]) replaces rows."))
 
-MARGIN = Exercise("18.4", "the margin loss", margin_loss, draw_labelled, mistakes={
+MARGIN = Exercise("18.2", "the margin loss", margin_loss, draw_labelled, mistakes={
     "the sum over the wrong candidates is within the hinge of the gold entity; each has a hinge of its own":
         edit("hinges.sum()", "hinges.where(sign > 0, (margin - scores) * labelled).sum(1).clamp(min=0).sum()"),
     "wrong candidates are compared with the gold entity, as in a ranking loss; compare each score with γ": edit(
