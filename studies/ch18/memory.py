@@ -5,7 +5,6 @@ so is one name of a test sentence. A fact determines it, and other training sent
 [MASK]s reveals the number of words of the name, to all variants alike.
 
 - *EaE*, and EaE *without linking*: without the linking loss at the memory, but with EntityPred.
-- *EaE without entities*: with neither of the two losses, so that nothing identifies the entities.
 - *EntityPred only*: a BERT with EntityPred, which learns from the same links but has no memory.
 - *BERT* of the same layers, and *wide BERT*, whose feed-forward layers are so wide that it has as many parameters as
   EaE with its memory.
@@ -19,7 +18,7 @@ of the second by more than `MARGIN` in accuracy.
 - *Memory instead of parameters*: EaE is better than the wide BERT, after the same number of updates. The same
   comparison is made after `LONG` updates.
 - *A memory, not only links*: EaE is better than EntityPred only.
-- *Linking*, *entities*: EaE is better than EaE without linking; than EaE without entities.
+- *Linking*: EaE is better than EaE without linking.
 
 Baselines without a network are the most frequent entity of the relation, the entity that most often occurs together
 with the visible name, and the name in the most similar training sentence by BM25.
@@ -46,7 +45,7 @@ from plmlab.retrieval import BM25
 from plmlab.train import History
 from plmlab.world.datasets.linked_statements import DEVELOPMENT, TEST, TRAIN, EntityCloze, Statements, statements
 
-EAE, UNLINKED, WITHOUT = "EaE", "EaE without linking", "EaE without entities"
+EAE, UNLINKED = "EaE", "EaE without linking"
 NO_MEMORY, BERT, WIDE = "EntityPred only", "BERT", "wide BERT"
 RATES = (1e-3, 3e-3, 1e-2)
 UPDATES, LONG = 2500, 5000
@@ -61,14 +60,6 @@ class UnlinkedEaE(EaEPretraining):
     def losses_of(self, reading: Reading, batch: Batch) -> dict[str, Float[Tensor, ""]]:
         """EaE's losses but for linking."""
         return {name: loss for name, loss in super().losses_of(reading, batch).items() if name != "linking"}
-
-
-class EaEWithoutEntities(UnlinkedEaE):
-    """EaE without any loss on entities, as if no mention were linked."""
-
-    def losses_of(self, reading: Reading, batch: Batch) -> dict[str, Float[Tensor, ""]]:
-        """The losses of masked tokens and of mention detection."""
-        return {name: loss for name, loss in super().losses_of(reading, batch).items() if name != "entity_prediction"}
 
 
 class EntityPredBERT(MaskedLM):
@@ -108,7 +99,7 @@ def build(variant: str, seed: int) -> MaskedLM:
     """A variant with random weights."""
     torch.manual_seed(seed)
     data = statements()
-    kinds = {EAE: EaEPretraining, UNLINKED: UnlinkedEaE, WITHOUT: EaEWithoutEntities}
+    kinds = {EAE: EaEPretraining, UNLINKED: UnlinkedEaE}
     if variant in kinds:
         return eae(data, kinds[variant])
     plain = bert(data, equal_inner(data) if variant == WIDE else INNER)
@@ -140,10 +131,10 @@ def test(run: Run) -> dict[str, float]:
 
 
 STUDY: Study[MaskedLM] = Study(
-    name="memory", arms={(name,): RATES for name in (EAE, UNLINKED, WITHOUT, NO_MEMORY, BERT, WIDE)}, build=build,
+    name="memory", arms={(name,): RATES for name in (EAE, UNLINKED, NO_MEMORY, BERT, WIDE)}, build=build,
     train=learn, development=development_score, test=test, nothing=NOTHING, pilots=(9,), pilot_updates=UPDATES,
     updates={(name,): (UPDATES, LONG) if name in (EAE, WIDE) else (UPDATES,)
-             for name in (EAE, UNLINKED, WITHOUT, NO_MEMORY, BERT, WIDE)},
+             for name in (EAE, UNLINKED, NO_MEMORY, BERT, WIDE)},
     unequal="the main comparison is also made after longer training, which shows whether the difference remains; all "
             "variants are compared after the same number of updates")
 
@@ -217,4 +208,4 @@ def verdicts(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
     return {"memory instead of parameters": better(WIDE),
             "after longer training": better(WIDE, f", {LONG} updates"),
-            "a memory, not only links": better(NO_MEMORY), "linking": better(UNLINKED), "entities": better(WITHOUT)}
+            "a memory, not only links": better(NO_MEMORY), "linking": better(UNLINKED)}

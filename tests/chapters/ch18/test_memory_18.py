@@ -105,12 +105,11 @@ def test_a_perfect_model_is_right_and_its_input_has_no_labels() -> None:
 def test_variants_differ_in_what_their_names_say(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = data().batches(1)(0)
     losses = {}
-    for name in (study.EAE, study.UNLINKED, study.WITHOUT):
+    for name in (study.EAE, study.UNLINKED):
         model = study.build(name, 0)
         assert isinstance(model, EaEPretraining)
         losses[name] = {*model.losses(batch)}
     assert losses[study.EAE] - losses[study.UNLINKED] == {"linking"}
-    assert losses[study.UNLINKED] - losses[study.WITHOUT] == {"entity_prediction"}
     only = study.build(study.NO_MEMORY, 0)
     only.loss(batch).backward()
     assert isinstance(only, study.EntityPredBERT) and only.entities.weight.grad is not None
@@ -145,11 +144,11 @@ def test_the_study_at_toy_size() -> None:
     assert {*study.baseline_scores()} == {"most frequent", "co-occurrence", "nearest sentence", "untrained EaE",
                                           "untrained wide BERT"}
     low, high = ({"accuracy": {"low": value, "high": value}} for value in (0.5, 0.6))
-    runs = dict.fromkeys((study.WIDE, study.NO_MEMORY, study.WITHOUT, f"{study.EAE}, {study.LONG} updates"), low)
+    runs = dict.fromkeys((study.WIDE, study.NO_MEMORY, f"{study.EAE}, {study.LONG} updates"), low)
     found_verdicts = study.verdicts(runs | dict.fromkeys((
         study.EAE, study.UNLINKED, f"{study.WIDE}, {study.LONG} updates"), high))
     assert found_verdicts == {"memory instead of parameters": "supported", "after longer training": "not supported",
-                              "a memory, not only links": "supported", "linking": NO_EFFECT, "entities": "supported"}
+                              "a memory, not only links": "supported", "linking": NO_EFFECT}
     assert isinstance(run, Run)
 
 
