@@ -50,7 +50,7 @@ from studies.ch18 import edited_documents
 
 LEFT_OUT = 0.2
 ARMS = tuple((worlds, left_out) for worlds in (ONE, MANY) for left_out in (0.0, LEFT_OUT))
-RATES = (1e-3, 3e-3, 1e-2)
+RATES = (3e-3, 1e-2, 3e-2)
 UPDATES = 2400
 WORLDS = {**dict(enumerate(TEST_WORLDS)), 9: DEVELOPMENT}
 """Seed → world."""

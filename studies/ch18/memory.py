@@ -47,7 +47,7 @@ from plmlab.world.datasets.linked_statements import DEVELOPMENT, TEST, TRAIN, En
 
 EAE, UNLINKED = "EaE", "EaE without linking"
 NO_MEMORY, BERT, WIDE = "EntityPred only", "BERT", "wide BERT"
-RATES = (1e-3, 3e-3, 1e-2)
+RATES = (3e-3, 1e-2, 3e-2)
 UPDATES, LONG = 2500, 5000
 MARGIN = 0.02
 NOTHING = 0.1
