@@ -7,7 +7,7 @@ states the facts, so that the weights can memorize them. In *many worlds*, names
 so that only the memory, or a sentence before the statement, gives the answer. The worlds of chapters 16 and 17 can't be
 used for this: three quarters of a test world's people do not occur in the training worlds, and FaE has no vector for an
 entity that it has never seen. In both settings, some facts are only in the memory and some in neither. The memory of a
-batch is complete, or each fact is left out with probability `LEFT_OUT`.
+batch is complete, or each fact is left out with probability `LEFT_OUT`; in many worlds it is never complete.
 
 The test has one statement per fact, with a masked object. Two disjoint sets of facts are changed or removed, all facts
 of a set at once. Each seed has another test world, and the pilots have the development world; learning rates are chosen
@@ -29,7 +29,7 @@ comparisons need every seed of one above every seed of the other by more than `M
 - *contradicting text*: if a sentence before the statement contradicts the memory, the answer is the memory's object
   more often than the text's.
 - *more often than REALM*, *than RAG*: the answer is the new object more often than theirs.
-- *memorization*: the old answer stays after a removal more often in one world than in many, with complete memories.
+- *memorization*: the old answer stays after a removal more often in one world than in many, with facts left out.
 - *null fact*: it gets a higher probability after a removal if facts were left out in training, in one world.
 """
 
@@ -49,7 +49,7 @@ from plmlab.world.datasets.fact_worlds import GROUPS, STATED, UNSEEN, FactStatem
 from studies.ch18 import edited_documents
 
 LEFT_OUT = 0.2
-ARMS = tuple((worlds, left_out) for worlds in (ONE, MANY) for left_out in (0.0, LEFT_OUT))
+ARMS = ((ONE, 0.0), (ONE, LEFT_OUT), (MANY, LEFT_OUT))
 RATES = (3e-3, 1e-2, 3e-2)
 UPDATES = 2400
 WORLDS = {**dict(enumerate(TEST_WORLDS)), 9: DEVELOPMENT}
@@ -206,7 +206,7 @@ def verdicts(runs: Mapping[str, Mapping[str, Any]], documents: Mapping[str, Mapp
                                                    for each in CONFLICTS),
             **{f"more often than {system}": verdict(follows, found[f"all: {FOLLOWS}"], MARGIN)
                for system, found in documents.items()}}.items()}
-    kept, free, lacking = (runs[f"{worlds}, {left_out:g} left out"]
-                           for worlds, left_out in ((ONE, 0), (MANY, 0), (ONE, LEFT_OUT)))
-    return made | {"memorization": verdict(kept["all: removed, old answer"], free["all: removed, old answer"], MARGIN),
-                   "null fact": verdict(lacking["removed: null"], kept["removed: null"], MARGIN)}
+    complete, lacking, many = (runs[f"{worlds}, {left_out:g} left out"] for worlds, left_out in ARMS)
+    return made | {
+        "memorization": verdict(lacking["all: removed, old answer"], many["all: removed, old answer"], MARGIN),
+        "null fact": verdict(lacking["removed: null"], complete["removed: null"], MARGIN)}

@@ -126,7 +126,7 @@ def test_verdicts_by_hand(follows: float, theirs: float, said: list[str]) -> Non
     run = {name: {"low": value, "high": value + 0.01} for name, value in values.items()}
     made = edits.verdicts({f"{worlds}, {left_out:g} left out": run for worlds, left_out in edits.ARMS},
                           {"REALM": {f"all: {FOLLOWS}": {"low": theirs, "high": theirs + 0.01}}})
-    assert [made[f"{MANY}, 0 left out: {claim}"] for claim in (
+    assert [made[f"{MANY}, {edits.LEFT_OUT:g} left out: {claim}"] for claim in (
         "changed facts", "more often than REALM", "changed facts not in the text", "unrelated facts", "added facts",
         "contradicting text")] == [*said, "not supported", "supported", "supported", "not supported"]
     assert made["memorization"] == made["null fact"] == NO_EFFECT
