@@ -1,5 +1,6 @@
 """FaE on changed facts: training batches, answers, what they follow, and the study at toy size."""
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -8,6 +9,7 @@ import torch
 
 from plmlab.chapters.ch18.fact_edits import FOLLOWS, OLD, OTHER, answers, edited, other_wording
 from plmlab.chapters.ch18.fact_training import MANY, ONE, FactBatches, build
+from plmlab.checkpoints import load
 from plmlab.example import IGNORE, Batch
 from plmlab.models.dual_encoder import DualEncoderConfig
 from plmlab.models.fae import fact_memory
@@ -16,7 +18,7 @@ from plmlab.objectives.entity_mentions import masked_mention
 from plmlab.recipes.study import NO_EFFECT
 from plmlab.world.datasets.fact_worlds import UNSEEN, fact_world
 from plmlab.world.datasets.tokenizer import ids, world_tokenizer
-from studies.ch18 import edited_documents, edits
+from studies.ch18 import bundled, edited_documents, edits
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 WORLD = fact_world(1)
@@ -145,3 +147,12 @@ def test_realm_and_rag_are_asked_about_the_same_facts(monkeypatch: pytest.Monkey
     monkeypatch.setattr(edited_documents, "load", lambda name, expect: (model, None))
     found = edited_documents.realm(WORLD.documents.blocks, statements[:8])
     assert [len(one or ()) for one in found] == [len(one.masked) for one in statements[:8]]
+
+
+def test_the_bundled_model_has_the_figures_of_its_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {"home": lambda: tmp_path, "enter": lambda name: None, "FACT_UPDATES": 2}.items():
+        monkeypatch.setattr(bundled, name, value)
+    bundled.main(bundled.FAE)
+    figures = bundled.fact_figures(load(tmp_path / bundled.FAE, expect="fae")[0], WORLD)
+    readme = (tmp_path / bundled.FAE / "README.md").read_text(encoding="utf-8")
+    assert len(figures) == 2 and all(f"| {name} | {value} |" in readme for name, value in figures.items())

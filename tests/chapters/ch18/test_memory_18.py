@@ -161,5 +161,5 @@ def test_the_bundled_model_reads_no_held_out_sentence(monkeypatch: pytest.Monkey
         assert len(cuts) > 2
         for start, end in pairwise(cuts):
             assert split_of(data().tokenizer.tokens(whole[start:end])) == TRAIN
-    bundled.main()
-    assert (tmp_path / bundled.NAME / "README.md").read_text(encoding="utf-8").count("masked entities") == 2
+    bundled.main(bundled.EAE)
+    assert (tmp_path / bundled.EAE / "README.md").read_text(encoding="utf-8").count("masked entities") == 2
