@@ -33,8 +33,10 @@ from plmlab.world.datasets.linked_texts import linked_text
 from plmlab.world.datasets.tokenizer import world_tokenizer
 
 COMMAND = "python -m studies.ch18.bundled"
-EAE, UPDATES, RATE = "eae-world", 10_000, 3e-3
+EAE, UPDATES = "eae-world", 5000
 FAE, FACT_UPDATES, LEFT_OUT = "fae-world", 6000, 0.2
+RATE = 1e-2
+"""The best learning rate of EaE and of FaE in the pilots of the studies."""
 PAIRS, SENTENCES = 16, 2
 """Texts per batch beside the statements, and sentences per text."""
 
