@@ -61,7 +61,7 @@ class KnowledgeBase(Gazetteer):
         gold = {span: self._id(key, "links") for span, key in (links or {}).items()}
         return tuple(CandidateMention(start, end, *self._candidates[str(self.find(tokens[start:end]))],
                              gold.get((start, end), unlinked))
-                     for start, end in sorted({*self._occurrences(tokens), *self._entities(tokens)}))
+                     for start, end in sorted({*self._occurrences([*tokens]), *self._entities(tokens)}))
 
     def _occurrences(self, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
         """All names in these ids, which may overlap. The paper considers all spans, not only the longest names."""

@@ -1,0 +1,174 @@
+"""KnowBERT on the Small World: its training from `bert-world`, the accuracy of its linkers, and the facts that a masked
+language model recalls (Peters et al. 2019)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import chain, islice
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from plmlab.batches import ExampleBatches, collate
+from plmlab.candidates import NULL, LinkedExample
+from plmlab.checkpoints import load
+from plmlab.example import IGNORE
+from plmlab.layers.kar import with_special_rows
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.knowbert import KnowBERTPretraining
+from plmlab.objectives.entity_linking import drop_mention, with_mentions
+from plmlab.objectives.masked import always_mask, masked
+from plmlab.text import Tokenizer
+from plmlab.text.knowledge import KnowledgeBase
+from plmlab.train import History, fit, frozen
+from plmlab.vectors.knowledge import graph_vectors
+from plmlab.world.datasets.knowledge_bases import (
+    entity_graph,
+    entity_knowledge,
+    linked_batches,
+    linked_sentence,
+    sense_counts,
+    sense_graph,
+    sense_knowledge,
+)
+from plmlab.world.datasets.texts import sentence_texts
+from plmlab.world.questions.cloze import Cloze
+from plmlab.world.world import World, full
+
+AFTER, WIDTHS = (1, 2), (64, 32)
+"""The number of BERT's layers below each KAR, and the width of its entity vectors: entities, then senses."""
+BATCH = 32
+FACTS = {"stated": "train", "new facts": "facts", "new entities": "entities"}
+"""Group of facts → its split of the world. Only the first group is stated in the training text; the other two are only
+in the knowledge base: facts about entities of the training text, and about entities that it never names."""
+Predicted = Sequence[Sequence[Sequence[int]]]
+"""The predicted entity of each mention, for each text and knowledge base."""
+
+unmasked = partial(masked, select=())
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """A world with its two knowledge bases, entities and senses; the ``tokenizer`` has one token per word."""
+
+    world: World
+    tokenizer: Tokenizer
+
+    @cached_property
+    def bases(self) -> tuple[KnowledgeBase, KnowledgeBase]:
+        """The entities, and the senses with priors from the training text."""
+        return (entity_knowledge(self.world, self.tokenizer),
+                sense_knowledge(self.world, self.tokenizer, sense_counts(self.world)))
+
+    def vectors(self, random: bool = False) -> list[Tensor]:
+        """Entity vectors of both knowledge bases from their graphs, with NULL and MASK; or random ones with the same
+        standard deviation."""
+        rng, graphs = torch.Generator().manual_seed(0), (entity_graph(self.world), sense_graph(self.world))
+        found = [graph_vectors(base.entities, graph, width)
+                 for base, graph, width in zip(self.bases, graphs, WIDTHS, strict=True)]
+        return [with_special_rows(torch.randn(some.shape, generator=rng) * some.std() if random else some, rng)
+                for some in found]
+
+    def batches(self, seed: int, objective: Callable[..., Any] = masked) -> ExampleBatches:
+        """Batches of training sentences with their links. A mention with a masked token is left out."""
+        return linked_batches(self.world, "train", self.tokenizer, objective, *self.bases, BATCH, seed, drop_mention)
+
+    def linked(self, split: str, seed: int, sentences: int) -> list[LinkedExample]:
+        """Different sentences of a split with their links and without masked tokens."""
+        drawn = dict.fromkeys(islice(self.world.sentences(split, seed), sentences))
+        return [linked_sentence(one, text, unmasked, *self.bases, tokenizer=self.tokenizer, rng=Random(0))
+                for one, text in zip(drawn, sentence_texts([*drawn], self.tokenizer), strict=True)]
+
+    def clozes(self, group: str) -> tuple[list[Cloze], list[Cloze]]:
+        """Development and test sentences that state a fact of this group, whose object is masked: those of every fourth
+        fact, and those of the others. Of a stated fact, there is one sentence."""
+        by_fact: dict[object, list[Cloze]] = {}
+        for cloze in self.world.cloze(FACTS[group]):
+            if cloze.source is None and cloze.entity == cloze.fact.object:
+                by_fact.setdefault(cloze.fact, []).append(cloze)
+        kept = [some[:1] if group == "stated" else some for some in by_fact.values()][:400]
+        test = [some for i, some in enumerate(kept) if i % 4]
+        return [*chain.from_iterable(kept[::4])], [*chain.from_iterable(test)]
+
+
+@cache
+def knowledge() -> Knowledge:
+    """The full world with the vocabulary of `bert-world`."""
+    return Knowledge(full(), load("bert-world", expect="bert-pretraining")[1])
+
+
+def knowbert(data: Knowledge, bert: BERTPretraining, random: bool = False) -> KnowBERTPretraining:
+    """A KnowBERT from this BERT, with entity vectors from the graphs or random ones; its KARs are random."""
+    return KnowBERTPretraining.from_pretrained(bert, data.vectors(random), after=AFTER)
+
+
+def all_but(model: nn.Module, part: nn.Module) -> Iterator[nn.Module]:
+    """The largest modules of a model that together are everything except this part."""
+    for child in model.children():
+        if part in [*child.modules()]:
+            yield from all_but(child, part) if child is not part else ()
+        else:
+            yield child
+
+
+def train_linkers(model: KnowBERTPretraining, data: Knowledge, updates: int, lr: float, seed: int, **options: Any,
+                  ) -> list[History]:
+    """Train each linker alone, first that of the entities, on texts without masked tokens; then align its KAR."""
+    histories = []
+    for kar in model.encoder.kars:
+        with frozen(*all_but(model, kar.linker)):
+            histories.append(fit(model, data.batches(seed, unmasked), steps=updates, lr=lr, warmup=updates // 10,
+                                 compile=False, **options))
+        kar.align()
+    return histories
+
+
+@torch.no_grad()
+def predicted_links(model: KnowBERTPretraining, examples: Sequence[LinkedExample], pad: int) -> Predicted:
+    """The entities that the linkers predict."""
+    batch: Any = collate(examples, pad)
+    _, scores = model.eval().encoder.linked_states(batch)
+    found = [kar.linker.predicted(some, mentions).tolist()
+             for kar, some, mentions in zip(model.encoder.kars, scores, batch.mentions, strict=True)]
+    return [[row[:len(some)] for row, some in zip(rows, example.mentions, strict=True)]
+            for rows, example in zip(zip(*found, strict=True), examples, strict=True)]
+
+
+def first_candidates(examples: Sequence[LinkedExample], longest: bool = False) -> Predicted:
+    """Baseline: the candidate with the highest prior; with ``longest``, NULL for a name inside a longer name."""
+    return [[[NULL if longest and any(one.start <= m.start and m.end <= one.end and one is not m for one in some)
+              else m.entities[0] for m in some] for some in example.mentions] for example in examples]
+
+
+def link_accuracy(examples: Sequence[LinkedExample], predicted: Predicted) -> dict[str, float]:
+    """Fraction of correct entities: of all names; of the names with several candidates besides NULL, and those of them
+    whose entity is not NULL; of the words with several senses. For ``predicted`` = () it is the expected accuracy of a
+    random candidate."""
+    correct: dict[str, list[float]] = {}
+    for i, example in enumerate(examples):
+        for base, some in enumerate(example.mentions):
+            for j, mention in enumerate(some):
+                right = float(predicted[i][base][j] == mention.gold) if predicted else 1 / len(mention.entities)
+                several = len(mention.entities) > 2
+                for kind, counts in (("names", base == 0), ("several candidates", base == 0 and several),
+                                     ("several, not NULL", base == 0 and several and mention.gold != NULL),
+                                     ("senses", base == 1 and several)):
+                    if counts and mention.gold != IGNORE:
+                        correct.setdefault(kind, []).append(right)
+    return {kind: fmean(some) for kind, some in correct.items()}
+
+
+@torch.no_grad()
+def recalled(model: BERTPretraining, data: Knowledge, clozes: Sequence[Cloze], linked: bool = True) -> float:
+    """Fraction of clozes whose masked object is predicted exactly, each token as the most probable one;
+    ``linked=False`` leaves out all mentions."""
+    vocab, bases = data.tokenizer.vocab, data.bases if linked else ()
+    objective = with_mentions(masked, *bases, hide=drop_mention) if bases else masked
+    batch: Any = collate([objective(data.tokenizer.encode(" ".join(one.words), plain=True), vocab=vocab, rng=Random(0),
+                                    select=range(1 + one.span[0], 1 + one.span[1]), corrupt=always_mask)
+                          for one in clozes], vocab.need("pad"))
+    best = model.eval().token_logits(model.encoder(batch)).argmax(-1)
+    return ((best == batch.targets) | (batch.targets == IGNORE)).all(1).double().mean().item()

@@ -1,0 +1,210 @@
+"""KnowBERT on the Small World: the accuracy of its linkers, and the facts that it recalls. No claim is tested.
+
+All models start from `bert-world`, and are then trained on the same masked training sentences in the same order.
+
+- *KnowBERT*: before this training each linker is trained alone; then all parameters are trained jointly, on masked
+  tokens and links. The entity vectors come from the graphs of the two knowledge bases, and are frozen.
+- *random vectors*: the same with random entity vectors of the same standard deviation.
+- *BERT*: without KARs.
+
+*Linkers*: sentences that do not occur in the training text. Baselines: a random candidate; the candidate with the
+highest prior; the same, but NULL for a name inside a longer name; and the most frequent gold entity of this name in
+training sentences. Measured before and after the joint training.
+
+*Recalled facts*: exact match on a masked object, of which every token must be the most probable one. A mention with a
+masked token is left out, so that its candidates do not reveal the answer. Facts are *stated* in the training text, or
+only in the knowledge base: *new facts* about known entities, and facts about *new entities*. In addition, with the same
+weights: KnowBERT *without mentions*, and with the vectors of *other entities* (a random permutation). Baselines: BERT
+before this training, the most frequent object of the relation in the training text, and the facts as decoded from the
+entity vectors by least squares, given the relation, which shows how many facts the vectors contain.
+
+The learning rates are chosen on development sentences, whose facts are not test facts: that of the linkers by their
+mean accuracy on names and on words with several senses, the other one by the mean exact match over the three groups.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import cache, lru_cache
+from statistics import fmean
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from plmlab.candidates import SPECIAL_ENTITIES, LinkedExample
+from plmlab.chapters.ch18.knowbert import (
+    FACTS,
+    first_candidates,
+    knowbert,
+    knowledge,
+    link_accuracy,
+    predicted_links,
+    recalled,
+    train_linkers,
+)
+from plmlab.checkpoints import load
+from plmlab.models.bert import BERTPretraining
+from plmlab.models.knowbert import KnowBERTPretraining
+from plmlab.recipes import Parts, none_if_diverged, rates_tried, tune_learning_rates
+from plmlab.recipes.study import Run, Study
+from plmlab.train import fit
+from plmlab.world.datasets.knowledge_bases import entity_graph
+from plmlab.world.questions.cloze import Cloze
+
+KNOWBERT, RANDOM, BERT = "KnowBERT", "random vectors", "BERT"
+LINKER_UPDATES, UPDATES, PILOT_UPDATES = 100, 500, 150
+RATES, LINKER_RATES = (3e-4, 1e-3, 3e-3), (1e-3, 3e-3, 1e-2)
+SEEDS, PILOTS = (0, 1), (9,)
+LINKED_SENTENCES = 1200
+
+
+def bert_world() -> BERTPretraining:
+    """The bundled BERT."""
+    return load("bert-world", expect="bert-pretraining")[0]
+
+
+@cache
+def sentences() -> tuple[list[LinkedExample], list[LinkedExample]]:
+    """Development and test sentences with links."""
+    found = knowledge().linked("test", 1, LINKED_SENTENCES)
+    return found[::4], [one for i, one in enumerate(found) if i % 4]
+
+
+@lru_cache(2)
+def with_linkers(vectors: str, lr: float, seed: int) -> KnowBERTPretraining:
+    """A KnowBERT whose linkers have been trained alone."""
+    torch.manual_seed(seed)
+    model = knowbert(knowledge(), bert_world(), vectors == RANDOM)
+    train_linkers(model, knowledge(), LINKER_UPDATES, lr, seed, show=False)
+    return model
+
+
+def build(variant: str, linker_rate: float, seed: int) -> BERTPretraining:
+    """A variant before the joint training."""
+    return bert_world() if variant == BERT else deepcopy(with_linkers(variant, linker_rate, seed))
+
+
+def linked(model: Any, examples: list[LinkedExample]) -> dict[str, float]:
+    """The accuracy of a model's linkers; BERT has none."""
+    if not isinstance(model, KnowBERTPretraining):
+        return {}
+    return link_accuracy(examples, predicted_links(model, examples, knowledge().tokenizer.vocab.need("pad")))
+
+
+def train(model: BERTPretraining, variant: str, linker_rate: float, updates: int, lr: float, seed: int,
+          **options: Any) -> dict[str, float]:
+    """Train a variant jointly. Returns the test accuracy of its linkers before this training."""
+    before = linked(model, sentences()[1])
+    fit(model, knowledge().batches(seed), steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)
+    return before
+
+
+def recall(model: BERTPretraining, split: int, mentions: bool = True) -> dict[str, float]:
+    """Exact match by group of facts on the development (0) or test (1) sentences."""
+    return {group: recalled(model, knowledge(), knowledge().clozes(group)[split], mentions) for group in FACTS}
+
+
+def development_score(run: Run) -> float:
+    """Mean exact match over the groups on the development sentences."""
+    return fmean(recall(run.model, 0).values())
+
+
+@contextmanager
+def other_entities(model: KnowBERTPretraining) -> Iterator[None]:
+    """Give each entity the vector of another one, and undo it at the end."""
+    vectors = model.encoder.kars[0].linker.vectors
+    kept, order = vectors.clone(), torch.randperm(len(vectors) - SPECIAL_ENTITIES,
+                                                  generator=torch.Generator().manual_seed(0))
+    vectors[SPECIAL_ENTITIES:] = kept[SPECIAL_ENTITIES:][order]
+    yield
+    vectors.copy_(kept)
+
+
+def test(run: Run) -> dict[str, Any]:
+    """Recalled facts, and for a KnowBERT also with changed knowledge; the accuracy of the linkers."""
+    found: dict[str, Any] = {"recalled": recall(run.model, 1)}
+    if isinstance(run.model, KnowBERTPretraining):
+        found |= {"without mentions": recall(run.model, 1, mentions=False),
+                  "linkers alone": run.history, "linkers": linked(run.model, sentences()[1])}
+        with other_entities(run.model):
+            found["other entities"] = recall(run.model, 1)
+    return found
+
+
+def study(linker_rate: float) -> Study[BERTPretraining]:
+    """The comparison, given the learning rate of the linkers."""
+    return Study(name="knowbert", arms={(name, linker_rate): RATES for name in (KNOWBERT, RANDOM, BERT)}, build=build,
+                 train=train, development=development_score, test=test, updates=(UPDATES,), nothing=0.05, seeds=SEEDS,
+                 pilots=PILOTS, pilot_updates=PILOT_UPDATES)
+
+
+@none_if_diverged
+def linker_score(lr: float, seed: int) -> float:
+    """Mean accuracy of the linkers, trained alone, on names and on words with several senses in development text."""
+    found = linked(with_linkers(KNOWBERT, lr, seed), sentences()[0])
+    return fmean((found["names"], found["senses"]))
+
+
+def most_frequent(examples: list[LinkedExample]) -> list[list[list[int]]]:
+    """Baseline: the most frequent gold entity of a name in training sentences; otherwise its first candidate."""
+    counts: dict[object, Counter[int]] = defaultdict(Counter)
+    for example in knowledge().linked("train", 2, LINKED_SENTENCES):
+        for base, some in enumerate(example.mentions):
+            for mention in some:
+                counts[base, mention.entities][mention.gold] += 1
+    return [[[max(counts[base, m.entities], key=counts[base, m.entities].__getitem__, default=m.entities[0])
+              for m in some] for base, some in enumerate(example.mentions)] for example in examples]
+
+
+def linker_baselines() -> dict[str, dict[str, float]]:
+    """The accuracy of the baselines of the linkers."""
+    given = sentences()[1]
+    return {"random candidate": link_accuracy(given, ()),
+            "highest prior": link_accuracy(given, first_candidates(given)),
+            "longest name": link_accuracy(given, first_candidates(given, longest=True)),
+            "most frequent": link_accuracy(given, most_frequent(given))}
+
+
+def decoded() -> tuple[dict[tuple[str, str], int], Tensor]:
+    """(relation, object) → column, and the entry of each entity in each column, as decoded from its vector."""
+    entities = knowledge().bases[0].entities
+    edges, row = list(dict.fromkeys(entity_graph(knowledge().world))), {key: i for i, key in enumerate(entities)}
+    columns = {pair: i for i, pair in enumerate(dict.fromkeys((r, o) for _, r, o in edges))}
+    matrix = torch.zeros(len(entities), len(columns))
+    for subject, relation, target in edges:
+        if subject in row:
+            matrix[row[subject], columns[relation, target]] = 1.0
+    vectors = knowledge().vectors()[0][SPECIAL_ENTITIES:]
+    return columns, vectors @ torch.linalg.lstsq(vectors, matrix).solution
+
+
+def fact_baselines() -> dict[str, dict[str, float]]:
+    """Exact match of the baselines on the test sentences."""
+    (columns, values), ids = decoded(), {key: i for i, key in enumerate(knowledge().bases[0].entities)}
+    stated = Counter((r, o) for _, r, o in entity_graph(knowledge().world, "train"))
+
+    def frequent(cloze: Cloze) -> str:
+        return max((pair for pair in stated if pair[0] == cloze.fact.relation), key=stated.__getitem__)[1]
+
+    def in_vectors(cloze: Cloze) -> str:
+        row, relation = values[ids[cloze.fact.subject]], cloze.fact.relation
+        return max((pair for pair in columns if pair[0] == relation), key=lambda pair: float(row[columns[pair]]))[1]
+
+    tests = {group: knowledge().clozes(group)[1] for group in FACTS}
+    return {"BERT before training": recall(bert_world(), 1),
+            **{name: {group: fmean(rule(one) == one.fact.object for one in some) for group, some in tests.items()}
+               for name, rule in (("most frequent object", frequent), ("decoded from the vectors", in_vectors))}}
+
+
+def measure(parts: Parts) -> dict[str, Any]:
+    """``runs``: variant → ``lr``, ``rates`` and the numbers of `test` with spread; the rate of the ``linkers``; the
+    baselines of both tables; and the number of test sentences of each group."""
+    lr, scores = tune_learning_rates(parts, linker_score, PILOTS, {(): LINKER_RATES})[()]
+    runs: Mapping[Any, Any] = study(lr).measure(parts)
+    return {"runs": {name: one.as_record() for (name, *_), one in runs.items()},
+            "linkers": {"lr": lr, "rates": rates_tried(scores), "baselines": parts(linker_baselines, [()])[()]},
+            "baselines": parts(fact_baselines, [()])[()],
+            "facts": {group: len(knowledge().clozes(group)[1]) for group in FACTS},
+            "updates": {"linkers": LINKER_UPDATES, "joint": UPDATES}}
