@@ -3,7 +3,7 @@
 All models start from `bert-world`, and are then trained on the same masked training sentences in the same order.
 
 - *KnowBERT*: before this training each linker is trained alone; then all parameters are trained jointly, on masked
-  tokens and links. The entity vectors come from the graphs of the two knowledge bases, and are frozen.
+  tokens and links. The vectors come from the graph of the entities and from descriptions of the senses, and are frozen.
 - *random vectors*: the same with random entity vectors of the same standard deviation.
 - *BERT*: without KARs.
 
@@ -55,7 +55,7 @@ from plmlab.world.questions.cloze import Cloze
 
 KNOWBERT, RANDOM, BERT = "KnowBERT", "random vectors", "BERT"
 LINKER_UPDATES, UPDATES, PILOT_UPDATES = 100, 500, 150
-RATES, LINKER_RATES = (3e-4, 1e-3, 3e-3), (1e-3, 3e-3, 1e-2)
+RATES, LINKER_RATES = (3e-4, 1e-3, 3e-3), (3e-3, 1e-2, 3e-2)
 SEEDS, PILOTS = (0, 1), (9,)
 LINKED_SENTENCES = 1200
 

@@ -24,7 +24,7 @@ from plmlab.objectives.masked import always_mask, masked
 from plmlab.text import Tokenizer
 from plmlab.text.knowledge import KnowledgeBase
 from plmlab.train import History, fit, frozen
-from plmlab.vectors.knowledge import graph_vectors
+from plmlab.vectors.knowledge import description_vectors, graph_vectors
 from plmlab.world.datasets.knowledge_bases import (
     entity_graph,
     entity_knowledge,
@@ -40,7 +40,7 @@ from plmlab.world.world import World, full
 
 AFTER, WIDTHS = (1, 2), (64, 32)
 """The number of BERT's layers below each KAR, and the width of its entity vectors: entities, then senses."""
-BATCH = 32
+BATCH, EXAMPLES = 32, 2000
 FACTS = {"stated": "train", "new facts": "facts", "new entities": "entities"}
 """Group of facts → its split of the world. Only the first group is stated in the training text; the other two are only
 in the knowledge base: facts about entities of the training text, and about entities that it never names."""
@@ -64,11 +64,11 @@ class Knowledge:
                 sense_knowledge(self.world, self.tokenizer, sense_counts(self.world)))
 
     def vectors(self, random: bool = False) -> list[Tensor]:
-        """Entity vectors of both knowledge bases from their graphs, with NULL and MASK; or random ones with the same
-        standard deviation."""
-        rng, graphs = torch.Generator().manual_seed(0), (entity_graph(self.world), sense_graph(self.world))
-        found = [graph_vectors(base.entities, graph, width)
-                 for base, graph, width in zip(self.bases, graphs, WIDTHS, strict=True)]
+        """Entity vectors of both knowledge bases, with NULL and MASK: from the graph of the entities, and from
+        descriptions of the senses; or random ones with the same standard deviation."""
+        (entities, senses), rng = self.bases, torch.Generator().manual_seed(0)
+        found = [graph_vectors(entities.entities, entity_graph(self.world), WIDTHS[0]),
+                 description_vectors(sense_descriptions(self.world, senses), WIDTHS[1])]
         return [with_special_rows(torch.randn(some.shape, generator=rng) * some.std() if random else some, rng)
                 for some in found]
 
@@ -92,6 +92,20 @@ class Knowledge:
         kept = [some[:1] if group == "stated" else some for some in by_fact.values()][:400]
         test = [some for i, some in enumerate(kept) if i % 4]
         return [*chain.from_iterable(kept[::4])], [*chain.from_iterable(test)]
+
+
+def sense_descriptions(world: World, senses: KnowledgeBase) -> list[list[str]]:
+    """A description of each sense: its classes, and the words of training sentences with this sense. In the lexicon
+    alone, the senses of "bank" do not differ. A word without a sense label has one sense only."""
+    found: dict[str, list[str]] = {key: [] for key in senses.entities}
+    for key, _, value in sense_graph(world):
+        found[key].append(value)
+    only = {form: word.key for word in world.lexicon for form in word.forms.values()}
+    for sentence in islice(world.sentences("train", 0), EXAMPLES):
+        for word, sense in zip(sentence.words, sentence.senses, strict=True):
+            if (key := sense or only.get(word)) in found:
+                found[str(key)] += [other for other in sentence.words if other != word]
+    return [*found.values()]
 
 
 @cache
