@@ -54,7 +54,7 @@ from plmlab.world.datasets.knowledge_bases import entity_graph
 from plmlab.world.questions.cloze import Cloze
 
 KNOWBERT, RANDOM, BERT = "KnowBERT", "random vectors", "BERT"
-LINKER_UPDATES, UPDATES, PILOT_UPDATES = 100, 500, 150
+LINKER_UPDATES, UPDATES, PILOT_UPDATES = 100, 400, 100
 RATES, LINKER_RATES = (3e-4, 1e-3, 3e-3), (3e-3, 1e-2, 3e-2)
 SEEDS, PILOTS = (0, 1), (9,)
 LINKED_SENTENCES = 1200

@@ -16,6 +16,7 @@ from plmlab.batches import ExampleBatches, collate
 from plmlab.candidates import NULL, LinkedExample
 from plmlab.checkpoints import load
 from plmlab.example import IGNORE
+from plmlab.layers.initialise import initialise
 from plmlab.layers.kar import with_special_rows
 from plmlab.models.bert import BERTPretraining
 from plmlab.models.knowbert import KnowBERTPretraining
@@ -40,6 +41,9 @@ from plmlab.world.world import World, full
 
 AFTER, WIDTHS = (1, 2), (64, 32)
 """The number of BERT's layers below each KAR, and the width of its entity vectors: entities, then senses."""
+KAR_STD = 0.1
+"""Standard deviation of the initial weights of the KARs. With BERT's 0.02, the attention of the words to the
+entity-spans of so small a model is uniform at first, and remains so in a short training."""
 BATCH, EXAMPLES = 32, 2000
 FACTS = {"stated": "train", "new facts": "facts", "new entities": "entities"}
 """Group of facts → its split of the world. Only the first group is stated in the training text; the other two are only
@@ -115,8 +119,12 @@ def knowledge() -> Knowledge:
 
 
 def knowbert(data: Knowledge, bert: BERTPretraining, random: bool = False) -> KnowBERTPretraining:
-    """A KnowBERT from this BERT, with entity vectors from the graphs or random ones; its KARs are random."""
-    return KnowBERTPretraining.from_pretrained(bert, data.vectors(random), after=AFTER)
+    """A KnowBERT from this BERT, with the vectors of `Knowledge.vectors`; the weights of its KARs are random."""
+    model = KnowBERTPretraining.from_pretrained(bert, data.vectors(random), after=AFTER)
+    for kar in model.encoder.kars:
+        kar.apply(partial(initialise, std=KAR_STD))
+        kar.align()
+    return model
 
 
 def all_but(model: nn.Module, part: nn.Module) -> Iterator[nn.Module]:
