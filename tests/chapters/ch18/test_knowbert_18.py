@@ -110,21 +110,21 @@ def test_recall_counts_whole_objects_and_hides_their_mentions() -> None:
 
 
 def test_the_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, value in {"knowledge": data, "bert_world": bert, "LINKER_UPDATES": 2, "LINKED_SENTENCES": 60,
-                        "tune_learning_rates": lambda *_: {(): (1e-3, {1e-3: 0.5})}}.items():
+    for name, value in {"knowledge": data, "bert_world": bert, "LINKER_UPDATES": 2, "LINKED_SENTENCES": 60}.items():
         monkeypatch.setattr(study, name, value)
     study.sentences.cache_clear()
     study.with_linkers.cache_clear()
     small = replace(study.study(1e-3), seeds=(0,), updates=(2,))
     runs = small.at(Parts(tmp_path / "parts.jsonl", 0), {(*arm, 2): (1e-3, {}) for arm in small.arms})
     found = {name: one.runs[0] for (name, *_), one in runs.items()}
-    assert found["KnowBERT"]["linkers alone"] != found["random vectors"]["linkers alone"]
     assert set(found["KnowBERT"]) == {"recalled", "without mentions", "other entities", "linkers alone", "linkers"}
     assert set(found["BERT"]) == {"recalled"} and all(0 <= n <= 1 for n in found["BERT"]["recalled"].values())
-    model = study.build("KnowBERT", 1e-3, 0)
-    vectors = model.encoder.kars[0].linker.vectors  # type: ignore[union-attr, index]
+    model: Any = study.build("KnowBERT", 1e-3, 0)
+    other: Any = study.build("random vectors", 1e-3, 0)
+    vectors, random = (one.encoder.kars[0].linker.vectors for one in (model, other))
+    assert not torch.equal(vectors, random) and torch.isclose(vectors[2:].std(), random[2:].std(), rtol=0.2)
     kept = vectors.clone()
-    with study.other_entities(model):  # type: ignore[arg-type]
+    with study.other_entities(model):
         assert torch.equal(vectors[:2], kept[:2]) and not torch.equal(vectors, kept)
         assert torch.equal(vectors.sum(0).round(decimals=3), kept.sum(0).round(decimals=3))
     assert torch.equal(vectors, kept)
