@@ -26,3 +26,13 @@ def frozen(*parts: nn.Module) -> Iterator[None]:
             part.__dict__.pop("train", None)
         for parameter in trainable:
             parameter.requires_grad_(True)
+
+
+def all_but(model: nn.Module, part: nn.Module) -> Iterator[nn.Module]:
+    """The largest modules of a model that together are everything except this part: ``frozen(*all_but(model, part))``
+    trains only the part, and parameters that belong to the model or to a module around the part directly."""
+    for child in model.children():
+        if part in [*child.modules()]:
+            yield from all_but(child, part) if child is not part else ()
+        else:
+            yield child

@@ -10,7 +10,7 @@ from plmlab.models.bert import BERT, BERTConfig
 from plmlab.models.task_heads import SentenceClassifier, TokenClassifier
 from plmlab.objectives import sequence_classification, token_classification
 from plmlab.text.vocabulary import Vocabulary
-from plmlab.train import fit, frozen
+from plmlab.train import all_but, fit, frozen
 
 VOCAB = Vocabulary(60)
 BATCHES = [Batch.of([sequence_classification(list(range(40 + i, 44 + i + n)), n % 2, vocab=VOCAB) for n in range(4)],
@@ -92,3 +92,12 @@ def test_nothing_left_to_train_is_said() -> None:
     model = TokenClassifier.from_pretrained(pretrained())
     with frozen(model), pytest.raises(ValueError, match="has nothing to train"):
         fit(model, [Batch.of([token_classification([40], [0], vocab=VOCAB)], pad=0)], steps=1, lr=0.01, show=False)
+
+
+def test_everything_but_one_part() -> None:
+    first, inner, last = nn.Linear(2, 2), nn.Linear(2, 3), nn.Linear(3, 2)
+    block = nn.Sequential(inner, nn.ReLU(), last)
+    model = nn.Sequential(first, block)
+    assert [*all_but(model, inner)] == [first, block[1], last] and [*all_but(model, block)] == [first]
+    with frozen(*all_but(model, inner)):
+        assert [weight.requires_grad for weight in model.parameters()] == [False, False, True, True, False, False]

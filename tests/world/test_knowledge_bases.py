@@ -1,6 +1,7 @@
 """The knowledge bases of a world: names, priors, gold entities and graphs against its facts, lexicon and labels."""
 
 from functools import cache, partial
+from itertools import islice
 
 import pytest
 
@@ -73,3 +74,15 @@ def test_graphs_and_descriptions_give_a_vector_for_each_entity() -> None:
     assert len(articles) == len(entities.entities)
     assert all(key.split(":")[1] in " ".join(words) for key, words in zip(entities.entities, articles, strict=True))
     assert description_vectors(articles, 4).shape == (len(articles), 4)
+
+
+def test_descriptions_tell_the_senses_of_a_word_apart() -> None:
+    """The graph of the lexicon does not."""
+    world, _, senses = world_bases()
+    described = dict(zip(senses.entities, bases.sense_descriptions(world, 300), strict=True))
+    rows = {key: {edge[1:] for edge in bases.sense_graph(world) if edge[0] == key} for key in described}
+    assert rows["bank.river"] == rows["bank.money"] and set(described["bank.river"]) != set(described["bank.money"])
+    for sentence in islice(world.sentences("train", 0), 300):
+        for word, sense in zip(sentence.words, sentence.senses, strict=True):
+            assert sense not in described or {*sentence.words} - {word} <= {*described[sense]}
+    assert all({value for _, value in rows[key]} <= {*words} for key, words in described.items())

@@ -1,7 +1,7 @@
 """KnowBERT on the Small World: its training from `bert-world`, the accuracy of its linkers, and the facts that a masked
 language model recalls (Peters et al. 2019)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import chain, islice
@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from plmlab.batches import ExampleBatches, collate
 from plmlab.candidates import NULL, LinkedExample
@@ -24,7 +24,7 @@ from plmlab.objectives.entity_linking import drop_mention, with_mentions
 from plmlab.objectives.masked import always_mask, masked
 from plmlab.text import Tokenizer
 from plmlab.text.knowledge import KnowledgeBase
-from plmlab.train import History, fit, frozen
+from plmlab.train import all_but, fit, frozen
 from plmlab.vectors.knowledge import description_vectors, graph_vectors
 from plmlab.world.datasets.knowledge_bases import (
     entity_graph,
@@ -32,7 +32,7 @@ from plmlab.world.datasets.knowledge_bases import (
     linked_batches,
     linked_sentence,
     sense_counts,
-    sense_graph,
+    sense_descriptions,
     sense_knowledge,
 )
 from plmlab.world.datasets.texts import sentence_texts
@@ -44,7 +44,7 @@ AFTER, WIDTHS = (1, 2), (64, 32)
 KAR_STD = 0.1
 """Standard deviation of the initial weights of the KARs. With BERT's 0.02, the attention of the words to the
 entity-spans of so small a model is uniform at first, and remains so in a short training."""
-BATCH, EXAMPLES = 32, 2000
+BATCH = 32
 FACTS = {"stated": "train", "new facts": "facts", "new entities": "entities"}
 """Group of facts → its split of the world. Only the first group is stated in the training text; the other two are only
 in the knowledge base: facts about entities of the training text, and about entities that it never names."""
@@ -70,9 +70,9 @@ class Knowledge:
     def vectors(self, random: bool = False) -> list[Tensor]:
         """Entity vectors of both knowledge bases, with NULL and MASK: from the graph of the entities, and from
         descriptions of the senses; or random ones with the same standard deviation."""
-        (entities, senses), rng = self.bases, torch.Generator().manual_seed(0)
-        found = [graph_vectors(entities.entities, entity_graph(self.world), WIDTHS[0]),
-                 description_vectors(sense_descriptions(self.world, senses), WIDTHS[1])]
+        rng, entities = torch.Generator().manual_seed(0), self.bases[0].entities
+        found = [graph_vectors(entities, entity_graph(self.world), WIDTHS[0]),
+                 description_vectors(sense_descriptions(self.world), WIDTHS[1])]
         return [with_special_rows(torch.randn(some.shape, generator=rng) * some.std() if random else some, rng)
                 for some in found]
 
@@ -98,20 +98,6 @@ class Knowledge:
         return [*chain.from_iterable(kept[::4])], [*chain.from_iterable(test)]
 
 
-def sense_descriptions(world: World, senses: KnowledgeBase) -> list[list[str]]:
-    """A description of each sense: its classes, and the words of training sentences with this sense. In the lexicon
-    alone, the senses of "bank" do not differ. A word without a sense label has one sense only."""
-    found: dict[str, list[str]] = {key: [] for key in senses.entities}
-    for key, _, value in sense_graph(world):
-        found[key].append(value)
-    only = {form: word.key for word in world.lexicon for form in word.forms.values()}
-    for sentence in islice(world.sentences("train", 0), EXAMPLES):
-        for word, sense in zip(sentence.words, sentence.senses, strict=True):
-            if (key := sense or only.get(word)) in found:
-                found[str(key)] += [other for other in sentence.words if other != word]
-    return [*found.values()]
-
-
 @cache
 def knowledge() -> Knowledge:
     """The full world with the vocabulary of `bert-world`."""
@@ -127,25 +113,14 @@ def knowbert(data: Knowledge, bert: BERTPretraining, random: bool = False) -> Kn
     return model
 
 
-def all_but(model: nn.Module, part: nn.Module) -> Iterator[nn.Module]:
-    """The largest modules of a model that together are everything except this part."""
-    for child in model.children():
-        if part in [*child.modules()]:
-            yield from all_but(child, part) if child is not part else ()
-        else:
-            yield child
-
-
 def train_linkers(model: KnowBERTPretraining, data: Knowledge, updates: int, lr: float, seed: int, **options: Any,
-                  ) -> list[History]:
+                  ) -> None:
     """Train each linker alone, first that of the entities, on texts without masked tokens; then align its KAR."""
-    histories = []
     for kar in model.encoder.kars:
         with frozen(*all_but(model, kar.linker)):
-            histories.append(fit(model, data.batches(seed, unmasked), steps=updates, lr=lr, warmup=updates // 10,
-                                 compile=False, **options))
+            fit(model, data.batches(seed, unmasked), steps=updates, lr=lr, warmup=updates // 10, compile=False,
+                **options)
         kar.align()
-    return histories
 
 
 @torch.no_grad()

@@ -67,6 +67,21 @@ def sense_graph(world: World) -> list[Edge]:
             for value in values]
 
 
+def sense_descriptions(world: World, sentences: int = 2000, seed: int = 0) -> list[list[str]]:
+    """A description of each sense, in the order of `sense_knowledge`: its classes, and the words of the first training
+    sentences of this seed in which it occurs. The graph alone does not distinguish the senses of "bank". A word without
+    a sense label has one sense only."""
+    found: dict[str | None, list[str]] = {word.key: [] for word in world.lexicon if word.tag in OPEN_CLASSES}
+    for known, _, value in sense_graph(world):
+        found[known].append(value)
+    only = {form: word.key for word in world.lexicon for form in word.forms.values()}
+    for sentence in islice(world.sentences("train", seed), sentences):
+        for word, sense in zip(sentence.words, sentence.senses, strict=True):
+            if (key := sense or only.get(word)) in found:
+                found[key] += [other for other in sentence.words if other != word]
+    return [*found.values()]
+
+
 def linked_sentence(sentence: Sentence, tokens: tuple[int, ...], objective: Callable[..., Example],
                     entities: KnowledgeBase, senses: KnowledgeBase, *, tokenizer: Tokenizer, rng: Random,
                     hide: Hide = mask_candidates) -> LinkedExample:
