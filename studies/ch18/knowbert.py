@@ -54,8 +54,9 @@ from plmlab.world.datasets.knowledge_bases import entity_graph
 from plmlab.world.questions.cloze import Cloze
 
 KNOWBERT, RANDOM, BERT = "KnowBERT", "random vectors", "BERT"
-LINKER_UPDATES, UPDATES, PILOT_UPDATES = 100, 400, 100
+LINKER_UPDATES, UPDATES = 100, 400
 RATES, LINKER_RATES = (3e-4, 1e-3, 3e-3), (3e-3, 1e-2, 3e-2)
+BERT_RATES = (1e-4, 3e-4, 1e-3)
 SEEDS, PILOTS = (0, 1), (9,)
 LINKED_SENTENCES = 1200
 
@@ -135,9 +136,10 @@ def test(run: Run) -> dict[str, Any]:
 
 def study(linker_rate: float) -> Study[BERTPretraining]:
     """The comparison, given the learning rate of the linkers."""
-    return Study(name="knowbert", arms={(name, linker_rate): RATES for name in (KNOWBERT, RANDOM, BERT)}, build=build,
-                 train=train, development=development_score, test=test, updates=(UPDATES,), nothing=0.05, seeds=SEEDS,
-                 pilots=PILOTS, pilot_updates=PILOT_UPDATES)
+    return Study(name="knowbert", build=build, train=train,
+                 arms={(KNOWBERT, linker_rate): RATES, (RANDOM, linker_rate): RATES, (BERT, linker_rate): BERT_RATES},
+                 development=development_score, test=test, updates=(UPDATES,), nothing=0.05, seeds=SEEDS,
+                 pilots=PILOTS)
 
 
 @none_if_diverged

@@ -130,9 +130,10 @@ def test_the_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert torch.equal(vectors, kept)
 
 
-def test_vectors_of_full_width_contain_all_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_vectors_contain_more_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "knowledge", data)
     monkeypatch.setattr(study, "bert_world", bert)
-    assert study.fact_baselines()["decoded from the vectors"]["stated"] < 0.9
-    monkeypatch.setattr(knowbert, "WIDTHS", (len(data().bases[0].entities), 4))
-    assert set(study.fact_baselines()["decoded from the vectors"].values()) == {1}
+    narrow = study.fact_baselines()["decoded from the vectors"]
+    monkeypatch.setattr(knowbert, "WIDTHS", (40, 4))
+    wide = study.fact_baselines()["decoded from the vectors"]
+    assert narrow["stated"] + 0.1 < wide["stated"] and wide["stated"] > 0.7
