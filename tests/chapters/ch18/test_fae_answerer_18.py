@@ -39,15 +39,16 @@ def test_only_names_are_asked() -> None:
 
 
 def test_figures_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look-up in the memory, which misses the first question and takes the fact of the second one from nowhere."""
+    """A look-up in the memory, which misses the first question and retrieves no fact for the second one."""
     def look_up(model: Any, world: Any, statements: Any, facts: Any) -> list[Answer]:
         memory = {each.key: each for each in facts}
         best = [memory[key(world, one)] for one in ASKED]
         found = [Answer(world.entities[each.objects[0]], 0.0, (each,)) for each in best]
         return [found[0]._replace(entity=world.world.facts[ASKED[0].entity]), found[1]._replace(facts=()), *found[2:]]
     monkeypatch.setattr(fae_answerer, "answers", look_up)
-    found, n, named = figures(None, WORLD, QUESTIONS), len(ASKED), [one for one in QUESTIONS if one.answer in WORLD.ids]
-    group = WORLD.group(fact(ASKED[0]))
+    model: Any = None
+    found, n, group = figures(model, WORLD, QUESTIONS), len(ASKED), WORLD.group(fact(ASKED[0]))
+    named = [one for one in QUESTIONS if one.answer in WORLD.ids]
     expected = {"asked": n / len(QUESTIONS), "all": (n - 1) / len(QUESTIONS),
                 "answer is a name": (n - 1) / len(named), "asked, correct": (n - 1) / n, "fact first": (n - 1) / n,
                 "subject": 1 - (ASKED[0].relation[0] == "~") / sum(one.relation[0] == "~" for one in ASKED)}
