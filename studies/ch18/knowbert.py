@@ -1,6 +1,7 @@
 """KnowBERT on the Small World: the accuracy of its linkers, and the facts that it recalls. No claim is tested.
 
-All models start from `bert-world`, and are then trained on the same masked training sentences in the same order.
+All models start from `bert-world`, and are then trained on the same masked statements in the same order: sentences of
+the training text that state a fact, in each of which one name or date is masked.
 
 - *KnowBERT*: before this training each linker is trained alone; then all parameters are trained jointly, on masked
   tokens and links. The vectors come from the graph of the entities and from descriptions of the senses, and are frozen.
@@ -54,7 +55,7 @@ from plmlab.world.datasets.knowledge_bases import entity_graph
 from plmlab.world.questions.cloze import Cloze
 
 KNOWBERT, RANDOM, BERT = "KnowBERT", "random vectors", "BERT"
-LINKER_UPDATES, UPDATES = 100, 400
+LINKER_UPDATES, UPDATES, PILOT_UPDATES = 100, 1500, 500
 RATES, LINKER_RATES = (3e-4, 1e-3, 3e-3), (3e-3, 1e-2, 3e-2)
 BERT_RATES = (1e-4, 3e-4, 1e-3)
 SEEDS, PILOTS = (0, 1), (9,)
@@ -98,7 +99,8 @@ def train(model: BERTPretraining, variant: str, linker_rate: float, updates: int
           **options: Any) -> dict[str, float]:
     """Train a variant jointly. Returns the test accuracy of its linkers before this training."""
     before = linked(model, sentences()[1])
-    fit(model, knowledge().batches(seed), steps=updates, lr=lr, warmup=updates // 10, compile=False, **options)
+    fit(model, knowledge().masked_statements(seed), steps=updates, lr=lr, warmup=updates // 10, compile=False,
+        **options)
     return before
 
 
@@ -139,7 +141,8 @@ def study(linker_rate: float) -> Study[BERTPretraining]:
     return Study(name="knowbert", build=build, train=train,
                  arms={(KNOWBERT, linker_rate): RATES, (RANDOM, linker_rate): RATES, (BERT, linker_rate): BERT_RATES},
                  development=development_score, test=test, updates=(UPDATES,), nothing=0.05, seeds=SEEDS,
-                 pilots=PILOTS)
+                 pilots=PILOTS,
+                 pilot_updates=PILOT_UPDATES)
 
 
 @none_if_diverged

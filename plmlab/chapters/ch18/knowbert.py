@@ -15,6 +15,7 @@ from torch import Tensor
 from plmlab.batches import ExampleBatches, collate
 from plmlab.candidates import NULL, LinkedExample
 from plmlab.checkpoints import load
+from plmlab.draws import choice
 from plmlab.example import IGNORE
 from plmlab.layers.initialise import initialise
 from plmlab.layers.kar import with_special_rows
@@ -36,6 +37,7 @@ from plmlab.world.datasets.knowledge_bases import (
     sense_knowledge,
 )
 from plmlab.world.datasets.texts import sentence_texts
+from plmlab.world.grammar.sentence import Sentence
 from plmlab.world.questions.cloze import Cloze
 from plmlab.world.world import World, full
 
@@ -88,14 +90,36 @@ class Knowledge:
 
     def clozes(self, group: str) -> tuple[list[Cloze], list[Cloze]]:
         """Development and test sentences that state a fact of this group, whose object is masked: those of every fourth
-        fact, and those of the others. Of a stated fact, there is one sentence."""
+        fact, and those of the others. Of a stated fact, there is one of several sentences; the others are in
+        `statements`."""
         by_fact: dict[object, list[Cloze]] = {}
         for cloze in self.world.cloze(FACTS[group]):
             if cloze.source is None and cloze.entity == cloze.fact.object:
                 by_fact.setdefault(cloze.fact, []).append(cloze)
-        kept = [some[:1] if group == "stated" else some for some in by_fact.values()][:400]
+        kept = ([some[:1] for some in by_fact.values() if len(some) > 1] if group == "stated" else
+                [*by_fact.values()])[:400]
         test = [some for i, some in enumerate(kept) if i % 4]
         return [*chain.from_iterable(kept[::4])], [*chain.from_iterable(test)]
+
+    @cached_property
+    def statements(self) -> list[tuple[Cloze, Sentence, tuple[int, ...]]]:
+        """The training sentences that state a fact, except those of `clozes`: each with a name or date to be masked,
+        and its tokens."""
+        sentences = {one.words: one for one in self.world.clozes.stated("train")}
+        held = {cloze.words for some in self.clozes("stated") for cloze in some}
+        found = [cloze for cloze in self.world.cloze("train") if cloze.source is None and cloze.words not in held]
+        whole = [sentences[cloze.words] for cloze in found]
+        return [*zip(found, whole, sentence_texts(whole, self.tokenizer), strict=True)]
+
+    def masked_statements(self, seed: int) -> ExampleBatches:
+        """Batches of `statements` with their links and without the mention that is masked."""
+        def example(rng: Random) -> LinkedExample:
+            cloze, sentence, tokens = choice(rng, self.statements)
+            objective = partial(masked, select=range(1 + cloze.span[0], 1 + cloze.span[1]), corrupt=always_mask)
+            return linked_sentence(sentence, tokens, objective, *self.bases, tokenizer=self.tokenizer, rng=rng,
+                                   hide=drop_mention)
+
+        return ExampleBatches(lambda rng: [example(rng) for _ in range(BATCH)], seed, self.tokenizer.vocab.need("pad"))
 
 
 @cache
