@@ -77,9 +77,10 @@ def sentences() -> tuple[list[LinkedExample], list[LinkedExample]]:
 @lru_cache(2)
 def with_linkers(vectors: str, lr: float, seed: int) -> KnowBERTPretraining:
     """A KnowBERT whose linkers have been trained alone."""
+    data, bert = knowledge(), bert_world()  # before the seed, because loading draws random numbers
     torch.manual_seed(seed)
-    model = knowbert(knowledge(), bert_world(), vectors == RANDOM)
-    train_linkers(model, knowledge(), LINKER_UPDATES, lr, seed, show=False)
+    model = knowbert(data, bert, vectors == RANDOM)
+    train_linkers(model, data, LINKER_UPDATES, lr, seed, show=False)
     return model
 
 
@@ -141,8 +142,7 @@ def study(linker_rate: float) -> Study[BERTPretraining]:
     return Study(name="knowbert", build=build, train=train,
                  arms={(KNOWBERT, linker_rate): RATES, (RANDOM, linker_rate): RATES, (BERT, linker_rate): BERT_RATES},
                  development=development_score, test=test, updates=(UPDATES,), nothing=0.05, seeds=SEEDS,
-                 pilots=PILOTS,
-                 pilot_updates=PILOT_UPDATES)
+                 pilots=PILOTS, pilot_updates=PILOT_UPDATES)
 
 
 @none_if_diverged
