@@ -150,6 +150,12 @@ def test_the_plane_is_numpy_s_and_no_edit_moves_it() -> None:
     assert Plane.fitted(torch.ones(1, 4), torch.zeros(0, 4)).share == 1
 
 
+def test_a_distant_query_does_not_shrink_the_documents_to_a_point() -> None:
+    square = torch.tensor([[0.0, 0], [4, 0], [0, 2], [4, 2]])
+    for query, box in (([3.0, 2], (-2, 2, -1, 1)), ([5.0, 0], (-2, 3, -1, 1)), ([900.0, -900], (-2, 4, -3, 1))):
+        assert Plane.fitted(square, torch.tensor([query])).box == pytest.approx(box, abs=1e-5)
+
+
 def test_documents_are_ranked_by_their_inner_products() -> None:
     made = lab(k=8)
     assert made.state["plane"]["ranked"] == [one["number"] for one in made.state["documents"][1:]]

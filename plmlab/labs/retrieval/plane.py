@@ -8,6 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 Point = list[float]
+ROOM = 0.5
+"""How far the bounding box extends at most beyond the documents, relative to their largest extent."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,8 @@ class Plane:
 
     @classmethod
     def fitted(cls, vectors: Float[Tensor, "doc width"], besides: Float[Tensor, "other width"]) -> Self:
-        """Fit the plane to ``vectors``; the bounding box also contains the vectors in ``besides``."""
+        """Fit the plane to ``vectors``; the bounding box also contains the vectors in ``besides``, unless they are so
+        far away (`ROOM`) that the documents could not be distinguished."""
         mean = vectors.mean(0)
         _, sizes, components = torch.linalg.svd(vectors - mean, full_matrices=False)
         directions = torch.zeros(2, vectors.shape[1], dtype=vectors.dtype)
@@ -31,8 +34,10 @@ class Plane:
         directions = directions * torch.where(leading < 0, -1.0, 1.0)
         every = float(sizes.square().sum())
         share = float(sizes[:2].square().sum()) / every if every else 1.0
-        points = (torch.cat([vectors, besides]) - mean) @ directions.T
-        (left, low), (right, high) = points.amin(0).tolist(), points.amax(0).tolist()
+        known, points = ((rows - mean) @ directions.T for rows in (vectors, torch.cat([vectors, besides])))
+        first, last = known.amin(0), known.amax(0)
+        room = ROOM * float((last - first).max()) or torch.inf
+        (left, low), (right, high) = points.amin(0).max(first - room).tolist(), points.amax(0).min(last + room).tolist()
         return cls(mean, directions, share, (left, right, low, high))
 
     def at(self, vectors: Float[Tensor, "doc width"]) -> list[Point]:
