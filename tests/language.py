@@ -210,6 +210,8 @@ TERMS = {
     "16": ("retrieve", "recall@", "open-domain question answering", "marginal", "closed-book"),
     "17": ("retrieval-augmented generation", "in-batch negatives", "hard negative", "recall@", "marginal",
            "thorough decoding", "fast decoding", "hallucination", "exact match", "fusion-in-decoder"),
+    "18a": ("knowledge base", "entity linking", "mention", "candidate", "prior", "pseudo-inverse", "margin loss",
+            "BIO tag", "cosine", "F1"),
 }
 """Chapter or part ("12a") → terms that its prose is to use, so that a student can search for them."""
 
