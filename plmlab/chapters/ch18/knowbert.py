@@ -1,6 +1,7 @@
 """KnowBERT on the Small World: its training from `bert-world`, the accuracy of its linkers, and the facts that a masked
 language model recalls (Peters et al. 2019)."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -70,13 +71,13 @@ class Knowledge:
                 sense_knowledge(self.world, self.tokenizer, sense_counts(self.world)))
 
     def vectors(self, random: bool = False) -> list[Tensor]:
-        """Entity vectors of both knowledge bases, with NULL and MASK: from the graph of the entities, and from
-        descriptions of the senses; or random ones with the same standard deviation."""
+        """Entity vectors of both knowledge bases, with NULL and MASK: from the graph of the entities, or ``random``
+        ones with the same standard deviation; and from descriptions of the senses."""
         rng, entities = torch.Generator().manual_seed(0), self.bases[0].entities
-        found = [graph_vectors(entities, entity_graph(self.world), WIDTHS[0]),
-                 description_vectors(sense_descriptions(self.world), WIDTHS[1])]
-        return [with_special_rows(torch.randn(some.shape, generator=rng) * some.std() if random else some, rng)
-                for some in found]
+        graph = graph_vectors(entities, entity_graph(self.world), WIDTHS[0])
+        found = (torch.randn(graph.shape, generator=rng) * graph.std() if random else graph,
+                 description_vectors(sense_descriptions(self.world), WIDTHS[1]))
+        return [with_special_rows(some, rng) for some in found]
 
     def batches(self, seed: int, objective: Callable[..., Any] = masked) -> ExampleBatches:
         """Batches of training sentences with their links. A mention with a masked token is left out."""
@@ -162,6 +163,17 @@ def first_candidates(examples: Sequence[LinkedExample], longest: bool = False) -
     """Baseline: the candidate with the highest prior; with ``longest``, NULL for a name inside a longer name."""
     return [[[NULL if longest and any(one.start <= m.start and m.end <= one.end and one is not m for one in some)
               else m.entities[0] for m in some] for some in example.mentions] for example in examples]
+
+
+def most_frequent(examples: Sequence[LinkedExample], training: Sequence[LinkedExample]) -> Predicted:
+    """Baseline: the most frequent gold entity of a name in training texts; otherwise its first candidate."""
+    counts: dict[object, Counter[int]] = defaultdict(Counter)
+    for example in training:
+        for base, some in enumerate(example.mentions):
+            for mention in some:
+                counts[base, mention.entities][mention.gold] += 1
+    return [[[max(counts[base, m.entities], key=counts[base, m.entities].__getitem__, default=m.entities[0])
+              for m in some] for base, some in enumerate(example.mentions)] for example in examples]
 
 
 def link_accuracy(examples: Sequence[LinkedExample], predicted: Predicted) -> dict[str, float]:
