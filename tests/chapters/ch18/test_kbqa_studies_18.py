@@ -99,6 +99,6 @@ def test_the_most_frequent_answer_and_the_groups_by_brute_force(monkeypatch: pyt
         assert correct == (one.answer == max(answers, key=answers.count))
     monkeypatch.setattr(other_answerers, "SYSTEMS", {"odd": lambda seed, own: [len(one.words) % 2 for one in own]})
     found = other_answerers.measure(parts)["odd"]["full name, new wording"]
-    for seed, value in zip((0, 1, 2), found["values"], strict=True):
-        odd = [len(one.words) % 2 for one in every if kbqa.data.has_new_wording(one, seed)]
+    for seed, value in zip(WORLDS, found["values"], strict=True):
+        odd = [len(one.words) % 2 for one in kbqa.questions(seed) if kbqa.data.has_new_wording(one, 0)]
         assert value == pytest.approx(sum(odd) / len(odd))
