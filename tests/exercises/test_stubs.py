@@ -39,10 +39,12 @@ WRITTEN = sorted({chapter.number for chapter in CHAPTERS if chapter.written()} &
 
 @pytest.mark.parametrize("number", WRITTEN)
 def test_the_notebooks_of_a_chapter_ask_what_is_checked(number: str) -> None:
-    told = [asked(code_cells(chapter.file)) for chapter in CHAPTERS
-            if chapter.number == number and chapter.written()]
-    assert dict(item for part in told for item in part.items()) == stubs(number)
-    assert sum(map(len, told)) == len(stubs(number)), "an exercise is in two notebooks"
+    parts = [chapter for chapter in CHAPTERS if chapter.number == number]
+    told = [asked(code_cells(chapter.file)) for chapter in parts if chapter.written()]
+    found = dict(item for part in told for item in part.items())
+    assert found.items() <= stubs(number).items()
+    assert found == stubs(number) or not all(chapter.written() for chapter in parts)
+    assert sum(map(len, told)) == len(found), "an exercise is in two notebooks"
 
 
 def code_cells(file: str) -> list[str]:
