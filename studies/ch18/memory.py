@@ -34,6 +34,7 @@ from torch import Tensor, nn
 
 from plmlab.chapters.ch18.memory import ENTITY_STD, ENTITY_WIDTH, INNER, accuracies, bert, eae, train
 from plmlab.example import Batch
+from plmlab.layers.initialise import initialise
 from plmlab.mentions import Mentions
 from plmlab.models.bert import MaskedLM
 from plmlab.models.eae import EaEPretraining, Reading, known_loss
@@ -68,6 +69,7 @@ class EntityPredBERT(MaskedLM):
         super().__init__(plain.config)
         self.entities = nn.Embedding(entities, width)
         self.entity_query = nn.Linear(2 * self.config.model, width)
+        initialise(self.entity_query)
         nn.init.normal_(self.entities.weight, std=ENTITY_STD)
 
     def entity_logits(self, hidden: Float[Tensor, "batch time model"], mentions: Mentions,

@@ -1,6 +1,7 @@
 """Statements as presets of the chapter's Retrieval Labs: with a masked entity for EaE, with a masked object for FaE."""
 
 from plmlab.labs.retrieval.presets import RetrievalPreset
+from plmlab.models.memory_readers import KEY
 from plmlab.retrieval.facts import Fact
 from plmlab.world.datasets.fact_documents import TEST_WORLDS
 from plmlab.world.datasets.fact_worlds import fact_world
@@ -33,7 +34,7 @@ def entity_presets() -> list[RetrievalPreset]:
 
 def title_of(fact: Fact) -> str:
     """The key of a fact of the world, as it is the title of a document."""
-    return f"{fact_world(WORLD).entities[fact.subject].name} · {RELATIONS[fact.relation].replace('_', ' ')}"
+    return f"{fact_world(WORLD).entities[fact.subject].name}{KEY}{RELATIONS[fact.relation].replace('_', ' ')}"
 
 
 def fact_presets() -> list[RetrievalPreset]:
