@@ -17,8 +17,9 @@ def link_mentions(
     ``candidates[m, c]`` is the id of an entity, whose vector is this row of ``vectors``. Mentions differ in the number
     of candidates: ``candidate_mask`` is False at padding, whose id is 0 and whose score is arbitrary. Only candidates
     with a score of at least ``threshold`` (δ) have a weight: the softmax over the scores of these candidates. The
-    result is the sum of their vectors with these weights. If no candidate of a mention has a weight, it is the vector
-    of NULL, the entity with id 0. NULL may also be an ordinary candidate. exp of a score may overflow.
+    result is the sum of their vectors with these weights. If a mention has no candidate with a weight, or no candidate
+    at all, it is the vector of NULL, the entity with id 0. NULL may also be an ordinary candidate. Scores may be so
+    large that exp overflows.
     """
     kept = candidate_mask & (scores >= threshold)
     weights = scores.masked_fill(~kept, -torch.inf).softmax(1)
@@ -34,10 +35,10 @@ def margin_loss(
 
     Each candidate has a hinge of its own: max(0, γ − ψ) if it is the gold entity of its mention, and max(0, γ + ψ) if
     it is not, where ψ is its score and γ is ``margin``. The loss is the mean over the candidates of all labelled
-    mentions together, as in the authors' code; the paper sums them. The first arguments are those of 18.1; padding does
-    not count. ``gold`` has the id of the correct entity, or −100 for a mention without a label, whose candidates do not
-    count. The gold entity may be NULL, with id 0. It may be none of the candidates; then all of them are wrong. If no
-    candidate counts, the loss is 0.
+    mentions together, as in the authors' code; the paper sums them. The first three arguments are those of 18.1;
+    padding does not count. ``gold`` has the id of the correct entity, or −100 for a mention without a label, whose
+    candidates do not count. The gold entity may be NULL, with id 0. If it is not among the candidates, all of them are
+    wrong. If no candidate counts, the loss is a tensor that contains 0.
     """
     labelled = candidate_mask & (gold != -100)[:, None]
     sign = torch.where(candidates == gold[:, None], -1.0, 1.0)
