@@ -59,9 +59,10 @@ class KnowledgeBase(Gazetteer):
         Raises ValueError if a gold entity is unknown.
         """
         gold = {span: self._id(key, "links") for span, key in (links or {}).items()}
+        ids = [*tokens]  # slices of a `Text` would copy its spans
         return tuple(CandidateMention(start, end, *self._candidates[str(self.find(tokens[start:end]))],
                              gold.get((start, end), unlinked))
-                     for start, end in sorted({*self._occurrences([*tokens]), *self._entities(tokens)}))
+                     for start, end in sorted({*self._occurrences(ids), *self._entities(tokens)}))
 
     def _occurrences(self, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
         """All names in these ids, which may overlap. The paper considers all spans, not only the longest names."""

@@ -36,7 +36,7 @@ COMMAND = "python -m studies.ch18.bundled"
 EAE, UPDATES = "eae-world", 5000
 FAE, FACT_UPDATES, LEFT_OUT = "fae-world", 6000, 0.2
 RATE = 1e-2
-"""The best learning rate of EaE and of FaE in the pilots of the studies."""
+"""The best learning rate in the pilots of the studies: of EaE, and of FaE on one world."""
 PAIRS, SENTENCES = 16, 2
 """Texts per batch beside the statements, and sentences per text."""
 

@@ -60,17 +60,19 @@ def fact(question: EntityQuestion) -> Triple:
 
 def key(world: FactWorld, question: EntityQuestion) -> tuple[int, int]:
     """The key of this fact in the memory: the ids of the named entity and of the relation or its inverse."""
-    name = question.relation.removeprefix("~")
-    return world.ids[question.entity], RELATIONS.index(name) + len(RELATIONS) * (name != question.relation)
+    inverse = len(RELATIONS) * question.relation.startswith("~")
+    return world.ids[question.entity], inverse + RELATIONS.index(fact(question).relation)
 
 
 def statement(world: FactWorld, question: EntityQuestion) -> FactStatement | None:
     """The test sentence that states the fact of a question, with the answer as the masked name; None if there is no
     such sentence."""
+    asked = fact(question)
+    plain = world.documents.plain(asked)
     for one in world.test:
-        if world.documents.plain(one.fact) == world.documents.plain(fact(question)):
+        if world.documents.plain(one.fact) == plain:
             found = [each.entity for each in names(world.world, one.sentence)]
-            return FactStatement(fact(question), one.sentence, found.index(question.answer))
+            return FactStatement(asked, one.sentence, found.index(question.answer))
     return None
 
 
