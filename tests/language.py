@@ -212,6 +212,8 @@ TERMS = {
            "thorough decoding", "fast decoding", "hallucination", "exact match", "fusion-in-decoder"),
     "18a": ("knowledge base", "entity linking", "mention", "candidate", "prior", "pseudo-inverse", "margin loss",
             "BIO tag", "cosine", "F1"),
+    "18b": ("entity memory", "entity linking", "mention", "inner product search", "null fact", "distant supervision",
+            "key", "baseline", "contradict"),
 }
 """Chapter or part ("12a") → terms that its prose is to use, so that a student can search for them."""
 

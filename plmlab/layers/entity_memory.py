@@ -14,12 +14,10 @@ from plmlab.retrieval.retrieved import Retrieved
 
 
 class MemoryAccess(NamedTuple):
-    """Result of an access to the entity memory: the new hidden states, and for each mention its query and the retrieved
-    entities with their scores."""
+    """Result of an access to the entity memory: the new hidden states, and the query of each mention."""
 
     hidden: Tensor      # [batch time model]
     queries: Tensor     # [mention width]
-    retrieved: Retrieved
 
 
 class EntityMemory(nn.Module):
@@ -44,24 +42,25 @@ class EntityMemory(nn.Module):
         """The score h · e of every entity for each query."""
         return queries @ self.entities.weight.T
 
-    def retrieve(self, queries: Float[Tensor, "mention width"], top_k: int | None = None) -> Retrieved:
-        """The ``top_k`` entities with the highest scores (None: all entities), best first."""
-        entities = self.entities.num_embeddings
-        best = self.scores(queries).topk(entities if top_k is None else min(top_k, entities), 1)
+    def retrieve(self, queries: Float[Tensor, "mention width"], top_k: int) -> Retrieved:
+        """The ``top_k`` entities with the highest scores, best first; all of them if there are fewer."""
+        best = self.scores(queries).topk(min(top_k, self.entities.num_embeddings), 1)
         return Retrieved(best.indices, best.values)
 
     def read(self, retrieved: Retrieved) -> Float[Tensor, "mention width"]:
         """Sum of the retrieved entities' vectors, weighted by the softmax of their scores."""
-        probs = retrieved.probs()
-        weights = probs.new_zeros(len(retrieved), self.entities.num_embeddings)
-        return weights.scatter(1, retrieved.numbers, probs) @ self.entities.weight
+        return (retrieved.probs()[:, None] @ self.entities(retrieved.numbers)).squeeze(1)
+
+    def attend(self, queries: Float[Tensor, "mention width"]) -> Float[Tensor, "mention width"]:
+        """Sum of all entities' vectors, weighted by the softmax of their scores."""
+        return self.scores(queries).softmax(1) @ self.entities.weight
 
     def forward(self, hidden: Float[Tensor, "batch time model"], mentions: Mentions, top_k: int | None = None,
                 ) -> MemoryAccess:
         """Access the memory for the given mentions: LayerNorm(x + W_b Σ_j α_j e_j) at the first token of a mention, and
-        LayerNorm(x) elsewhere."""
+        LayerNorm(x) elsewhere. The sum is over the ``top_k`` best entities j of each mention (None: all entities)."""
         queries = self.query(mentions.ends(hidden))
-        retrieved = self.retrieve(queries, top_k)
-        vectors = self.added(self.output(self.read(retrieved)).to(hidden.dtype))
+        found = self.attend(queries) if top_k is None else self.read(self.retrieve(queries, top_k))
+        vectors = self.added(self.output(found).to(hidden.dtype))
         added = torch.zeros_like(hidden).index_put((mentions.rows, mentions.first), vectors)
-        return MemoryAccess(self.norm(hidden + added), queries, retrieved)
+        return MemoryAccess(self.norm(hidden + added), queries)

@@ -30,7 +30,6 @@ from plmlab.models.bert import BERT, BERTConfig, MaskedLM
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import entity_mentions
 from plmlab.objectives.fine_tuning import label_of
-from plmlab.retrieval.retrieved import Retrieved
 from plmlab.text.tokenizers import Tokenizer
 
 
@@ -59,14 +58,13 @@ class EaEConfig(BERTConfig):
 
 
 class Reading(NamedTuple):
-    """One forward pass: the hidden states of all layers, the logits of mention detection, and for each mention its
-    query and the entities that it retrieved."""
+    """One forward pass: the hidden states of all layers, the logits of mention detection, the mentions, and their queries
+    to the entity memory."""
 
     states: list[Tensor]    # [batch time model] each
     tag_logits: Tensor      # [batch time 3]
     mentions: Mentions
     queries: Tensor         # [mention width]
-    retrieved: Retrieved
 
     @property
     def hidden(self) -> Float[Tensor, "batch time model"]:
@@ -101,7 +99,7 @@ class EaE(BERT):
                 mentions = self.mentions(batch, tag_logits)
                 access = self.memory(states[-1], mentions, None if self.training else self.config.top_k)
                 states[-1] = access.hidden
-        return Reading(states, tag_logits, mentions, access.queries, access.retrieved)
+        return Reading(states, tag_logits, mentions, access.queries)
 
     def mentions(self, batch: Batch, tag_logits: Float[Tensor, "batch time 3"]) -> Mentions:
         """The labelled mentions of a batch; without a label, those of the most likely BIO tags."""

@@ -1,4 +1,4 @@
-"""The bundled EaE finds masked entities as its README states."""
+"""The bundled EaE and FaE find masked entities as their READMEs state."""
 
 from collections.abc import Callable
 
@@ -6,12 +6,16 @@ import pytest
 import torch
 from readmes import stated
 
+from plmlab.chapters.ch18.fact_edits import answers
 from plmlab.chapters.ch18.memory import accuracies, masked_batch, name_logprobs
 from plmlab.checkpoints import home, load
 from plmlab.models.eae import EaEPretraining
+from plmlab.models.fae import FaE
+from plmlab.world.datasets.fact_documents import TEST_WORLDS
+from plmlab.world.datasets.fact_worlds import fact_world
 from plmlab.world.datasets.linked_statements import TEST, statements
 
-NAME = "eae-world"
+NAME, FACTS = "eae-world", "fae-world"
 WAYS = {"names": "masked entities, by names", "entities": "masked entities, by entities"}
 """How entities are predicted → how the row of the accuracy begins."""
 
@@ -36,7 +40,28 @@ def test_ten_names_have_their_loss(name: str, same_ten: Callable[[str, float], N
     same_ten(name, -float(logprobs[torch.arange(10), [cloze.entity for cloze in clozes]].mean()))
 
 
-@pytest.mark.parametrize("name", [NAME])
-def test_it_is_small(name: str) -> None:
+def correct_answers(name: str, empty: bool = False) -> list[float]:
+    """1 for each statement whose masked object the FaE predicts with all facts, or with none."""
+    world = fact_world(TEST_WORLDS[0])
+    found = answers(load(name)[0], world, world.test, () if empty else world.memory())
+    return [float(answer.entity.key == one.fact.object) for one, answer in zip(world.test, found, strict=True)]
+
+
+@pytest.mark.bundled
+@pytest.mark.parametrize("name", [FACTS])
+def test_a_fae_finds_masked_objects_as_its_readme_tells(name: str) -> None:
+    for memory in ("complete", "empty"):
+        found = correct_answers(name, memory == "empty")
+        row = f"masked objects, with {'an' if memory == 'empty' else 'a'} {memory} memory"
+        assert sum(found) / len(found) == pytest.approx(stated(name, row), abs=0.009), "one statement more or less"
+
+
+@pytest.mark.parametrize("name", [FACTS])
+def test_a_fae_answers_ten_statements_by_its_facts(name: str) -> None:
+    assert sum(correct_answers(name)[:10]) >= 8 > sum(correct_answers(name, empty=True)[:10])
+
+
+@pytest.mark.parametrize(("name", "kind"), [(NAME, EaEPretraining), (FACTS, FaE)])
+def test_they_are_small(name: str, kind: type[EaEPretraining]) -> None:
     assert sum(path.stat().st_size for path in (home() / name).iterdir()) < 4e6
-    assert type(load(name)[0]) is EaEPretraining
+    assert type(load(name)[0]) is kind

@@ -49,22 +49,23 @@ SPANS = {(0, 1): 3, (0, 4): 4, (2, 0): 0}
 def test_the_memory_by_loops(top_k: int, memory: EntityMemory, hidden: Tensor) -> None:
     access = memory(hidden, Mentions.of(TAGS), top_k)
     same(access.hidden, by_hand(memory, hidden, SPANS, top_k))
-    assert access.retrieved.numbers.shape == (3, top_k) and access.queries.shape == (3, WIDTH)
-    assert torch.equal(access.retrieved.scores, memory.scores(access.queries).gather(1, access.retrieved.numbers))
+    retrieved = memory.retrieve(access.queries, top_k)
+    assert retrieved.numbers.shape == (3, top_k) and access.queries.shape == (3, WIDTH)
+    assert torch.equal(retrieved.scores, memory.scores(access.queries).gather(1, retrieved.numbers))
     (access.hidden * hidden).sum().backward()
     reached = memory.entities.weight.grad.abs().sum(1).nonzero().flatten()
-    assert torch.equal(reached, access.retrieved.documents), "the entities that some mention retrieved"
+    assert torch.equal(reached, retrieved.documents), "the entities that some mention retrieved"
 
 
 def test_all_entities_are_the_softmax_of_training(memory: EntityMemory, hidden: Tensor) -> None:
     mentions = Mentions.of(TAGS)
     everything = memory(hidden, mentions)
-    same(memory.read(everything.retrieved), memory.scores(everything.queries).softmax(1) @ memory.entities.weight)
+    same(everything.hidden, by_hand(memory, hidden, SPANS, ENTITIES))
     for top_k in (ENTITIES, ENTITIES + 1, 100):
-        same(memory(hidden, mentions, top_k).hidden, everything.hidden, 0)
+        same(memory(hidden, mentions, top_k).hidden, everything.hidden)
     assert not torch.allclose(memory(hidden, mentions, 2).hidden, everything.hidden)
-    [one, *_] = memory(hidden, mentions, 1).retrieved.numbers.tolist()
-    same(memory.read(memory(hidden, mentions, 1).retrieved)[0], memory.entities.weight[one[0]])
+    best = memory.retrieve(everything.queries, 1)
+    same(memory.read(best), memory.entities.weight[best.numbers[:, 0]])
 
 
 def test_only_the_first_token_of_a_mention_changes_before_the_norm(memory: EntityMemory, hidden: Tensor) -> None:
@@ -79,7 +80,7 @@ def test_the_vector_is_added_and_replaces_nothing(memory: EntityMemory, hidden: 
     norm undoes the doubling, so that both agree but for ε; without the addition, they do not."""
     mentions = Mentions.of(TAGS)
     access, replaced = memory(hidden, mentions), hidden.clone()
-    replaced[mentions.rows, mentions.first] = memory.output(memory.read(access.retrieved))
+    replaced[mentions.rows, mentions.first] = memory.output(memory.attend(access.queries))
     same(memory.norm(replaced + hidden), access.hidden)
     memory.norm.eps = 0.5
     starts = tuple(zip(*SPANS, strict=True))
@@ -91,7 +92,6 @@ def test_the_vector_is_added_and_replaces_nothing(memory: EntityMemory, hidden: 
 def test_a_text_without_mentions_is_normalized(memory: EntityMemory, hidden: Tensor) -> None:
     access = memory(hidden, Mentions.of(torch.zeros_like(TAGS)))
     assert torch.equal(access.hidden, memory.norm(hidden)) and access.queries.shape == (0, WIDTH)
-    assert len(access.retrieved) == 0
     access.hidden.square().sum().backward()
     assert not memory.entities.weight.grad.any()
 

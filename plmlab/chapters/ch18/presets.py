@@ -9,10 +9,10 @@ from plmlab.world.datasets.linked_texts import RELATIONS
 
 WORLD = TEST_WORLDS[0]
 ENTITIES = (
-    ("the masked entity is retrieved", "Ruth Holt , a pilot , was born in [MASK] [MASK] .", "South Haven"),
-    ("another entity is retrieved", "Nora Ellis comes from [MASK] [MASK] .", "Whitby Cross"),
-    ("a masked subject", "[MASK] is the birthplace of Hugo Milton .", "Marbach"),
-    ("a person", "[MASK] [MASK] owns the Silver Mill Café .", "Susan Vance"),
+    ("the memory is needed", "[MASK] is the birthplace of Hugo Milton .", "Marbach"),
+    ("the memory is not needed", "[MASK] [MASK] owns the Silver Mill Café .", "Susan Vance"),
+    ("two entities are retrieved", "Nora Ellis comes from [MASK] [MASK] .", "Whitby Cross"),
+    ("several answers are correct", "[MASK] [MASK] was born in South Haven .", ""),
     ("a river", "the [MASK] [MASK] flows through Stonebridge .", "River Orva"),
 )
 """A preset's title, its text and the masked entity, in the full world. The first preset is shown initially."""
@@ -22,7 +22,7 @@ FACTS = (
     ("a sentence contradicts the memory", "Walsh Motors employs Karl Harlow as a painter . Karl Harlow works for "
      "[MASK] [MASK] .", "Drake Radio", ""),
     ("the subject is masked", "[MASK] [MASK] works for Drake Radio .", "", ""),
-    ("the wrong fact is retrieved", "Judith Grant founded [MASK] [MASK] in 1955 .", "Walsh Motors", ""),
+    ("a fact with another relation", "Judith Grant founded [MASK] [MASK] in 1955 .", "Walsh Motors", ""),
 )
 """A preset's title, its text, the answer, and the key of the fact whose object is replaced by this answer, if any."""
 

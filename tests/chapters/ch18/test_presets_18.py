@@ -17,6 +17,9 @@ def test_the_masked_entities_are_those_of_held_out_statements() -> None:
     held_out = {(" ".join(data.tokenizer.tokens(one.text.text)), data.world.facts[[*data.ids][one.entity]].name)
                 for one in data.clozes[TEST]}
     for preset in entity_presets():
+        if not preset.answer:
+            assert preset.title == "several answers are correct"
+            continue
         assert (filled(preset.text, preset.answer), preset.answer) in held_out
     assert len(entity_presets()) == len(ENTITIES)
 
