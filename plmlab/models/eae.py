@@ -58,8 +58,8 @@ class EaEConfig(BERTConfig):
 
 
 class Reading(NamedTuple):
-    """One forward pass: the hidden states of all layers, the logits of mention detection, the mentions, and their queries
-    to the entity memory."""
+    """One forward pass: the hidden states of all layers, the logits of mention detection, and the mentions with their
+    queries to the entity memory."""
 
     states: list[Tensor]    # [batch time model] each
     tag_logits: Tensor      # [batch time 3]
