@@ -6,9 +6,9 @@ from itertools import islice
 import pytest
 
 from plmlab.example import IGNORE
-from plmlab.retrieval.facts import FactTable
+from plmlab.retrieval.facts import facts_of
 from plmlab.text import Tokenizer
-from plmlab.world.datasets.linked_texts import RELATIONS, entity_ids, linked_facts, linked_text, with_inverses
+from plmlab.world.datasets.linked_texts import RELATIONS, entity_ids, linked_text, with_inverses
 from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from plmlab.world.facts.relations import NAMED
 from plmlab.world.world import World, small
@@ -66,18 +66,6 @@ def test_a_tokenizer_of_word_pieces_is_refused() -> None:
         linked_text(small(), [sentence], {}, pieces)
 
 
-@pytest.mark.parametrize("split", [None, "train", "facts"])
-def test_facts_are_the_triples_with_named_objects(split: str | None) -> None:
-    world, ids = small(), entity_ids(small())
-    keys = [*ids]
-    facts = linked_facts(world, ids, split)
-    found = [(keys[subject], RELATIONS[relation], keys[target]) for subject, relation, objects in facts
-             for target in objects]
-    assert sorted(found) == sorted((triple.subject, triple.relation, triple.object) for triple in world.triples(split)
-                                   if triple.object.split(":")[0] in NAMED)
-    assert len({fact.key for fact in facts}) == len(facts) and len(FactTable.of(facts)) == len(facts)
-
-
 def test_relations_are_all_those_with_named_objects() -> None:
     relations = small().facts.relations.values()
     assert tuple(one.name for one in relations if not one.derived and {*one.objects} <= {*NAMED}) == RELATIONS
@@ -86,7 +74,8 @@ def test_relations_are_all_those_with_named_objects() -> None:
 
 def test_inverse_facts_lead_from_every_object_back_to_its_subjects() -> None:
     world, ids = small(), entity_ids(small())
-    facts = linked_facts(world, ids)
+    facts = facts_of((ids[one.subject], RELATIONS.index(one.relation), ids[one.object])
+                     for one in world.triples() if one.object in ids)
     inverse = with_inverses(world, facts)[len(facts):]
     assert with_inverses(world, facts)[:len(facts)] == facts
     back = {(fact.key, target) for fact in inverse for target in fact.objects}

@@ -38,11 +38,6 @@ def entity_graph(world: World, split: str | None = None) -> list[Edge]:
     return [(fact.subject, fact.relation, fact.object) for fact in world.triples(split)]
 
 
-def entity_descriptions(world: World) -> list[tuple[str, ...]]:
-    """The words of the article about each named entity, which states all facts, in the order of `entity_knowledge`."""
-    return [world.article(entity.key).words for entity in world.facts.entities.values() if entity.named]
-
-
 def sense_knowledge(world: World, tokenizer: Tokenizer, counts: Mapping[str, int] | None = None) -> KnowledgeBase:
     """The nouns, verbs and adjectives of a world's lexicon, one entity per sense, under all their forms. The prior of a
     sense is its share of the ``counts`` (`sense_counts`), plus one, as in the authors' code for WordNet."""

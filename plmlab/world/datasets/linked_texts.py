@@ -58,13 +58,6 @@ def linked_text(world: World, sentences: Sequence[Sentence], ids: Ids, tokenizer
                       tuple(ids.get(mention.entity, IGNORE) for mention in chain.from_iterable(mentions)))
 
 
-def linked_facts(world: World, ids: Ids, split: str | None = None) -> list[Fact]:
-    """The facts of a world (`World.triples`) whose subject and object have ids: one `Fact` per pair of subject and
-    relation."""
-    return facts_of((ids[triple.subject], RELATIONS.index(triple.relation), ids[triple.object])
-                    for triple in world.triples(split) if triple.subject in ids and triple.object in ids)
-
-
 def with_inverses(world: World, facts: Sequence[Fact]) -> list[Fact]:
     """The facts, followed by one fact per object and inverse relation, so that a masked subject can also be found. A
     symmetric relation of the world, such as marriage, holds in both directions already and gets no inverse."""
