@@ -6,13 +6,12 @@ so is one name of a test sentence. A fact determines it, and other training sent
 
 - *EaE*, and EaE *without linking*: without the linking loss at the memory, but with EntityPred.
 - *EntityPred only*: a BERT with EntityPred, which learns from the same links but has no memory.
-- *BERT* of the same layers, and *wide BERT*, whose feed-forward layers are so wide that it has as many parameters as
-  EaE with its memory.
+- *Wide BERT*, whose feed-forward layers are so wide that it has as many parameters as EaE with its memory.
 
 A variant predicts the most probable of all names with this number of tokens, or the most probable entity of EntityPred,
 whichever is better on the development sentences of that run. These sentences also choose the learning rate. Pilot runs
-of the variants with entity labels have `PILOT_UPDATES`. The others have learned next to nothing by then, so theirs are
-as long as the runs.
+of the variants with entity labels have `PILOT_UPDATES`. Wide BERT has learned next to nothing by then, so its pilot
+runs are as long as its runs.
 
 The rules were fixed before the runs. One variant is better than another if every seed of the first is above every seed
 of the second by more than `MARGIN` in accuracy.
@@ -49,8 +48,8 @@ from plmlab.train import History
 from plmlab.world.datasets.linked_statements import DEVELOPMENT, TEST, TRAIN, EntityCloze, Statements, statements
 
 EAE, UNLINKED = "EaE", "EaE without linking"
-NO_MEMORY, BERT, WIDE = "EntityPred only", "BERT", "wide BERT"
-RATES, PLAIN_RATES = (3e-3, 1e-2, 3e-2), (1e-3, 3e-3, 1e-2)
+NO_MEMORY, WIDE = "EntityPred only", "wide BERT"
+RATES, WIDE_RATES = (3e-3, 1e-2, 3e-2), (1e-3, 3e-3, 1e-2)
 UPDATES, PILOT_UPDATES = 5000, 1250
 MARGIN = 0.02
 NOTHING = 0.1
@@ -138,8 +137,8 @@ STUDY: Study[MaskedLM] = Study(
     name="memory", arms={(name,): RATES for name in (EAE, UNLINKED, NO_MEMORY)}, build=build, train=learn,
     development=development_score, test=test, nothing=NOTHING, pilots=(9,), updates=(UPDATES,),
     pilot_updates=PILOT_UPDATES)
-PLAIN = replace(STUDY, arms={(name,): PLAIN_RATES for name in (BERT, WIDE)}, pilot_updates=None)
-"""The variants without entity labels."""
+WIDE_STUDY = replace(STUDY, arms={(WIDE,): WIDE_RATES}, pilot_updates=None)
+"""The variant without entity labels."""
 
 Baseline = Callable[[EntityCloze], int | None]
 
@@ -199,7 +198,7 @@ def baseline_scores() -> dict[str, float]:
 def measure(parts: Parts) -> dict[str, Any]:
     """``runs``: variant → ``lr``, ``rates`` and the numbers of `test` with spread; the ``verdicts`` on the claims; and
     the accuracy of the ``baselines``."""
-    runs = {name: one.as_record() for study in (STUDY, PLAIN) for (name, _), one in study.measure(parts).items()}
+    runs = {name: one.as_record() for study in (STUDY, WIDE_STUDY) for (name, _), one in study.measure(parts).items()}
     return {"runs": runs, "verdicts": verdicts(runs), "baselines": parts(baseline_scores, [()])[()]}
 
 

@@ -145,6 +145,10 @@ EXERCISES = (
             "return ", "return torch.where(added.any(-1, keepdim=True), ", "-1:])", "-1:]), hidden)"),
         "`end` is exclusive: the last token of a mention is at end − 1": edit("ends - 1", "ends"),
         "the softmax runs over the mentions; it runs over the entities, axis 1": edit("softmax(1)", "softmax(0)"),
+        "LayerNorm runs over time and features together; it normalizes each position over its own features":
+            edit("hidden.shape[-1:]", "hidden.shape[1:]"),
+        "x_last stands before x_first in the query": edit(
+            "hidden[texts, starts], hidden[texts, ends - 1]", "hidden[texts, ends - 1], hidden[texts, starts]"),
         "only the best entity is read; in training, all entities are":
             edit("(queries @ entities.T).softmax(1) @ entities", "entities[(queries @ entities.T).argmax(1)]"),
     }, hints=(
@@ -157,6 +161,9 @@ EXERCISES = (
     Exercise("18.4", "top-k at inference", read_top_k, draw_queries, mistakes={
         "the softmax runs over all entities before the cut, so that the weights sum to less than 1":
             edit("scores.topk", "scores.softmax(1).topk", "values.softmax(1)", "values"),
+        "the softmax is taken twice": edit("values.softmax(1)", "values.softmax(1).softmax(1)"),
+        "the softmax runs over the mentions; it runs over the k entities of a mention, axis 1":
+            edit("values.softmax(1)", "values.softmax(0)"),
         "all entities are read, as in training; at inference only the k best": edit("min(k, len", "max(0, len"),
         "only the best entity is read; the k best are": edit("min(k, len(entities))", "1"),
         "topk fails if there are fewer than k entities": edit("min(k, len(entities))", "k"),

@@ -113,8 +113,8 @@ def test_variants_differ_in_what_their_names_say(monkeypatch: pytest.MonkeyPatch
     only = study.build(study.NO_MEMORY, 0)
     only.loss(batch).backward()
     assert isinstance(only, study.EntityPredBERT) and only.entities.weight.grad is not None
-    count = {name: study.parameters(study.build(name, 0)) for name in (study.EAE, study.WIDE, study.BERT)}
-    assert abs(count[study.WIDE] - count[study.EAE]) <= 33 and count[study.BERT] < count[study.EAE]
+    count = {name: study.parameters(study.build(name, 0)) for name in (study.EAE, study.WIDE)}
+    assert abs(count[study.WIDE] - count[study.EAE]) <= 33
 
 
 def test_baselines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
