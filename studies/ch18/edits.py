@@ -55,7 +55,7 @@ UPDATES = 2400
 WORLDS = {**dict(enumerate(TEST_WORLDS)), 9: DEVELOPMENT}
 """Seed → world."""
 MARGIN = 0.05
-NOT_IN_TEXT = "not in the text"
+NOT_IN_TEXT, FIRST, NOT_FIRST = "not in the text", "fact first", "fact not first"
 CONFLICTS = ("text old, memory new", "text new, memory old")
 
 
@@ -131,11 +131,13 @@ def figures(model: FaE, world: FactWorld) -> Figures:
         return names_of(answers(model, world, world.test, world.memory(changes)))
 
     full, lacking = (answers(model, world, world.test, world.memory(without=some)) for some in ((), {UNSEEN}))
+    places = {one: FIRST if found.found(world.key(one.fact), 1) else NOT_FIRST
+              for one, found in zip(world.test, full, strict=True)}
     missing = {name.replace(UNSEEN, f"{UNSEEN}, not added"): value for name, value in {
         **by_label(world, "accuracy", correct(world, lacking)),
         **by_label(world, "null", [one.null for one in lacking])}.items() if name.startswith(UNSEEN)}
-    return {**edited(world, answered, lambda one: labels(world, one)), **retrieval(world, full), **missing,
-            **removals(model, world), **conflicts(model, world, [*map(bool, correct(world, full))])}
+    return {**edited(world, answered, lambda one: (*labels(world, one), places[one])), **retrieval(world, full),
+            **missing, **removals(model, world), **conflicts(model, world, [*map(bool, correct(world, full))])}
 
 
 def baselines(seed: int) -> Figures:

@@ -77,10 +77,11 @@ def edited(world: FactWorld, answered: Callable[[Changes], Sequence[Words | None
     """What becomes of the answers to `FactWorld.test` if either set of `FactWorld.changes` is made, or its facts are
     removed; ``answered`` returns all answers after changes, None for a statement that is not asked.
 
-    Each figure is a mean over the statements with a label: the ``accuracy`` before; and, of the correct answers, the
-    `KINDS` after a change, the old ones after a removal (``removed, old answer``), and those that stay if other facts
-    are changed or removed (``unrelated``, ``removed, unrelated``); 0 without such statements. The number of correct
-    answers whose facts are changed is ``changed``.
+    Each figure is a mean over the statements with a label: the ``accuracy`` before, and after a change of the fact
+    (``new object``); and, of the answers that were correct before, the `KINDS` after a change, the old ones after a
+    removal (``removed, old answer``), and those that stay if other facts are changed or removed (``unrelated``,
+    ``removed, unrelated``); 0 without such statements. The number of correct answers whose facts are changed is
+    ``changed``.
     """
     found, original = defaultdict[str, list[bool]](list), answered({})
     for changes in world.changes:
@@ -88,7 +89,8 @@ def edited(world: FactWorld, answered: Callable[[Changes], Sequence[Words | None
         for one, first, then, without in zip(world.test, original, after, gone, strict=True):
             old, new = world.world.facts[one.fact.object].words, changes.get(one.fact)
             for label in labels(one) if first is not None else ():
-                rows = {"accuracy": [first == old], **{name: list[bool]() for name in (*EDITED, *UNRELATED)}}
+                rows = {"accuracy": [first == old], **{name: list[bool]() for name in (*EDITED, *UNRELATED)},
+                        "new object": [] if new is None else [then == new.words]}
                 if first == old and new is None:
                     rows |= zip(UNRELATED, ([then == old], [without == old]), strict=True)
                 elif first == old and new is not None and then is not None:

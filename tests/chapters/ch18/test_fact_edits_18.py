@@ -110,7 +110,8 @@ def test_the_study_at_toy_size_and_with_a_look_up(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(edits, "answers", look_up)
     found = edits.test(run)
     assert found["conflicts"] > 60 and edits.baselines(1)["look-up"] == edits.development_score(run) == 1
-    for name, value in {"all: accuracy": 1, f"all: {FOLLOWS}": 1, "all: unrelated": 1, "all: removed, old answer": 0,
+    for name, value in {"all: accuracy": 1, f"all: {FOLLOWS}": 1, "all: new object": 1,
+                        f"fact first: {FOLLOWS}": 1, "all: unrelated": 1, "all: removed, old answer": 0,
                         "removed: null": 1, f"{UNSEEN}: accuracy": 1, f"{UNSEEN}, not added: accuracy": 0,
                         "all: fact first": 1, "missed": 0, **{f"{one}: memory": 1 for one in edits.CONFLICTS},
                         **{f"{one}: text": 0 for one in edits.CONFLICTS}}.items():

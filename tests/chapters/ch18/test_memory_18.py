@@ -20,6 +20,7 @@ from plmlab.world.datasets.linked_statements import DEVELOPMENT, SPLITS, TEST, T
 from plmlab.world.datasets.tokenizer import build_world_tokenizer
 from plmlab.world.world import World
 from studies.ch18 import bundled
+from studies.ch18 import entity_baselines as rules
 from studies.ch18 import memory as study
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -120,7 +121,7 @@ def test_variants_differ_in_what_their_names_say(monkeypatch: pytest.MonkeyPatch
 def test_baselines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three training sentences about one person, two name the first town, and the third is most similar."""
     test = next(cloze for cloze in data().clozes[TEST] if cloze.relation in ("born_in", "lives_in"))
-    seen, right = study.visible(test), test.entity
+    seen, right = rules.visible(test), test.entity
     wrong = next(i for i, name in enumerate(data().names) if len(name) == len(data().names[right]) and i != right)
     tell = SimpleNamespace(text=["somewhere"])
     near = [word for i, word in enumerate(words(test)) if not test.span[0] <= i < test.span[1]]
@@ -129,10 +130,14 @@ def test_baselines_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         texts=[SimpleNamespace(text=text, links=links) for text, links in (
             (tell.text, (seen, wrong)), (tell.text, (wrong, seen)), (near, (seen, right)))],
         tokenizer=SimpleNamespace(tokens=lambda text: words(test) if text is test.text.text else text))
-    assert study.nearest_sentence(fake)(test) == right and study.most_frequent(fake)(test) == right
-    fake.texts = [(None, one.links) for one in fake.texts]
-    assert study.co_occurring(fake)(test) == wrong
-    assert study.most_frequent(fake)(test._replace(relation="stars")) is None
+    assert rules.nearest_sentence(fake)(test) == rules.nearest_with_name(fake)(test) == right
+    assert rules.most_frequent(fake)(test) == right
+    fake.texts = [SimpleNamespace(text=near, links=(wrong, wrong)),
+                  SimpleNamespace(text=tell.text, links=(seen, right))]
+    assert (rules.nearest_sentence(fake)(test), rules.nearest_with_name(fake)(test)) == (wrong, right)
+    fake.texts = [(None, links) for links in ((seen, wrong), (wrong, seen), (seen, right))]
+    assert rules.co_occurring(fake)(test) == wrong
+    assert rules.most_frequent(fake)(test._replace(relation="stars")) is None
 
 
 def test_the_study_at_toy_size() -> None:
@@ -141,7 +146,8 @@ def test_the_study_at_toy_size() -> None:
         found = study.test(run)
         assert {"accuracy", "names", "training sentences", "parameters"} < {*found} or name == study.WIDE
         assert found["accuracy"] in (found["names"], found.get("entities")) and 0 <= study.development_score(run) <= 1
-    assert {*study.baseline_scores()} == {"most frequent", "co-occurrence", "nearest sentence", "untrained EaE",
+    assert {*study.baseline_scores()} == {"most frequent", "co-occurrence", "nearest sentence",
+                                          "nearest sentence with the visible name", "untrained EaE",
                                           "untrained wide BERT"}
     low, high = ({"accuracy": {"low": value, "high": value}} for value in (0.5, 0.6))
     runs = dict.fromkeys((study.WIDE, study.NO_MEMORY), low) | dict.fromkeys((study.EAE, study.UNLINKED), high)
