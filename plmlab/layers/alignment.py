@@ -101,3 +101,25 @@ class AdditiveAlignment(Alignment):
         """Score every pair of query and key with the network."""
         pairs = self.state(queries)[:, :, None] + keys[:, None]  # [batch query key width]
         return self.vote(torch.tanh(pairs))[..., 0]
+
+
+class WordAlignment(AdditiveAlignment):
+    """Additive score vᵀ ReLU(W s + X y + U h), which also depends on the previous target token y ("w̃" of the
+    Autoregressive Transformer, `plmlab.models.autoregressive_transformer`). The queries are W s + X y, with one
+    bias."""
+
+    formula = "vᵀ ReLU(q + k), a small feed-forward network"
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, bias=True)
+        self.word = nn.Linear(width, width, bias=False)
+
+    def query(self, states: Float[Tensor, "batch query width"], words: Float[Tensor, "batch query width"],
+              ) -> Float[Tensor, "batch query width"]:
+        """Project decoder states and token embeddings to queries: W s + X y."""
+        return self.state(states) + self.word(words)
+
+    def score(self, queries: Float[Tensor, "batch query width"], keys: Float[Tensor, "batch key width"],
+              ) -> Float[Tensor, "batch query key"]:
+        """Score every pair of query and key with the network."""
+        return self.vote((queries[:, :, None] + keys[:, None]).relu())[..., 0]

@@ -149,7 +149,12 @@ class AttentionSeq2Seq(Seq2Seq):
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__(config)
         self.cross_attention = self.alignment_class(config.model)
-        self.combine = nn.Linear(2 * config.model, config.model, bias=False)
+        self.combine = nn.Linear(self.combined_inputs, config.model, bias=False)
+
+    @property
+    def combined_inputs(self) -> int:
+        """The input width of `combined`: context vector and decoder state, concatenated."""
+        return 2 * self.config.model
 
     def start(self, source: Batch) -> AttentionState:
         """Encode the source and return the initial decoding state."""

@@ -10,6 +10,7 @@ from plmlab.objectives.entities_masked import entities_masked
 from plmlab.objectives.entity_mentions import entity_mentions
 from plmlab.objectives.fine_tuning import gpt_classification, sequence_classification, span_qa, token_classification
 from plmlab.objectives.gap_sentences import gap_sentences
+from plmlab.objectives.hybrid_pass import hybrid_forward_pass
 from plmlab.objectives.layouts import cls_first, cls_last
 from plmlab.objectives.masked import always_mask, bert_80_10_10, electra_85_15, masked
 from plmlab.objectives.masked_and_permuted import masked_and_permuted
@@ -54,6 +55,7 @@ __all__ = [
     "entity_mentions",
     "gap_sentences",
     "gpt_classification",
+    "hybrid_forward_pass",
     "left_to_right",
     "mask_mixture",
     "masked",
