@@ -1,0 +1,1 @@
+"""Recorded studies of chapter 19."""
