@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 
 from plmlab.chapters.ch19.finding import Finding
 
-LIMIT = 300
-"""Seconds after which a run is stopped."""
 OFFLINE = """
 import socket
 def refused(*_, **__):
@@ -64,7 +62,7 @@ def errors(steps: Sequence[str]) -> list[str]:
     Raises ValueError if the process ends without a result.
     """
     done = subprocess.run([sys.executable, "-c", OFFLINE + RUNNER], input=json.dumps([*steps]), text=True,
-                          capture_output=True, timeout=LIMIT, check=False,
+                          capture_output=True, timeout=300, check=False,
                           env=os.environ | {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"})
     if done.returncode:
         raise ValueError(f"the process ended with {done.returncode}: {done.stderr[-300:]}")
