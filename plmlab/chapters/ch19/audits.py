@@ -62,7 +62,7 @@ def audit_note() -> tuple[Finding, ...]:
     unknown = "the note states neither layers nor widths"
     return (
         *map(check_shapes, NOTE), *normalization.note_findings(),
-        target_leaks("§2.3, bidirectional, no mask stated", FAT, fat, causal=False, repair="a causal mask"),
+        target_leaks("§3.3, softmax over all positions, no mask", FAT, fat, causal=False, repair="a causal mask"),
         target_leaks("FAT with a causal mask", FAT, fat),
         target_leaks("§3.2, skipped positions", SpeedTransformer, fat),
         *information.check_sample("a short text"),

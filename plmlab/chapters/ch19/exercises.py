@@ -15,8 +15,8 @@ def first_mismatch(factors: list[list[str]]) -> int:
     values." An attention weight matrix has the axes query and source, the output matrix model and vocab.
 
     ``factors`` are the axes of matrices A₁, A₂, …, each a list of two names; equal names have equal sizes. The product
-    is computed from left to right. Return the index of the first factor that cannot be multiplied from the right, from
-    0 (so it is at least 1), or −1 if the whole product can be computed. A single factor is a product.
+    is computed from left to right. Return the index, from 0, of the first factor by which the product of all factors
+    before it cannot be multiplied, or −1 if the whole product can be computed. A single factor is a product.
     """
     for i in range(1, len(factors)):
         if factors[i - 1][1] != factors[i][0]:
