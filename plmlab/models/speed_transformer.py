@@ -3,7 +3,8 @@
 A target position is skipped if its input token does not occur in the source: its embedding is zero, and so are all its
 attention weights. Repairs: [START] is kept, because otherwise nothing could be generated. The note does not say what a
 skipped position predicts; here, its hidden state is the output of the layers for a zero vector without attention, a
-constant that does not depend on the text. The threshold on word frequencies (§3.2) has no value in the note, and is left out.
+constant that does not depend on the text. The threshold on word frequencies (§3.2) has no value in the note, and is
+left out.
 
 `SpeedTransformer` computes this with a mask, so every position is still computed. `GatheredSpeedTransformer` gathers
 the other positions into a shorter batch, and computes the constant once; in evaluation both give the same outputs.
