@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from plmlab.example import Batch
 from plmlab.models.architectures import ENCODER
-from plmlab.models.bert import BERT, BERTConfig, Embeddings, MaskedLM, text_pair_loss
+from plmlab.models.bert import BERT, BERTConfig, Embeddings, MaskedLM, classification_loss
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import masked
 from plmlab.objectives.sentence_order import sentence_order
@@ -123,5 +123,5 @@ class ALBERTPretraining(MaskedLM):
         hidden = self.encoder(batch)
         loss = self.masked_lm_loss(hidden, batch)
         if "sentence_order" in batch.labels:
-            loss = loss + text_pair_loss(self.sentence_order_logits(hidden), batch.labels["sentence_order"])
+            loss = loss + classification_loss(self.sentence_order_logits(hidden), batch.labels["sentence_order"])
         return loss

@@ -163,8 +163,8 @@ class MaskedLM(nn.Module):
         return F.cross_entropy(self.token_logits(hidden[is_target]), batch.targets[is_target])  # [target vocab]
 
 
-def text_pair_loss(logits: Float[Tensor, "batch 2"], labels: Int[Tensor, "batch"]) -> Float[Tensor, ""]:
-    """Mean of −log p(label) over the text pairs with a label (not IGNORE), in nats; 0 if there is none."""
+def classification_loss(logits: Float[Tensor, "row class"], labels: Int[Tensor, "row"]) -> Float[Tensor, ""]:
+    """Mean of −log p(label) over the rows with a label (not IGNORE), in nats; 0 if there is none."""
     total = F.cross_entropy(logits, labels, ignore_index=IGNORE, reduction="sum")
     return total / (labels != IGNORE).sum().clamp(min=1)
 
@@ -189,5 +189,5 @@ class BERTPretraining(MaskedLM):
         hidden = self.encoder(batch)
         loss = self.masked_lm_loss(hidden, batch)
         if "next_sentence" in batch.labels:
-            loss = loss + text_pair_loss(self.next_sentence_logits(hidden), batch.labels["next_sentence"])
+            loss = loss + classification_loss(self.next_sentence_logits(hidden), batch.labels["next_sentence"])
         return loss

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -26,7 +26,7 @@ from plmlab.layers.entity_memory import EntityMemory
 from plmlab.layers.initialise import initialise
 from plmlab.mentions import Mentions, most_likely_tags
 from plmlab.models.architectures import ENCODER
-from plmlab.models.bert import BERT, BERTConfig, MaskedLM
+from plmlab.models.bert import BERT, BERTConfig, MaskedLM, classification_loss
 from plmlab.models.registry import Pretraining, model
 from plmlab.objectives import entity_mentions
 from plmlab.objectives.fine_tuning import label_of
@@ -143,19 +143,13 @@ class EaEPretraining(MaskedLM):
         return {
             "masked_lm": self.masked_lm_loss(reading.hidden, batch),
             "mentions": F.cross_entropy(reading.tag_logits.flatten(0, 1), tags.flatten(), ignore_index=IGNORE),
-            "linking": known_loss(self.encoder.memory.scores(reading.queries), linked),
-            "entity_prediction": known_loss(self.entity_logits(reading.hidden, reading.mentions), linked),
+            "linking": classification_loss(self.encoder.memory.scores(reading.queries), linked),
+            "entity_prediction": classification_loss(self.entity_logits(reading.hidden, reading.mentions), linked),
         }
 
     def loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Sum of the four losses, in nats."""
         return total(self.losses(batch))
-
-
-def known_loss(logits: Float[Tensor, "mention entity"], entities: Int[Tensor, "mention"]) -> Float[Tensor, ""]:
-    """Mean of −log p(entity) over the mentions with a known entity (not IGNORE), in nats; 0 if there is none."""
-    loss = F.cross_entropy(logits, entities, ignore_index=IGNORE, reduction="sum")
-    return loss / (entities != IGNORE).sum().clamp(min=1)
 
 
 def total(losses: Mapping[str, Float[Tensor, ""]]) -> Float[Tensor, ""]:

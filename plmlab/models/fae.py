@@ -25,7 +25,8 @@ from plmlab.example import Batch
 from plmlab.layers.fact_memory import FactMemory, read_facts
 from plmlab.mentions import Mentions
 from plmlab.models.architectures import ENCODER
-from plmlab.models.eae import EaEConfig, EaEPretraining, Reading, known_loss, total
+from plmlab.models.bert import classification_loss
+from plmlab.models.eae import EaEConfig, EaEPretraining, Reading, total
 from plmlab.models.registry import model
 from plmlab.objectives.fact_batches import FactBatch
 from plmlab.retrieval.facts import Fact, FactCorpus, FactTable
@@ -101,7 +102,7 @@ class FaE(EaEPretraining):
         correct = answers.facts.logprobs().masked_fill(~batch.positives(mentions), -torch.inf).logsumexp(1)
         return self.losses_of(reading, batch.inputs) | {
             "facts": -correct.sum() / max(1, len(mentions)),
-            "answers": known_loss(answers.logits, mentions.at_first(batch.entities)),
+            "answers": classification_loss(answers.logits, mentions.at_first(batch.entities)),
         }
 
     def loss(self, batch: FactBatch) -> Float[Tensor, ""]:  # type: ignore[override]

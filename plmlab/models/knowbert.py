@@ -28,7 +28,7 @@ from plmlab.example import Batch
 from plmlab.layers.kar import KAR, LINKERS
 from plmlab.layers.shape import LayerShape
 from plmlab.models.architectures import ENCODER
-from plmlab.models.bert import BERT, BERTConfig, BERTPretraining, text_pair_loss
+from plmlab.models.bert import BERT, BERTConfig, BERTPretraining, classification_loss
 from plmlab.models.registry import model
 from plmlab.weights import with_pretrained
 
@@ -172,5 +172,5 @@ class KnowBERTPretraining(BERTPretraining):
         if bool((batch.targets >= 0).any()):
             loss = loss + self.masked_lm_loss(hidden, batch)
         if "next_sentence" in batch.labels:
-            loss = loss + text_pair_loss(self.next_sentence_logits(hidden), batch.labels["next_sentence"])
+            loss = loss + classification_loss(self.next_sentence_logits(hidden), batch.labels["next_sentence"])
         return loss

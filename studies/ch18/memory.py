@@ -39,8 +39,8 @@ from plmlab.chapters.ch18.memory import ENTITY_STD, ENTITY_WIDTH, INNER, accurac
 from plmlab.example import Batch
 from plmlab.layers.initialise import initialise
 from plmlab.mentions import Mentions
-from plmlab.models.bert import MaskedLM
-from plmlab.models.eae import EaEPretraining, Reading, known_loss
+from plmlab.models.bert import MaskedLM, classification_loss
+from plmlab.models.eae import EaEPretraining, Reading
 from plmlab.objectives.fine_tuning import label_of
 from plmlab.recipes import Parts
 from plmlab.recipes.study import Run, Study, verdict
@@ -84,7 +84,7 @@ class EntityPredBERT(MaskedLM):
         """Masked-LM loss plus the loss of EntityPred, in nats."""
         hidden, mentions = self.encoder(batch), Mentions.of(label_of(batch, "mentions", "objectives.entity_mentions"))
         linked = mentions.at_first(label_of(batch, "entities", "objectives.entity_mentions"))
-        return self.masked_lm_loss(hidden, batch) + known_loss(self.entity_logits(hidden, mentions), linked)
+        return self.masked_lm_loss(hidden, batch) + classification_loss(self.entity_logits(hidden, mentions), linked)
 
 
 def parameters(model: nn.Module) -> int:
