@@ -25,7 +25,8 @@ from plmlab.text.text import Named
 from plmlab.visibility import AttentionMask, Visibility
 
 TEXTS = ["the cat sees the house .", "the dog of the king hears the river of the queen .", "the king sees ."]
-PAIRS = ["seq2seq", "dot-seq2seq", "general-seq2seq", "two-way-seq2seq", "additive-seq2seq", "transformer"]
+PAIRS = ["seq2seq", "dot-seq2seq", "general-seq2seq", "two-way-seq2seq", "additive-seq2seq", "transformer", "at", "fat",
+         "speed-transformer"]
 SIXTY_FOUR = 64
 """So many positions in all, most of them padding: the number at which cuDNN's gradients were not finite."""
 WITHIN = 0.2

@@ -65,7 +65,7 @@ def audit_note() -> tuple[Finding, ...]:
         target_leaks("§3.3, softmax over all positions, no mask", FAT, fat, causal=False, repair="a causal mask"),
         target_leaks("FAT with a causal mask", FAT, fat),
         target_leaks("§3.2, skipped positions", SpeedTransformer, fat),
-        *information.check_sample("a short text"),
+        *information.check_sample("a very short text"),
         cost.check_slope("§2.3, both modules are O(n²)", partial(cost.attention_operations, SlowAttention), 2,
                          open="in which sense O(n²) is \"fast\" (title) and \"slow\" (§2.3)"),
         cost.check_factor("§5.2, its modules need little computation", SlowAttention),

@@ -60,11 +60,11 @@ def check_leaks(claim: str, depends: Bool[Tensor, "time time"], repair: str = NO
 def labels_of_sample(tokens: Sequence[str]) -> list[tuple[int, str]]:
     """(number of the [MASK], token) of each target of the note's sample code (§4), both from 1.
 
-    Its decoder input is [CLS], one [MASK] per *character* of the target, [SEP]; its labels are the target's tokens
-    without [CLS] and [SEP]. The loss then compares the outputs without the last position to the labels without the
-    first one: position t, which is [MASK] t for t ≥ 1, with token t + 2.
+    Its decoder input is [CLS], one [MASK] per *character* of the target and [SEP], between another [CLS] and [SEP],
+    which its tokenization adds. Its labels are the target's tokens alone. The loss compares the outputs without the
+    last position to the labels without the first one. [MASK] t, at position t + 1 from 0, is compared to token t + 3.
     """
-    return [(t, f"token {t + 2}") for t in range(1, len(tokens) - 1)]
+    return [(t, f"token {t + 3}") for t in range(1, len(tokens) - 2)]
 
 
 def check_sample(text: str) -> list[Finding]:

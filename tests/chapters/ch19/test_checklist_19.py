@@ -78,9 +78,9 @@ def test_a_leak_is_found_and_a_causal_model_has_none() -> None:
 
 
 def test_the_labels_of_the_sample_are_shifted_once_too_often() -> None:
-    """[CLS] [MASK] × 5 [SEP] for five words of one character; the loss written out."""
+    """[CLS] [CLS] [MASK] × 5 [SEP] [SEP] for five words of one character; the loss written out."""
     words = list("abcde")
-    inputs, labels = ["[CLS]", *(f"[MASK] {i}" for i in range(1, 6)), "[SEP]"], [f"token {i}" for i in range(1, 6)]
+    inputs, labels = ["[CLS]", "[CLS]", *(f"[MASK] {i}" for i in range(1, 6))], [f"token {i}" for i in range(1, 6)]
     expected = [pair for pair in zip(inputs[:-1], labels[1:], strict=False) if "MASK" in pair[0]]
     assert [(f"[MASK] {t}", token) for t, token in information.labels_of_sample(words)] == expected
 
