@@ -42,7 +42,7 @@ class SpeedDecoder(FATDecoder):
 
 @dataclass(kw_only=True)
 class SpeedState(TransformerState):
-    """A state with the source ``tokens``, ``real`` (False at padding), and which target positions so far are
+    """A state with the source ``tokens``, ``real`` (False at padding), and which cached target positions are
     ``kept``."""
 
     tokens: Int[Tensor, "batch key"]
@@ -85,11 +85,13 @@ class SpeedTransformer(FAT):
         """Decoder outputs at new target positions, of which those are skipped whose token does not occur in the
         source."""
         assert isinstance(state, SpeedState)
-        kept = state.occur(target.tokens)
-        if not state.kept.shape[1]:
-            kept[:, :1] = True  # [START]
-        state.kept = torch.cat([state.kept, kept], 1)
-        visible = allowing(target.visible, kept[:, :, None] & state.kept[:, None])
+        occur = state.occur(target.tokens)
+        so_far = occur if caches is None else torch.cat([state.kept, occur], 1)
+        so_far[:, :1] = True  # [START]
+        if caches is not None:
+            state.kept = so_far
+        kept = so_far[:, -occur.shape[1]:]
+        visible = allowing(target.visible, kept[:, :, None] & so_far[:, None])
         target = replace(target, visible=visible, labels={**target.labels, "kept": kept})
         keys = allowing(memory_mask, kept[:, :, None].expand(-1, -1, state.memory.shape[1]))
         return self.decoder(target, state.memory, keys, caches)

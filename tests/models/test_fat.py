@@ -251,6 +251,9 @@ def test_skipped_positions_are_constant_and_have_no_influence() -> None:
         tokens = given.target.tokens.clone()
         tokens[0, 2], tokens[1, 1] = 57, 58
         same(model(replace(given, target=replace(given.target, tokens=tokens))), logits)
+        state = model.encode(given.source, given.cross)
+        for _ in range(2):  # a state can be used again
+            same(model.logits(given.target, state), logits)
 
 
 def test_the_mask_of_the_model_is_that_of_the_objective() -> None:
