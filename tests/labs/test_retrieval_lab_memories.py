@@ -48,8 +48,9 @@ def test_without_edits_the_predictions_are_the_models_own(text: str) -> None:
     batch = replace(batch, labels={"mentions": tags[None]})
     reading, answers = model().encoder.reading(batch), model().answers(batch, fact_memory(model(), FACTS))
     row = int((reading.mentions.first == first).nonzero())
+    found = model().encoder.memory.retrieve(reading.queries, 3)
     agree(entities(text=text, k=3, null=False), model().entity_logits(reading.hidden, reading.mentions)[row],
-          reading.retrieved.numbers[row], reading.retrieved.probs()[row])
+          found.numbers[row], found.probs()[row])
     agree(facts(text=text, k=2), answers.logits[row], answers.facts.numbers[row], answers.facts.probs()[row])
 
 
