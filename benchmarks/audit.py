@@ -9,11 +9,11 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from random import Random
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import torch
-from rounds import race
+from rounds import race, relative_speed
 from torch import nn
 
 from plmlab.example import PairBatch
@@ -57,10 +57,7 @@ def line(name: str, counts: Mapping[str, int], seconds: Mapping[str, list[float]
     the median over rounds with its quartiles."""
     first = seconds["Transformer"]
     cells = [f"{counts[one] / 1e6:,.0f} M, {1000 * median(turns):.0f} ms" for one, turns in seconds.items()]
-    for one, turns in seconds.items():
-        if one != "Transformer":
-            low, middle, high = quantiles([a / b for a, b in zip(first, turns, strict=True)])
-            cells.append(f"{middle:.2f} ({low:.2f}–{high:.2f})")
+    cells += [relative_speed(first, turns) for one, turns in seconds.items() if one != "Transformer"]
     return f"| {name} | {' | '.join(cells)} |"
 
 

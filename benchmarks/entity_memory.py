@@ -8,12 +8,12 @@ verified to be equal. Updates: the models of chapter 18's claim, with the same b
 
 import sys
 from functools import partial
-from statistics import quantiles
+from statistics import median
 from typing import Any
 
 import faiss
 import torch
-from rounds import race
+from rounds import race, relative_speed
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -32,10 +32,8 @@ def line(name: str, seconds: dict[str, list[float]]) -> str:
     """A row: milliseconds of each runner, and the speed of the others relative to the first one, as the median over
     rounds with its quartiles."""
     first, *others = seconds.values()
-    cells = [f"{1000 * quantiles(turns)[1]:.1f}" for turns in (first, *others)]
-    for turns in others:
-        low, middle, high = quantiles([one / other for one, other in zip(first, turns, strict=True)])
-        cells.append(f"{middle:.2f} ({low:.2f}–{high:.2f})")
+    cells = [*(f"{1000 * median(turns):.1f}" for turns in (first, *others)),
+             *(relative_speed(first, turns) for turns in others)]
     return f"| {name} | {' | '.join(cells)} |"
 
 

@@ -11,11 +11,11 @@ RAG-Sequence adds log p(z|x) to the second. It searches without an attention mas
 import sys
 from dataclasses import dataclass, replace
 from random import Random
-from statistics import median, quantiles
+from statistics import median
 from typing import Any, cast
 
 import torch
-from rounds import race
+from rounds import race, relative_speed
 from torch import Tensor
 from torch.nn import functional as F
 from transformers import logging
@@ -96,8 +96,7 @@ class Both:
 def line(name: str, seconds: dict[str, list[float]]) -> str:
     """A row of the table; the relative speed is the median over rounds, with its quartiles in parentheses."""
     ours, theirs = seconds.values()
-    low, middle, high = quantiles([one / other for one, other in zip(ours, theirs, strict=True)], n=4)
-    return f"| {name} | {median(ours):.3f} | {median(theirs):.3f} | {middle:.2f} ({low:.2f}–{high:.2f}) |"
+    return f"| {name} | {median(ours):.3f} | {median(theirs):.3f} | {relative_speed(ours, theirs)} |"
 
 
 def compare(kind: type[RAGSequence], names: tuple[str, str], rounds: int) -> None:

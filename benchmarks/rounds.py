@@ -1,8 +1,8 @@
 """Fair comparisons on a noisy machine: the runners alternate in rounds, and medians over the rounds are reported."""
 
 import time
-from collections.abc import Callable, Mapping
-from statistics import median
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median, quantiles
 
 Seconds = dict[str, list[float]]
 
@@ -22,6 +22,13 @@ def race(runners: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: i
             if turn >= warm_up:
                 seconds[name].append(time.perf_counter() - start)
     return seconds
+
+
+def relative_speed(first: Sequence[float], turns: Sequence[float]) -> str:
+    """The speed of a runner with the seconds ``turns`` relative to the ``first`` one in the same rounds, as the median
+    over rounds with its quartiles in parentheses."""
+    low, middle, high = quantiles([base / mine for base, mine in zip(first, turns, strict=True)])
+    return f"{middle:.2f} ({low:.2f}–{high:.2f})"
 
 
 def table(seconds: Seconds, tokens: int) -> str:
